@@ -1,0 +1,45 @@
+# Two commands: `make demo` and `make test`.  Both set up everything in .venv by themselves; all they
+# need is Python 3.11 to 3.13, make and a package index.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+    $$p -c 'import sys; raise SystemExit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null \
+    && { echo $$p; break; }; done)
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: help demo test test-long bench lint venv clean
+help:
+	@echo "make demo       sweep real scenarios on Spark and write a report with pictures"
+	@echo "make test       all tests that take minutes"
+	@echo "make test-long  also those that take longer"
+	@echo "make bench      speed as ratios, measured in one process"
+	@echo "make lint       style, types, import contracts"
+	@echo "make venv       the set-up alone, into .venv"
+
+venv: $(STAMP)
+
+$(STAMP): requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "ckptsim needs Python 3.11, 3.12 or 3.13; set PYTHON=/path/to/python3" >&2; exit 2; }
+	@echo "setting up $(VENV) (once; some 900 MB are installed)"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $(STAMP)
+
+demo: $(STAMP)
+	@$(BIN)/ckptsim demo --out out/demo
+
+test: $(STAMP)
+	@$(BIN)/python -m pytest -m "not long"
+
+test-long: $(STAMP)
+	@$(BIN)/python -m pytest -m ""
+
+bench: $(STAMP)
+	@$(BIN)/python -m tests.bench
+
+lint: $(STAMP)
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
+
+clean:
+	rm -rf $(VENV) out build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,1 @@
+"""Sweeps on Spark and what is made of their tables: statistics, figures, reports."""

@@ -1,0 +1,7 @@
+"""`python -m sim` is the command `ckptsim`."""
+
+import sys
+
+from sim.cli import main
+
+sys.exit(main())

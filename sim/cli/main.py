@@ -1,0 +1,99 @@
+"""Parse the command line, run one verb, and turn errors into exit codes.
+
+Exit codes: 0 fine, 1 a property was violated or a comparison failed, 2 the user's input was
+wrong, 3 a fault of ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Protocol
+
+from scenarios.errors import UserError
+
+EXIT_FINE = 0
+EXIT_VIOLATED = 1
+EXIT_USER = 2
+EXIT_OURS = 3
+
+# verb -> (module, what it does).  A verb's module is imported only when it is asked for.
+VERBS: dict[str, tuple[str, str]] = {
+    "conform": ("sim.cli.conform", "run conformance vectors against a protocol core"),
+}
+
+
+class Verb(Protocol):
+    """A module of this package that implements one verb."""
+
+    EXAMPLES: str
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the verb's arguments."""
+        ...
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Do the work and return the exit code."""
+        ...
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `ckptsim` with the given arguments and return its exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    parser = _parser(words)
+    try:
+        arguments = parser.parse_args(words)
+    except SystemExit as stop:
+        return EXIT_FINE if stop.code in (0, None) else EXIT_USER
+    if arguments.verb is None:
+        parser.print_help()
+        return EXIT_USER
+    verb: Verb = import_module(VERBS[arguments.verb][0])
+    try:
+        return verb.run(arguments)
+    except UserError as error:
+        print(f"ckptsim {arguments.verb}: {error}", file=sys.stderr)
+        return EXIT_USER
+    except BrokenPipeError:
+        _close_stdout_quietly()
+        return EXIT_FINE
+    except KeyboardInterrupt:
+        print("ckptsim: interrupted", file=sys.stderr)
+        return 130
+    except Exception:  # the last line of defence: whatever arrives here is a fault of ours
+        traceback.print_exc()
+        print(f"ckptsim {arguments.verb}: this is a fault of ckptsim", file=sys.stderr)
+        return EXIT_OURS
+
+
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="ckptsim",
+        description="Predict, break and explain the checkpoint protocols of data pipelines.",
+        epilog="`ckptsim VERB --help` shows a verb's options with an example.",
+    )
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    asked = next((word for word in words if not word.startswith("-")), None)
+    for name, (module, says) in VERBS.items():
+        if name != asked:
+            verbs.add_parser(name, help=says, add_help=False)
+            continue
+        verb: Verb = import_module(module)
+        child = verbs.add_parser(
+            name,
+            help=says,
+            description=says[:1].upper() + says[1:] + ".",
+            epilog=verb.EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        verb.add_arguments(child)
+    return parser
+
+
+def _close_stdout_quietly() -> None:
+    """Point stdout at nothing, so that the interpreter's last flush does not complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

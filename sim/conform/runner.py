@@ -1,0 +1,121 @@
+"""Read vector files and run each vector through the adapter of its suite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+from models.core import ProtocolError
+from scenarios.errors import UserError
+
+Vector = dict[str, Any]
+CoreFactory = Callable[..., Any]
+
+# One module of this package per suite; each has an `ADAPTER`.
+SUITES: dict[str, str] = {
+    "ordering": "sim.conform.ordering",
+    "barriers": "sim.conform.barriers",
+    "channel_state": "sim.conform.channel_state",
+    "coordinator": "sim.conform.coordinator",
+    "rescale": "sim.conform.rescale",
+    "final_checkpoint": "sim.conform.final_checkpoint",
+    "checkpoint_plan": "sim.conform.checkpoint_plan",
+    "checkpoint_store": "sim.conform.checkpoint_store",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Where a vector and the core part: the step (or `end`), and both sides as text."""
+
+    step: str
+    expected: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
+class VectorOutcome:
+    """What became of one vector: passed when `mismatch` and `skipped` are both None."""
+
+    name: str
+    suite: str
+    mismatch: Mismatch | None = None
+    skipped: str | None = None
+
+
+class Adapter(Protocol):
+    """Drives the core of one suite from its vectors; never looks at name, origin or note."""
+
+    def skip_reason(self, vector: Vector, twin: str | None) -> str | None:
+        """Say why a vector is not run, or None when it is."""
+        ...
+
+    def run(self, vector: Vector, factory: CoreFactory | None, twin: str | None) -> Mismatch | None:
+        """Run one vector on the default core, the given factory's, or a faulty twin's."""
+        ...
+
+
+def run_file(
+    path: Path, *, factory: CoreFactory | None = None, twin: str | None = None
+) -> Iterator[VectorOutcome]:
+    """Yield the outcome of every vector of a JSON-lines file, in file order.
+
+    Raises UserError when the file cannot be read as vectors.
+    """
+    for number, vector in _vectors(path):
+        suite = vector.get("suite")
+        if suite not in SUITES:
+            raise UserError(
+                f"{path}:{number}: found suite {suite!r}, expected one of {', '.join(SUITES)}"
+            )
+        name = str(vector.get("name", f"line {number}"))
+        adapter = load_adapter(suite)
+        reason = adapter.skip_reason(vector, twin)
+        if reason is not None:
+            yield VectorOutcome(name, suite, skipped=reason)
+            continue
+        try:
+            mismatch = adapter.run(vector, factory, twin)
+        except ProtocolError as error:
+            mismatch = Mismatch("unexpected error", "no error", str(error))
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            if factory is None and twin is None:
+                raise UserError(
+                    f"{path}:{number}: vector {name!r} does not follow the vocabulary of suite "
+                    f"{suite!r}: {type(error).__name__}: {error}"
+                ) from error
+            mismatch = Mismatch(
+                "the core failed", "no exception", f"{type(error).__name__}: {error}"
+            )
+        yield VectorOutcome(name, suite, mismatch=mismatch)
+
+
+def load_adapter(suite: str) -> Adapter:
+    """Import the adapter of a suite."""
+    adapter: Adapter = import_module(SUITES[suite]).ADAPTER
+    return adapter
+
+
+def _vectors(path: Path) -> Iterator[tuple[int, Vector]]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read as vectors: {error}") from error
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            vector = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise UserError(
+                f"{path}:{number}: found no JSON ({error}), expected a vector"
+            ) from error
+        if not isinstance(vector, dict):
+            raise UserError(
+                f"{path}:{number}: found {type(vector).__name__}, expected a JSON object"
+            )
+        yield number, vector

@@ -1,0 +1,31 @@
+"""Load a user's own implementation named on the command line as `package.module:factory`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from scenarios.errors import UserError
+
+
+def load_factory(spec: str) -> Callable[..., Any]:
+    """Import the factory that `package.module:factory` names; the working directory is searched.
+
+    Raises UserError when the text, the module or the attribute is not as expected.
+    """
+    module_name, colon, attribute = spec.partition(":")
+    if not colon or not module_name or not attribute:
+        raise UserError(f"--core: found {spec!r}, expected package.module:factory")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        module = import_module(module_name)
+    except ImportError as error:
+        raise UserError(f"--core: cannot import {module_name!r}: {error}") from error
+    factory = getattr(module, attribute, None)
+    if not callable(factory):
+        raise UserError(f"--core: {module_name!r} has no callable {attribute!r}")
+    return factory  # type: ignore[no-any-return]

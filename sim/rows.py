@@ -1,0 +1,160 @@
+"""Result tables: one frozen row type per table, the same for every link of the chain.
+
+A column that a link has no value for is None.  Times are simulated nanoseconds since the start of
+the run, sizes are bytes.  Every row of a run begins with its `run_key`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """One run: what was run, how it ended, and the command that repeats it."""
+
+    run_key: str
+    scenario: str
+    link: str
+    seed: int
+    ties: str
+    version: str
+    digest: str
+    outcome: str  # "completed", "failed" (the modelled system gave up), "stalled", "error"
+    error: str | None
+    ended_ns: int
+    events: int
+    records_produced: int
+    records_committed: int
+    checkpoints_completed: int
+    checkpoints_failed: int
+    violations: int
+    attempts: int
+    parameters: str  # the swept parameters as canonical JSON, "{}" outside a sweep
+    replay: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointRow:
+    """One checkpoint, source state or savepoint from its trigger to its end.
+
+    `wait_*_ns` say where the time went; they add up to `duration_ns` where a link fills them.
+    """
+
+    run_key: str
+    scope: str  # stream name or "*" for source states; the job for barrier checkpoints
+    checkpoint_id: int
+    attempt: int
+    kind: str
+    status: str  # "completed", "failed", "aborted", "expired", "pending"
+    reason: str | None
+    triggered_ns: int
+    completed_ns: int | None
+    duration_ns: int | None
+    wait_records_ns: int | None = None
+    wait_upload_ns: int | None = None
+    wait_predecessor_ns: int | None = None
+    wait_send_ns: int | None = None
+    start_delay_ns: int | None = None
+    alignment_ns: int | None = None
+    sync_ns: int | None = None
+    async_ns: int | None = None
+    processed_bytes: int | None = None
+    persisted_bytes: int | None = None
+    state_bytes: int | None = None
+    records: int | None = None
+    unaligned: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskCheckpointRow:
+    """One subtask's part in one checkpoint."""
+
+    run_key: str
+    task: str
+    subtask: int
+    checkpoint_id: int
+    acknowledged_ns: int | None
+    start_delay_ns: int
+    alignment_ns: int
+    sync_ns: int
+    async_ns: int
+    processed_bytes: int
+    persisted_bytes: int
+    state_bytes: int
+    unaligned: bool
+    status: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRow:
+    """One subtask over a whole run: throughput and how its time was spent."""
+
+    run_key: str
+    task: str
+    subtask: int
+    records: int
+    records_per_s: float
+    busy_ratio: float
+    backpressured_ratio: float
+    idle_ratio: float
+    input_queue_buffers_mean: float
+    output_queue_buffers_mean: float
+    finished_ns: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseRow:
+    """One state that was released to the platform (or one commit to a store)."""
+
+    run_key: str
+    scope: str
+    index: int
+    attempt: int
+    released_ns: int
+    records: int
+    rejected: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecoveryRow:
+    """One recovery: from which checkpoint, how long, and how much was done again."""
+
+    run_key: str
+    attempt: int
+    cause: str
+    failed_ns: int
+    resumed_ns: int | None
+    restored_from: str | None
+    records_reprocessed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViolationRow:
+    """One property that did not hold, with the shortest story of what it concerns."""
+
+    run_key: str
+    property: str
+    at_ns: int
+    says: str
+    story: str  # lines, oldest first
+    replay: str
+
+
+@dataclass(slots=True, kw_only=True)
+class RunResult:
+    """Everything that one run of a world leaves behind.
+
+    `goals` counts how often each "sometimes" situation was reached.  `trace` is the list of trace
+    entries `(time_ns, kind, entity, *fields)` when the caller asked to keep it, else empty.
+    """
+
+    run: RunRow
+    checkpoints: list[CheckpointRow] = field(default_factory=list)
+    task_checkpoints: list[TaskCheckpointRow] = field(default_factory=list)
+    tasks: list[TaskRow] = field(default_factory=list)
+    releases: list[ReleaseRow] = field(default_factory=list)
+    recoveries: list[RecoveryRow] = field(default_factory=list)
+    violations: list[ViolationRow] = field(default_factory=list)
+    goals: dict[str, int] = field(default_factory=dict)
+    trace: list[tuple[object, ...]] = field(default_factory=list)
