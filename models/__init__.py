@@ -1,1 +1,1 @@
-"""Protocol cores: events in, effects out; standard library only, no clock, no randomness, no I/O."""
+"""Protocol cores: events in, effects out; no clock, no randomness, no I/O."""

@@ -1,1 +1,1 @@
-"""The simulated world: SimPy kernel, drivers of the cores, properties, result rows, command line."""
+"""The simulated world: kernel, drivers of the cores, properties, result rows, command line."""
