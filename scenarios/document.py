@@ -1,0 +1,145 @@
+"""Scenarios and their documents: from tables of keys and values to a Scenario, and back.
+
+A document is what a TOML file holds, as dictionaries, lists and single values.  The keys of a
+scenario's document are those of its link: the head (`name`, `link`, `says`, ...), one table with
+the model's parameters, and the faults.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, Protocol, cast
+
+from scenarios.errors import Problem, ScenarioError
+from scenarios.fields import REQUIRED, name_kind
+from scenarios.kinds import At, Bad, Choice, Kind, Text, suggestion
+from scenarios.links import LINKS
+from scenarios.spec import Link, Scenario
+from scenarios.tables import (
+    Entry,
+    Many,
+    Nested,
+    OneOf,
+    human_table,
+    placed,
+    plain_table,
+    read_keys,
+    schema,
+)
+
+_SAYS = Text(pattern=r"[^\x00-\x1f\x7f]+", says="a text on one line", longest=300)
+
+
+class _Placed(Protocol):
+    def problems_in(self, model: object) -> list[Problem]: ...
+
+
+def read(
+    found: Mapping[str, object], *, source: str, links: Mapping[str, Link] = LINKS
+) -> Scenario:
+    """Return the scenario that a document holds; `source` names the document in error texts.
+
+    Raises ScenarioError with every problem found.
+    """
+    problems: list[Problem] = []
+    at = At(source, "", problems)
+    link = _link(found, at, links)
+    if link is None:
+        raise ScenarioError(problems)
+    values = read_keys(entries(link), found, at)
+    if isinstance(values, Bad):
+        raise ScenarioError(problems)
+    whole = {entry.name: entry.default for entry in entries(link)} | values
+    model = whole.pop(link.key)
+    scenario = Scenario(model=model, **cast("dict[str, Any]", whole))
+    for index, fault in enumerate(scenario.faults):
+        if hasattr(fault, "problems_in"):
+            where = at.key("faults").item(index)
+            notes = cast("_Placed", fault).problems_in(model)
+            problems.extend(placed(note, where) for note in notes)
+    if problems:
+        raise ScenarioError(problems)
+    return scenario
+
+
+def _link(found: Mapping[str, object], at: At, links: Mapping[str, Link]) -> Link | None:
+    expected = "one of " + ", ".join(f'"{name}"' for name in links)
+    if "link" not in found:
+        at.key("link").note("nothing", f"{expected} (required: which link of the chain)")
+        return None
+    word = found["link"]
+    if not isinstance(word, str) or word not in links:
+        hint = suggestion(word, links) if isinstance(word, str) else ""
+        at.key("link").refuse(word, expected + hint)
+        return None
+    return links[word]
+
+
+def entries(link: Link) -> tuple[Entry, ...]:
+    """Return the top-level parameters of a link's scenarios, in the order of showing them."""
+    whole = all(not entry.required for entry in schema(link.model))
+    return (
+        _entry("name", name_kind(), REQUIRED, "by which it is found and shown"),
+        _entry("link", Choice(options=(link.name,)), REQUIRED, "which link of the chain"),
+        _entry("says", _SAYS, REQUIRED, "what the scenario shows, in one sentence"),
+        _entry("goals", _names(link.goals), (), "situations that some run must reach"),
+        _entry("violates", _names(link.properties), (), "properties that this design must break"),
+        _entry(
+            link.key,
+            Nested(table=link.model),
+            link.model() if whole else REQUIRED,
+            "parameters of the model",
+        ),
+        _entry(
+            "faults",
+            Many(item=OneOf(tables=link.faults), minimum=0, maximum=1000),
+            (),
+            "what goes wrong, and when",
+        ),
+    )
+
+
+def _names(known: tuple[str, ...]) -> Kind:
+    return Many(item=Choice(options=known) if known else name_kind(), minimum=0, maximum=100)
+
+
+def _entry(name: str, kind: Kind, default: object, says: str) -> Entry:
+    return Entry(name=name, short=None, default=default, kind=kind, says=says, source="")
+
+
+def plain(scenario: Scenario, links: Mapping[str, Link] = LINKS) -> dict[str, object]:
+    """Return the scenario's document with every parameter in base units; `read` takes it back."""
+    link = links[scenario.link]
+    return plain_table(_Flat(scenario, link), entries(link))
+
+
+def human(scenario: Scenario, links: Mapping[str, Link] = LINKS) -> dict[str, object]:
+    """Return the scenario's document as people write it, without what is at its default."""
+    link = links[scenario.link]
+    return human_table(_Flat(scenario, link), entries(link))
+
+
+class _Flat:
+    """A scenario whose model is found under its link's key."""
+
+    def __init__(self, scenario: Scenario, link: Link) -> None:
+        self._scenario = scenario
+        self._key = link.key
+
+    def __getattr__(self, key: str) -> object:
+        return getattr(self._scenario, "model" if key == self._key else key)
+
+
+def canonical_json(scenario: Scenario, links: Mapping[str, Link] = LINKS) -> str:
+    """Return everything that decides a run (so not `says`) as JSON with sorted keys."""
+    document = plain(scenario, links)
+    del document["says"]
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def scenario_key(scenario: Scenario, links: Mapping[str, Link] = LINKS) -> str:
+    """Return a hash of everything that decides a run, as 32 hexadecimal digits."""
+    text = canonical_json(scenario, links)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

@@ -1,0 +1,260 @@
+"""Kinds of single values: how each is read from a file, checked, written and described.
+
+A value has three forms: the typed one that the program uses (whole nanoseconds, bytes, members of
+an enumeration), the plain one (what JSON can hold, in base units) and the one that people write
+(`"1 s"`).  `read` takes the last two, so that everything a kind writes can be read again.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from scenarios import units
+from scenarios.errors import Problem
+from scenarios.literal import shown
+
+NONE_TEXT = "none"
+
+
+class Bad:
+    """The outcome of reading a value that was refused; the problem has been noted."""
+
+
+BAD = Bad()
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """A place in the user's input, and the list that takes the problems found there."""
+
+    source: str
+    path: str
+    problems: list[Problem]
+
+    def key(self, name: str) -> At:
+        """Return the place of a key of this table."""
+        safe = name if re.fullmatch(r"[A-Za-z0-9_-]{1,60}", name) else shown(name)
+        return At(self.source, f"{self.path}.{safe}" if self.path else safe, self.problems)
+
+    def item(self, index: int) -> At:
+        """Return the place of an item of this array."""
+        return At(self.source, f"{self.path}[{index}]", self.problems)
+
+    def refuse(self, found: object, expected: str) -> Bad:
+        """Note that the value found here is not what was expected."""
+        return self.note(shown(found), expected)
+
+    def note(self, found: str, expected: str) -> Bad:
+        """Note a problem whose finding is already put into words."""
+        full = f"{self.source}: {self.path}" if self.path else self.source
+        self.problems.append(Problem(full, found, expected))
+        return BAD
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """Return `, did you mean "x"?` for a word that resembles a known one, else nothing."""
+    close = difflib.get_close_matches(word[:80], sorted(known), n=1, cutoff=0.6)
+    return f', did you mean "{close[0]}"?' if close else ""
+
+
+class Kind(ABC):
+    """What a parameter may hold."""
+
+    __slots__ = ()
+
+    unit: str = ""
+    mark: str = ""
+
+    @abstractmethod
+    def read(self, found: object, at: At) -> object:
+        """Return the typed value, or BAD after noting what is wrong."""
+
+    @abstractmethod
+    def expected(self) -> str:
+        """Return in words what may stand here."""
+
+    @abstractmethod
+    def plain(self, value: object) -> object:
+        """Return the value as JSON data in base units."""
+
+    def human(self, value: object) -> object:
+        """Return the value as people write it in a file; by default the plain form."""
+        return self.plain(value)
+
+    def bounds(self) -> str:
+        """Return the permitted range in words, or nothing where all values of the type are."""
+        return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole(Kind):
+    """A whole number with bounds, optionally absent, optionally written with a unit."""
+
+    minimum: int
+    maximum: int
+    unit: str = ""
+    mark: str = ""  # how a field's name shows the unit
+    optional: bool = False
+    scale: Mapping[str, int] | None = None
+    example: str = ""
+
+    def read(self, found: object, at: At) -> object:
+        """Take an integer in the base unit, a text with a unit, or `none` where that is allowed."""
+        if self.optional and found == NONE_TEXT:
+            return None
+        value = found
+        if isinstance(found, str) and self.scale is not None:
+            value = units.parse(found, self.scale)
+        if isinstance(value, bool) or not isinstance(value, int):
+            return at.refuse(found, self.expected())
+        if not self.minimum <= value <= self.maximum:
+            return at.refuse(found, self.expected())
+        return value
+
+    def expected(self) -> str:
+        """Return in words what may stand here."""
+        what = f"a whole number of {self.unit}" if self.unit else "a whole number"
+        if self.scale is not None:
+            what += f' or a text such as "{self.example}"'
+        return f"{what}, {self.bounds()}" + (f', or "{NONE_TEXT}"' if self.optional else "")
+
+    def bounds(self) -> str:
+        """Return the permitted range."""
+        return f"{self._show(self.minimum)} to {self._show(self.maximum)}"
+
+    def plain(self, value: object) -> object:
+        """Return the integer, or the word for absence."""
+        return NONE_TEXT if value is None else value
+
+    def human(self, value: object) -> object:
+        """Return the quantity with its unit."""
+        return self._show(value) if isinstance(value, int) else NONE_TEXT
+
+    def _show(self, value: int) -> object:
+        return value if self.scale is None else units.write(value, self.scale)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Real(Kind):
+    """A finite number with bounds, optionally absent or written as `"25 %"` or `"5 /s"`."""
+
+    minimum: float
+    maximum: float
+    unit: str = ""
+    mark: str = ""  # how a field's name shows the unit
+    optional: bool = False
+    suffixes: Mapping[str, int] | None = None  # suffix -> divisor
+    example: str = ""
+
+    def read(self, found: object, at: At) -> object:
+        """Take an integer or a float, a text with a suffix, or `none` where that is allowed."""
+        if self.optional and found == NONE_TEXT:
+            return None
+        value = self._with_suffix(found) if isinstance(found, str) else found
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return at.refuse(found, self.expected())
+        if not self.minimum <= value <= self.maximum or not math.isfinite(value):
+            return at.refuse(found, self.expected())
+        return float(value) + 0.0
+
+    def expected(self) -> str:
+        """Return in words what may stand here."""
+        what = f"a number ({self.unit})" if self.unit else "a number"
+        if self.suffixes is not None:
+            what += f' or a text such as "{self.example}"'
+        return f"{what}, {self.bounds()}" + (f', or "{NONE_TEXT}"' if self.optional else "")
+
+    def bounds(self) -> str:
+        """Return the permitted range."""
+        return f"{self.minimum:g} to {self.maximum:g}"
+
+    def plain(self, value: object) -> object:
+        """Return the float, or the word for absence."""
+        return NONE_TEXT if value is None else value
+
+    def _with_suffix(self, text: str) -> float | None:
+        for suffix, divisor in (self.suffixes or {}).items():
+            number = text.strip().removesuffix(suffix).rstrip()
+            if text.strip().endswith(suffix) and re.fullmatch(r"\d{1,30}(\.\d{1,30})?", number):
+                return float(Fraction(number) / divisor)
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text(Kind):
+    """A text that matches a pattern as a whole."""
+
+    pattern: str
+    says: str
+    longest: int
+
+    def read(self, found: object, at: At) -> object:
+        """Take a text."""
+        if not isinstance(found, str) or len(found) > self.longest:
+            return at.refuse(found, self.expected())
+        if re.fullmatch(self.pattern, found, re.ASCII) is None:
+            return at.refuse(found, self.expected())
+        return found
+
+    def expected(self) -> str:
+        """Return in words what may stand here."""
+        return f"{self.says} of at most {self.longest} characters"
+
+    def plain(self, value: object) -> object:
+        """Return the text."""
+        return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice(Kind):
+    """One of a few words; the typed form is a member of `members` where that is given."""
+
+    options: Sequence[str]
+    members: type[StrEnum] | None = None
+
+    def read(self, found: object, at: At) -> object:
+        """Take one of the words."""
+        if not isinstance(found, str) or found not in self.options:
+            hint = suggestion(found, self.options) if isinstance(found, str) else ""
+            return at.refuse(found, self.expected() + hint)
+        return found if self.members is None else self.members(found)
+
+    def expected(self) -> str:
+        """Return in words what may stand here."""
+        return "one of " + ", ".join(f'"{option}"' for option in self.options)
+
+    def bounds(self) -> str:
+        """Return the words."""
+        return " | ".join(self.options)
+
+    def plain(self, value: object) -> object:
+        """Return the word."""
+        return str(value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flag(Kind):
+    """True or false."""
+
+    def read(self, found: object, at: At) -> object:
+        """Take a boolean."""
+        return found if isinstance(found, bool) else at.refuse(found, self.expected())
+
+    def expected(self) -> str:
+        """Return in words what may stand here."""
+        return "true or false"
+
+    def bounds(self) -> str:
+        """Return both values."""
+        return "true | false"
+
+    def plain(self, value: object) -> object:
+        """Return the boolean."""
+        return value

@@ -1,0 +1,45 @@
+"""Scenarios (what is simulated, and which faults befall it) and the links they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """One link of the chain: which parameters its scenarios have and which faults it knows.
+
+    key: the table that holds the model in a scenario file, such as `sync`.
+    model: the dataclass of the model's parameters.
+    faults: kind -> dataclass of every fault that may befall it; one that names parts of the model
+        has `problems_in(model) -> list[Problem]`, with paths relative to the fault.
+    goals, properties: the names that a scenario may ask for; empty while a link does not say.
+    """
+
+    name: str
+    says: str
+    key: str
+    model: type
+    faults: Mapping[str, type] = field(default_factory=dict)
+    goals: tuple[str, ...] = ()
+    properties: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """One scenario; everything that decides a run except seed and tie policy.
+
+    goals: "sometimes" situations that some run of this scenario must reach.
+    violates: properties that an anti-pattern is expected to break; none for a sound design.
+    model: an instance of the link's model dataclass.
+    faults: instances of the link's fault dataclasses, in the order of the file.
+    """
+
+    name: str
+    link: str
+    says: str
+    goals: tuple[str, ...] = ()
+    violates: tuple[str, ...] = ()
+    model: object
+    faults: tuple[object, ...] = ()

@@ -1,0 +1,290 @@
+"""Tables: dataclasses as parameters, read key by key with every problem noted.
+
+A table's keys are the fields of its dataclass.  A field whose name carries a unit, such as
+`interval_ns`, may also be given under its short key with a unit in the value:
+`interval = "1 s"`.  After the single values a table's own `problems()` is asked, which knows what
+must hold between them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol, cast
+
+from scenarios.errors import Problem
+from scenarios.kinds import BAD, At, Bad, Kind, suggestion
+
+METADATA_KEY = "parameter"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """What a field's metadata says: kind, meaning and origin; the default is the field's own."""
+
+    kind: Kind
+    says: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One parameter of a table; `short` is its key without the unit that its name carries."""
+
+    name: str
+    short: str | None
+    default: object
+    kind: Kind
+    says: str
+    source: str
+
+    @property
+    def required(self) -> bool:
+        """Say whether the key must be given."""
+        return self.default is dataclasses.MISSING
+
+
+class Checked(Protocol):
+    """A table that knows what must hold between its values."""
+
+    def problems(self) -> list[Problem]:
+        """Return what is wrong, with paths relative to this table."""
+        ...
+
+
+def schema(table: type[Any]) -> tuple[Entry, ...]:
+    """Return the parameters that a dataclass declares, in the order of its fields.
+
+    Raises TypeError when a field is declared without metadata, carries the wrong unit in its name
+    or has a default that it would refuse: mistakes of ours, found by the tests.
+    """
+    return _schema(cast("Hashable", table))
+
+
+@cache
+def _schema(table: Any) -> tuple[Entry, ...]:
+    fields = dataclasses.fields(table)
+    names = {field.name for field in fields}
+    return tuple(_entry(table, field, names) for field in fields)
+
+
+def _entry(table: type[Any], field: dataclasses.Field[Any], names: set[str]) -> Entry:
+    where = f"{table.__name__}.{field.name}"
+    parameter = field.metadata.get(METADATA_KEY)
+    if not isinstance(parameter, Parameter):
+        raise TypeError(f"{where} is declared without a helper of scenarios.fields")
+    kind = parameter.kind
+    short = short_key(field.name, kind.mark) if kind.mark else None
+    if kind.mark and short is None and field.name != kind.mark[1:]:
+        raise TypeError(f"{where} must carry its unit {kind.mark} in its name")
+    if field.default is not dataclasses.MISSING:
+        notes: list[Problem] = []
+        if kind.read(kind.plain(field.default), At(where, "", notes)) != field.default or notes:
+            raise TypeError(f"{where}: the default is refused by its own bounds: {notes}")
+    return Entry(
+        name=field.name,
+        short=short if short not in names else None,
+        default=field.default,
+        kind=kind,
+        says=parameter.says,
+        source=parameter.source,
+    )
+
+
+def short_key(name: str, mark: str) -> str | None:
+    """Return the name without its unit mark, or None when it has none (or nothing else)."""
+    match = re.fullmatch(rf"(.+?){mark}(_.+|)", name)
+    return match[1] + match[2] if match else None
+
+
+def read_table(table: type[Any], found: object, at: At) -> object:
+    """Return an instance of the dataclass, or BAD after noting all that is wrong."""
+    if not isinstance(found, Mapping):
+        return at.refuse(found, "a table")
+    values = read_keys(schema(table), found, at)
+    if isinstance(values, Bad):
+        return BAD
+    made = table(**values)
+    notes = [placed(problem, at) for problem in _own_problems(made)]
+    at.problems.extend(notes)
+    return BAD if notes else made
+
+
+def read_keys(
+    entries: Sequence[Entry], found: Mapping[str, object], at: At
+) -> dict[str, object] | Bad:
+    """Return the values of the given keys by full key, or BAD after noting all that is wrong.
+
+    Keys are read in their order in the file; unknown and missing ones are problems.
+    """
+    before = len(at.problems)
+    by_key = {entry.name: (entry, False) for entry in entries}
+    by_key |= {entry.short: (entry, True) for entry in entries if entry.short}
+    values: dict[str, object] = {}
+    for key, value in found.items():
+        if key not in by_key:
+            at.key(key).note("an unknown key", _known(key, entries))
+            continue
+        entry, is_short = by_key[key]
+        if entry.name in values:
+            at.key(key).refuse(value, f"one of {entry.short} and {entry.name}, not both")
+        elif is_short and isinstance(value, int | float) and not isinstance(value, bool):
+            at.key(key).refuse(value, f"a text with a unit, or {entry.name} = a bare number")
+        else:
+            values[entry.name] = entry.kind.read(value, at.key(key))
+    for entry in entries:
+        if entry.required and entry.name not in values:
+            at.key(entry.short or entry.name).note("nothing", _required(entry))
+    return BAD if len(at.problems) > before else values
+
+
+def _required(entry: Entry) -> str:
+    return f"{entry.kind.expected()} (required: {entry.says})"
+
+
+def _known(word: str, entries: Sequence[Entry]) -> str:
+    keys = [entry.short or entry.name for entry in entries]
+    every = keys + [entry.name for entry in entries]
+    return "one of the keys " + ", ".join(keys) + suggestion(word, every)
+
+
+def _own_problems(made: object) -> list[Problem]:
+    return cast("Checked", made).problems() if hasattr(made, "problems") else []
+
+
+def placed(problem: Problem, at: At) -> Problem:
+    """Return a problem whose path is relative to a place as one with its full path."""
+    dot = "." if at.path and not problem.path.startswith("[") else ""
+    path = f"{at.path}{dot}{problem.path}".strip(".")
+    full = f"{at.source}: {path}" if path else at.source
+    return Problem(full, problem.found, problem.expected)
+
+
+def plain_table(made: object, entries: Sequence[Entry] = ()) -> dict[str, object]:
+    """Return a table as JSON data in base units, with every key written out."""
+    return {
+        entry.name: entry.kind.plain(getattr(made, entry.name))
+        for entry in entries or schema(type(made))
+    }
+
+
+def human_table(made: object, entries: Sequence[Entry] = ()) -> dict[str, object]:
+    """Return a table as people write it: short keys with units, and no key at its default."""
+    written: dict[str, object] = {}
+    for entry in entries or schema(type(made)):
+        value = getattr(made, entry.name)
+        if entry.default != value:
+            human = entry.kind.human(value)
+            written[entry.short if entry.short and isinstance(human, str) else entry.name] = human
+    return written
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nested(Kind):
+    """A table of its own."""
+
+    table: type[Any]
+    optional: bool = False
+
+    def read(self, found: object, at: At) -> object:
+        """Take a table."""
+        return None if self.optional and found == "none" else read_table(self.table, found, at)
+
+    def expected(self) -> str:
+        """Return in words what may stand here."""
+        return "a table with the keys " + ", ".join(e.short or e.name for e in schema(self.table))
+
+    def plain(self, value: object) -> object:
+        """Return the table with every key."""
+        return "none" if value is None else plain_table(value)
+
+    def human(self, value: object) -> object:
+        """Return the table without what is at its default."""
+        return "none" if value is None else human_table(value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneOf(Kind):
+    """A table whose key `kind` says which dataclass it is."""
+
+    tables: Mapping[str, type]
+    optional: bool = False
+
+    def read(self, found: object, at: At) -> object:
+        """Take a table with a `kind`."""
+        if self.optional and found == "none":
+            return None
+        if not isinstance(found, Mapping):
+            return at.refuse(found, self.expected())
+        if "kind" not in found:
+            return at.key("kind").note("nothing", self._kinds())
+        kind = found["kind"]
+        if not isinstance(kind, str) or kind not in self.tables:
+            hint = suggestion(kind, self.tables) if isinstance(kind, str) else ""
+            return at.key("kind").refuse(kind, self._kinds() + hint)
+        rest = {key: value for key, value in found.items() if key != "kind"}
+        return read_table(self.tables[kind], rest, at)
+
+    def expected(self) -> str:
+        """Return in words what may stand here."""
+        return f"a table whose key kind is {self._kinds()}"
+
+    def bounds(self) -> str:
+        """Return the names of the alternatives."""
+        return " | ".join(self.tables)
+
+    def kind_of(self, value: object) -> str:
+        """Return the name under which the value's dataclass is known here."""
+        return next(name for name, table in self.tables.items() if table is type(value))
+
+    def plain(self, value: object) -> object:
+        """Return the table with its kind and every key."""
+        return "none" if value is None else {"kind": self.kind_of(value)} | plain_table(value)
+
+    def human(self, value: object) -> object:
+        """Return the table with its kind, without what is at its default."""
+        return "none" if value is None else {"kind": self.kind_of(value)} | human_table(value)
+
+    def _kinds(self) -> str:
+        return "one of " + ", ".join(f'"{name}"' for name in self.tables)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Many(Kind):
+    """An array of values of one kind; the typed form is a tuple."""
+
+    item: Kind
+    minimum: int
+    maximum: int
+
+    def read(self, found: object, at: At) -> object:
+        """Take an array, checking every item."""
+        if not isinstance(found, list | tuple):
+            return at.refuse(found, self.expected())
+        if not self.minimum <= len(found) <= self.maximum:
+            return at.refuse(found, self.expected())
+        values = tuple(self.item.read(value, at.item(index)) for index, value in enumerate(found))
+        return BAD if any(isinstance(value, Bad) for value in values) else values
+
+    def expected(self) -> str:
+        """Return in words what may stand here."""
+        return f"an array of {self.bounds()}, each {self.item.expected()}"
+
+    def bounds(self) -> str:
+        """Return how many items there may be."""
+        return f"{self.minimum} to {self.maximum} items"
+
+    def plain(self, value: object) -> object:
+        """Return the items as a list."""
+        return [self.item.plain(item) for item in _items(value)]
+
+    def human(self, value: object) -> object:
+        """Return the items as people write them."""
+        return [self.item.human(item) for item in _items(value)]
+
+
+def _items(value: object) -> Iterator[object]:
+    yield from cast("tuple[object, ...]", value)

@@ -1,0 +1,61 @@
+"""Quantities as people write them: `"1.5 s"`, `"32 KiB"`, `"20 MB/s"`, read and written exactly.
+
+All arithmetic is on whole numbers and fractions, so that nothing is rounded on the way in or out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+
+# Nanoseconds per unit, longest first.
+DURATION_UNITS: Mapping[str, int] = {
+    "d": 86_400_000_000_000,
+    "h": 3_600_000_000_000,
+    "min": 60_000_000_000,
+    "s": 1_000_000_000,
+    "ms": 1_000_000,
+    "us": 1_000,
+    "ns": 1,
+}
+
+# Bytes per unit, largest first; binary and decimal prefixes as IEC 80000-13 defines them.
+SIZE_UNITS: Mapping[str, int] = {
+    "TiB": 1 << 40,
+    "TB": 10**12,
+    "GiB": 1 << 30,
+    "GB": 10**9,
+    "MiB": 1 << 20,
+    "MB": 10**6,
+    "KiB": 1 << 10,
+    "kB": 10**3,
+    "B": 1,
+}
+
+BYTE_RATE_UNITS: Mapping[str, int] = {f"{unit}/s": size for unit, size in SIZE_UNITS.items()}
+
+_SPELLINGS = {"µs": "us", "μs": "us", "KB": "kB", "KB/s": "kB/s"}
+_QUANTITY = re.compile(r"([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*([A-Za-zµμ]+(?:/s)?)", re.ASCII)
+
+
+def parse(text: str, units: Mapping[str, int]) -> int | None:
+    """Return the quantity in base units, or None when the text is not exactly one.
+
+    A fraction of a base unit, such as `"0.5 ns"`, is not one.
+    """
+    match = _QUANTITY.fullmatch(text.strip())
+    if match is None:
+        return None
+    unit = _SPELLINGS.get(match[2], match[2])
+    if unit not in units:
+        return None
+    amount = Fraction(match[1]) * units[unit]
+    return int(amount) if amount.denominator == 1 else None
+
+
+def write(amount: int, units: Mapping[str, int]) -> str:
+    """Return the quantity in the largest unit that gives a whole number; `parse` reads it back."""
+    fitting = (unit for unit, size in units.items() if amount % size == 0)
+    unit = list(units)[-1] if amount == 0 else next(fitting)
+    return f"{amount // units[unit]} {unit}"

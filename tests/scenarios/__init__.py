@@ -1,0 +1,1 @@
+"""Tests of scenarios: fields, loader, library, sweep plans."""
