@@ -1,0 +1,29 @@
+"""Bounded jobs: EndOfData and its acknowledgement, final checkpoints, stop-with-savepoint.
+
+The door: `TaskLifecycle` is the core of one task, `TaskParameters` how it is built; events and
+effects are in the modules of these names; `tables` holds the lifecycle tables that the core runs.
+"""
+
+from models.lifecycle.parameters import TaskParameters
+from models.lifecycle.states import (
+    EndMode,
+    OperatorState,
+    StopMode,
+    TaskKind,
+    TaskState,
+    Variant,
+)
+from models.lifecycle.task import TaskLifecycle
+from models.lifecycle.transactions import Transactions
+
+__all__ = [
+    "EndMode",
+    "OperatorState",
+    "StopMode",
+    "TaskKind",
+    "TaskLifecycle",
+    "TaskParameters",
+    "TaskState",
+    "Transactions",
+    "Variant",
+]

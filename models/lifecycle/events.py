@@ -1,0 +1,136 @@
+"""What can happen to a task at the end of its life; the input of the lifecycle core.
+
+Channels are numbered from 0 through all input gates in gate order; checkpoint ids ascend.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from models.lifecycle.states import StopMode
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The task has been deployed; it matters only to a source that was restored as finished."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputExhausted:
+    """A source has no more records."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopWithSavepointTriggered:
+    """The coordinator asks a source to stop with savepoint `checkpoint_id`."""
+
+    checkpoint_id: int
+    drain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointTriggered:
+    """The coordinator triggers a checkpoint at this task by remote call.
+
+    savepoint: the checkpoint is the savepoint of a stop.
+    """
+
+    checkpoint_id: int
+    savepoint: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MaxWatermarkAligned:
+    """Every input channel has delivered the final watermark."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndOfDataAligned:
+    """Every input channel has delivered EndOfData; NO_DRAIN wins over DRAIN."""
+
+    stop_mode: StopMode
+
+
+@dataclass(frozen=True, slots=True)
+class BarriersAligned:
+    """The barrier handler has triggered `checkpoint_id`.
+
+    savepoint: its barriers belong to the savepoint of a stop.
+    """
+
+    checkpoint_id: int
+    savepoint: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MaxWatermarkReceived:
+    """One input channel has delivered the final watermark."""
+
+    channel: int
+
+
+@dataclass(frozen=True, slots=True)
+class EndOfDataReceived:
+    """One input channel has delivered EndOfData, behind its last record."""
+
+    channel: int
+    stop_mode: StopMode
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierReceived:
+    """One input channel has delivered the barrier of a checkpoint."""
+
+    channel: int
+    checkpoint_id: int
+    savepoint: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EndOfPartitionReceived:
+    """One input channel has ended for good."""
+
+    channel: int
+
+
+@dataclass(frozen=True, slots=True)
+class EndOfDataAcknowledged:
+    """The task behind an output channel has polled our EndOfData."""
+
+    channel: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointCompleted:
+    """The coordinator notifies that a checkpoint is complete; may be late, lost or reordered."""
+
+    checkpoint_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointAborted:
+    """The coordinator notifies that a checkpoint was aborted.
+
+    latest_completed: the id of the latest completed checkpoint that the message repeats, or None.
+    """
+
+    checkpoint_id: int
+    latest_completed: int | None = None
+
+
+Event = (
+    Started
+    | InputExhausted
+    | StopWithSavepointTriggered
+    | CheckpointTriggered
+    | MaxWatermarkAligned
+    | EndOfDataAligned
+    | BarriersAligned
+    | MaxWatermarkReceived
+    | EndOfDataReceived
+    | BarrierReceived
+    | EndOfPartitionReceived
+    | EndOfDataAcknowledged
+    | CheckpointCompleted
+    | CheckpointAborted
+)

@@ -1,0 +1,68 @@
+"""How a task of the lifecycle is built, and which events cannot concern it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from models.core import ProtocolError
+from models.lifecycle import events as on
+from models.lifecycle.states import TaskKind, TaskState, Variant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskParameters:
+    """How a task is built.
+
+    gates: channels per input gate, empty for a source.  chain: operators in the chain.
+    checkpointing, checkpoints_after_finish: with either off, nothing is awaited but the savepoint
+    of a stop.  restored_from: the checkpoint that the job was restored from, or None.
+    finished_on_restore: the task was finished in it and runs no operator.
+    sink_opens_after_finish: None where the task holds no two-phase-commit sink.
+    await_acknowledgements: False gives the protocol without the acknowledgement rule, for
+    comparison only.
+    """
+
+    kind: TaskKind
+    variant: Variant = Variant.FLINK
+    gates: tuple[int, ...] = ()
+    output_channels: int = 1
+    chain: int = 1
+    checkpointing: bool = True
+    checkpoints_after_finish: bool = True
+    restored_from: int | None = None
+    finished_on_restore: bool = False
+    sink_opens_after_finish: bool | None = None
+    await_acknowledgements: bool = True
+
+
+def refuse_foreign(event: on.Event, parameters: TaskParameters, state: TaskState) -> None:
+    """Raise ProtocolError for an event that cannot concern a task built like this.
+
+    Raises ProtocolError: `not_a_source`, `unknown_channel` or `source_has_no_inputs`.
+    """
+    kind = _refusal(event, parameters)
+    if kind is not None:
+        raise ProtocolError(kind, state=state.name, event=event)
+
+
+def _refusal(event: on.Event, parameters: TaskParameters) -> str | None:
+    source = parameters.kind is TaskKind.SOURCE
+    match event:
+        case on.InputExhausted() | on.StopWithSavepointTriggered() | on.Started():
+            return None if source else "not_a_source"
+        case on.EndOfDataAcknowledged(channel):
+            return None if 0 <= channel < parameters.output_channels else "unknown_channel"
+        case (
+            on.MaxWatermarkReceived(channel=channel)
+            | on.EndOfDataReceived(channel=channel)
+            | on.BarrierReceived(channel=channel)
+            | on.EndOfPartitionReceived(channel=channel)
+        ):
+            return None if 0 <= channel < sum(parameters.gates) else "unknown_channel"
+        case on.MaxWatermarkAligned() | on.EndOfDataAligned() | on.BarriersAligned():
+            return "source_has_no_inputs" if source else None
+        case on.CheckpointTriggered() | on.CheckpointCompleted() | on.CheckpointAborted():
+            return None
+        case _:
+            assert_never(event)

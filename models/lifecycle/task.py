@@ -1,0 +1,356 @@
+"""The end of a task's life: EndOfData, its acknowledgement, the final checkpoint, closing.
+
+A task that has sent EndOfData may not leave.  It waits, in any order, (1) for the completion of a
+checkpoint that it took part in after it had sent EndOfData, because only then is everything that it
+processed recoverable or committed; (2) for the acknowledgement of its EndOfData by every task
+behind it, because an EndOfPartition queues behind records that an unaligned barrier could jump
+over, and because a finished task's channels must be empty when the task behind is triggered by
+remote call; (3) for EndOfPartition on every input.  Until then it goes on to take checkpoints.
+After (1)-(3) it closes its operators, aborts transactions and sends EndOfPartition.
+
+What runs on which cue is the table in `tables`; this module carries out its cells.
+
+Promised: at most one EndOfData and one EndOfPartition; endInput and finish at most once per
+operator, and neither in a stop without drain; CLOSED only when all waits are over; transactions
+are committed in ascending order, and only after a completion that covers them.  Not promised:
+that a stop ends whose savepoint's completion is never delivered (it waits for exactly that one).
+
+Source: FLIP-147; Apache Flink 1.20.3, StreamTask, SourceStreamTask, RegularOperatorChain,
+FinishedOperatorChain, SubtaskCheckpointCoordinatorImpl.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from models.core import ProtocolError
+from models.lifecycle import effects as do
+from models.lifecycle import events as on
+from models.lifecycle.inputs import Inputs
+from models.lifecycle.parameters import TaskParameters, refuse_foreign
+from models.lifecycle.states import (
+    EndMode,
+    OperatorState,
+    StopMode,
+    TaskState,
+    Variant,
+)
+from models.lifecycle.tables import Act, Cue, rows, waits
+from models.lifecycle.transactions import Transactions
+
+
+class TaskLifecycle:
+    """The lifecycle core of one task: `step(event)` returns the effects in order."""
+
+    def __init__(self, parameters: TaskParameters) -> None:
+        self.parameters = parameters
+        self.state = TaskState.RUNNING
+        self.operator = OperatorState.RUNNING
+        self.mode = EndMode.FINAL_CHECKPOINT
+        self.ended = False
+        self.operators_finished = False
+        self.minimum_id: int | None = None
+        self.savepoint_id: int | None = None
+        self.checkpoint_done = False
+        self.latest_reported = -1 if parameters.restored_from is None else parameters.restored_from
+        self.last_checkpoint = -1
+        self.inputs = Inputs(parameters.gates)
+        self.transactions = _transactions(parameters)
+        self._acknowledged: set[int] = set()
+        self._aborted_early: set[int] = set()
+        self._effects: list[do.Effect] = []
+
+    def step(self, event: on.Event) -> list[do.Effect]:
+        """Take one event and return its effects in the order in which they are carried out.
+
+        Raises ProtocolError (`unknown_channel`, `not_a_source`, `source_has_no_inputs`) for an
+        event that cannot concern this task; nothing has changed then.
+        """
+        refuse_foreign(event, self.parameters, self.state)
+        self._effects = []
+        if self.state is TaskState.FAILED:
+            return []
+        if self.state is TaskState.CLOSED:
+            return _after_closing(event)
+        self._handle(event)
+        return self._effects
+
+    def waits_for(self) -> tuple[Act, ...]:
+        """Return the conditions of closing that are not met yet, in the order of the table."""
+        return tuple(act for act in waits(self.parameters.kind, self.mode) if not self._met(act))
+
+    # --- one method per group of events -----------------------------------------------------
+
+    def _handle(self, event: on.Event) -> None:  # noqa: C901, PLR0912 - one branch per event
+        match event:
+            case on.Started():
+                if self.parameters.finished_on_restore:
+                    self._end_source(EndMode.FINAL_CHECKPOINT)
+            case on.InputExhausted():
+                if not self.ended:
+                    self._end_source(EndMode.FINAL_CHECKPOINT)
+            case on.StopWithSavepointTriggered(checkpoint_id, drain):
+                self._stop(checkpoint_id, drain=drain)
+            case on.CheckpointTriggered(checkpoint_id, savepoint):
+                self._supersede(checkpoint_id)
+                self._perform(checkpoint_id, savepoint=savepoint)
+            case on.BarriersAligned(checkpoint_id, savepoint):
+                self._perform(checkpoint_id, savepoint=savepoint)
+            case on.BarrierReceived(channel, checkpoint_id, savepoint):
+                self._barrier(channel, checkpoint_id, savepoint=savepoint)
+            case on.MaxWatermarkAligned():
+                self._run(Cue.MAX_WATERMARK_ALIGNED)
+            case on.MaxWatermarkReceived(channel):
+                if self.inputs.watermark(channel):
+                    self._run(Cue.MAX_WATERMARK_ALIGNED)
+            case on.EndOfDataAligned(stop_mode):
+                self._end_non_source(stop_mode)
+            case on.EndOfDataReceived(channel, stop_mode):
+                self._end_of_data(channel, stop_mode)
+            case on.EndOfPartitionReceived(channel):
+                if self.inputs.end_of_partition(channel):
+                    self._complete_alignment()
+            case on.EndOfDataAcknowledged(channel):
+                self._acknowledged.add(channel)
+            case on.CheckpointCompleted(checkpoint_id):
+                self._completed(checkpoint_id)
+            case on.CheckpointAborted(checkpoint_id, latest_completed):
+                self._aborted(checkpoint_id, latest_completed)
+            case _:
+                assert_never(event)
+        self._close_if_done()
+
+    def _end_source(self, mode: EndMode) -> None:
+        self.mode = mode
+        self._run(Cue.END_OF_INPUT)
+
+    def _stop(self, checkpoint_id: int, *, drain: bool) -> None:
+        """Stop with savepoint; a source that has ended keeps its stop mode and adds a savepoint."""
+        if not self.ended:
+            self._end_source(EndMode.DRAIN if drain else EndMode.NO_DRAIN)
+        self.savepoint_id = checkpoint_id
+        self._perform(checkpoint_id, savepoint=True)
+
+    def _end_of_data(self, channel: int, stop_mode: StopMode) -> None:
+        """Acknowledge at once, then see whether a gate or the whole input has ended."""
+        if not self.inputs.end_of_data(channel, stop_mode):
+            return
+        self._effects.append(do.AcknowledgeEndOfData(channel))
+        gate = self.inputs.drained_gate(channel)
+        if len(self.parameters.gates) > 1 and gate is not None and self._runs_operators:
+            self._effects.append(do.EndInput(0, gate))
+        common = self.inputs.common_stop_mode()
+        if common is not None:
+            self._end_non_source(common)
+
+    def _end_non_source(self, stop_mode: StopMode) -> None:
+        if self.ended:
+            return
+        drained = stop_mode is StopMode.DRAIN
+        self.mode = EndMode.FINAL_CHECKPOINT if drained else EndMode.NO_DRAIN
+        self._run(Cue.END_OF_DATA_ALIGNED)
+
+    def _completed(self, checkpoint_id: int) -> None:
+        """Commit what the checkpoint covers and see whether it is the final one."""
+        if checkpoint_id <= self.latest_reported:
+            return
+        self.latest_reported = checkpoint_id
+        if self.transactions is not None:
+            committed = self.transactions.commit(checkpoint_id)
+            if committed:
+                self._effects.append(do.CommitTransactions(checkpoint_id, committed))
+        if self.savepoint_id is not None and self.parameters.variant is Variant.FLINK:
+            self.checkpoint_done |= checkpoint_id == self.savepoint_id
+        elif self.minimum_id is not None:
+            self.checkpoint_done |= checkpoint_id >= self.minimum_id
+
+    def _aborted(self, checkpoint_id: int, latest_completed: int | None) -> None:
+        """Catch up a completion that the abort repeats; fail if it was the stop's savepoint."""
+        if latest_completed is not None and self.parameters.variant is Variant.FLINK:
+            self._completed(latest_completed)
+            if self._close_if_done():
+                return
+        if checkpoint_id == self.savepoint_id:
+            self._effects.append(do.FailTask("stop_with_savepoint_failed"))
+            self._enter(TaskState.FAILED, None)
+        elif checkpoint_id > self.last_checkpoint:
+            self._aborted_early.add(checkpoint_id)
+
+    # --- checkpoints --------------------------------------------------------------------------
+
+    def _barrier(self, channel: int, checkpoint_id: int, *, savepoint: bool) -> None:
+        """Align the barriers of a checkpoint; a newer one subsumes the one being aligned."""
+        if checkpoint_id <= self.last_checkpoint:
+            return
+        aligning = self.inputs.aligning
+        if aligning is not None and checkpoint_id < aligning:
+            return
+        self._supersede(checkpoint_id)
+        if self.inputs.aligning is None:
+            self.inputs.open_alignment(checkpoint_id, savepoint=savepoint)
+        if self.inputs.align(channel):
+            self._complete_alignment()
+
+    def _complete_alignment(self) -> None:
+        checkpoint_id, savepoint = self.inputs.aligning, self.inputs.aligning_savepoint
+        self.inputs.close_alignment()
+        if checkpoint_id is not None:
+            self._perform(checkpoint_id, savepoint=savepoint)
+
+    def _supersede(self, checkpoint_id: int) -> None:
+        """Give up the alignment of an older checkpoint in favour of `checkpoint_id`."""
+        aligning = self.inputs.aligning
+        if aligning is None or aligning >= checkpoint_id:
+            return
+        self.inputs.close_alignment()
+        self.last_checkpoint = max(self.last_checkpoint, aligning)
+        self._effects.append(do.DeclineCheckpoint(aligning))
+        self._emit(do.EmitCancelMarker(aligning))
+
+    def _perform(self, checkpoint_id: int, *, savepoint: bool) -> None:
+        """Take part in a checkpoint: barrier first, then pre-commit and snapshot.
+
+        Only a checkpoint that is performed can become the minimum id; one that is skipped as old
+        or answered by a cancellation marker must not, or a completion from before EndOfData would
+        close the task.
+        """
+        if checkpoint_id <= self.last_checkpoint:
+            return
+        self.last_checkpoint = checkpoint_id
+        if self.inputs.aligning == checkpoint_id:
+            self.inputs.close_alignment()
+        if checkpoint_id in self._aborted_early:
+            self._aborted_early.discard(checkpoint_id)
+            self._emit(do.EmitCancelMarker(checkpoint_id))
+            return
+        if savepoint:
+            self.savepoint_id = checkpoint_id
+        if self.ended and self.minimum_id is None:
+            self.minimum_id = checkpoint_id
+        self._emit(do.EmitBarrier(checkpoint_id))
+        if self.transactions is not None and self.transactions.precommit(
+            checkpoint_id, finished=self.operators_finished
+        ):
+            self._effects.append(do.PrecommitTransaction(checkpoint_id))
+        self._effects.append(
+            do.TakeSnapshot(checkpoint_id, self.ended, self.parameters.finished_on_restore)
+        )
+
+    # --- the table ------------------------------------------------------------------------------
+
+    def _run(self, cue: Cue) -> None:
+        """Carry out the cells of a cue for the present end mode, and take on each row's status."""
+        for row in rows(self.parameters.kind, cue):
+            act = row.cell(self.mode)
+            if act is None:
+                continue
+            if row.task is not self.state:
+                # Operators do not finish in a stop without drain: their FINISHED is only a label.
+                label = self.mode is EndMode.NO_DRAIN and row.operator is OperatorState.FINISHED
+                self._enter(row.task, None if label else row.operator)
+            self._carry_out(act)
+
+    def _carry_out(self, act: Act) -> None:
+        match act:
+            case Act.FINISH_TASK:
+                self._effects.append(do.FinishTask())
+            case Act.ADVANCE:
+                if self._runs_operators:
+                    self._effects.append(do.AdvanceToMaxWatermark())
+            case Act.EMIT_MAX_WATERMARK:
+                self._emit(do.EmitMaxWatermark())
+            case Act.FINISH_OPERATORS:
+                self._finish_operators()
+            case Act.EMIT_END_OF_DATA_FINISHED | Act.EMIT_END_OF_DATA_UNFINISHED:
+                drained = act is Act.EMIT_END_OF_DATA_FINISHED
+                self.ended = True
+                self._emit(do.EmitEndOfData(StopMode.DRAIN if drained else StopMode.NO_DRAIN))
+            case Act.CLOSE_OPERATORS:
+                self._close_operators()
+            case Act.EMIT_END_OF_PARTITION:
+                self._emit(do.EmitEndOfPartition())
+            case _:
+                raise ProtocolError("cell_is_no_action", state=self.state.name, event=act)
+
+    def _finish_operators(self) -> None:
+        """Head to tail: endInput, then finish; with several gates the head heard of each before."""
+        self.operators_finished = True
+        if not self._runs_operators:
+            return
+        for operator in range(self.parameters.chain):
+            if operator > 0 or len(self.parameters.gates) <= 1:
+                self._effects.append(do.EndInput(operator))
+            self._effects.append(do.FinishOperator(operator))
+
+    def _close_operators(self) -> None:
+        """Tail to head; closing a sink ends its transactions."""
+        if self._runs_operators:
+            self._effects.extend(
+                do.CloseOperator(operator) for operator in reversed(range(self.parameters.chain))
+            )
+
+    def _close_if_done(self) -> bool:
+        """Close when every wait of the table is over; say whether the task has closed."""
+        if self.state is not TaskState.WAITING_FOR_FINAL_CP or self.waits_for():
+            return self.state is TaskState.CLOSED
+        aborted, left = self._end_transactions()
+        for row in rows(self.parameters.kind, Cue.CONDITIONS_MET):
+            if row.task is not self.state:
+                self._enter(row.task, row.operator)
+            act = row.cell(self.mode)
+            if act is Act.EMIT_END_OF_PARTITION and aborted is not None:
+                self._effects.append(aborted)
+            if act is not None:
+                self._carry_out(act)
+        if left is not None:
+            self._effects.append(left)
+        return True
+
+    def _end_transactions(self) -> tuple[do.AbortTransactions | None, do.LeaveTransactions | None]:
+        if self.transactions is None:
+            return None, None
+        aborted, left = self.transactions.close(self.parameters.variant)
+        return (
+            do.AbortTransactions(aborted) if aborted else None,
+            do.LeaveTransactions(left) if left else None,
+        )
+
+    def _met(self, act: Act) -> bool:
+        """Say whether a wait is over; without final checkpoints only a stop's savepoint counts."""
+        final = self.parameters.checkpointing and self.parameters.checkpoints_after_finish
+        if act is Act.AWAIT_END_OF_PARTITION:
+            return self.inputs.all_ended
+        if act is Act.AWAIT_ACKNOWLEDGEMENT:
+            if not final or not self.parameters.await_acknowledgements:
+                return True
+            return len(self._acknowledged) == self.parameters.output_channels
+        return self.checkpoint_done or (not final and self.savepoint_id is None)
+
+    # --- helpers --------------------------------------------------------------------------------
+
+    @property
+    def _runs_operators(self) -> bool:
+        return not self.parameters.finished_on_restore
+
+    def _enter(self, state: TaskState, operator: OperatorState | None) -> None:
+        self.state = state
+        if operator is not None:
+            self.operator = operator
+        self._effects.append(do.StateChanged(state, operator))
+
+    def _emit(self, effect: do.Effect) -> None:
+        if self.parameters.output_channels:
+            self._effects.append(effect)
+
+
+def _transactions(parameters: TaskParameters) -> Transactions | None:
+    if parameters.sink_opens_after_finish is None or parameters.finished_on_restore:
+        return None
+    return Transactions(opens_after_finish=parameters.sink_opens_after_finish)
+
+
+def _after_closing(event: on.Event) -> list[do.Effect]:
+    """Decline what a closed task is asked for; notifications come too late to matter."""
+    if isinstance(event, on.CheckpointTriggered | on.StopWithSavepointTriggered):
+        return [do.DeclineCheckpoint(event.checkpoint_id)]
+    return []

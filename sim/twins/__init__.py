@@ -1,0 +1,1 @@
+"""Deliberately faulty cores: each with one safeguard removed; test doubles, never production."""

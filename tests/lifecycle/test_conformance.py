@@ -1,0 +1,31 @@
+"""The lifecycle core and the plan agree with the vectors, and faulty twins do not."""
+
+from pathlib import Path
+
+import pytest
+
+from sim.conform.runner import run_file
+from sim.twins.lifecycle import TWINS
+
+VECTORS = Path(__file__).parent.parent / "data" / "vectors"
+# Twins whose fault no vector of the sample reaches; test_task kills each by name.
+BY_UNIT_TEST = {
+    "skipped_trigger_sets_minimum",
+    "ignores_restored_id",
+    "end_of_partition_aborts_alignment",
+}
+
+
+@pytest.mark.parametrize("suite", ["final_checkpoint", "checkpoint_plan"])
+def test_every_vector_passes(suite: str) -> None:
+    """Every vector of both suites comes out as recorded, under each variant it speaks for."""
+    outcomes = list(run_file(VECTORS / f"{suite}.jsonl"))
+    assert outcomes
+    assert [o for o in outcomes if o.mismatch or o.skipped] == []
+
+
+@pytest.mark.parametrize("twin", sorted(set(TWINS) - BY_UNIT_TEST))
+def test_every_twin_fails_a_vector(twin: str) -> None:
+    """A core with one safeguard removed disagrees with at least one vector."""
+    outcomes = run_file(VECTORS / "final_checkpoint.jsonl", twin=twin)
+    assert any(outcome.mismatch for outcome in outcomes)
