@@ -1,0 +1,176 @@
+"""A bounded first-in first-out channel between processes, with an account of every item.
+
+`yield channel.put(item)` and `yield channel.get()` are SimPy waits.  When there is room, or an
+item, nothing is scheduled: the answer is an event that has happened already, and the process goes
+on at once.  Most events of a SimPy `Store` fall away with that.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+
+import simpy
+from simpy.events import NORMAL, PENDING
+
+from sim.kernel.entity import KIND_ORDINARY, Entity
+from sim.kernel.errors import ConservationError, KernelError
+
+if TYPE_CHECKING:
+    from sim.kernel.environment import Environment
+
+Item = TypeVar("Item")
+
+
+class Channel(Generic[Item]):
+    """A queue of at most `capacity` items; order is that of the puts, never that of ties.
+
+    traced: record every hand-off as `("hand_off", channel, number)`.
+    """
+
+    __slots__ = (
+        "_getters",
+        "_items",
+        "_put_at_once",
+        "_putters",
+        "capacity",
+        "dropped",
+        "entity",
+        "env",
+        "given",
+        "taken",
+        "traced",
+    )
+
+    def __init__(
+        self, env: Environment, entity: Entity, capacity: int, *, traced: bool = False
+    ) -> None:
+        if capacity < 1:
+            raise ValueError(f"capacity: found {capacity}, expected 1 or more")
+        self.env = env
+        self.entity = entity
+        self.capacity = capacity
+        self.traced = traced
+        self.given = 0
+        self.taken = 0
+        self.dropped = 0
+        self._items: deque[Item] = deque()
+        self._getters: deque[Request] = deque()
+        self._putters: deque[Request] = deque()
+        self._put_at_once = Request(self, self._putters)
+        self._put_at_once.happen_at_once(None)
+        env.register_channel(self)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def put(self, item: Item) -> Request:
+        """Return the wait until the item is in the channel."""
+        self.given += 1
+        if self._getters:
+            self._getters.popleft().happen(item)
+            self._count_taken()
+            return self._put_at_once
+        if len(self._items) < self.capacity:
+            self._items.append(item)
+            return self._put_at_once
+        request = Request(self, self._putters)
+        request.item = item
+        self._putters.append(request)
+        return request
+
+    def get(self) -> Request:
+        """Return the wait for the next item; use it in `with` where it may be given up."""
+        request = Request(self, self._getters)
+        if not self._items:
+            self._getters.append(request)
+            return request
+        request.happen_at_once(self._items.popleft())
+        self._count_taken()
+        if self._putters:
+            self._admit()
+        return request
+
+    def drop_all(self) -> list[Item]:
+        """Empty the channel, as a crash of its owner does, and return what was in it.
+
+        Those who wait for room get it afterwards.
+        """
+        lost = list(self._items)
+        self._items.clear()
+        self.dropped += len(lost)
+        while self._putters and len(self._items) < self.capacity:
+            self._admit()
+        return lost
+
+    def check(self) -> None:
+        """Raise ConservationError unless given = taken + queued + waiting + dropped."""
+        queued, waiting = len(self._items), len(self._putters)
+        if self.given != self.taken + queued + waiting + self.dropped:
+            raise ConservationError(
+                f"channel {self.entity.name}: {self.given} items were given, but {self.taken} "
+                f"taken, {queued} queued, {waiting} waiting and {self.dropped} dropped"
+            )
+
+    def _admit(self) -> None:
+        """Let the longest waiting put into the channel."""
+        putter = self._putters.popleft()
+        self._items.append(putter.item)
+        putter.happen(None)
+
+    def _count_taken(self) -> None:
+        self.taken += 1
+        if self.traced:
+            self.env.trace.record("hand_off", self.entity, self.taken)
+
+
+class Request(simpy.Event):
+    """The wait for a put or a get; leaving a `with` block gives up one that has not happened."""
+
+    item: Any = None
+    _ok = True
+
+    def __init__(self, channel: Channel[Any], queue: deque[Request]) -> None:
+        self.env = env = channel.env
+        self.callbacks: Any = []
+        self.entity = env.active_entity
+        self._channel = channel
+        self._queue = queue
+
+    def happen_at_once(self, value: object) -> None:
+        """Be an event that has happened: a process that yields it goes on without waiting."""
+        self.callbacks = None
+        self._value = value
+
+    def happen(self, value: object) -> None:
+        """Wake those who wait.
+
+        Raises KernelError when nobody does: an item handed to such a request would be lost, as
+        after a race that another event won.
+        """
+        if not self.callbacks:
+            raise KernelError(
+                f"channel {self._channel.entity.name}: a request of {self.entity.name} was left "
+                "behind; use `with channel.get() as request`, or call its cancel()"
+            )
+        self._value = value
+        self.env.push(self.env.now, NORMAL, KIND_ORDINARY, self.entity, self)
+
+    def cancel(self) -> None:
+        """Give the request up, unless it has happened."""
+        if self._value is PENDING and self in self._queue:
+            self._queue.remove(self)
+            if self._queue is self._channel._putters:  # noqa: SLF001 - one noun, two classes
+                self._channel.given -= 1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.cancel()

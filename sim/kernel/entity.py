@@ -1,0 +1,55 @@
+"""Entities: the things that act in a run, with a rank that does not depend on creation order."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+# Kind of every event for which nobody named one: all that plain SimPy code schedules.
+KIND_ORDINARY = 0
+KIND_MAX = 0xFFFF
+
+
+class Entity:
+    """One actor of a run, such as `socket[1]`; equal names are one entity.
+
+    component: what it is, any text without NUL; index: which one of several, or None for the
+    only one.  `ranks[kind]` is the structural tie key: bytes that sort as (kind, component,
+    index).  `key` is a 64-bit hash of the name for keyed tie policies.
+    """
+
+    __slots__ = ("children", "component", "index", "key", "name", "ranks")
+
+    def __init__(self, component: str, index: int | None = None) -> None:
+        if not component or "\0" in component:
+            raise ValueError(f"component: found {component!r}, expected text without NUL")
+        if index is not None and not 0 <= index < 1 << 62:
+            raise ValueError(f"index: found {index!r}, expected 0 or more")
+        self.component = component
+        self.index = index
+        self.name = component if index is None else f"{component}[{index}]"
+        place = 0 if index is None else index + 1
+        rank = component.encode() + b"\0" + place.to_bytes(8, "big")
+        self.key = int.from_bytes(blake2b(rank, digest_size=8).digest(), "big")
+        self.ranks = _Ranks(rank)
+        # How many unnamed processes of each name this entity has started: their own index.
+        self.children: dict[str, int] = {}
+
+    def __repr__(self) -> str:
+        return f"Entity({self.name})"
+
+
+class _Ranks(dict[int, bytes]):
+    """The structural tie key per kind, made when first asked for."""
+
+    __slots__ = ("_rank",)
+
+    def __init__(self, rank: bytes) -> None:
+        super().__init__()
+        self._rank = rank
+        self[KIND_ORDINARY] = b"\0\0" + rank
+
+    def __missing__(self, kind: int) -> bytes:
+        if not 0 <= kind <= KIND_MAX:
+            raise ValueError(f"kind: found {kind!r}, expected 0 to {KIND_MAX}")
+        self[kind] = key = int(kind).to_bytes(2, "big") + self._rank
+        return key

@@ -1,0 +1,297 @@
+"""The environment: a SimPy environment on integer nanoseconds whose ties are a policy.
+
+Plain SimPy code (processes, stores, resources, conditions, interrupts) runs on it unchanged, but
+for the clock: times are `int` nanoseconds.  What it adds: the order of simultaneous events comes
+from `(priority, tie policy, causal order inside one entity)`, callbacks and timers cost one heap
+entry and no event, random streams have names, and a trace with a digest says what happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Any
+
+import simpy
+from simpy.core import BoundClass, StopSimulation
+from simpy.events import NORMAL, URGENT
+
+from sim.kernel.channel import Channel
+from sim.kernel.entity import KIND_ORDINARY, Entity
+from sim.kernel.errors import KernelError
+from sim.kernel.events import Event, Process, ProcessGenerator, Timeout, Timer, refused_time
+from sim.kernel.goals import Goals
+from sim.kernel.streams import Stream, Streams
+from sim.kernel.ties import STRUCTURAL, TiePolicy
+from sim.kernel.trace import Trace
+
+_FOREVER = 1 << 200
+_ROOT = "run"
+
+
+class Environment(simpy.Environment):
+    """One run: clock, calendar, ties, streams, trace, goals and the account of processes.
+
+    seed: of the streams; ties: a policy, made with its own seed; keep_trace: keep the entries
+    besides hashing them; goals: the situations declared up front.
+    """
+
+    def __init__(
+        self,
+        seed: int = 0,
+        ties: TiePolicy = STRUCTURAL,
+        *,
+        keep_trace: bool = False,
+        goals: Iterable[str] = (),
+    ) -> None:
+        super().__init__(0)
+        self._now: int = 0
+        self._sequence = 0
+        self._tie = ties.tie
+        self._structural = ties is STRUCTURAL
+        self.ties = ties
+        self.streams = Streams(seed)
+        self.stream: Callable[..., Stream] = self.streams.stream
+        self.trace = Trace(self, keep=keep_trace)
+        self.goals = Goals(goals)
+        self.steps = 0  # calendar entries that were carried out
+        self._entities: dict[tuple[str, int | None], Entity] = {}
+        self._root = self._caller = self.entity(_ROOT)
+        self._processes: dict[int, Process] = {}  # those that have not ended, by number
+        self._process_count = 0
+        self._channels: list[Channel[Any]] = []
+
+    if TYPE_CHECKING:
+
+        @property
+        def now(self) -> int:
+            """The simulated time in ns."""
+            ...
+
+        def process(self, generator: ProcessGenerator, *, entity: Entity | None = None) -> Process:
+            """Start a process of an entity, or of an unnamed child of the active one."""
+            ...
+
+        def timeout(
+            self, delay: int = 0, value: object = None, *, kind: int = KIND_ORDINARY
+        ) -> Timeout:
+            """Return an event after `delay` ns."""
+            ...
+
+        def event(self) -> Event:
+            """Return an event that somebody triggers later."""
+            ...
+
+    else:
+        process = BoundClass(Process)
+        timeout = BoundClass(Timeout)
+        event = BoundClass(Event)
+
+    # Entities ---------------------------------------------------------------------------------
+
+    def entity(self, component: str, index: int | None = None) -> Entity:
+        """Return the entity of that name; its rank among ties is its name, not its age."""
+        found = self._entities.get((component, index))
+        if found is None:
+            found = self._entities[(component, index)] = Entity(component, index)
+        return found
+
+    @property
+    def active_entity(self) -> Entity:
+        """The entity that acts at present: of the active process or callback, or the run's own."""
+        process = self._active_proc
+        if process is None:
+            return self._caller
+        entity: Entity = getattr(process, "entity", self._root)
+        return entity
+
+    def child_entity(self, generator: ProcessGenerator) -> Entity:
+        """Return the entity of a process that was started without one."""
+        parent = self.active_entity
+        name = getattr(generator, "__name__", type(generator).__name__)
+        index = parent.children.get(name, 0)
+        parent.children[name] = index + 1
+        return self.entity(name if parent is self._root else f"{parent.name}/{name}", index)
+
+    # The calendar -----------------------------------------------------------------------------
+
+    def schedule(self, event: Any, priority: int = NORMAL, delay: int = 0) -> None:
+        """Schedule a SimPy event of whatever origin; SimPy calls this for every event."""
+        if delay.__class__ is not int or delay < 0:
+            raise refused_time("delay", delay, 0)
+        entity = getattr(event, "entity", None)
+        if entity is None:
+            entity = self._owner(event)
+        self.push(self._now + delay, priority, KIND_ORDINARY, entity, event)
+
+    def push(self, time: int, priority: int, kind: int, entity: Entity, item: Any) -> int:
+        """Enter an event or timer into the calendar and return its sequence number.
+
+        This is the one place where order is decided: by (time, priority, tie key, sequence).
+        Equal tie keys occur inside one entity and kind only, where the sequence is causal order.
+        """
+        self._sequence = sequence = self._sequence + 1
+        tie = entity.ranks[kind] if self._structural else self._tie(time, kind, entity)
+        heappush(self._queue, (time, priority, tie, sequence, item))
+        return sequence
+
+    def call_at(
+        self, time: int, kind: int, entity: Entity, function: Callable[..., object], *arguments: Any
+    ) -> Timer:
+        """Call `function(*arguments)` at `time` (ns); the result can be cancelled."""
+        timer = Timer(self, kind, entity, function, arguments)
+        timer.arm_at(time)
+        return timer
+
+    def call_in(
+        self,
+        delay: int,
+        kind: int,
+        entity: Entity,
+        function: Callable[..., object],
+        *arguments: Any,
+    ) -> Timer:
+        """Call `function(*arguments)` after `delay` ns; the result can be cancelled."""
+        timer = Timer(self, kind, entity, function, arguments)
+        timer.arm_in(delay)
+        return timer
+
+    def timer(
+        self, kind: int, entity: Entity, function: Callable[..., object], *arguments: Any
+    ) -> Timer:
+        """Return a timer that is not armed yet: one per task, armed again for each step."""
+        return Timer(self, kind, entity, function, arguments)
+
+    def _owner(self, event: Any) -> Entity:
+        """Find whom an event of a plain SimPy class concerns: who asked for it, or waits for it."""
+        process = getattr(event, "proc", None) or getattr(event, "process", None)
+        if process is None:
+            waiting = (getattr(call, "__self__", None) for call in event.callbacks or ())
+            process = next((who for who in waiting if isinstance(who, Process)), None)
+        entity: Entity | None = getattr(process, "entity", None)
+        return self.active_entity if entity is None else entity
+
+    # Running ----------------------------------------------------------------------------------
+
+    def run(self, until: Any = None) -> Any:
+        """Run to the end, to an event, or until just before an instant, as SimPy does.
+
+        An int excludes what happens at that instant; `run_until` includes it.
+        """
+        if until is None:
+            return self._loop(_FOREVER)
+        if isinstance(until, simpy.Event):
+            if until.callbacks is None:
+                return until.value
+            until.callbacks.append(StopSimulation.callback)
+            try:
+                self._loop(_FOREVER)
+            except StopSimulation as stop:
+                return stop.args[0]
+            raise KernelError(f"nothing is scheduled, but {until!r} has not happened")
+        if until.__class__ is not int or until <= self._now:
+            raise refused_time("until", until, self._now + 1)
+        self._loop(until - 1)
+        self._now = until
+        return None
+
+    def run_until(self, time: int) -> None:
+        """Run everything up to and including `time` (ns), which is then the present."""
+        if time.__class__ is not int or time < self._now:
+            raise refused_time("time", time, self._now)
+        self._loop(time)
+        self._now = time
+
+    def peek(self) -> int | float:
+        """Return the time of the next entry, or infinity when there is none."""
+        queue = self._queue
+        while queue and queue[0][4].__class__ is Timer and queue[0][4].sequence != queue[0][3]:
+            heappop(queue)
+        if not queue:
+            return float("inf")
+        time: int = queue[0][0]
+        return time
+
+    def step(self) -> None:
+        """Carry out the next entry; raises simpy.core.EmptySchedule when there is none."""
+        if self.peek() == float("inf"):
+            raise simpy.core.EmptySchedule
+        self._loop(_FOREVER, limit=1)
+
+    def _loop(self, last: int, limit: int = _FOREVER) -> None:
+        """Carry out at most `limit` entries up to the instant `last`, in calendar order."""
+        queue = self._queue
+        steps = 0
+        callbacks: Any = []
+        callback = item = None
+        try:
+            while steps < limit and queue and queue[0][0] <= last:
+                time, _, _, sequence, item = heappop(queue)
+                if item.__class__ is Timer:
+                    if item.sequence != sequence:
+                        continue
+                    item.sequence = 0
+                    steps += 1
+                    self._now = time
+                    self._caller = item.entity
+                    item.function(*item.arguments)
+                    self._caller = self._root
+                    continue
+                steps += 1
+                self._now = time
+                callbacks, item.callbacks = item.callbacks, None
+                for callback in callbacks:
+                    callback(item)
+                if not item._ok and not hasattr(item, "_defused"):  # noqa: SLF001
+                    raise _failure(item)
+        except StopSimulation:
+            # As in SimPy: what is left of the event's callbacks runs when the run goes on.
+            if item is not None and callback in callbacks:
+                item.callbacks = callbacks[callbacks.index(callback) + 1 :]
+                self.push(self._now, URGENT - 1, KIND_ORDINARY, self._root, item)
+            raise
+        finally:
+            self._caller = self._root
+            self.steps += steps
+
+    # The account ------------------------------------------------------------------------------
+
+    def register(self, process: Process) -> int:
+        """Keep account of a process until it ends; return its number."""
+        self._process_count += 1
+        self._processes[self._process_count] = process
+        return self._process_count
+
+    def unregister(self, process: Process) -> None:
+        """Forget a process that has ended; an error that nobody waits for ends the run."""
+        self._processes.pop(process.number, None)
+
+    def register_channel(self, channel: Channel[Any]) -> None:
+        """Have a channel's account checked at the end of the run."""
+        self._channels.append(channel)
+
+    def finish(self) -> None:
+        """End the run: check the account of every channel and close what still waits.
+
+        Raises ConservationError when a channel lost or invented an item, or the error of a process
+        that failed at the last instant and was not waited for.
+        """
+        for channel in self._channels:
+            channel.check()
+        for *_, item in sorted(self._queue, key=lambda entry: entry[:4]):
+            if isinstance(item, Process) and not item.is_alive and not item.ok:
+                raise _failure(item)
+        processes, self._processes = self._processes, {}
+        for process in processes.values():
+            process._generator.close()  # noqa: SLF001
+
+
+def _failure(event: Any) -> BaseException:
+    """Return the error of a failed event, as it was raised."""
+    error: BaseException = event.value
+    return error
+
+
+def run_until(env: Environment, time: int) -> None:
+    """Run everything up to and including `time` (ns), which is then the present."""
+    env.run_until(time)

@@ -1,0 +1,23 @@
+"""What the kernel raises; each message says what was found and what to do instead."""
+
+from __future__ import annotations
+
+
+class KernelError(Exception):
+    """A rule of the kernel was broken by the program that runs on it."""
+
+
+class ClockError(KernelError, TypeError):
+    """A time or delay is not a plain `int` of nanoseconds, or lies in the past."""
+
+
+class TraceError(KernelError, TypeError):
+    """A trace entry holds something that has no exact, portable encoding."""
+
+
+class ConservationError(KernelError):
+    """At the end of a run something was neither delivered, queued nor dropped."""
+
+
+class FenceBreached(KernelError):  # noqa: N818 - named after what happened, as all who catch it do
+    """The simulated program touched the real world: clock, threads, sockets, randomness."""

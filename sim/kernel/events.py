@@ -1,0 +1,178 @@
+"""SimPy's events with an owner, and timers that are calendar entries without being events.
+
+Each event knows the entity that it concerns, because the order of simultaneous events follows from
+that and not from the order of scheduling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any
+
+import simpy
+from simpy.events import NORMAL, PENDING, URGENT, Initialize
+
+from sim.kernel.entity import KIND_ORDINARY, Entity
+from sim.kernel.errors import ClockError, KernelError
+
+if TYPE_CHECKING:
+    from sim.kernel.environment import Environment
+
+ProcessGenerator = Generator[Any, Any, Any]
+
+
+class Event(simpy.Event):
+    """A SimPy event that belongs to the entity that was active when it was made."""
+
+    def __init__(self, env: Environment) -> None:
+        self.env = env
+        self.callbacks: Any = []
+        self.entity = env.active_entity
+
+
+class Timeout(simpy.Timeout):
+    """A SimPy timeout, in ns; `kind` places it among the simultaneous events of its entity."""
+
+    def __init__(
+        self, env: Environment, delay: int, value: object = None, *, kind: int = KIND_ORDINARY
+    ) -> None:
+        if delay.__class__ is not int or delay < 0:
+            raise refused_time("delay", delay, 0)
+        self.env = env
+        self.callbacks: Any = []
+        self._value = value
+        self._delay = delay
+        self._ok = True
+        self.entity = entity = env.active_entity
+        env.push(env.now + delay, NORMAL, kind, entity, self)
+
+
+class Process(simpy.events.Process):
+    """A SimPy process that belongs to an entity and is kept account of until it ends.
+
+    Without an entity it becomes a child of the active one, named after its generator, so that its
+    place among ties does not depend on what else was started before.
+    """
+
+    def __init__(
+        self, env: Environment, generator: ProcessGenerator, *, entity: Entity | None = None
+    ) -> None:
+        if not hasattr(generator, "throw"):
+            raise ValueError(f"{generator} is not a generator.")
+        self.env = env
+        self.callbacks: Any = []
+        self.entity = env.child_entity(generator) if entity is None else entity
+        self._generator = generator
+        self._send = generator.send
+        # One bound method for the life of the process: SimPy makes one per wait.
+        self._resume: Callable[[Any], None] = self._advance
+        self.number = env.register(self)
+        self._target: Any = Initialize(env, self)
+
+    def _advance(self, event: Any) -> None:
+        """Resume the generator with the outcome of `event`; follow it until it waits or ends."""
+        env = self.env
+        env._active_proc = self  # noqa: SLF001 - SimPy's own name for it
+        while True:
+            try:
+                if event._ok:  # noqa: SLF001
+                    event = self._send(event._value)  # noqa: SLF001
+                else:
+                    event._defused = True  # noqa: SLF001
+                    event = self._generator.throw(_exclusive(event._value))  # noqa: SLF001
+            except StopIteration as stop:
+                self._end(ok=True, value=stop.value)
+                event = None
+                break
+            except BaseException as error:  # noqa: BLE001 - a process fails with whatever it raised
+                if error.__traceback__ is not None:
+                    error.__traceback__ = error.__traceback__.tb_next
+                self._end(ok=False, value=error)
+                event = None
+                break
+            try:
+                callbacks = event.callbacks
+            except AttributeError:
+                raise KernelError(
+                    f"process {self.entity.name}: found {event!r} yielded, expected an event"
+                ) from None
+            if callbacks is not None:
+                callbacks.append(self._resume)
+                break
+        self._target = event
+        env._active_proc = None  # noqa: SLF001
+
+    def _end(self, *, ok: bool, value: object) -> None:
+        self._ok = ok
+        self._value = value
+        env: Environment = self.env
+        env.unregister(self)
+        env.push(env.now, NORMAL, KIND_ORDINARY, self.entity, self)
+
+
+class Timer:
+    """A callback with one calendar entry that can be armed again and again.
+
+    A one-shot call (`Environment.call_at`) is a timer that is armed once.
+    """
+
+    __slots__ = ("arguments", "entity", "env", "function", "kind", "sequence")
+
+    def __init__(
+        self,
+        env: Environment,
+        kind: int,
+        entity: Entity,
+        function: Callable[..., object],
+        arguments: tuple[Any, ...] = (),
+    ) -> None:
+        self.env = env
+        self.kind = kind
+        self.entity = entity
+        self.function = function
+        self.arguments = arguments
+        self.sequence = 0  # of the entry in the calendar that counts; 0 when there is none
+
+    @property
+    def armed(self) -> bool:
+        """Whether the timer will fire."""
+        return self.sequence != 0
+
+    def arm_at(self, time: int) -> None:
+        """Fire at `time` (ns); an earlier arming is forgotten."""
+        env = self.env
+        if time.__class__ is not int or time < env.now:
+            raise refused_time("time", time, env.now)
+        self.sequence = env.push(time, NORMAL, self.kind, self.entity, self)
+
+    def arm_in(self, delay: int) -> None:
+        """Fire after `delay` ns; an earlier arming is forgotten."""
+        if delay.__class__ is not int or delay < 0:
+            raise refused_time("delay", delay, 0)
+        env = self.env
+        self.sequence = env.push(env.now + delay, NORMAL, self.kind, self.entity, self)
+
+    def cancel(self) -> None:
+        """Do not fire; the entry in the calendar is skipped when its time comes."""
+        self.sequence = 0
+
+
+def refused_time(what: str, found: object, least: int) -> ClockError:
+    """Return the error for a time or delay that the clock refuses."""
+    return ClockError(
+        f"{what}: found {type(found).__name__} {found!r}, expected an int of nanoseconds, "
+        f"{least} or more"
+    )
+
+
+def _exclusive(error: BaseException) -> BaseException:
+    """Copy an exception for one of several waiting processes, as SimPy does, where that works."""
+    try:
+        copy = type(error)(*error.args)
+    except TypeError:  # its constructor takes other arguments than it keeps
+        return error
+    copy.__cause__ = error
+    return copy
+
+
+__all__ = ["PENDING", "URGENT", "Event", "Process", "ProcessGenerator", "Timeout", "Timer"]

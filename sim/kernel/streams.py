@@ -1,0 +1,135 @@
+"""Named random streams: a draw somewhere never shifts a draw elsewhere.
+
+A stream is addressed by (seed, component, index).  Its bits come from PCG64; the distributions are
+written out here, because the methods of a numpy `Generator` may change between releases while the
+raw output of a bit generator does not.  Every draw consumes raw words one after the other, so how
+many are fetched at a time changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from hashlib import blake2b
+from statistics import NormalDist
+from typing import TypeVar
+
+from numpy.random import PCG64, SeedSequence
+
+from sim.kernel.ties import derive_key
+
+Item = TypeVar("Item")
+
+_BLOCK = 128
+_TWO_POW_64 = 1 << 64
+_UNIT = 2.0**-53
+_STANDARD_NORMAL = NormalDist()
+
+
+class Stream:
+    """One random stream; made by `Streams.stream` or `Environment.stream`."""
+
+    __slots__ = ("_entropy", "_fetch", "_left")
+
+    def __init__(self, entropy: int) -> None:
+        self._entropy = entropy
+        self._fetch: PCG64 | None = None
+        self._left: list[int] = []
+
+    def bits(self) -> int:
+        """Draw 64 random bits."""
+        if not self._left:
+            self._refill()
+        return self._left.pop()
+
+    def uniform(self) -> float:
+        """Draw from [0, 1), a multiple of 2**-53."""
+        return (self.bits() >> 11) * _UNIT
+
+    def integer(self, low: int, high: int) -> int:
+        """Draw an integer with low <= value <= high, all equally likely.
+
+        Raises ValueError when the range is empty or wider than 2**64.
+        """
+        span = high - low + 1
+        if not 0 < span <= _TWO_POW_64:
+            raise ValueError(f"found {low} to {high}, expected low <= high within 2**64 values")
+        limit = _TWO_POW_64 - _TWO_POW_64 % span
+        while True:
+            drawn = self.bits()
+            if drawn < limit:
+                return low + drawn % span
+
+    def chance(self, ratio: float) -> bool:
+        """Draw True with probability `ratio`."""
+        return self.uniform() < ratio
+
+    def exponential_ns(self, mean_ns: float) -> int:
+        """Draw an exponential duration, rounded to the nanosecond."""
+        return round(-mean_ns * math.log(1.0 - self.uniform()))
+
+    def uniform_ns(self, low_ns: int, high_ns: int) -> int:
+        """Draw a duration from low to high, both included."""
+        return self.integer(low_ns, high_ns)
+
+    def normal(self, mean: float, deviation: float) -> float:
+        """Draw from a normal distribution by inversion: one raw word per draw.
+
+        Source: Wichura, Algorithm AS 241 (1988), as in the standard library.
+        """
+        # The middle of a cell of width 2**-53, so that 0 and 1 cannot occur.
+        return mean + deviation * _STANDARD_NORMAL.inv_cdf(((self.bits() >> 11) + 0.5) * _UNIT)
+
+    def lognormal_ns(self, median_ns: float, sigma: float) -> int:
+        """Draw a log-normal duration by its median and the deviation of its logarithm."""
+        return round(median_ns * math.exp(self.normal(0.0, sigma)))
+
+    def choice(self, items: Sequence[Item]) -> Item:
+        """Draw one of the items, all equally likely; raises ValueError when there is none."""
+        return items[self.integer(0, len(items) - 1)]
+
+    def shuffled(self, items: Sequence[Item]) -> list[Item]:
+        """Return the items in random order (Fisher and Yates); the argument is left alone."""
+        result = list(items)
+        for last in range(len(result) - 1, 0, -1):
+            other = self.integer(0, last)
+            result[last], result[other] = result[other], result[last]
+        return result
+
+    def _refill(self) -> None:
+        if self._fetch is None:
+            self._fetch = PCG64(SeedSequence(self._entropy))
+        words: list[int] = self._fetch.random_raw(_BLOCK).tolist()
+        words.reverse()  # `pop` takes from the end
+        self._left = words
+
+
+class Streams:
+    """All streams of one seed, by name; asking again for a name continues its stream."""
+
+    __slots__ = ("_streams", "seed")
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self._streams: dict[tuple[str, int], Stream] = {}
+
+    def stream(self, component: str, index: int = 0) -> Stream:
+        """Return the stream of (seed, component, index)."""
+        name = (component, index)
+        found = self._streams.get(name)
+        if found is None:
+            found = self._streams[name] = Stream(_entropy(self.seed, component, index))
+        return found
+
+    def keyed(self, component: str, index: int, counter: int) -> float:
+        """Return the uniform number of one (component, index, counter), without any state.
+
+        For faults: the fate of the n-th message stays the same whatever else is drawn.
+        """
+        key = derive_key(self.seed, "keyed", component, index, counter)
+        return (key >> 11) * _UNIT
+
+
+def _entropy(seed: int, component: str, index: int) -> int:
+    text = f"{seed}\0{component}\0{index}"
+    return int.from_bytes(blake2b(text.encode(), digest_size=16).digest(), "big")

@@ -1,0 +1,110 @@
+"""Who waits for whom: the answer to "why is it not finished", as one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sim.kernel.errors import KernelError
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """One party that cannot go on.
+
+    who: the waiting party; what: what it waits for, as it follows "waits for"; whom: the party
+    that could bring it about, or None when that is nobody in particular.
+    """
+
+    who: str
+    what: str
+    whom: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.who} waits for {self.what}" + (f" from {self.whom}" if self.whom else "")
+
+
+class SimulationStalled(KernelError):  # noqa: N818 - named after what happened
+    """Work remains and nothing will do it; `waits` are the parties that cannot go on."""
+
+    def __init__(self, sentence: str, waits: tuple[Wait, ...] = ()) -> None:
+        super().__init__(sentence)
+        self.waits = waits
+
+
+def explain_waits(waits: Iterable[Wait]) -> str:
+    """Return one sentence: the circle of waits if there is one, else the longest chain.
+
+    The order of the argument does not matter.
+    """
+    edges: dict[str, list[Wait]] = {}
+    for wait in sorted(dict.fromkeys(waits), key=lambda w: (w.who, w.whom or "", w.what)):
+        edges.setdefault(wait.who, []).append(wait)
+    if not edges:
+        return "Nothing waits."
+    circle = _circle(edges)
+    if circle is not None:
+        return f"{_chain(circle)}: they wait for each other in a circle."
+    chain = _longest(edges)
+    whom = chain[-1].whom
+    end = f"; {whom} waits for nobody" if whom else ""
+    rest = sum(map(len, edges.values())) - len(chain)
+    more = f" ({rest} more {'wait' if rest > 1 else 'waits'} besides)" if rest else ""
+    return f"{_chain(chain)}{end}{more}."
+
+
+def _chain(waits: list[Wait]) -> str:
+    first = waits[0]
+    text = str(first)
+    for wait in waits[1:]:
+        text += f", which waits for {wait.what}" + (f" from {wait.whom}" if wait.whom else "")
+    return text
+
+
+def _circle(edges: dict[str, list[Wait]]) -> list[Wait] | None:
+    """Return the shortest circle of waits, the alphabetically first among equals."""
+    best: list[Wait] | None = None
+    for start in edges:
+        found = _path_back(edges, start)
+        if found is not None and (best is None or len(found) < len(best)):
+            best = found
+    return best
+
+
+def _path_back(edges: dict[str, list[Wait]], start: str) -> list[Wait] | None:
+    """Return the shortest path of waits from a party back to itself, by breadth first."""
+    paths: list[list[Wait]] = [[wait] for wait in edges[start]]
+    seen: dict[str, None] = {}
+    while paths:
+        longer: list[list[Wait]] = []
+        for path in paths:
+            whom = path[-1].whom
+            if whom == start:
+                return path
+            if whom is None or whom in seen:
+                continue
+            seen[whom] = None
+            longer.extend([*path, wait] for wait in edges.get(whom, ()))
+        paths = longer
+    return None
+
+
+def _longest(edges: dict[str, list[Wait]]) -> list[Wait]:
+    """Return the longest chain of waits of a graph without circles."""
+    known: dict[str, list[Wait]] = {}
+    # A party is settled after all whom it waits for; `order` comes from an explicit stack, because
+    # a chain may be longer than Python's recursion limit.
+    for start in edges:
+        stack = [start]
+        while stack:
+            who = stack[-1]
+            open_ends = [
+                w.whom for w in edges.get(who, ()) if w.whom is not None and w.whom not in known
+            ]
+            if open_ends:
+                stack.extend(open_ends)
+                continue
+            stack.pop()
+            chains = [[w, *known.get(w.whom or "", [])] for w in edges.get(who, ())]
+            known[who] = max(chains, key=len, default=[])
+    return max((known[who] for who in edges), key=len)
