@@ -36,7 +36,7 @@ class Structural:
 
     name = "structural"
 
-    def tie(self, time: int, kind: int, entity: Entity) -> TieKey:  # noqa: ARG002 - any instant
+    def tie(self, time: int, kind: int, entity: Entity) -> TieKey:
         """Return the structural rank, whatever the time."""
         return entity.ranks[kind]
 
