@@ -1,0 +1,365 @@
+"""The ordering core: decides when a destination may return a state to the platform.
+
+A source reads partitions concurrently and sends records and, apart from them, states.  Returning a
+state to the platform acknowledges every record that it covers, so this core returns state N of a
+scope only when states 1..N-1 of the scope were returned and every record of N's own id is durable,
+on sockets also as many as the source says it sent.
+
+Machines inside: per stream a ledger of counts and a lifecycle; per scope (each stream, or the whole
+sync) a shelf of unsent states with its cursor; on STDIO the inference of keys; one releaser that
+makes the passes and ends the sync.  Records, counts and states arrive in any order and never block
+each other; what blocks a release is told by `blocked`.
+
+Promised: no state before its records or its predecessors; each index once; a refused event changes
+nothing; a flush request is never lost; nothing moves before its send has returned.
+Not promised: that a state is ever ready (the source may count wrongly), and nothing about the
+attempt before: memory is lost with the process, the platform remembers what was returned.  There is
+therefore no snapshot to restore from; a new attempt is a new core from the same parameters.
+
+Source: airbytehq/airbyte, bulk load CDK, checkpoint manager after PR #60886, with the safety checks
+of its 2026 form; deviations are marked in the modules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from models.core import ProtocolError
+from models.ordering.blocking import Blocked
+from models.ordering.counts import Count
+from models.ordering.effects import (
+    CloseInput,
+    Effect,
+    EndChannel,
+    EndStream,
+    OpenStream,
+    PassRecords,
+    ReportIncomplete,
+)
+from models.ordering.events import (
+    ChannelClosed,
+    CompleteRead,
+    Event,
+    FinishRequested,
+    FinishTimerFired,
+    FlushRequested,
+    ProcessingFailed,
+    ProcessingSucceeded,
+    RecordsDurable,
+    RecordsRead,
+    SendFailed,
+    StateRead,
+    StateSent,
+)
+from models.ordering.inference import Inference
+from models.ordering.keys import (
+    CheckpointId,
+    CheckpointIndex,
+    CheckpointKey,
+    Medium,
+    Scope,
+    StateKind,
+    StreamDescriptor,
+    Verdict,
+)
+from models.ordering.ledger import Ledger
+from models.ordering.lifecycle import Lifecycle
+from models.ordering.observation import Observation, StreamObservation
+from models.ordering.parameters import OrderingParameters
+from models.ordering.readiness import Readiness
+from models.ordering.refusals import Refusal
+from models.ordering.releaser import Releaser
+from models.ordering.shelves import PendingState, Shelf, Shelves
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """The classes that a core is put together from; a test double swaps one to plant one fault."""
+
+    ledger: type[Ledger] = Ledger
+    shelf: type[Shelf] = Shelf
+    shelves: type[Shelves] = Shelves
+    inference: type[Inference] = Inference
+    readiness: type[Readiness] = Readiness
+    releaser: type[Releaser] = Releaser
+
+
+RIGHT_PARTS = Parts()
+
+
+class OrderingCore:
+    """One attempt's ordering core: `step` takes an event and returns the effects it causes."""
+
+    def __init__(self, parameters: OrderingParameters, parts: Parts = RIGHT_PARTS) -> None:
+        self.parameters = parameters
+        self._socket = parameters.medium is Medium.SOCKET
+        self._ledgers = {
+            stream: parts.ledger(parameters.released_ids_kept) for stream in parameters.streams
+        }
+        self._lifecycle = Lifecycle(parameters)
+        self._inference = parts.inference(parameters.streams)
+        self._shelves = parts.shelves(parameters.streams, parts.shelf, remembers_ids=self._socket)
+        readiness = parts.readiness(parameters.medium, self._ledgers)
+        self._releaser = parts.releaser(self._shelves, self._ledgers, self._lifecycle, readiness)
+
+    def step(self, event: Event) -> list[Effect]:  # noqa: C901, PLR0911 - one branch per event
+        """Take one event and return its effects in the order in which the host carries them out.
+
+        Raises ProtocolError with a kind of `Refusal` when the event breaks a rule; the observable
+        state is then as before.
+        """
+        match event:
+            case RecordsRead():
+                return self._on_records_read(event)
+            case RecordsDurable():
+                return self._on_records_durable(event)
+            case StateRead():
+                return self._on_state_read(event)
+            case FlushRequested():
+                return self._releaser.request_flush()
+            case StateSent():
+                return self._releaser.confirm(event)
+            case SendFailed():
+                return self._releaser.fail(event)
+            case CompleteRead():
+                return self._on_complete_read(event)
+            case ChannelClosed():
+                return self._on_channel_closed(event)
+            case ProcessingSucceeded():
+                return self._on_processing_succeeded(event)
+            case ProcessingFailed():
+                return self._on_processing_failed(event)
+            case FinishRequested():
+                return self._releaser.request_finish(event)
+            case FinishTimerFired():
+                return self._releaser.end_wait(event)
+            case _:
+                assert_never(event)
+
+    # What hosts, reports and tests may ask.  Asking changes nothing.
+
+    def blocked(self) -> tuple[Blocked, ...]:
+        """Say for every scope with unsent states which is next and what it waits for."""
+        return self._releaser.blocked()
+
+    def pending_count(self) -> int:
+        """Return the number of accepted states that were not sent."""
+        return len(self._shelves)
+
+    def head(self, scope: Scope) -> CheckpointIndex | None:
+        """Return the scope's lowest unsent index, or None."""
+        return self._shelves.of(scope).head
+
+    def records_read(self, stream: StreamDescriptor, identity: CheckpointId | None = None) -> int:
+        """Return the records read for one id of the stream, or for the whole stream."""
+        ledger = self._ledgers[stream]
+        return ledger.records_read if identity is None else ledger.read_for(identity)
+
+    def records_sufficient(self, stream: StreamDescriptor, identity: CheckpointId) -> bool:
+        """Tell whether every record read for the id is durable, whatever the source counted."""
+        return self._ledgers[stream].sufficient(identity)
+
+    def ordinal(self, stream: StreamDescriptor) -> CheckpointIndex:
+        """Return the number of the stream's current interval (STDIO)."""
+        return self._inference.ordinal(stream)
+
+    def inferred_id(self, stream: StreamDescriptor, ordinal: CheckpointIndex) -> CheckpointId:
+        """Return the id inferred for the stream's n-th interval (STDIO)."""
+        return self._inference.id_of(stream, ordinal)
+
+    def stream_done(self, stream: StreamDescriptor) -> bool:
+        """Tell whether the stream has ended and level COMPLETE accounts for all its records."""
+        return self._lifecycle.ended(stream) and self._ledgers[stream].all_complete
+
+    def verdict(self, stream: StreamDescriptor) -> Verdict:
+        """Return how the stream's processing ended."""
+        return self._lifecycle.verdict(stream)
+
+    def observe(self) -> Observation:
+        """Return everything observable as one value that can be compared."""
+        releaser = self._releaser
+        outgoing = releaser.outgoing
+        return Observation(
+            per_stream=self._shelves.per_stream,
+            open_channels=self._lifecycle.open_channels,
+            opened=self._lifecycle.opened,
+            outgoing=None if outgoing is None else (outgoing.scope, outgoing.key.index),
+            flush_remembered=releaser.again,
+            ending=releaser.ending.name,
+            totals=releaser.totals,
+            whole=self._observe_shelf(None),
+            streams=tuple(self._observe_stream(stream) for stream in self.parameters.streams),
+        )
+
+    # One handler per event that is not the releaser's own: check everything, then change.
+
+    def _on_records_read(self, event: RecordsRead) -> list[Effect]:
+        ledger = self._ledger_of(event.stream, event)
+        if event.count < 0 or event.size_bytes < 0:
+            raise self._refused(Refusal.INVALID_COUNT, event, event.stream)
+        if not self._socket:
+            identity = self._inference.current_id(event.stream)
+        elif event.id is None:
+            raise self._refused(Refusal.MISSING_PARTITION_ID, event, event.stream)
+        else:
+            identity = event.id
+        refusal = self._lifecycle.record_refusal(event.stream, event.channel)
+        if refusal is not None:
+            raise self._refused(refusal, event, event.stream)
+        ledger.read(identity, event.count, event.size_bytes)
+        if event.count == 0:
+            return []
+        passed = PassRecords(
+            stream=event.stream, id=identity, count=event.count, size_bytes=event.size_bytes
+        )
+        if self._lifecycle.open(event.stream):
+            return [OpenStream(stream=event.stream), passed]
+        return [passed]
+
+    def _on_records_durable(self, event: RecordsDurable) -> list[Effect]:
+        ledger = self._ledger_of(event.stream, event)
+        if min(event.count, event.size_bytes, event.rejected) < 0:
+            raise self._refused(Refusal.INVALID_COUNT, event, event.stream)
+        increment = Count(event.count, event.size_bytes, event.rejected)
+        if ledger.exceeds(event.level, event.id, increment):
+            raise self._refused(Refusal.OVER_COUNT, event, event.stream)
+        ledger.account(event.level, event.id, increment)
+        return self._releaser.flush_if_waiting()
+
+    def _on_state_read(self, event: StateRead) -> list[Effect]:
+        scope = self._scope_of(event)
+        key, inner = self._keys_of(event, scope)
+        refusal = self._shelves.refusal(scope, key)
+        if refusal is not None:
+            raise self._refused(refusal, event, scope)
+        listed = event.listed
+        if listed is None:
+            from_inner = tuple(dict.fromkeys(stream for stream, _ in inner))
+            listed = from_inner if event.kind is StateKind.SNAPSHOT else self.parameters.streams
+        self._shelves.add(
+            PendingState(scope, key, event.kind, event.payload, event.source_count, inner, listed)
+        )
+        if not self._socket:
+            self._end_intervals(scope)
+        return self._releaser.flush_if_waiting()
+
+    def _on_complete_read(self, event: CompleteRead) -> list[Effect]:
+        ledger = self._ledger_of(event.stream, event)
+        refusal = self._lifecycle.complete_refusal(event.stream, event.channel)
+        if refusal is not None:
+            raise self._refused(refusal, event, event.stream)
+        effects: list[Effect] = []
+        if self._lifecycle.complete(event.stream):
+            effects.append(EndStream(stream=event.stream, records_read=ledger.records_read))
+        return effects + self._releaser.flush_if_waiting()
+
+    def _on_channel_closed(self, event: ChannelClosed) -> list[Effect]:
+        refusal = self._lifecycle.close_refusal(event.channel)
+        if refusal is not None:
+            raise ProtocolError(refusal, state=f"channel {event.channel}", event=event)
+        effects: list[Effect] = [EndChannel(channel=event.channel)]
+        ending = self._lifecycle.close(event.channel)
+        if ending is None:
+            return effects
+        for stream in ending:
+            read = self._ledgers[stream].records_read
+            effects.append(EndStream(stream=stream, records_read=read))
+        effects.append(CloseInput())
+        if self._lifecycle.incomplete:
+            effects.append(ReportIncomplete(streams=self._lifecycle.incomplete))
+        return effects
+
+    def _on_processing_succeeded(self, event: ProcessingSucceeded) -> list[Effect]:
+        self._ledger_of(event.stream, event)
+        if not self._lifecycle.ended(event.stream):
+            raise self._refused(Refusal.NOT_CLOSED, event, event.stream)
+        self._lifecycle.judge(event.stream, Verdict.SUCCEEDED)
+        return []
+
+    def _on_processing_failed(self, event: ProcessingFailed) -> list[Effect]:
+        self._ledger_of(event.stream, event)
+        self._lifecycle.judge(event.stream, Verdict.FAILED)
+        return []
+
+    # Helpers.
+
+    def _ledger_of(self, stream: StreamDescriptor | None, event: Event) -> Ledger:
+        ledger = None if stream is None else self._ledgers.get(stream)
+        if ledger is None:
+            raise ProtocolError(
+                Refusal.UNKNOWN_STREAM, state=f"{len(self._ledgers)} streams", event=event
+            )
+        return ledger
+
+    def _scope_of(self, event: StateRead) -> Scope:
+        """Return a state's scope; every stream that it names must be in the catalog."""
+        for stream in (*(stream for stream, _ in event.inner), *(event.listed or ())):
+            self._ledger_of(stream, event)
+        if event.kind is not StateKind.STREAM:
+            return None
+        self._ledger_of(event.stream, event)
+        return event.stream
+
+    def _keys_of(
+        self, event: StateRead, scope: Scope
+    ) -> tuple[CheckpointKey, tuple[tuple[StreamDescriptor, CheckpointId], ...]]:
+        """Return a state's own key and its inner ids, read on SOCKET and inferred on STDIO."""
+        snapshot = event.kind is StateKind.SNAPSHOT
+        if not self._socket:
+            if snapshot:
+                raise self._refused(Refusal.MISSING_CHECKPOINT_KEY, event, scope)
+            return self._inferred_key(event, scope), ()
+        inner = tuple((s, i) for s, i in event.inner if i is not None) if snapshot else ()
+        missing_inner = snapshot and len(inner) < len(event.inner)
+        if event.index is None or event.id is None or missing_inner:
+            raise self._refused(Refusal.MISSING_CHECKPOINT_KEY, event, scope)
+        if event.source_count is None:
+            raise self._refused(Refusal.MISSING_SOURCE_STATS, event, scope)
+        return CheckpointKey(event.index, event.id), inner
+
+    def _inferred_key(self, event: StateRead, scope: Scope) -> CheckpointKey:
+        if scope is not None:
+            return self._inference.stream_key(scope)
+        key = self._inference.common_key()
+        if key is None:
+            raise self._refused(Refusal.ORDINAL_MISMATCH, event, scope)
+        return key
+
+    def _end_intervals(self, scope: Scope) -> None:
+        if scope is None:
+            self._inference.end_all_intervals()
+        else:
+            self._inference.end_interval(scope)
+
+    def _refused(self, kind: Refusal, event: Event, scope: Scope) -> ProtocolError:
+        shelf = self._shelves.of(scope)
+        unsent = ", ".join(str(index) for index in shelf.indexes[:8]) or "none"
+        return ProtocolError(
+            kind,
+            state=f"scope {'*' if scope is None else scope}",
+            event=event,
+            story=(f"last released: {shelf.last_released}", f"unsent: {unsent}"),
+        )
+
+    def _observe_shelf(self, scope: Scope) -> tuple[CheckpointIndex, tuple[CheckpointIndex, ...]]:
+        shelf = self._shelves.of(scope)
+        return shelf.last_released, shelf.indexes
+
+    def _observe_stream(self, stream: StreamDescriptor) -> StreamObservation:
+        ledger = self._ledgers[stream]
+        return StreamObservation(
+            stream=stream,
+            shelf=self._observe_shelf(stream),
+            ordinal=self._inference.ordinal(stream),
+            completed=self._lifecycle.completed(stream),
+            ended=self._lifecycle.ended(stream),
+            verdict=self._lifecycle.verdict(stream),
+            records_read=ledger.records_read,
+            records_complete=ledger.records_complete,
+            allowances=ledger.allowances,
+            ids=tuple(
+                (identity, ledger.read_for(identity), ledger.committed(identity))
+                for identity in ledger.ids
+            ),
+        )

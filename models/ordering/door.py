@@ -1,0 +1,64 @@
+"""What every implementation of the ordering protocol offers, and the factory of ours."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from models.ordering.blocking import Blocked
+from models.ordering.core import OrderingCore
+from models.ordering.effects import Effect
+from models.ordering.events import Event
+from models.ordering.keys import CheckpointId, CheckpointIndex, Scope, StreamDescriptor, Verdict
+from models.ordering.parameters import OrderingParameters
+
+
+class OrderingDoor(Protocol):
+    """An ordering core as hosts and conformance vectors see it: one door, and questions.
+
+    An implementation of one's own is a factory `(OrderingParameters) -> OrderingDoor`.
+    """
+
+    def step(self, event: Event) -> list[Effect]:
+        """Take one event and return its effects; raise ProtocolError when it is refused."""
+        ...
+
+    def blocked(self) -> tuple[Blocked, ...]:
+        """Say for every scope with unsent states which is next and what it waits for."""
+        ...
+
+    def pending_count(self) -> int:
+        """Return the number of accepted states that were not sent."""
+        ...
+
+    def head(self, scope: Scope) -> CheckpointIndex | None:
+        """Return the scope's lowest unsent index, or None."""
+        ...
+
+    def records_read(self, stream: StreamDescriptor, identity: CheckpointId | None = None) -> int:
+        """Return the records read for one id of the stream, or for the whole stream."""
+        ...
+
+    def records_sufficient(self, stream: StreamDescriptor, identity: CheckpointId) -> bool:
+        """Tell whether every record read for the id is durable."""
+        ...
+
+    def ordinal(self, stream: StreamDescriptor) -> CheckpointIndex:
+        """Return the number of the stream's current interval (STDIO)."""
+        ...
+
+    def inferred_id(self, stream: StreamDescriptor, ordinal: CheckpointIndex) -> CheckpointId:
+        """Return the id inferred for the stream's n-th interval (STDIO)."""
+        ...
+
+    def stream_done(self, stream: StreamDescriptor) -> bool:
+        """Tell whether the stream has ended and level COMPLETE accounts for all its records."""
+        ...
+
+    def verdict(self, stream: StreamDescriptor) -> Verdict:
+        """Return how the stream's processing ended."""
+        ...
+
+
+def make_core(parameters: OrderingParameters) -> OrderingDoor:
+    """Build the ordering core of one attempt."""
+    return OrderingCore(parameters)

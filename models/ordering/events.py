@@ -1,0 +1,153 @@
+"""What happens to an ordering core: events, in the past tense."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from models.ordering.keys import (
+    CheckpointId,
+    CheckpointIndex,
+    Level,
+    Scope,
+    StateKind,
+    StreamDescriptor,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordsRead:
+    """Records of one stream were read from a channel; `size_bytes` is the size of all of them.
+
+    id: the records' `partition_id`; mandatory on SOCKET, not looked at on STDIO.
+    """
+
+    stream: StreamDescriptor
+    size_bytes: int
+    count: int = 1
+    id: CheckpointId | None = None
+    channel: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordsDurable:
+    """Records of one id reached a level of durability: increments, not sums.
+
+    id: the id that `PassRecords` named for them.
+    count, size_bytes: committed; rejected: dead-lettered, durable in their own way.
+    """
+
+    stream: StreamDescriptor
+    id: CheckpointId
+    count: int
+    size_bytes: int
+    rejected: int = 0
+    level: Level = Level.PERSISTED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateRead:
+    """A state message was read.
+
+    stream: for kind STREAM.
+    index, id: the wire's `id` and `partition_id`; mandatory on SOCKET, not looked at on STDIO.
+    source_count: the source's record count; mandatory on SOCKET.
+    payload: the message, opaque; it comes back untouched in `SendState`.
+    inner: for kind SNAPSHOT, the (stream, partition id) of each entry that carries its own key.
+    listed: for GLOBAL and SNAPSHOT, the streams that the message lists; None means the whole
+        catalog for GLOBAL and the streams of `inner` for SNAPSHOT.
+    """
+
+    kind: StateKind
+    payload: object
+    stream: StreamDescriptor | None = None
+    index: CheckpointIndex | None = None
+    id: CheckpointId | None = None
+    source_count: int | None = None
+    inner: tuple[tuple[StreamDescriptor, CheckpointId | None], ...] = ()
+    listed: tuple[StreamDescriptor, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FlushRequested:
+    """The host wants everything released that can be: a batch, a heartbeat, its own reason.
+
+    Never lost: while a send is outstanding it is remembered, and a whole new pass follows.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateSent:
+    """The send that `SendState` asked for has returned; the platform has the state."""
+
+    scope: Scope
+    index: CheckpointIndex
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendFailed:
+    """The send that `SendState` asked for has failed; the platform does not have the state."""
+
+    scope: Scope
+    index: CheckpointIndex
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompleteRead:
+    """The terminal status COMPLETE of a stream was read on a channel."""
+
+    stream: StreamDescriptor
+    channel: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelClosed:
+    """A channel reached its end; the last one closes the input."""
+
+    channel: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessingSucceeded:
+    """The processing of an ended stream succeeded."""
+
+    stream: StreamDescriptor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessingFailed:
+    """The processing of a stream failed; this may come at any time."""
+
+    stream: StreamDescriptor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishRequested:
+    """The sync is to end: one last pass, then a verdict (`CompleteSync` or `FailSync`).
+
+    wait_ns: how long states may still become releasable.  Zero asks for the verdict right after
+        the last pass.  Otherwise the core asks for a timer, releases whatever becomes releasable
+        without being asked, and gives its verdict as soon as all is well or the timer has fired.
+    """
+
+    wait_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FinishTimerFired:
+    """The timer that `SetFinishTimer` asked for has fired; one that was cancelled is ignored."""
+
+
+Event = (
+    RecordsRead
+    | RecordsDurable
+    | StateRead
+    | FlushRequested
+    | StateSent
+    | SendFailed
+    | CompleteRead
+    | ChannelClosed
+    | ProcessingSucceeded
+    | ProcessingFailed
+    | FinishRequested
+    | FinishTimerFired
+)

@@ -1,0 +1,53 @@
+"""Keys inferred on STDIO, where neither records nor states carry one.
+
+Each stream counts its intervals from 1.  The interval's number is the index of the state that will
+end it and, as a decimal string, the id of its records, so the id is known before the state is.
+
+Source: airbytehq/airbyte, bulk load CDK, `PipelineEventBookkeepingRouter`; one counter for all
+streams attributed records to the wrong interval where streams interleave (PR #66686).
+"""
+
+from __future__ import annotations
+
+from models.ordering.keys import CheckpointId, CheckpointIndex, CheckpointKey, StreamDescriptor
+
+
+class Inference:
+    """The current interval of each stream."""
+
+    def __init__(self, streams: tuple[StreamDescriptor, ...]) -> None:
+        self._ordinals: dict[StreamDescriptor, CheckpointIndex] = dict.fromkeys(streams, 1)
+
+    def ordinal(self, stream: StreamDescriptor) -> CheckpointIndex:
+        """Return the number of the stream's current interval."""
+        return self._ordinals[stream]
+
+    def current_id(self, stream: StreamDescriptor) -> CheckpointId:
+        """Return the id of the stream's current interval."""
+        return self.id_of(stream, self._ordinals[stream])
+
+    def id_of(self, stream: StreamDescriptor, ordinal: CheckpointIndex) -> CheckpointId:
+        """Return the id of the stream's n-th interval."""
+        del stream  # ids are unique per stream already
+        return str(ordinal)
+
+    def stream_key(self, stream: StreamDescriptor) -> CheckpointKey:
+        """Return the key of the state that ends the stream's current interval."""
+        return CheckpointKey(self._ordinals[stream], self.current_id(stream))
+
+    def common_key(self) -> CheckpointKey | None:
+        """Return the key of the state that ends every stream's interval; None if they differ."""
+        ordinals = list(self._ordinals.values())
+        first = ordinals[0] if ordinals else 1
+        if any(ordinal != first for ordinal in ordinals):
+            return None
+        return CheckpointKey(first, str(first))
+
+    def end_interval(self, stream: StreamDescriptor) -> None:
+        """Begin the stream's next interval."""
+        self._ordinals[stream] += 1
+
+    def end_all_intervals(self) -> None:
+        """Begin every stream's next interval."""
+        for stream in self._ordinals:
+            self._ordinals[stream] += 1

@@ -1,0 +1,111 @@
+"""Opening, completion and closing of streams over one or several channels.
+
+On STDIO the one channel is ordered, so COMPLETE ends its stream at once.  On SOCKET COMPLETE is
+only remembered, because other sockets may still hold records of the stream; when the last channel
+has ended, every stream with COMPLETE ends.
+
+Source: airbytehq/airbyte, bulk load CDK, `PipelineEventBookkeepingRouter` and `StreamManager`.
+"""
+
+from __future__ import annotations
+
+from models.ordering.keys import Medium, StreamDescriptor, Verdict
+from models.ordering.parameters import OrderingParameters
+from models.ordering.refusals import Refusal
+
+
+class Lifecycle:
+    """Where every stream and channel of one attempt is between its first and its last record."""
+
+    def __init__(self, parameters: OrderingParameters) -> None:
+        self._deferred = parameters.medium is Medium.SOCKET
+        self._streams = parameters.streams
+        self._open_channels = [True] * parameters.channels
+        self._opened: dict[StreamDescriptor, None] = {}
+        self._completed: dict[StreamDescriptor, None] = {}
+        self._ended: dict[StreamDescriptor, None] = {}
+        self._verdicts: dict[StreamDescriptor, Verdict] = {}
+
+    @property
+    def input_closed(self) -> bool:
+        """Tell whether every channel has ended."""
+        return not any(self._open_channels)
+
+    @property
+    def opened(self) -> tuple[StreamDescriptor, ...]:
+        """The streams opened so far, in the order of their first records."""
+        return tuple(self._opened)
+
+    @property
+    def open_channels(self) -> tuple[bool, ...]:
+        """Which channels have not ended yet."""
+        return tuple(self._open_channels)
+
+    @property
+    def incomplete(self) -> tuple[StreamDescriptor, ...]:
+        """The streams whose COMPLETE has not been read, in the order of the catalog."""
+        return tuple(stream for stream in self._streams if stream not in self._completed)
+
+    def completed(self, stream: StreamDescriptor) -> bool:
+        """Tell whether COMPLETE was read for the stream."""
+        return stream in self._completed
+
+    def ended(self, stream: StreamDescriptor) -> bool:
+        """Tell whether the stream has ended: no record of it is accepted any more."""
+        return stream in self._ended
+
+    def verdict(self, stream: StreamDescriptor) -> Verdict:
+        """Return the verdict of the stream's processing."""
+        return self._verdicts.get(stream, Verdict.PENDING)
+
+    def record_refusal(self, stream: StreamDescriptor, channel: int) -> Refusal | None:
+        """Return why a record of the stream cannot come on the channel, or None."""
+        if not 0 <= channel < len(self._open_channels):
+            return Refusal.UNKNOWN_CHANNEL
+        if stream in self._ended or not self._open_channels[channel]:
+            return Refusal.STREAM_CLOSED
+        return None
+
+    def open(self, stream: StreamDescriptor) -> bool:
+        """Open the stream; return whether it was not open before."""
+        if stream in self._opened:
+            return False
+        self._opened[stream] = None
+        return True
+
+    def complete_refusal(self, stream: StreamDescriptor, channel: int) -> Refusal | None:
+        """Return why COMPLETE of the stream cannot come on the channel, or None."""
+        if not 0 <= channel < len(self._open_channels):
+            return Refusal.UNKNOWN_CHANNEL
+        if not self._deferred and stream in self._completed:
+            return Refusal.ALREADY_CLOSED
+        return None
+
+    def complete(self, stream: StreamDescriptor) -> bool:
+        """Note COMPLETE; return whether the stream ends with it."""
+        self._completed[stream] = None
+        if stream in self._ended or (self._deferred and not self.input_closed):
+            return False
+        self._ended[stream] = None
+        return True
+
+    def close_refusal(self, channel: int) -> Refusal | None:
+        """Return why a channel cannot end now, or None."""
+        if not 0 <= channel < len(self._open_channels):
+            return Refusal.UNKNOWN_CHANNEL
+        return None if self._open_channels[channel] else Refusal.ALREADY_CLOSED
+
+    def close(self, channel: int) -> tuple[StreamDescriptor, ...] | None:
+        """End a channel; when it was the last, return the streams that had not ended before."""
+        self._open_channels[channel] = False
+        if not self.input_closed:
+            return None
+        fresh = tuple(stream for stream in self._streams if stream not in self._ended)
+        for stream in fresh:
+            if stream in self._completed:
+                self._ended[stream] = None
+        return fresh
+
+    def judge(self, stream: StreamDescriptor, verdict: Verdict) -> None:
+        """Note a verdict, unless there is one already."""
+        self._verdicts.setdefault(stream, verdict)
