@@ -213,19 +213,20 @@ class Releaser:
             kind=state.kind,
             payload=state.payload,
             source_count=state.source_count,
-            statistics=self._statistics(state, covered, self._totals | changed),
+            statistics=self._statistics(state, covered, changed),
         )
 
     def _statistics(
         self,
         state: PendingState,
         covered: list[Portion],
-        totals: dict[StreamDescriptor, Count],
+        changed: dict[StreamDescriptor, Count],
     ) -> ReleaseStatistics:
         """Return what is attached; the totals are those with this state, not before it."""
         own = sum((self._ledgers[stream].committed(i) for stream, i in covered), ZERO)
         if state.scope is not None:
-            return ReleaseStatistics(destination=own, total=totals[state.scope])
+            return ReleaseStatistics(destination=own, total=changed[state.scope])
+        totals = self._totals | changed
         return ReleaseStatistics(
             destination=own,
             total=sum(totals.values(), ZERO),
