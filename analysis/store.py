@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow
-import pyarrow.parquet
+import pyarrow as pa
+from pyarrow import parquet
 
 from analysis.schema import TABLES, arrow_schema, spark_schema
 from scenarios.errors import UserError
@@ -59,7 +59,9 @@ class SweepStore:
         """
         path = self.directory / ABOUT
         if not path.is_file():
-            raise UserError(f"{self.directory}: found no {ABOUT}, expected the directory of a sweep")
+            raise UserError(
+                f"{self.directory}: found no {ABOUT}, expected the directory of a sweep"
+            )
         found: dict[str, object] = json.loads(path.read_text())
         return found
 
@@ -73,7 +75,7 @@ class SweepStore:
         """Return the keys of the runs that are there; order plays no part in their use."""
         keys: set[str] = set()
         for path in self._files("runs"):
-            column = pyarrow.parquet.read_table(path, columns=["run_key"])["run_key"]
+            column = parquet.read_table(path, columns=["run_key"])["run_key"]
             keys.update(column.to_pylist())
         return keys
 
@@ -85,7 +87,7 @@ class SweepStore:
         staging = self.directory / STAGING
         staging.mkdir(exist_ok=True)
         for name, table in tables.items():
-            pyarrow.parquet.write_table(table, staging / f"{name}-{piece}", compression="zstd")
+            parquet.write_table(table, staging / f"{name}-{piece}", compression="zstd")
         for name in TABLES:  # the runs are the last
             folder = self.directory / name
             folder.mkdir(exist_ok=True)
@@ -113,9 +115,9 @@ class SweepStore:
                     path.unlink()
 
 
-def _joined(table: str, streams: Sequence[bytes]) -> pyarrow.Table:
-    parts = [pyarrow.ipc.open_stream(stream).read_all() for stream in streams]
-    whole = pyarrow.concat_tables([arrow_schema(table).empty_table(), *parts])
+def _joined(table: str, streams: Sequence[bytes]) -> pa.Table:
+    parts = [pa.ipc.open_stream(stream).read_all() for stream in streams]
+    whole = pa.concat_tables([arrow_schema(table).empty_table(), *parts])
     # The sort is stable: rows of one run stay in the order in which the run made them.
     return whole.sort_by("run_key").combine_chunks()
 

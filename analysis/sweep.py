@@ -126,7 +126,9 @@ class _Sweep:
         chunks = pack(rows, self._costs, chunks=self._chunks)
         try:
             shipped = self._context.parallelize(chunks, len(chunks))
-            found: list[ChunkResult] = shipped.map(chunk_task(self._world, self._finished)).collect()
+            found: list[ChunkResult] = shipped.map(
+                chunk_task(self._world, self._finished)
+            ).collect()
         except Py4JJavaError as error:
             reason = str(error.java_exception.getMessage())
             if "cancelled" in reason:

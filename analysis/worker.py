@@ -125,4 +125,3 @@ def _failed(row: SweepRow, error: str) -> RunResult:
         replay=row.replay,
     )
     return RunResult(run=run)
-
