@@ -1,0 +1,248 @@
+"""The client: opens partitions, ingests their logs, and syncs data and checkpoints to a medium.
+
+It is the synchronous host of the ingestion cores: each durable step is carried out at once.  What
+it keeps in memory is lost by `crash`; what survives is in the medium, and what is true is in the
+log.  Start of a partition: read its checkpoint, refuse it when it lies beyond the log, reset and
+wipe when it is damaged, put the mirror's rows back, and read on after the position.
+
+A reset deletes the checkpoint *before* it wipes the data: a crash between the two then repeats
+work, while the other order would leave a checkpoint that speaks of data that is gone.
+
+Source: linkedin/venice, `StoreIngestionTask`, `DaVinciRecordTransformer.onRecovery`, pull requests
+1670 and 2775 (checkpoint before data).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from models.store.checkpoints import Checkpoints
+from models.store.codec import Codec, GroupCodec, PlainCodec
+from models.store.content import WorkingContent
+from models.store.dictionary import DictionaryServer, ModelDictionaryServer
+from models.store.errors import Refusal, StoreError
+from models.store.ingestion import PartitionIngestion
+from models.store.ingestion_events import IngestionState, RulesChanged
+from models.store.journal import Journal
+from models.store.log import LogBook
+from models.store.medium import Area, Medium, RowsWrite, Slot, SlotWrite, Step
+from models.store.partition_state import PartitionState, decode_state
+from models.store.replica import Replica
+from models.store.rules import SyncRules
+from models.store.settings import Placement, Reset, Settings
+from models.store.topics import LocalTopics, TopicPartition
+from models.store.version_state import VersionCopy
+
+IngestionFactory = Callable[[SyncRules, PartitionState], PartitionIngestion]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a client is built from; a faulty twin replaces one of them."""
+
+    ingestion: IngestionFactory = PartitionIngestion
+    plain_codec: Callable[[], Codec] = PlainCodec
+    group_codec: Callable[[], Codec] = GroupCodec
+    checkpoints: type[Checkpoints] = Checkpoints
+    replica: type[Replica] = Replica
+
+
+class StoreClient:
+    """One process that keeps versions of stores locally, in one placement."""
+
+    def __init__(
+        self,
+        placement: Placement,
+        medium: Medium,
+        *,
+        logs: LogBook | None = None,
+        dictionaries: DictionaryServer | None = None,
+        parts: Parts | None = None,
+    ) -> None:
+        self.placement = placement
+        self.medium = medium
+        self.logs = LogBook() if logs is None else logs
+        self.dictionaries = ModelDictionaryServer() if dictionaries is None else dictionaries
+        self.parts = Parts() if parts is None else parts
+        self.topics = LocalTopics()
+        self.journal = Journal()
+        self.settings = Settings()
+        self.replicas: dict[TopicPartition, Replica] = {}
+        self.failing_writes: dict[TopicPartition, None] = {}
+        self._opened_before: dict[TopicPartition, None] = {}
+        self.stores = {slot: self._new_store(slot) for slot in Slot}
+
+    @property
+    def store(self) -> Checkpoints:
+        """Return the checkpoint store that is in use."""
+        return self.stores[self.settings.slot]
+
+    def configure(self, settings: Settings) -> None:
+        """Change the choices; open partitions go on with the new ones."""
+        self.settings = settings
+        for replica in self.replicas.values():
+            replica.ingestion.step(RulesChanged(settings.rules(self.placement)))
+
+    def open(self, key: TopicPartition) -> None:
+        """Start a partition from its checkpoint; what an earlier incarnation held is dropped.
+
+        Raises CHECKPOINT_AHEAD_OF_LOG without opening.  Raises CORRUPT_CHECKPOINT after the
+        partition was reset, wiped and opened at the beginning.
+        """
+        self.topics.check(key)
+        self.replicas.pop(key, None)
+        damage: StoreError | None = None
+        try:
+            state = self.restored(key)
+        except StoreError as error:
+            if error.refusal is not Refusal.CORRUPT_CHECKPOINT:
+                raise
+            damage, state = error, PartitionState()
+            self.reset(key, wipe=True)
+        if state.position > self.logs[key].end:
+            reason = f"position {state.position}, log ends at {self.logs[key].end}"
+            raise StoreError(Refusal.CHECKPOINT_AHEAD_OF_LOG, state=reason, event=key)
+        self._replay_mirror(key)
+        self._opened_before[key] = None
+        self.replicas[key] = self._new_replica(key, state)
+        if damage is not None:
+            raise damage
+
+    def restored(self, key: TopicPartition) -> PartitionState:
+        """Return the state to start from; raises CORRUPT_CHECKPOINT."""
+        blob = self.store.get(key)
+        state = None if blob is None else decode_state(blob)
+        if state is not None:
+            return state
+        group = self.placement is Placement.CONSUMER_GROUP_BLOB
+        if group and self.settings.reset is Reset.LATEST and key in self._opened_before:
+            return PartitionState(position=self.logs[key].end)
+        return PartitionState()
+
+    def ingest(self, key: TopicPartition, entries: int) -> None:
+        """Apply up to so many entries of the log, with the syncs that they cause.
+
+        An errored partition takes nothing.  Raises NOT_OPEN; WRITE_FAILED and INCONSISTENT_SVS,
+        which freeze the partition before the entry; and whatever a sync raises.
+        """
+        replica = self.opened(key)
+        for entry in self.logs[key].after(replica.position):
+            if entries <= 0 or replica.state is IngestionState.ERRORED:
+                return
+            entries -= 1
+            replica.take(entry)
+
+    def sync(self, key: TopicPartition) -> None:
+        """Sync a partition now; an errored one is left alone.  Raises NOT_OPEN."""
+        self.opened(key).sync()
+
+    def stop(self) -> None:
+        """Sync every open partition that is not errored, then close all.
+
+        One that fails does not keep the others from it; the first failure is raised at the end.
+        """
+        failure: StoreError | None = None
+        for replica in self.replicas.values():
+            try:
+                replica.sync()
+            except StoreError as error:
+                failure = error if failure is None else failure
+        self.replicas = {}
+        if failure is not None:
+            raise failure
+
+    def crash(self) -> None:
+        """Lose everything that is not durable."""
+        self.replicas = {}
+        self.medium.crash()
+
+    def crash_within_sync(self, key: TopicPartition) -> None:
+        """Start a sync, do its first durable step only, and crash.  Raises NOT_OPEN, no crash."""
+        replica = self.opened(key)
+        try:
+            replica.begin_sync_only()
+        finally:
+            self.crash()
+
+    def rebootstrap(self, key: TopicPartition, *, wipe: bool) -> None:
+        """Close a partition, forget its checkpoint, and start it anew, on wiped rows or not."""
+        self.topics.check(key)
+        self.replicas.pop(key, None)
+        self.reset(key, wipe=wipe)
+        self.open(key)
+
+    def reset(self, key: TopicPartition, *, wipe: bool) -> None:
+        """Delete the checkpoint of a partition, then wipe its rows if asked to."""
+        slots = self.store.stage_delete(key)
+        rows = tuple(RowsWrite(area=area, key=key, changes={}, wipe=True) for area in Area)
+        self.commit_in_order(slots, rows if wipe else ())
+
+    def commit_in_order(self, slots: tuple[SlotWrite, ...], rows: tuple[RowsWrite, ...]) -> None:
+        """Commit slots and rows in one step where there is one, else the slots first."""
+        if self.medium.atomic:
+            self.medium.commit(Step(slots=slots, rows=rows))
+            return
+        self.medium.commit(Step(slots=slots))
+        self.medium.commit(Step(rows=rows))
+
+    def read(self, key: TopicPartition, name: str) -> bytes | None:
+        """Return the durable value of a row, or None, whether the partition is open or not."""
+        self.topics.check(key)
+        return self.medium.row(Area.DATA, key, name)
+
+    def opened(self, key: TopicPartition) -> Replica:
+        """Return the open replica of a partition; raises NOT_OPEN."""
+        self.topics.check(key)
+        if key not in self.replicas:
+            raise StoreError(Refusal.NOT_OPEN, event=key)
+        return self.replicas[key]
+
+    def checkpoint(self, key: TopicPartition) -> PartitionState | None:
+        """Return the durable checkpoint, or None when it is absent, damaged or something else."""
+        if not self.topics.knows(key.topic):
+            return None
+        try:
+            blob = self.store.get(key)
+        except StoreError:
+            return None
+        return None if blob is None else decode_state(blob)
+
+    def known_state(self, key: TopicPartition) -> PartitionState | None:
+        """Return the state in memory of an open partition, else the durable checkpoint."""
+        if key in self.replicas:
+            return self.replicas[key].ingestion.checkpoint
+        return self.checkpoint(key)
+
+    def version_copies(
+        self, topic: str, *, apart_from: TopicPartition | None = None
+    ) -> tuple[VersionCopy, ...]:
+        """List what the partitions of a topic say about their version."""
+        keys = (key for key in self.topics.of_topic(topic) if key != apart_from)
+        states = (self.known_state(key) for key in keys)
+        copies = (state.version_copy() for state in states if state is not None)
+        return tuple(copy for copy in copies if copy is not None)
+
+    def _replay_mirror(self, key: TopicPartition) -> None:
+        if not self.mirrored:
+            return
+        rows = self.medium.rows(Area.MIRROR, key)
+        if rows:
+            self.medium.commit(Step(rows=(RowsWrite(area=Area.DATA, key=key, changes=rows),)))
+        self.journal.record_replay(len(rows))
+
+    @property
+    def mirrored(self) -> bool:
+        """Say whether a built-in copy of the rows is kept; co-located there is none."""
+        return self.settings.mirror and self.placement is not Placement.COLOCATED
+
+    def _new_replica(self, key: TopicPartition, state: PartitionState) -> Replica:
+        ingestion = self.parts.ingestion(self.settings.rules(self.placement), state)
+        return self.parts.replica(self, key, ingestion, WorkingContent(self.medium, key))
+
+    def _new_store(self, slot: Slot) -> Checkpoints:
+        group = self.placement is Placement.CONSUMER_GROUP_BLOB
+        codec = self.parts.group_codec() if group else self.parts.plain_codec()
+        return self.parts.checkpoints(
+            self.medium, self.topics, codec=codec, slot=slot, remote=group
+        )

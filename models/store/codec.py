@@ -1,0 +1,101 @@
+"""How a blob lies in a slot: sealed as it is, or as the offset and metadata of a consumer group.
+
+A consumer group keeps, per partition, an offset and a *string*.  Its offset is the next position
+to read, ours is the last one processed: plus one on the way out, minus one on the way in, and both
+only here.  The string is capped (4,096 characters by default), which leaves 3,072 bytes in base 64;
+base 85 is used instead, so that the frame fits beside a blob of the full size.
+
+Source: Apache Kafka, `offset.metadata.max.bytes`; linkedin/venice, pull request 1476.
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+from typing import Protocol
+
+from models.store.errors import Refusal, StoreError
+from models.store.frame import seal, unseal
+from models.store.partition_state import NOTHING, decode_state, encode_state
+from models.store.topics import TopicPartition
+
+GROUP_BLOB_BYTES_MAX = 3072  # 4,096 characters of base 64
+GROUP_METADATA_CHARACTERS_MAX = 4096  # Source: Apache Kafka, offset.metadata.max.bytes
+_OFFSET_BYTES = 8
+
+
+class Codec(Protocol):
+    """Turns a blob into what a slot holds, and back."""
+
+    def encode(self, key: TopicPartition, blob: bytes) -> bytes:
+        """Return what the slot stores; raises StoreError BLOB_TOO_LARGE."""
+        ...
+
+    def decode(self, key: TopicPartition, stored: bytes) -> bytes:
+        """Return the blob; raises StoreError CORRUPT_CHECKPOINT."""
+        ...
+
+
+class PlainCodec:
+    """Stores the sealed blob; there is no limit of size."""
+
+    def encode(self, key: TopicPartition, blob: bytes) -> bytes:
+        """Seal the blob for its key."""
+        return seal(key, blob)
+
+    def decode(self, key: TopicPartition, stored: bytes) -> bytes:
+        """Return the blob; raises StoreError CORRUPT_CHECKPOINT."""
+        return unseal(key, stored)
+
+
+class GroupCodec:
+    """Stores `offset (8 bytes) | metadata (text)`, as a consumer group does.
+
+    The group's offset is the one that counts: whoever commits to the group moves the position of a
+    checkpoint, whatever the blob says.
+    """
+
+    blob_bytes_max = GROUP_BLOB_BYTES_MAX
+    metadata_characters_max = GROUP_METADATA_CHARACTERS_MAX
+
+    def encode(self, key: TopicPartition, blob: bytes) -> bytes:
+        """Seal the blob into the metadata, and its position into the offset."""
+        if len(blob) > self.blob_bytes_max:
+            raise StoreError(Refusal.BLOB_TOO_LARGE, state=f"{len(blob)} bytes", event=key)
+        metadata = base64.b85encode(seal(key, blob))
+        if len(metadata) > self.metadata_characters_max:
+            state = f"{len(metadata)} characters of metadata"
+            raise StoreError(Refusal.BLOB_TOO_LARGE, state=state, event=key)
+        state_in_blob = decode_state(blob)
+        position = NOTHING if state_in_blob is None else state_in_blob.position
+        return self.offset_of(position).to_bytes(_OFFSET_BYTES, "big", signed=True) + metadata
+
+    def decode(self, key: TopicPartition, stored: bytes) -> bytes:
+        """Return the blob, its position taken from the offset; raises CORRUPT_CHECKPOINT."""
+        blob = unseal(key, _frame_of(key, stored[_OFFSET_BYTES:]))
+        state = decode_state(blob)
+        if state is None:
+            return blob
+        position = self.position_of(int.from_bytes(stored[:_OFFSET_BYTES], "big", signed=True))
+        return encode_state(replace(state, position=position))
+
+    def offset_of(self, position: int) -> int:
+        """Return the group's offset (next to read) for a position (last processed)."""
+        return position + 1
+
+    def position_of(self, offset: int) -> int:
+        """Return the position (last processed) for a group's offset (next to read)."""
+        return offset - 1
+
+
+def _frame_of(key: TopicPartition, metadata: bytes) -> bytes:
+    """Decode metadata; only the one text that encodes a frame is taken for it."""
+    try:
+        frame = base64.b85decode(metadata)
+    except ValueError as error:
+        reason = "metadata is not base 85"
+        raise StoreError(Refusal.CORRUPT_CHECKPOINT, state=reason, event=key) from error
+    if base64.b85encode(frame) != metadata:
+        reason = "metadata has loose bits"
+        raise StoreError(Refusal.CORRUPT_CHECKPOINT, state=reason, event=key)
+    return frame

@@ -1,0 +1,219 @@
+"""The ingestion of one partition, one incarnation: position, sync triggers, steps of a sync.
+
+A state machine of four states.  OPEN takes records; SYNCING waits for a durable step and takes no
+record (one thread drains a partition); ERRORED has met a write that failed or a version that
+disagrees, and is frozen until the partition is opened anew; a crash or a close simply drops the
+object.  Rules that keep a restart harmless:
+
+* the position moves after the write, never before it, and an errored partition is never
+  checkpointed; each of the two alone prevents the loss that the other one lets through;
+* position, end-of-push flag and producers are taken into the checkpoint at one instant;
+* the counter of bytes starts anew only after the last step of a sync is durable;
+* a version description that disagrees with a sibling's is refused before it is applied.
+
+Source: linkedin/venice, `StoreIngestionTask`; pull request 2889 (position after the write, no
+checkpoint of an errored replica).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from models.core import ProtocolError
+from models.store.errors import Refusal
+from models.store.ingestion_events import (
+    AbortSync,
+    CancelSyncTimer,
+    Cause,
+    ControlRead,
+    DataWritten,
+    Effect,
+    Event,
+    FinishSync,
+    FreezePartition,
+    IngestionState,
+    MakeDurable,
+    RulesChanged,
+    SetSyncTimer,
+    StepDurable,
+    StepRefused,
+    SyncRequested,
+    SyncTimerFired,
+    WriteFailed,
+)
+from models.store.log import Control, ControlRecord
+from models.store.partition_state import PartitionState, ProducerState, encode_state
+from models.store.rules import Part, SyncRules
+from models.store.version_state import VersionCopy, copy_of, disagreement
+
+
+class PartitionIngestion:
+    """The ingestion core of one partition; see the theory at the head of the module."""
+
+    def __init__(self, rules: SyncRules, restored: PartitionState) -> None:
+        self.state = IngestionState.OPEN
+        self.checkpoint = restored
+        self.bytes_since_sync = 0
+        self.timer_set = False
+        self._rules = rules
+        self._cause = Cause.REQUEST
+        self._steps: tuple[Part, ...] = ()
+        self._blob = b""
+        self._synced_position = restored.position
+
+    @property
+    def rules(self) -> SyncRules:
+        """Return the rules of syncing that hold now."""
+        return self._rules
+
+    def step(self, event: Event) -> list[Effect]:
+        """Take one event and return its effects; raises ProtocolError `not_allowed`."""
+        handler = _TABLE.get((self.state, type(event)))
+        if handler is None:
+            raise ProtocolError("not_allowed", state=self.state.name, event=event)
+        return handler(self, event)
+
+    def written(self, event: DataWritten) -> list[Effect]:
+        """Advance behind a write, and sync when enough bytes have gathered."""
+        producers = self.checkpoint.producers
+        if event.producer is not None:
+            producers = _with_producer(producers, event.producer)
+        self.checkpoint = replace(self.checkpoint, position=event.position, producers=producers)
+        self.bytes_since_sync += event.size_bytes
+        if self._rules.due_by_bytes(self.bytes_since_sync):
+            return self.begin(Cause.BYTES)
+        if self._rules.sync_interval_ns > 0 and not self.timer_set:
+            self.timer_set = True
+            return [SetSyncTimer(self._rules.sync_interval_ns)]
+        return []
+
+    def write_failed(self, _event: WriteFailed) -> list[Effect]:
+        """Freeze with the position still before the record."""
+        return self.freeze(Refusal.WRITE_FAILED, "a data record was not written")
+
+    def control(self, event: ControlRead) -> list[Effect]:
+        """Apply a control entry, advance behind it, and sync unless it is a segment marker."""
+        applied = _applied(self.checkpoint, event.record)
+        conflict = self.conflict(event.record, applied, event.siblings)
+        if conflict is not None:
+            return self.freeze(Refusal.INCONSISTENT_SVS, conflict)
+        self.checkpoint = replace(applied, position=event.position)
+        if self._rules.due_by_control(event.record.control):
+            return self.begin(Cause.CONTROL)
+        if self._rules.due_by_bytes(self.bytes_since_sync):
+            return self.begin(Cause.BYTES)
+        return []
+
+    def conflict(
+        self, record: ControlRecord, applied: PartitionState, siblings: tuple[VersionCopy, ...]
+    ) -> str | None:
+        """Say in which field a start of push disagrees with a sibling, if it does."""
+        mine = applied.version_copy()
+        if record.control is not Control.START_OF_PUSH or mine is None:
+            return None
+        found = (disagreement(mine, sibling) for sibling in siblings)
+        return next((conflict for conflict in found if conflict is not None), None)
+
+    def requested(self, _event: SyncRequested) -> list[Effect]:
+        """Begin the sync that the host wants."""
+        return self.begin(Cause.REQUEST)
+
+    def timer_fired(self, _event: SyncTimerFired) -> list[Effect]:
+        """Begin a sync when records are waiting for one; a late timer does nothing."""
+        if not self.timer_set:
+            return []
+        self.timer_set = False
+        return self.begin(Cause.TIME)
+
+    def begin(self, cause: Cause) -> list[Effect]:
+        """Take the checkpoint at this instant and ask for the first durable step."""
+        self.state = IngestionState.SYNCING
+        self._cause = cause
+        self._steps = self._rules.steps()
+        self._blob = encode_state(self.checkpoint)
+        self._synced_position = self.checkpoint.position
+        cancel: list[Effect] = [CancelSyncTimer()] if self.timer_set else []
+        self.timer_set = False
+        return [*cancel, self._next_step()]
+
+    def step_durable(self, _event: StepDurable) -> list[Effect]:
+        """Ask for the next step, or finish and count the bytes anew."""
+        self._steps = self._steps[1:]
+        if self._steps:
+            return [self._next_step()]
+        self.state = IngestionState.OPEN
+        self.reset_counter()
+        return [FinishSync(self._synced_position, self._cause)]
+
+    def reset_counter(self) -> None:
+        """Count the bytes since the sync that is just complete."""
+        self.bytes_since_sync = 0
+
+    def step_refused(self, event: StepRefused) -> list[Effect]:
+        """Give the sync up; the partition is not errored and its counter not reset."""
+        self.state = IngestionState.OPEN
+        effects: list[Effect] = [AbortSync(event.refusal)]
+        if self._rules.sync_interval_ns > 0:
+            self.timer_set = True
+            effects.append(SetSyncTimer(self._rules.sync_interval_ns))
+        return effects
+
+    def rules_changed(self, event: RulesChanged) -> list[Effect]:
+        """Take the new rules; a sync that runs goes on by the old steps."""
+        self._rules = event.rules
+        return []
+
+    def nothing(self, _event: Event) -> list[Effect]:
+        """Let an event pass by that means nothing to a frozen partition."""
+        return []
+
+    def freeze(self, refusal: Refusal, reason: str) -> list[Effect]:
+        """Stop for good: this incarnation takes no entry and writes no checkpoint any more."""
+        self.state = IngestionState.ERRORED
+        cancel: list[Effect] = [CancelSyncTimer()] if self.timer_set else []
+        self.timer_set = False
+        return [*cancel, FreezePartition(refusal, reason)]
+
+    def _next_step(self) -> MakeDurable:
+        part = self._steps[0]
+        return MakeDurable(part, None if part is Part.DATA else self._blob)
+
+
+def _applied(state: PartitionState, record: ControlRecord) -> PartitionState:
+    match record.control:
+        case Control.START_OF_PUSH:
+            return replace(state, version=copy_of(record.fields))
+        case Control.END_OF_PUSH:
+            stamp = record.fields.get("endOfPushTimestamp", state.end_of_push_timestamp)
+            return replace(state, end_of_push=True, end_of_push_timestamp=stamp)
+        case _:
+            return state
+
+
+def _with_producer(
+    producers: tuple[ProducerState, ...], changed: ProducerState
+) -> tuple[ProducerState, ...]:
+    others = (each for each in producers if each.guid != changed.guid)
+    return tuple(sorted((*others, changed), key=lambda each: each.guid))
+
+
+_Handler = Callable[[PartitionIngestion, Event], list[Effect]]
+_OPEN, _SYNCING, _ERRORED = IngestionState.OPEN, IngestionState.SYNCING, IngestionState.ERRORED
+
+# (state, event) -> handler, looked up by name so that a subclass may replace one.
+_TABLE: dict[tuple[IngestionState, type], _Handler] = {
+    (_OPEN, DataWritten): lambda core, event: core.written(event),  # type: ignore[arg-type]
+    (_OPEN, WriteFailed): lambda core, event: core.write_failed(event),  # type: ignore[arg-type]
+    (_OPEN, ControlRead): lambda core, event: core.control(event),  # type: ignore[arg-type]
+    (_OPEN, SyncRequested): lambda core, event: core.requested(event),  # type: ignore[arg-type]
+    (_OPEN, SyncTimerFired): lambda core, event: core.timer_fired(event),  # type: ignore[arg-type]
+    (_OPEN, RulesChanged): lambda core, event: core.rules_changed(event),  # type: ignore[arg-type]
+    (_SYNCING, StepDurable): lambda core, event: core.step_durable(event),  # type: ignore[arg-type]
+    (_SYNCING, StepRefused): lambda core, event: core.step_refused(event),  # type: ignore[arg-type]
+    (_SYNCING, RulesChanged): lambda core, event: core.rules_changed(event),  # type: ignore[arg-type]
+    (_SYNCING, SyncTimerFired): lambda core, event: core.nothing(event),
+    (_ERRORED, SyncRequested): lambda core, event: core.nothing(event),
+    (_ERRORED, SyncTimerFired): lambda core, event: core.nothing(event),
+    (_ERRORED, RulesChanged): lambda core, event: core.rules_changed(event),  # type: ignore[arg-type]
+}

@@ -1,0 +1,66 @@
+"""What happens to a store from outside: bad disks, other parties, failures about to come."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import StrEnum
+
+from models.store.client import StoreClient
+from models.store.medium import Area
+from models.store.partition_state import PartitionState, encode_state
+from models.store.settings import Placement
+from models.store.topics import TopicPartition
+
+
+class Loss(StrEnum):
+    """What of the durable state is gone; co-located, data and checkpoints go together."""
+
+    DATA = "data"
+    CHECKPOINT = "checkpoint"
+    LOCAL = "local"
+
+
+_LOST_AREAS = {
+    Loss.DATA: (Area.DATA,),
+    Loss.CHECKPOINT: (),
+    Loss.LOCAL: (Area.DATA, Area.MIRROR),
+}
+
+
+def lose(client: StoreClient, what: Loss) -> None:
+    """Lose durable state of all partitions."""
+    if client.placement is Placement.COLOCATED:
+        client.medium.lose(areas=tuple(Area), slots=True)
+    else:
+        client.medium.lose(areas=_LOST_AREAS[what], slots=what is Loss.CHECKPOINT)
+
+
+def flip_bit(client: StoreClient, key: TopicPartition, bit: int) -> None:
+    """Flip one bit of the stored blob, `bit` counted from its end and wrapped around."""
+    client.topics.check(key)
+    stored = client.store.stored(key)
+    if stored:
+        index, shift = divmod(bit % (8 * len(stored)), 8)
+        damaged = bytearray(stored)
+        damaged[-1 - index] ^= 1 << shift
+        client.store.overwrite(key, bytes(damaged))
+
+
+def commit_by_another_party(client: StoreClient, key: TopicPartition, position: int) -> None:
+    """Overwrite the stored position, validly sealed; flags and version state stay."""
+    client.topics.check(key)
+    known = client.checkpoint(key)
+    state = PartitionState() if known is None else known
+    client.store.overwrite_blob(key, encode_state(replace(state, position=position)))
+
+
+def fail_next_write(client: StoreClient, key: TopicPartition) -> None:
+    """Let the next data record of a partition fail to be written, once."""
+    client.topics.check(key)
+    client.failing_writes[key] = None
+
+
+def fail_next_commit(client: StoreClient, key: TopicPartition) -> None:
+    """Let the next checkpoint write of a partition fail, once, where the medium is remote."""
+    client.topics.check(key)
+    client.store.fail_next_commit(key)

@@ -1,0 +1,161 @@
+"""One open partition: its ingestion core, its working content, and the durable steps it asks for.
+
+The replica interprets the effects of the core in the order given.  A step that fails is reported
+to the core first and raised to the caller afterwards, so that the core's state is settled.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from models.core import ProtocolError
+from models.store.content import WorkingContent, difference
+from models.store.errors import StoreError
+from models.store.ingestion import PartitionIngestion
+from models.store.ingestion_events import (
+    AbortSync,
+    CancelSyncTimer,
+    ControlRead,
+    DataWritten,
+    Effect,
+    Event,
+    FinishSync,
+    FreezePartition,
+    IngestionState,
+    MakeDurable,
+    SetSyncTimer,
+    StepDurable,
+    StepRefused,
+    SyncRequested,
+    WriteFailed,
+)
+from models.store.log import ControlRecord, DataRecord, Entry
+from models.store.medium import Area, RowsWrite, SlotWrite, Step
+from models.store.rules import Part
+from models.store.settings import Durability, Placement
+from models.store.topics import TopicPartition
+
+if TYPE_CHECKING:
+    from models.store.client import StoreClient
+
+
+class Replica:
+    """One incarnation of a partition; dropped by a close, a crash or a new open."""
+
+    def __init__(
+        self,
+        client: StoreClient,
+        key: TopicPartition,
+        ingestion: PartitionIngestion,
+        content: WorkingContent,
+    ) -> None:
+        self._client = client
+        self._key = key
+        self.ingestion = ingestion
+        self.content = content
+
+    @property
+    def position(self) -> int:
+        """Return the last position processed."""
+        return self.ingestion.checkpoint.position
+
+    @property
+    def state(self) -> IngestionState:
+        """Return where the ingestion stands."""
+        return self.ingestion.state
+
+    def take(self, entry: Entry) -> None:
+        """Apply one entry; raises StoreError when it, or the sync that it causes, fails."""
+        if isinstance(entry.record, ControlRecord):
+            siblings = self._client.version_copies(self._key.topic, apart_from=self._key)
+            event = ControlRead(position=entry.position, record=entry.record, siblings=siblings)
+            self._carry_out(event)
+        elif self._key in self._client.failing_writes:
+            del self._client.failing_writes[self._key]
+            self._carry_out(WriteFailed(entry.position))
+        else:
+            self._write(entry.position, entry.record)
+
+    def sync(self) -> None:
+        """Sync now; raises StoreError when a durable step fails."""
+        self._carry_out(SyncRequested())
+
+    def begin_sync_only(self) -> None:
+        """Carry out the first durable step of a sync, and none of those that follow."""
+        for effect in self.ingestion.step(SyncRequested()):
+            if isinstance(effect, MakeDurable):
+                step = self._step_of(effect)
+                if effect.part is Part.BOTH:
+                    self._client.medium.abandon(step)
+                else:
+                    self._client.medium.commit(step)
+
+    def _write(self, position: int, record: DataRecord) -> None:
+        self.content.apply(record)
+        if self._per_record:
+            change = {record.key: record.value}
+            write = RowsWrite(area=Area.DATA, key=self._key, changes=change)
+            self._client.medium.commit(Step(rows=(write,)))
+        self._client.journal.record_applied(self._key, position)
+        self._carry_out(DataWritten(position=position, size_bytes=record.size_bytes))
+
+    def _carry_out(self, event: Event) -> None:
+        failure: StoreError | None = None
+        effects: deque[Effect] = deque(self.ingestion.step(event))
+        while effects:
+            match effects.popleft():
+                case MakeDurable() as wanted:
+                    outcome, refused = self._make_durable(wanted)
+                    failure = refused if failure is None else failure
+                    effects.extend(self.ingestion.step(outcome))
+                case FinishSync():
+                    self._client.journal.record_sync()
+                case FreezePartition(refusal, reason):
+                    failure = StoreError(refusal, state=reason, event=self._key)
+                case AbortSync():
+                    pass  # the failure that caused it is raised below
+                case SetSyncTimer() | CancelSyncTimer() as timer:
+                    raise ProtocolError("no_clock", state="a synchronous host", event=timer)
+        if failure is not None:
+            raise failure
+
+    def _make_durable(self, wanted: MakeDurable) -> tuple[Event, StoreError | None]:
+        try:
+            self._client.medium.commit(self._step_of(wanted))
+        except StoreError as error:
+            return StepRefused(error.refusal), error
+        if wanted.part is not Part.CHECKPOINT and self._hooked:
+            self.content.flushed()
+        return StepDurable(), None
+
+    def _step_of(self, wanted: MakeDurable) -> Step:
+        rows = () if wanted.part is Part.CHECKPOINT else self._flush()
+        slots: tuple[SlotWrite, ...] = ()
+        if wanted.checkpoint is not None:
+            slots = (self._client.store.stage(self._key, wanted.checkpoint),)
+        return Step(rows=rows, slots=slots)
+
+    def _flush(self) -> tuple[RowsWrite, ...]:
+        writes: list[RowsWrite] = []
+        if self._hooked:
+            changes = dict(self.content.changes())
+            writes.append(RowsWrite(area=Area.DATA, key=self._key, changes=changes))
+        if self._client.mirrored:
+            old = self._client.medium.rows(Area.MIRROR, self._key)
+            changes = dict(difference(old, self.content.rows()))
+            writes.append(RowsWrite(area=Area.MIRROR, key=self._key, changes=changes))
+        return tuple(writes)
+
+    @property
+    def _hooked(self) -> bool:
+        return self._client.settings.sync_hook or self._colocated
+
+    @property
+    def _per_record(self) -> bool:
+        durability = self._client.settings.durability
+        return durability is Durability.PER_RECORD and not self._colocated
+
+    @property
+    def _colocated(self) -> bool:
+        return self._client.placement is Placement.COLOCATED

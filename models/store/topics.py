@@ -1,0 +1,96 @@
+"""Names of topics and partitions, and which of them exist locally.
+
+A checkpoint is keyed by a partition of a *version topic* `<store>_v<N>` or of a *view topic*
+`<store>_v<N>_<view>_mv`.  Real-time topics `<store>_rt` are never keys: their position is part of
+the state of a version.  Two versions of a store live at once, therefore the topic stays in the
+key; views are topics of their own.
+
+Source: linkedin/venice, `Version.java`, `VeniceView.java` (suffix `_mv`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from models.store.errors import Refusal, StoreError
+
+_TOPIC = re.compile(r"(?P<store>.+)_v(?P<version>[0-9]+)(?:_(?P<view>.+)_mv)?")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TopicPartition:
+    """One partition of a topic: the key of data and checkpoints."""
+
+    topic: str
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}/{self.partition}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicName:
+    """What a valid topic speaks of; `view` is None for a version topic."""
+
+    store: str
+    version: int
+    view: str | None
+
+
+def parse_topic(topic: str) -> TopicName:
+    """Take the name of a version or view topic apart.
+
+    Raises StoreError INVALID_TOPIC for every other text.
+    """
+    match = _TOPIC.fullmatch(topic)
+    if match is None:
+        raise StoreError(Refusal.INVALID_TOPIC, event=topic)
+    return TopicName(
+        store=match["store"], version=int(match["version"]), view=match["view"] or None
+    )
+
+
+def version_topic(store: str, version: int) -> str:
+    """Name the topic of one version of a store."""
+    return f"{store}_v{version}"
+
+
+class LocalTopics:
+    """The topics that exist here, each with its number of partitions."""
+
+    def __init__(self) -> None:
+        self._partitions: dict[str, int] = {}
+
+    def register(self, topic: str, partitions: int) -> None:
+        """Make a topic known; raises INVALID_TOPIC unless it is a version or view topic."""
+        parse_topic(topic)
+        self._partitions[topic] = partitions
+
+    def forget(self, topic: str) -> None:
+        """Make a topic unknown again."""
+        self._partitions.pop(topic, None)
+
+    def knows(self, topic: str) -> bool:
+        """Say whether the topic is registered here."""
+        return topic in self._partitions
+
+    def check_topic(self, topic: str) -> None:
+        """Raise UNKNOWN_TOPIC unless the topic is registered here."""
+        if topic not in self._partitions:
+            raise StoreError(Refusal.UNKNOWN_TOPIC, event=topic)
+
+    def check(self, key: TopicPartition) -> None:
+        """Raise UNKNOWN_TOPIC or UNKNOWN_PARTITION unless the partition exists here."""
+        self.check_topic(key.topic)
+        if not 0 <= key.partition < self._partitions[key.topic]:
+            raise StoreError(Refusal.UNKNOWN_PARTITION, event=key)
+
+    def of_topic(self, topic: str) -> tuple[TopicPartition, ...]:
+        """List the partitions of a registered topic by index; raises UNKNOWN_TOPIC."""
+        self.check_topic(topic)
+        return tuple(TopicPartition(topic, index) for index in range(self._partitions[topic]))
+
+    def all_partitions(self) -> tuple[TopicPartition, ...]:
+        """List every partition, topics in the order of their registration."""
+        return tuple(key for topic in self._partitions for key in self.of_topic(topic))

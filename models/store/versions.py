@@ -1,0 +1,78 @@
+"""Versions of a store: which one is current, how one is dropped, what a version has in common.
+
+The current pointer moves only to a version whose every local partition has seen its end of push.
+A dropped version takes its own rows, checkpoints and registration with it and nothing else; the
+current version cannot be dropped.
+
+Source: linkedin/venice, pull requests 1448, 1459 and 1474 (a swap that wiped the current version,
+one view for all stores).
+"""
+
+from __future__ import annotations
+
+from models.store.client import StoreClient
+from models.store.errors import Refusal, StoreError
+from models.store.medium import Area, RowsWrite, SlotWrite
+from models.store.topics import TopicPartition, version_topic
+from models.store.version_state import DICTIONARY_STRATEGY, VersionCopy, VersionState, agreed
+
+
+class StoreVersions:
+    """The versions that a client keeps; `current` names one per store."""
+
+    def __init__(self, client: StoreClient) -> None:
+        self.client = client
+        self.current: dict[str, int] = {}
+
+    def swap(self, store: str, version: int) -> None:
+        """Point a store at a version; raises UNKNOWN_TOPIC or NOT_READY."""
+        topic = version_topic(store, version)
+        for key in self.client.topics.of_topic(topic):
+            state = self.client.known_state(key)
+            if state is None or not state.end_of_push:
+                raise StoreError(Refusal.NOT_READY, state="no end of push", event=key)
+        self.current[store] = version
+
+    def drop(self, topic: str) -> None:
+        """Delete rows, checkpoints and registration of a topic.
+
+        Raises UNKNOWN_TOPIC; VERSION_IN_USE for the current version, and nothing is dropped then;
+        COMMIT_FAILED, and the topic stays registered then so that the drop can be repeated.
+        """
+        keys = self.client.topics.of_topic(topic)
+        if any(topic == version_topic(store, each) for store, each in self.current.items()):
+            raise StoreError(Refusal.VERSION_IN_USE, event=topic)
+        for key in keys:
+            self.client.replicas.pop(key, None)
+        slots = tuple(write for key in keys for write in self.client.store.stage_delete(key))
+        self.remove(keys, slots)
+        self.client.topics.forget(topic)
+
+    def remove(self, keys: tuple[TopicPartition, ...], slots: tuple[SlotWrite, ...]) -> None:
+        """Delete checkpoints and rows: in one transaction where there is one."""
+        rows = tuple(
+            RowsWrite(area=area, key=key, changes={}, wipe=True) for key in keys for area in Area
+        )
+        self.client.commit_in_order(slots, rows)
+
+    def state(self, topic: str) -> VersionState | None:
+        """Regenerate the state of a version, or return None while no start of push was seen.
+
+        Raises UNKNOWN_TOPIC, INCONSISTENT_SVS, DICT_UNAVAILABLE.
+        """
+        copy = self.agreed_copy(topic)
+        if copy is None:
+            return None
+        return VersionState(copy=copy, compression_dictionary=self.dictionary(topic, copy))
+
+    def agreed_copy(self, topic: str) -> VersionCopy | None:
+        """Return what all partitions of a topic say; raises INCONSISTENT_SVS."""
+        return agreed(self.client.version_copies(topic))
+
+    def dictionary(self, topic: str, copy: VersionCopy) -> str | None:
+        """Fetch the dictionary of a version that is compressed with one."""
+        if copy.compression_strategy != DICTIONARY_STRATEGY:
+            return None
+        found = self.client.dictionaries.fetch(topic)
+        self.client.journal.record_fetch()
+        return found

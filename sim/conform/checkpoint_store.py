@@ -1,0 +1,103 @@
+"""Run the vectors of suite `checkpoint_store` against a client with its versions of stores.
+
+A factory takes the placement and returns `models.store.StoreVersions` around a client; the default
+one keeps everything in the model medium.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from models.store import ModelMedium, Placement, StoreClient, StoreError, StoreVersions
+from scenarios.errors import UserError
+from sim.conform.runner import CoreFactory, Mismatch, Vector
+from sim.conform.store_steps import StoreScript
+from sim.twins.store import TWINS, StoreTwin
+
+PLACEMENTS = {placement.name.lower(): placement for placement in Placement}
+
+Observation = Callable[[StoreScript, Any], Any]
+
+
+def model_versions(placement: Placement) -> StoreVersions:
+    """Build a client over the model medium."""
+    medium = ModelMedium(atomic=placement is Placement.COLOCATED)
+    return StoreVersions(StoreClient(placement, medium))
+
+
+class StoreAdapter:
+    """Plays the steps of a vector and compares what it expects, and only that."""
+
+    def skip_reason(self, vector: Vector, twin: str | None) -> str | None:
+        """Skip nothing."""
+        del vector, twin
+        return None
+
+    def run(self, vector: Vector, factory: CoreFactory | None, twin: str | None) -> Mismatch | None:
+        """Run one vector on the model, the given factory's client, or a faulty twin's."""
+        make = factory or (model_versions if twin is None else _twin(twin).factory)
+        versions = make(PLACEMENTS[vector["placement"]])
+        try:
+            script = StoreScript(versions)
+            for index, step in enumerate(vector["steps"]):
+                try:
+                    script.play(step)
+                except StoreError as error:
+                    script.errors.append([index, error.kind])
+            return _compare(script, vector["expect"])
+        finally:
+            versions.client.medium.close()
+
+
+def _twin(name: str) -> StoreTwin:
+    if name not in TWINS:
+        raise UserError(f"--twin: found {name!r}, expected one of {', '.join(TWINS)}")
+    return TWINS[name]
+
+
+def _compare(script: StoreScript, expected: dict[str, Any]) -> Mismatch | None:
+    for field, wanted in expected.items():
+        found = _OBSERVATIONS[field](script, wanted)
+        if not _agrees(wanted, found, whole=field in {"errors", "results"}):
+            return Mismatch(field, _text(wanted), _text(found))
+    return None
+
+
+def _agrees(wanted: Any, found: Any, *, whole: bool) -> bool:
+    if whole or not isinstance(wanted, dict):
+        return _text(wanted) == _text(found)
+    if not isinstance(found, dict):
+        return False
+    return all(_agrees(value, found.get(name), whole=False) for name, value in wanted.items())
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _per_partition(observe: Callable[[StoreScript, str], Any]) -> Observation:
+    return lambda script, wanted: {name: observe(script, name) for name in wanted}
+
+
+# Expect field -> how it is observed.  Objects per partition are observed for the listed ones.
+_OBSERVATIONS: dict[str, Observation] = {
+    "errors": lambda script, _: script.errors,
+    "results": lambda script, _: script.results,
+    "data": _per_partition(lambda script, name: script.data(name)),
+    "rows": _per_partition(lambda script, name: len(script.data(name))),
+    "ckpt": _per_partition(lambda script, name: script.durable_position(name)),
+    "pos": _per_partition(lambda script, name: script.position(name)),
+    "loss": _per_partition(lambda script, name: script.loss(name)),
+    "applied": lambda script, _: script.client.journal.applied,
+    "reprocessed": lambda script, _: script.client.journal.reprocessed,
+    "syncs": lambda script, _: script.client.journal.syncs,
+    "replayed": lambda script, _: script.client.journal.replayed,
+    "svs_fetches": lambda script, _: script.client.journal.dictionary_fetches,
+    "writes_custom": lambda script, _: script.writes("custom"),
+    "writes_builtin": lambda script, _: script.writes("null"),
+    "current": lambda script, wanted: script.current(wanted),
+}
+
+ADAPTER = StoreAdapter()

@@ -1,0 +1,250 @@
+"""The steps of a `checkpoint_store` vector, each as a call of a client and its versions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any
+
+from models.store import (
+    Area,
+    Control,
+    ControlRecord,
+    DataRecord,
+    Durability,
+    Order,
+    PartitionLog,
+    Reset,
+    Slot,
+    StoreVersions,
+    TopicPartition,
+    VersionState,
+    decode_state,
+)
+from models.store.dictionary import ModelDictionaryServer
+from models.store.loss import loss_of
+from models.store.mishaps import (
+    Loss,
+    commit_by_another_party,
+    fail_next_commit,
+    fail_next_write,
+    flip_bit,
+    lose,
+)
+from models.store.version_state import WIRE_NAMES
+
+Step = dict[str, Any]
+_SLOTS = {"custom": Slot.CUSTOM, "null": Slot.BUILT_IN, None: Slot.BUILT_IN}
+_SETTINGS: dict[str, Callable[[Any], Any]] = {
+    "sync_bytes": int,
+    "sync_hook": bool,
+    "mirror": bool,
+    "order": lambda text: Order[text.upper()],
+    "durability": lambda text: Durability[text.upper()],
+    "reset": lambda text: Reset[text.upper()],
+}
+
+
+class StoreScript:
+    """Plays steps on one client; keeps the errors and results, and answers the observations.
+
+    Blobs go in as byte arrays, so that a caller can mutate what it passed.
+    """
+
+    def __init__(self, versions: StoreVersions) -> None:
+        self.versions = versions
+        self.client = versions.client
+        self.dictionaries = ModelDictionaryServer()
+        self.client.dictionaries = self.dictionaries
+        self.errors: list[list[Any]] = []
+        self.results: list[Any] = []
+        self._passed: dict[TopicPartition, Any] = {}
+        self._returned: dict[TopicPartition, Any] = {}
+        self._flips = 0
+
+    def play(self, step: Step) -> None:
+        """Play one step; raises StoreError when the client refuses it."""
+        getattr(self, f"_op_{step['op']}")(step)
+
+    def data(self, name: str) -> dict[str, Any]:
+        """Return the durable content of a partition, values decoded."""
+        rows = self.client.medium.rows(Area.DATA, partition(name))
+        return {key: json.loads(value) for key, value in rows.items()}
+
+    def durable_position(self, name: str) -> int | None:
+        """Return the position of the durable checkpoint, or None."""
+        state = self.client.checkpoint(partition(name))
+        return None if state is None else state.position
+
+    def position(self, name: str) -> int | None:
+        """Return the position in memory of an open partition, or None."""
+        replica = self.client.replicas.get(partition(name))
+        return None if replica is None else replica.position
+
+    def loss(self, name: str) -> dict[str, int]:
+        """Compare the content of a partition with what its log implies."""
+        return asdict(loss_of(self.client, partition(name)))
+
+    def writes(self, store: str) -> int:
+        """Return how many writes reached a checkpoint store."""
+        return self.client.stores[_SLOTS[store]].writes
+
+    def current(self, wanted: dict[str, Any] | None) -> dict[str, int | None] | None:
+        """Return the current version of the listed stores."""
+        if wanted is None:
+            return self.versions.current or None  # type: ignore[return-value]
+        return {store: self.versions.current.get(store) for store in wanted}
+
+    def _op_config(self, step: Step) -> None:
+        changes: dict[str, Any] = {
+            name: read(step[name]) for name, read in _SETTINGS.items() if name in step
+        }
+        if "store" in step:
+            changes["slot"] = _SLOTS[step["store"]]
+        if "dicts" in step:
+            self.dictionaries.dictionaries = dict(step["dicts"])
+        if "dict_server" in step:
+            self.dictionaries.up = {"up": True, "down": False}[step["dict_server"]]
+        self.client.configure(replace(self.client.settings, **changes))
+
+    def _op_register(self, step: Step) -> None:
+        self.client.topics.register(step["topic"], step["partitions"])
+
+    def _op_produce(self, step: Step) -> None:
+        log = self._log(step)
+        size = step.get("size", 1)
+        if "recs" in step:
+            log.append(_record(each, size) for each in step["recs"])
+            return
+        first = log.end + 1
+        for position in range(first, first + step["n"]):
+            index = position % step["keys"] if step.get("keys") else position
+            log.append([DataRecord(key=f"k{index}", value=_value(position), size_bytes=size)])
+
+    def _op_compact(self, step: Step) -> None:
+        self._log(step).compact()
+
+    def _op_set(self, step: Step) -> None:
+        blob: Any = "x" * step["size"] if "size" in step else step.get("blob")
+        if isinstance(blob, str):
+            blob = bytearray(blob.encode())
+        key = partition(step["tp"])
+        self._passed[key] = blob
+        self.client.store.set(key, blob)
+
+    def _op_get(self, step: Step) -> None:
+        key = partition(step["tp"])
+        blob = self.client.store.get(key)
+        self._returned[key] = blob
+        self.results.append(_shown(blob))
+
+    def _op_delete(self, step: Step) -> None:
+        self.client.store.delete(partition(step["tp"]))
+
+    def _op_mutate_input(self, step: Step) -> None:
+        self._mutate(step, self._passed)
+
+    def _op_mutate_returned(self, step: Step) -> None:
+        self._mutate(step, self._returned)
+
+    def _op_tamper(self, step: Step) -> None:
+        flip_bit(self.client, partition(step["tp"]), self._flips)
+        self._flips += 1
+
+    def _op_foreign_commit(self, step: Step) -> None:
+        commit_by_another_party(self.client, partition(step["tp"]), step["pos"])
+
+    def _op_open(self, step: Step) -> None:
+        self.client.open(partition(step["tp"]))
+
+    def _op_ingest(self, step: Step) -> None:
+        self.client.ingest(partition(step["tp"]), step["n"])
+
+    def _op_sync(self, step: Step) -> None:
+        self.client.sync(partition(step["tp"]))
+
+    def _op_stop(self, _step: Step) -> None:
+        self.client.stop()
+
+    def _op_crash(self, _step: Step) -> None:
+        self.client.crash()
+
+    def _op_crash_between_data_and_checkpoint(self, step: Step) -> None:
+        self.client.crash_within_sync(partition(step["tp"]))
+
+    def _op_fail_next_write(self, step: Step) -> None:
+        fail_next_write(self.client, partition(step["tp"]))
+
+    def _op_fail_next_commit(self, step: Step) -> None:
+        fail_next_commit(self.client, partition(step["tp"]))
+
+    def _op_version_swap(self, step: Step) -> None:
+        self.versions.swap(step["store"], step["to"])
+
+    def _op_drop_version(self, step: Step) -> None:
+        self.versions.drop(step["topic"])
+
+    def _op_lose(self, step: Step) -> None:
+        lose(self.client, Loss(step["what"]))
+
+    def _op_rebootstrap(self, step: Step) -> None:
+        self.client.rebootstrap(partition(step["tp"]), wipe=bool(step.get("wipe", False)))
+
+    def _op_read(self, step: Step) -> None:
+        value = self.client.read(partition(step["tp"]), step["k"])
+        self.results.append(None if value is None else json.loads(value))
+
+    def _op_get_svs(self, step: Step) -> None:
+        state = self.versions.state(step["topic"])
+        self.results.append(None if state is None else _wire_version(state))
+
+    def _log(self, step: Step) -> PartitionLog:
+        key = partition(step["tp"])
+        self.client.topics.check(key)
+        return self.client.logs[key]
+
+    def _mutate(self, step: Step, objects: dict[TopicPartition, Any]) -> None:
+        key = partition(step["tp"])
+        self.client.topics.check(key)
+        held = objects.get(key)
+        if isinstance(held, bytearray):
+            held[:] = b"mutated"
+
+
+def partition(name: str) -> TopicPartition:
+    """Read `<topic>/<partition>`."""
+    topic, _, index = name.rpartition("/")
+    return TopicPartition(topic, int(index))
+
+
+def _record(raw: list[Any], size: int) -> DataRecord | ControlRecord:
+    match raw:
+        case ["p", key, value]:
+            return DataRecord(key=key, value=_value(value), size_bytes=size)
+        case ["d", key]:
+            return DataRecord(key=key, value=None, size_bytes=size)
+        case ["c", name]:
+            return ControlRecord(control=Control(name))
+        case ["c", name, fields]:
+            return ControlRecord(control=Control(name), fields=fields)
+    raise ValueError(f"record {raw!r} is none of p, d, c")
+
+
+def _value(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True).encode()
+
+
+def _shown(blob: bytes | None) -> str | None:
+    if blob is None:
+        return None
+    state = decode_state(bytes(blob))
+    return bytes(blob).decode() if state is None else f"pos={state.position}"
+
+
+def _wire_version(state: VersionState) -> dict[str, Any]:
+    shown = {wire: getattr(state.copy, field) for wire, field in WIRE_NAMES.items()}
+    shown["startOfBufferReplay"] = state.start_of_buffer_replay
+    shown["topicSwitch"] = state.topic_switch
+    shown["compressionDictionary"] = state.compression_dictionary
+    return shown

@@ -1,0 +1,1 @@
+"""Tests of the checkpoint store, its model and its real components."""

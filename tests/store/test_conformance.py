@@ -1,0 +1,53 @@
+"""The vectors of the suite hold for the model, and every faulty twin breaks one of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scenarios.errors import UserError
+from sim.conform.runner import run_file
+from sim.twins.store import TWINS
+
+HERE = Path(__file__).parent
+SAMPLE = HERE.parent / "data" / "vectors" / "checkpoint_store.jsonl"
+OURS = HERE / "vectors.jsonl"  # written from the same rules
+
+# The sample has no vector for these; ours have.
+NOT_KILLED_BY_SAMPLE = {
+    "view_not_in_key",
+    "checkpoint_first",
+    "colocated_not_atomic",
+    "aliases_blobs",
+    "skips_tamper_check",
+    "deletes_all_partitions",
+    "drops_all_versions",
+    "checkpoints_errored_replica",
+    "never_wipes",
+    "keeps_no_dictionary",
+}
+
+
+@pytest.mark.parametrize("path", [SAMPLE, OURS], ids=["sample", "ours"])
+def test_every_vector_holds(path: Path) -> None:
+    """The model client agrees with every vector, and none is skipped."""
+    outcomes = list(run_file(path))
+    assert len(outcomes) >= 25
+    assert [o for o in outcomes if o.mismatch is not None or o.skipped is not None] == []
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_twin_is_killed(name: str) -> None:
+    """A client without one safeguard fails at least one vector, of the sample where it can."""
+    sample = any(o.mismatch is not None for o in run_file(SAMPLE, twin=name))
+    ours = any(o.mismatch is not None for o in run_file(OURS, twin=name))
+    assert ours or sample
+    assert sample is (name not in NOT_KILLED_BY_SAMPLE)
+    assert TWINS[name].says.endswith(".")
+
+
+def test_unknown_twin_is_the_users_mistake() -> None:
+    """A misspelt twin is refused with the names that exist."""
+    with pytest.raises(UserError, match="threshold_above"):
+        list(run_file(SAMPLE, twin="no_such_twin"))
