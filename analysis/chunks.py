@@ -1,0 +1,75 @@
+"""How the runs of a sweep are divided: into waves that are saved, and waves into chunks.
+
+A wave is one Spark job whose results are saved together; an interruption loses at most the waves
+under way.  A chunk is one task of a job.  A wave's chunks are filled longest run first, each run to
+the chunk with the least work so far, from the costs measured in earlier waves.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Sequence
+
+from analysis.worker import SweepRow
+
+WAVE_S = 10.0  # an assumption: how much work an interruption may lose; results do not depend on it
+FIRST_WAVE_RUNS_PER_CHUNK = 4
+GROWTH_MAX = 8
+
+
+class Costs:
+    """The mean seconds of a run of each point, learnt while the sweep goes."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[int, float] = defaultdict(float)
+        self._runs: dict[int, int] = defaultdict(int)
+
+    def learn(self, seconds: Sequence[tuple[int, float]]) -> None:
+        """Take in what runs of points have cost."""
+        for point, cost in seconds:
+            self._seconds[point] += cost
+            self._runs[point] += 1
+
+    def of(self, point: int) -> float:
+        """Return the expected seconds of a run of a point; the mean of all for an unknown one."""
+        if point in self._runs:
+            return self._seconds[point] / self._runs[point]
+        return self.mean() or 1.0
+
+    def mean(self) -> float:
+        """Return the mean seconds of all runs so far; 0 before the first."""
+        return sum(self._seconds.values()) / max(1, sum(self._runs.values()))
+
+    def wave_size(self, *, chunks: int, cores: int, last: int) -> int:
+        """Return how many runs the next wave takes so that it lasts about WAVE_S."""
+        mean_s = self.mean()
+        if mean_s == 0.0:
+            return FIRST_WAVE_RUNS_PER_CHUNK * chunks
+        return max(chunks, min(int(WAVE_S * cores / mean_s), GROWTH_MAX * last))
+
+
+def in_order_of_replication(rows: Sequence[SweepRow]) -> list[SweepRow]:
+    """Return the rows with the first replication of every point first, then the second, ...
+
+    So costs of all points are known early, and a sweep that was interrupted covers all of them.
+    """
+    seen: dict[int, int] = defaultdict(int)
+    numbered = []
+    for position, row in enumerate(rows):
+        numbered.append((seen[row.point], position, row))
+        seen[row.point] += 1
+    return [row for _, _, row in sorted(numbered, key=lambda entry: entry[:2])]
+
+
+def pack(rows: Sequence[SweepRow], costs: Costs, *, chunks: int) -> list[list[SweepRow]]:
+    """Return the rows in at most that many chunks of equal cost, the costliest first."""
+    longest_first = sorted(rows, key=lambda row: -costs.of(row.point))
+    filled: list[list[SweepRow]] = [[] for _ in range(min(chunks, len(rows)))]
+    loads = [(0.0, index) for index in range(len(filled))]
+    for row in longest_first:
+        load, index = heapq.heappop(loads)
+        filled[index].append(row)
+        heapq.heappush(loads, (load + costs.of(row.point), index))
+    order = sorted(loads, key=lambda entry: (-entry[0], entry[1]))
+    return [filled[index] for _, index in order]

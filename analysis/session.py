@@ -1,0 +1,143 @@
+"""The Spark session: one JVM of our own, quiet, on loopback, with quick Python workers.
+
+Everything that Spark would write beside its results (scratch files, warehouse, sockets, logs) goes
+to one directory that is removed when the session closes; neither the home directory nor the working
+directory is touched.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analysis.java import Gateway, end_process, launch_gateway
+from analysis.package import ARCHIVE_NAME, program_root, write_archive
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Time zone of the JVM: simulated time has none, and rows must not depend on the machine's.
+JAVA_OPTIONS = ("-Duser.timezone=UTC", "-Dfile.encoding=UTF-8")
+LOCAL_MASTER = "local[*]"
+SHUFFLE_PARTITIONS = 4  # an assumption: tables of sweeps are small
+LOGGING = Path(__file__).parent / "templates" / "log4j2.properties"
+
+
+@contextmanager
+def spark_session(
+    master: str = LOCAL_MASTER,
+    *,
+    shuffle_partitions: int = SHUFFLE_PARTITIONS,
+    settings: Mapping[str, str] | None = None,
+) -> Iterator[SparkSession]:
+    """Open a Spark session on any master and close it, with its JVM, at the end.
+
+    master: `local[*]`, or the address of a cluster such as `spark://host:7077`.  A cluster's
+    executors get the program as an archive that the driver ships.
+    settings: Spark settings that win over those chosen here.
+
+    Raises JavaStartError when the JVM does not start.
+    """
+    directory = Path(tempfile.mkdtemp(prefix="ckptsim-"))
+    try:
+        chosen = {
+            **_settings(master, directory, shuffle_partitions=shuffle_partitions),
+            **(settings or {}),
+        }
+        options = (*JAVA_OPTIONS, f"-Dlog4j2.configurationFile={LOGGING.as_uri()}")
+        gateway = launch_gateway(chosen, directory=directory, options=options)
+        try:
+            session = _connect(gateway, python=_python(master))
+            try:
+                if not is_local(master):
+                    session.sparkContext.addPyFile(str(write_archive(directory)))
+                yield session
+            finally:
+                session.stop()
+        finally:
+            _disconnect(gateway)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def is_local(master: str) -> bool:
+    """Tell whether this master's executors run on this machine, in the driver's JVM."""
+    return master == "local" or master.startswith("local[")
+
+
+def _settings(master: str, directory: Path, *, shuffle_partitions: int) -> dict[str, str]:
+    local = is_local(master)
+    chosen = {
+        "spark.master": master,
+        "spark.app.name": "ckptsim",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.local.dir": str(directory),
+        "spark.sql.warehouse.dir": str(directory / "warehouse"),
+        "spark.sql.artifact.isolation.enabled": "false",
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(shuffle_partitions),
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.driver.memory": "1g",
+        "spark.driver.maxResultSize": "0",
+        "spark.python.worker.reuse": "true",
+        # Small tasks stall on loopback TCP; a socket of the file system does not.
+        "spark.python.unix.domain.socket.enabled": "true",
+        "spark.python.daemon.module": "analysis.daemon",
+        # Rows never depend on hashes of strings; equal seeds make that easy to check.
+        "spark.executorEnv.PYTHONHASHSEED": "0",
+        # A folder of the same name as ours in the working directory must not win.
+        "spark.executorEnv.PYTHONSAFEPATH": "1",
+        "spark.executorEnv.OMP_NUM_THREADS": "1",
+        # On another machine the program is what the driver ships, in the executor's directory.
+        "spark.executorEnv.PYTHONPATH": str(program_root()) if local else ARCHIVE_NAME,
+    }
+    if local:
+        chosen["spark.driver.host"] = "127.0.0.1"
+        chosen["spark.driver.bindAddress"] = "127.0.0.1"
+    return chosen
+
+
+def _python(master: str) -> str:
+    """Return the interpreter of the workers: ours, or on a cluster the one its nodes have."""
+    return sys.executable if is_local(master) else os.environ.get("PYSPARK_PYTHON", "python3")
+
+
+def _connect(gateway: Gateway, *, python: str) -> SparkSession:
+    """Let PySpark use the running JVM; its environment variables are set only meanwhile."""
+    from pyspark.sql import SparkSession
+
+    variables = {
+        "PYSPARK_GATEWAY_PORT": str(gateway.port),
+        "PYSPARK_GATEWAY_SECRET": gateway.secret,
+        "PYSPARK_PYTHON": python,
+        "PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0"),
+    }
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        return SparkSession.builder.getOrCreate()
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _disconnect(gateway: Gateway) -> None:
+    """End the JVM and make PySpark forget it, so that a later session starts its own."""
+    from pyspark import SparkContext
+
+    if SparkContext._gateway is not None:  # noqa: SLF001 - PySpark has no other way to forget
+        SparkContext._gateway.shutdown()  # noqa: SLF001
+        SparkContext._gateway = None  # noqa: SLF001
+        SparkContext._jvm = None  # noqa: SLF001
+    end_process(gateway.process)

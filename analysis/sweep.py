@@ -1,0 +1,153 @@
+"""Sweeps on Spark: one world per row, results saved wave by wave.
+
+A sweep's rows are known before it starts; runs whose key is in the store are skipped, which is all
+that resuming needs.  The rows that a run leaves depend on nothing but the run: not on partitions,
+workers or order.  Results travel to the driver as Arrow and are written there, so a cluster needs
+no file system that its nodes share.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from analysis.chunks import Costs, in_order_of_replication, pack
+from analysis.store import SweepStore
+from analysis.worker import ChunkResult, SweepRow, died, run_chunk
+
+if TYPE_CHECKING:
+    from pyspark import Accumulator, SparkContext
+    from pyspark.sql import SparkSession
+
+WORLD = "sim.world:run_world"
+WAVES_UNDER_WAY = 2  # the second fills the cores while the last tasks of the first end
+POLL_S = 0.2
+
+
+class Progress(Protocol):
+    """Is told how far a sweep has come."""
+
+    def __call__(self, *, done: int, total: int) -> None:
+        """Take the number of runs done in this call of the sweep, and of all that it has to do."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepSummary:
+    """What one call of a sweep did: runs skipped because they were there, runs done, seconds."""
+
+    skipped: int
+    done: int
+    wall_s: float
+    worker_s: float
+
+
+def run_sweep(
+    session: SparkSession,
+    rows: Sequence[SweepRow],
+    store: SweepStore,
+    *,
+    world: str = WORLD,
+    partitions: int | None = None,
+    progress: Progress | None = None,
+) -> SweepSummary:
+    """Run every row whose key is not in the store and save the results.
+
+    partitions: tasks per Spark job; four per core when not given.
+    A run that raises becomes a row of outcome "error"; so does one whose worker dies.
+    """
+    began = time.perf_counter()
+    there = store.run_keys()
+    unique = {row.run_key: row for row in reversed(rows)}
+    wanted = [row for key, row in reversed(unique.items()) if key not in there]
+    cores = session.sparkContext.defaultParallelism
+    sweep = _Sweep(
+        session.sparkContext, store, world=world, chunks=partitions or 4 * cores, cores=cores
+    )
+    sweep.run(in_order_of_replication(wanted), progress or _silent)
+    return SweepSummary(
+        skipped=len(unique) - len(wanted),
+        done=len(wanted),
+        wall_s=time.perf_counter() - began,
+        worker_s=sweep.worker_s,
+    )
+
+
+def _silent(*, done: int, total: int) -> None:
+    """Take the progress and say nothing."""
+
+
+class _Sweep:
+    """The waves of one call: cuts them, runs them in Spark, saves what they return."""
+
+    def __init__(
+        self, context: SparkContext, store: SweepStore, *, world: str, chunks: int, cores: int
+    ) -> None:
+        self._context = context
+        self._store = store
+        self._world = world
+        self._chunks = chunks
+        self._cores = cores
+        self._costs = Costs()
+        self._finished = context.accumulator(0)
+        self.worker_s = 0.0
+
+    def run(self, rows: list[SweepRow], progress: Progress) -> None:
+        """Keep some waves under way until all rows are done."""
+        left = rows
+        size = 0
+        under_way: set[Future[list[ChunkResult]]] = set()
+        with ThreadPoolExecutor(WAVES_UNDER_WAY) as threads:
+            try:
+                while left or under_way:
+                    while left and len(under_way) < WAVES_UNDER_WAY:
+                        size = self._costs.wave_size(
+                            chunks=self._chunks, cores=self._cores, last=size
+                        )
+                        wave, left = left[:size], left[size:]
+                        under_way.add(threads.submit(self._run_wave, wave))
+                    finished, under_way = wait(under_way, POLL_S, return_when=FIRST_COMPLETED)
+                    progress(done=min(self._finished.value, len(rows)), total=len(rows))
+                    for future in finished:
+                        self._save(future.result())
+            except BaseException:
+                self._context.cancelAllJobs()
+                raise
+        progress(done=len(rows), total=len(rows))
+
+    def _run_wave(self, rows: list[SweepRow]) -> list[ChunkResult]:
+        """Run one wave as a Spark job; halve it when a worker dies, down to the run that kills."""
+        from py4j.protocol import Py4JJavaError
+
+        chunks = pack(rows, self._costs, chunks=self._chunks)
+        try:
+            shipped = self._context.parallelize(chunks, len(chunks))
+            found: list[ChunkResult] = shipped.map(
+                chunk_task(self._world, self._finished)
+            ).collect()
+        except Py4JJavaError as error:
+            reason = str(error.java_exception.getMessage())
+            if "cancelled" in reason:
+                raise
+            if len(rows) == 1:
+                return [died(rows[0], f"its worker died: {reason}")]
+            half = len(rows) // 2
+            return self._run_wave(rows[:half]) + self._run_wave(rows[half:])
+        return found
+
+    def _save(self, results: list[ChunkResult]) -> None:
+        self._store.commit([result.tables for result in results])
+        for result in results:
+            self._costs.learn(result.seconds)
+            self.worker_s += sum(seconds for _, seconds in result.seconds)
+
+
+def chunk_task(
+    world: str, finished: Accumulator[int]
+) -> Callable[[Sequence[SweepRow]], ChunkResult]:
+    """Return the function that Spark ships: a name and a counter, nothing else is captured."""
+    return partial(run_chunk, world, each=partial(finished.add, 1))

@@ -1,0 +1,127 @@
+"""What a Python worker does: run the worlds of one chunk of a sweep and return their tables.
+
+A pure function of its input.  Nothing is kept between rows or chunks, so it makes no difference
+in which worker, in which order or how often a row is run.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+
+from analysis.schema import TABLES, arrow_stream, rows_of
+from scenarios import document
+from scenarios.spec import Scenario
+from sim.rows import RunResult, RunRow
+
+World = Callable[..., RunResult]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepRow:
+    """One run of a sweep, as it is shipped to a worker: plain values only.
+
+    point: position of the swept point; rows of one point differ in seed or ties only.
+    document: the scenario's document as JSON.
+    parameters: the swept parameters as canonical JSON.
+    """
+
+    run_key: str
+    point: int
+    scenario: str
+    link: str
+    document: str
+    parameters: str
+    seed: int
+    ties: str
+    version: str
+    replay: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkResult:
+    """The tables of a chunk's runs as Arrow streams, and what each point cost.
+
+    seconds: (point, seconds of this worker) per run, in the order of running.
+    """
+
+    tables: dict[str, bytes]
+    seconds: list[tuple[int, float]]
+
+
+def run_chunk(world: str, rows: Sequence[SweepRow], *, each: Callable[[], None]) -> ChunkResult:
+    """Run the world `package.module:function` once per row; `each` is called after each run."""
+    function = load_world(world)
+    scenarios: dict[str, Scenario] = {}
+    results: list[RunResult] = []
+    seconds: list[tuple[int, float]] = []
+    for row in rows:
+        began = time.perf_counter()
+        results.append(_run(function, row, scenarios))
+        seconds.append((row.point, time.perf_counter() - began))
+        each()
+    return ChunkResult(tables=_streams(results), seconds=seconds)
+
+
+def died(row: SweepRow, error: str) -> ChunkResult:
+    """Return the result of a chunk of one run that took its worker with it."""
+    return ChunkResult(tables=_streams([_failed(row, error)]), seconds=[])
+
+
+def _streams(results: Sequence[RunResult]) -> dict[str, bytes]:
+    """Return the rows of some runs as one Arrow stream per table, in the order of the runs."""
+    collected: dict[str, list[object]] = {table: [] for table in TABLES}
+    for result in results:
+        for table, rows in rows_of(result).items():
+            collected[table].extend(rows)
+    return {table: arrow_stream(table, rows) for table, rows in collected.items()}
+
+
+def load_world(world: str) -> World:
+    """Return the function that `package.module:function` names."""
+    module, _, attribute = world.partition(":")
+    function: World = getattr(import_module(module), attribute)
+    return function
+
+
+def _run(function: World, row: SweepRow, scenarios: dict[str, Scenario]) -> RunResult:
+    """Run one row; whatever it raises becomes a row that says so."""
+    try:
+        if row.document not in scenarios:
+            scenarios[row.document] = document.read(
+                json.loads(row.document), source=f"sweep point {row.point}"
+            )
+        return function(
+            scenarios[row.document], seed=row.seed, ties=row.ties, parameters=row.parameters
+        )
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - one bad run must not stop a sweep
+        return _failed(row, f"{type(error).__name__}: {error}")
+
+
+def _failed(row: SweepRow, error: str) -> RunResult:
+    """Return the result of a run that ended in an error: a row of outcome "error"."""
+    run = RunRow(
+        run_key=row.run_key,
+        scenario=row.scenario,
+        link=row.link,
+        seed=row.seed,
+        ties=row.ties,
+        version=row.version,
+        digest="",
+        outcome="error",
+        error=error[:4000],
+        ended_ns=0,
+        events=0,
+        records_produced=0,
+        records_committed=0,
+        checkpoints_completed=0,
+        checkpoints_failed=0,
+        violations=0,
+        attempts=0,
+        parameters=row.parameters,
+        replay=row.replay,
+    )
+    return RunResult(run=run)

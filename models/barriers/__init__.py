@@ -1,0 +1,53 @@
+"""Checkpoint barriers: handlers, alignment clock, channels with in-flight data, the subtask side.
+
+* `make_handler` gives the barrier handler of a task: events in, effects out (`events.py`).
+* `Subpartition`, `RemoteChannel` and `LocalChannel` are the two ends of a channel; they append what
+  they ask of the host to the task's outbox (`network.py`).
+* `Barrier` and the other network events travel in channels; everything else in a queue is data.
+"""
+
+from models.barriers.barrier import (
+    Announcement,
+    Barrier,
+    CancellationMarker,
+    EndOfChannelState,
+    EndOfData,
+    EndOfPartition,
+    NetworkEvent,
+    OptionKind,
+    is_blocking,
+    select_kind,
+)
+from models.barriers.channel import LocalChannel, Persister, PersisterStatus, RemoteChannel
+from models.barriers.factory import make_handler
+from models.barriers.handler import SingleCheckpointHandler
+from models.barriers.interface import AllBarriers, BarrierHandler, HandlerKind, handler_kind
+from models.barriers.reason import FailureReason
+from models.barriers.subpartition import Subpartition
+from models.barriers.tracker import BarrierTracker
+
+__all__ = [
+    "AllBarriers",
+    "Announcement",
+    "Barrier",
+    "BarrierHandler",
+    "BarrierTracker",
+    "CancellationMarker",
+    "EndOfChannelState",
+    "EndOfData",
+    "EndOfPartition",
+    "FailureReason",
+    "HandlerKind",
+    "LocalChannel",
+    "NetworkEvent",
+    "OptionKind",
+    "Persister",
+    "PersisterStatus",
+    "RemoteChannel",
+    "SingleCheckpointHandler",
+    "Subpartition",
+    "handler_kind",
+    "is_blocking",
+    "make_handler",
+    "select_kind",
+]

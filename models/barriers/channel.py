@@ -1,0 +1,290 @@
+"""The receiver's end of one channel: its queue, and which buffers become state.
+
+A remote channel has a queue of its own.  A timeoutable barrier that arrives is announced in front
+of the queue; a barrier of high priority stands in front of it.  When an unaligned checkpoint starts
+at the task, the data queued in front of its barrier is persisted, and what arrives from then on
+until the barrier does.  The task thread says when to start and stop; barriers are noted when they
+arrive, which may be before or after.
+
+The persister tells the two apart: COMPLETED (nothing to do), BARRIER_PENDING (persist what arrives)
+and BARRIER_RECEIVED (the cut is known).  It never goes back to an older checkpoint.
+
+A local channel has no queue of its own: the receiver pulls from the sender's subpartition.
+
+Source: Apache Flink 1.20.3, RemoteInputChannel, LocalInputChannel, ChannelStatePersister.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from enum import IntEnum
+
+from models.barriers.barrier import Announcement, Barrier, NetworkEvent
+from models.barriers.network import NetworkEffect, PersistInput, ResumeSender
+from models.barriers.reason import FailureReason
+from models.core import ProtocolError
+
+
+class PersisterStatus(IntEnum):
+    """Whether arriving data belongs to a checkpoint."""
+
+    COMPLETED = 0
+    BARRIER_PENDING = 1
+    BARRIER_RECEIVED = 2
+
+
+class Persister:
+    """Decides whether arriving data is persisted.
+
+    last_seen: the newest checkpoint that was started, stopped or whose barrier has arrived.
+    """
+
+    __slots__ = ("last_seen", "status")
+
+    def __init__(self) -> None:
+        self.status = PersisterStatus.COMPLETED
+        self.last_seen = -1
+
+    def barrier_arrived(self, checkpoint: int) -> bool:
+        """Note a barrier; returns whether it ends what is persisted (an older one does not)."""
+        if checkpoint < self.last_seen:
+            return False
+        if checkpoint == self.last_seen and self.status is PersisterStatus.COMPLETED:
+            return False
+        self.status = PersisterStatus.BARRIER_RECEIVED
+        self.last_seen = checkpoint
+        return True
+
+    def refuses(self, checkpoint: int) -> bool:
+        """Tell whether a newer barrier has made starting this checkpoint pointless."""
+        return self.status is PersisterStatus.BARRIER_RECEIVED and self.last_seen > checkpoint
+
+    def start(self, checkpoint: int) -> None:
+        """Persist from now on, unless the checkpoint's barrier has arrived already."""
+        if self.last_seen < checkpoint:
+            self.status = PersisterStatus.BARRIER_PENDING
+            self.last_seen = checkpoint
+
+    def stop(self, checkpoint: int) -> None:
+        """Persist no more for this checkpoint or older ones."""
+        if checkpoint >= self.last_seen:
+            self.status = PersisterStatus.COMPLETED
+            self.last_seen = checkpoint
+
+
+class _Placed:
+    """An event in the queue and its sequence number."""
+
+    __slots__ = ("event", "sequence")
+
+    def __init__(self, event: NetworkEvent, sequence: int) -> None:
+        self.event = event
+        self.sequence = sequence
+
+
+class RemoteChannel:
+    """The receiver's queue of a channel over the network.
+
+    index: names the channel in effects; outbox: the task's list of effects.
+    data_count: how many data elements are queued.
+    next_sequence: the number of the next element to arrive.
+    last_barrier: the newest barrier whose place is remembered, -1 for none.
+    """
+
+    __slots__ = (
+        "_cut",
+        "_data_arrived",
+        "_outbox",
+        "_priority",
+        "_queue",
+        "data_count",
+        "index",
+        "last_barrier",
+        "next_sequence",
+        "persister",
+    )
+
+    def __init__(self, index: int, outbox: list[NetworkEffect]) -> None:
+        self.index = index
+        self.data_count = 0
+        self.next_sequence = 0
+        self.last_barrier = -1
+        self.persister = Persister()
+        self._cut = 0  # how many data elements had arrived before `last_barrier`
+        self._data_arrived = 0
+        self._queue: deque[object] = deque()
+        self._priority: list[_Placed] | None = None
+        self._outbox = outbox
+
+    def __len__(self) -> int:
+        """Count all queued elements."""
+        return len(self._queue) + (len(self._priority) if self._priority else 0)
+
+    @property
+    def has_priority(self) -> bool:
+        """Whether something of high priority is queued."""
+        return bool(self._priority)
+
+    def priority_elements(self) -> tuple[tuple[NetworkEvent, int], ...]:
+        """Return the priority section with sequence numbers, front first."""
+        return tuple((placed.event, placed.sequence) for placed in self._priority or ())
+
+    def normal_elements(self) -> tuple[tuple[object, int | None], ...]:
+        """Return the normal section, front first; only events have a sequence number here."""
+        return tuple(
+            (element.event, element.sequence) if isinstance(element, _Placed) else (element, None)
+            for element in self._queue
+        )
+
+    def arrive(self, element: object) -> None:
+        """Take an element from the network, in the order of sequence numbers.
+
+        Data leaves PersistInput in the outbox while a started checkpoint awaits its barrier.
+        """
+        if isinstance(element, NetworkEvent):
+            self._event_arrives(element)
+            return
+        self._queue.append(element)
+        self.next_sequence += 1
+        self._data_arrived += 1
+        self.data_count += 1
+        persister = self.persister
+        if persister.status is PersisterStatus.BARRIER_PENDING:
+            self._outbox.append(PersistInput(self.index, persister.last_seen, (element,)))
+
+    def arrive_data(self, elements: list[object]) -> None:
+        """Take a stretch of data elements at once."""
+        self._queue.extend(elements)
+        self.next_sequence += len(elements)
+        self._data_arrived += len(elements)
+        self.data_count += len(elements)
+        persister = self.persister
+        if persister.status is PersisterStatus.BARRIER_PENDING and elements:
+            self._outbox.append(PersistInput(self.index, persister.last_seen, tuple(elements)))
+
+    def poll(self) -> object | None:
+        """Take the next element for the task, None when there is none."""
+        if self._priority:
+            return self._priority.pop(0).event
+        if not self._queue:
+            return None
+        element = self._queue.popleft()
+        if isinstance(element, _Placed):
+            return element.event
+        self.data_count -= 1
+        return element
+
+    def start(self, checkpoint: int) -> FailureReason | None:
+        """Persist what is queued in front of the barrier, and what arrives before it.
+
+        Returns why the checkpoint cannot start any more, or None; then nothing has changed.
+        """
+        if checkpoint < self.last_barrier or self.persister.refuses(checkpoint):
+            return FailureReason.CHECKPOINT_SUBSUMED
+        if checkpoint > self.last_barrier:
+            # The place of an older barrier must not cut this checkpoint's data.
+            self.last_barrier = -1
+        count = self.data_count
+        if self.last_barrier != -1:
+            count = min(count, max(0, self._cut - (self._data_arrived - self.data_count)))
+        if count:
+            buffers = self._first_data(count)
+            self._outbox.append(PersistInput(self.index, checkpoint, buffers))
+        self.persister.start(checkpoint)
+        return None
+
+    def stop(self, checkpoint: int) -> None:
+        """Persist no more for this checkpoint."""
+        self.persister.stop(checkpoint)
+        if checkpoint == self.last_barrier:
+            self.last_barrier = -1
+
+    def prioritize(self, sequence: int) -> None:
+        """Move the announced barrier to the front, unchanged in kind.
+
+        Raises ProtocolError when no barrier has arrived or none stands there.
+        """
+        if self.persister.status is not PersisterStatus.BARRIER_RECEIVED:
+            state = self.persister.status.name
+            raise ProtocolError("illegal_state", state=state, event=sequence)
+        for placed in self._queue:
+            if isinstance(placed, _Placed) and placed.sequence == sequence:
+                self._queue.remove(placed)
+                self._add_priority(placed)
+                return
+        raise ProtocolError("illegal_state", state="no barrier there", event=sequence)
+
+    def resume(self) -> None:
+        """Pass the word to the sender."""
+        self._outbox.append(ResumeSender(self.index))
+
+    def _event_arrives(self, event: NetworkEvent) -> None:
+        placed = _Placed(event, self.next_sequence)
+        self.next_sequence += 1
+        if not isinstance(event, Barrier):
+            self._queue.append(placed)
+            return
+        if event.is_unaligned:
+            self._add_priority(placed)
+        else:
+            self._queue.append(placed)
+            if event.is_timeoutable:
+                announcement = Announcement(event, placed.sequence)
+                self._add_priority(_Placed(announcement, placed.sequence))
+        accepted = self.persister.barrier_arrived(event.checkpoint)
+        if accepted and event.checkpoint > self.last_barrier:
+            self.last_barrier = event.checkpoint
+            self._cut = self._data_arrived
+
+    def _add_priority(self, placed: _Placed) -> None:
+        if self._priority is None:
+            self._priority = []
+        self._priority.append(placed)
+
+    def _first_data(self, count: int) -> tuple[object, ...]:
+        found: list[object] = []
+        for element in self._queue:
+            if len(found) == count:
+                break
+            if not isinstance(element, _Placed):
+                found.append(element)
+        return tuple(found)
+
+
+class LocalChannel:
+    """The receiver's end of a channel inside one process: it pulls from the sender's queue.
+
+    A barrier is noted when it is pulled, so nothing is announced and nothing is queued here.
+    """
+
+    __slots__ = ("_outbox", "index", "persister")
+
+    def __init__(self, index: int, outbox: list[NetworkEffect]) -> None:
+        self.index = index
+        self.persister = Persister()
+        self._outbox = outbox
+
+    def pulled(self, element: object) -> None:
+        """Note what the task has just pulled; data of a started checkpoint is persisted."""
+        if isinstance(element, Barrier):
+            self.persister.barrier_arrived(element.checkpoint)
+        elif self.persister.status is PersisterStatus.BARRIER_PENDING and not isinstance(
+            element, NetworkEvent
+        ):
+            effect = PersistInput(self.index, self.persister.last_seen, (element,))
+            self._outbox.append(effect)
+
+    def start(self, checkpoint: int) -> FailureReason | None:
+        """Persist what is pulled from now on; returns why not, or None."""
+        if self.persister.refuses(checkpoint):
+            return FailureReason.CHECKPOINT_SUBSUMED
+        self.persister.start(checkpoint)
+        return None
+
+    def stop(self, checkpoint: int) -> None:
+        """Persist no more for this checkpoint."""
+        self.persister.stop(checkpoint)
+
+    def resume(self) -> None:
+        """Pass the word to the sender."""
+        self._outbox.append(ResumeSender(self.index))

@@ -1,0 +1,216 @@
+"""Events that a barrier handler takes and effects that it asks of its host.
+
+Channels are numbered over all gates of the task, in the order of the gates.  Times are simulated
+nanoseconds.  Effects are carried out in the order given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from models.barriers.barrier import Barrier
+from models.barriers.reason import FailureReason
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierArrived:
+    """The task has taken a barrier from a channel.
+
+    by_rpc: the coordinator told the task directly because the channel's sender has finished; such
+    a channel counts as aligned and is not blocked.
+    """
+
+    now_ns: int
+    channel: int
+    barrier: Barrier
+    by_rpc: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierAnnounced:
+    """The task has taken an announcement; `sequence` is the barrier's place in its channel."""
+
+    now_ns: int
+    channel: int
+    barrier: Barrier
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class CancellationArrived:
+    """The task has taken a cancellation marker from a channel."""
+
+    now_ns: int
+    channel: int
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelEnded:
+    """The task has taken the end of partition from a channel."""
+
+    now_ns: int
+    channel: int
+
+
+@dataclass(frozen=True, slots=True)
+class BytesProcessed:
+    """The task was handed a buffer of so many bytes."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class TimerFired:
+    """An alignment timer has run out; it may be one whose cancelling came too late."""
+
+    now_ns: int
+    barrier: Barrier
+
+
+@dataclass(frozen=True, slots=True)
+class InputRefused:
+    """The host could not carry out the last InitializeInput or StartInput of the latest step.
+
+    The host has dropped all effects behind the refused one and reports this before anything else.
+    """
+
+    now_ns: int
+    reason: FailureReason
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerClosed:
+    """The task is ending."""
+
+
+HandlerEvent: TypeAlias = (
+    BarrierArrived
+    | BarrierAnnounced
+    | CancellationArrived
+    | ChannelEnded
+    | BytesProcessed
+    | TimerFired
+    | InputRefused
+    | HandlerClosed
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockChannel:
+    """Take nothing more from a channel (its sender has stopped behind the barrier anyway)."""
+
+    channel: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeChannels:
+    """Tell the senders of these channels, ascending, that they may go on."""
+
+    channels: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PrioritizeBarriers:
+    """Move queued barriers to the front of their channels: pairs of channel and sequence."""
+
+    places: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InitializeInput:
+    """Prepare the channel state of a checkpoint: start its writer, save partly read records."""
+
+    barrier: Barrier
+
+
+@dataclass(frozen=True, slots=True)
+class StartInput:
+    """Persist what a gate has queued in front of the barrier, and what arrives before it."""
+
+    gate: int
+    barrier: Barrier
+
+
+@dataclass(frozen=True, slots=True)
+class StopInput:
+    """Persist nothing more of a gate for this checkpoint."""
+
+    gate: int
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerCheckpoint:
+    """Snapshot the task now, with the options of `barrier`."""
+
+    barrier: Barrier
+    start_delay_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class AlignmentMeasured:
+    """The alignment of a triggered checkpoint has ended; comes once per TriggerCheckpoint.
+
+    bytes: sizes of the buffers handed to the task between the first and the last barrier.
+    """
+
+    checkpoint: int
+    duration_ns: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class AbortCheckpoint:
+    """Give a checkpoint up: decline it, and tell the tasks below."""
+
+    checkpoint: int
+    reason: FailureReason
+
+
+@dataclass(frozen=True, slots=True)
+class AllBarriersReceived:
+    """Every open channel has delivered its barrier: the input part of the state is whole."""
+
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetTimer:
+    """Report TimerFired(barrier) after `delay_ns`, unless `timer` is cancelled before."""
+
+    timer: int
+    delay_ns: int
+    barrier: Barrier
+
+
+@dataclass(frozen=True, slots=True)
+class CancelTimer:
+    """Cancel a timer that was set; it may have run out."""
+
+    timer: int
+
+
+@dataclass(frozen=True, slots=True)
+class FailTask:
+    """Fail the task: the input broke a rule that the handler relies on."""
+
+    story: str
+
+
+HandlerEffect: TypeAlias = (
+    BlockChannel
+    | ResumeChannels
+    | PrioritizeBarriers
+    | InitializeInput
+    | StartInput
+    | StopInput
+    | TriggerCheckpoint
+    | AlignmentMeasured
+    | AbortCheckpoint
+    | AllBarriersReceived
+    | SetTimer
+    | CancelTimer
+    | FailTask
+)

@@ -1,0 +1,222 @@
+"""The inner machine of a barrier handler: runs a state table over blocked and announced channels.
+
+The table (`states.py`) names actions and guards; here is what they do.  The machine knows which
+channels it blocks and where announced barriers stand; which checkpoint is open and how many
+channels have delivered is the handler's business and comes in with each run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from models.barriers import events as ev
+from models.barriers.barrier import Barrier
+from models.barriers.clock import AlignmentClock
+from models.barriers.states import Action, Branch, Guard, Illegal, Input, State, Table
+from models.core import ProtocolError
+
+
+class Run:
+    """What one pass through the table works on; the barrier may turn unaligned on the way.
+
+    checkpoint: the one that is stopped or aborted.
+    full: whether all channels that are needed have delivered.
+    age_ns: how long ago the barrier's checkpoint was triggered.
+    """
+
+    __slots__ = ("age_ns", "barrier", "by_rpc", "channel", "checkpoint", "full", "sequence")
+
+    def __init__(
+        self,
+        barrier: Barrier | None,
+        *,
+        checkpoint: int,
+        now_ns: int = 0,
+        channel: int = -1,
+        sequence: int = -1,
+        full: bool = False,
+        by_rpc: bool = False,
+    ) -> None:
+        self.barrier = barrier
+        self.checkpoint = checkpoint
+        self.age_ns = now_ns - barrier.timestamp_ns if barrier is not None else 0
+        self.channel = channel
+        self.sequence = sequence
+        self.full = full
+        self.by_rpc = by_rpc
+
+    def need_barrier(self) -> Barrier:
+        """Return the barrier; only an abort has none."""
+        if self.barrier is None:
+            raise ProtocolError("no_barrier", state="running a rule", event=self.checkpoint)
+        return self.barrier
+
+
+class BarrierMachine:
+    """Runs a state table.
+
+    home: the state to begin with and to return to.
+    effects: where effects go; the handler replaces it at each step.
+    """
+
+    __slots__ = ("_announced", "_blocked", "_gates", "_undo", "clock", "effects", "home", "state")
+
+    def __init__(self, home: State, *, gates: int, clock: AlignmentClock) -> None:
+        self.home = home
+        self.state = home
+        self.clock = clock
+        self.effects: list[ev.HandlerEffect] = []
+        self._gates = gates
+        self._blocked: set[int] = set()
+        self._announced: dict[int, int] = {}
+        self._undo: tuple[State, set[int]] | None = None
+
+    @property
+    def blocked(self) -> tuple[int, ...]:
+        """The channels blocked by this machine, ascending."""
+        return tuple(sorted(self._blocked))
+
+    @property
+    def announced(self) -> tuple[tuple[int, int], ...]:
+        """Channels with an announced barrier and its sequence, ascending."""
+        return tuple(sorted(self._announced.items()))
+
+    def take(self, table: Table, given: Input, run: Run) -> bool:
+        """Let an input meet the state; returns False when the table calls it illegal.
+
+        An illegal input leaves the state as it was and fails the task.
+        """
+        self._undo = None
+        state = self._pass(table, given, self.state, run)
+        if state is None:
+            return False
+        self.state = state
+        return True
+
+    def undo(self) -> bool:
+        """Go back to where the latest pass initialised the input; returns False if it did not."""
+        if self._undo is None:
+            return False
+        self.state, self._blocked = self._undo
+        self._undo = None
+        return True
+
+    def _pass(self, table: Table, given: Input, state: State, run: Run) -> State | None:
+        rule = table.get((state, given))
+        if rule is None:
+            raise ProtocolError("missing_row", state=state.name, event=given.name)
+        if isinstance(rule, Illegal):
+            self.effects.append(ev.FailTask(rule.story))
+            return None
+        for action in rule.actions:
+            _ACTIONS[action](self, run)
+        for branch in rule.branches:
+            if _holds(branch.guard, run):
+                return self._follow(table, branch, state, run)
+        raise ProtocolError("no_branch", state=state.name, event=given.name)
+
+    def _follow(self, table: Table, branch: Branch, state: State, run: Run) -> State | None:
+        for action in branch.actions:
+            _ACTIONS[action](self, run)
+        if branch.target is not None:
+            return self.home if branch.target is State.HOME else branch.target
+        follower: State | None = state
+        for given in branch.then:
+            if given is Input.UNALIGNED_BARRIER:
+                run.barrier = run.need_barrier().as_unaligned()
+            if follower is not None:
+                follower = self._pass(table, given, follower, run)
+        return follower
+
+    def block(self, run: Run) -> None:
+        """Block the channel of a barrier that came through it."""
+        if not run.by_rpc:
+            self._blocked.add(run.channel)
+            self.effects.append(ev.BlockChannel(run.channel))
+
+    def forget_announcement(self, run: Run) -> None:
+        """Forget where the channel's announced barrier stands: it has come."""
+        self._announced.pop(run.channel, None)
+
+    def remember_announcement(self, run: Run) -> None:
+        """Remember where the channel's announced barrier stands."""
+        self._announced[run.channel] = run.sequence
+
+    def prioritize(self, run: Run) -> None:
+        """Let one announced barrier overtake at once."""
+        self.effects.append(ev.PrioritizeBarriers(((run.channel, run.sequence),)))
+
+    def prioritize_all(self, run: Run) -> None:
+        """Let every announced barrier overtake."""
+        if self._announced:
+            self.effects.append(ev.PrioritizeBarriers(self.announced))
+            self._announced.clear()
+
+    def finish_channel(self, run: Run) -> None:
+        """Forget a channel that has ended; nobody is there to be resumed."""
+        self._blocked.discard(run.channel)
+        self._announced.pop(run.channel, None)
+
+    def initialize(self, run: Run) -> None:
+        """Prepare channel state for the barrier as it is."""
+        self._keep_undo()
+        self.effects.append(ev.InitializeInput(run.need_barrier()))
+
+    def initialize_unaligned(self, run: Run) -> None:
+        """Prepare channel state for the barrier as an unaligned one."""
+        self._keep_undo()
+        self.effects.append(ev.InitializeInput(run.need_barrier().as_unaligned()))
+
+    def start_gates(self, run: Run) -> None:
+        """Begin to persist in-flight data on every gate."""
+        barrier = run.need_barrier().as_unaligned()
+        self.effects.extend(ev.StartInput(gate, barrier) for gate in range(self._gates))
+
+    def stop_gates(self, run: Run) -> None:
+        """Persist no more on any gate."""
+        self.effects.extend(ev.StopInput(gate, run.checkpoint) for gate in range(self._gates))
+
+    def trigger(self, run: Run) -> None:
+        """Snapshot the task with the barrier as it is."""
+        self.clock.trigger(run.need_barrier(), self.effects)
+
+    def trigger_unaligned(self, run: Run) -> None:
+        """Snapshot the task with the barrier as an unaligned one."""
+        self.clock.trigger(run.need_barrier().as_unaligned(), self.effects)
+
+    def resume_all(self, run: Run) -> None:
+        """Resume every blocked channel and forget all announcements."""
+        if self._blocked:
+            self.effects.append(ev.ResumeChannels(self.blocked))
+            self._blocked = set()  # not emptied: `undo` may need the old one
+        self._announced.clear()
+
+    def _keep_undo(self) -> None:
+        self._undo = (self.state, self._blocked)
+
+
+def _holds(guard: Guard, run: Run) -> bool:
+    if guard is Guard.ALWAYS:
+        return True
+    if guard is Guard.FULL:
+        return run.full
+    barrier = run.need_barrier()
+    timeout_ns = barrier.timeout_ns
+    return barrier.is_timeoutable and timeout_ns is not None and timeout_ns < run.age_ns
+
+
+_ACTIONS: dict[Action, Callable[[BarrierMachine, Run], None]] = {
+    Action.BLOCK: BarrierMachine.block,
+    Action.FORGET_ANNOUNCEMENT: BarrierMachine.forget_announcement,
+    Action.REMEMBER_ANNOUNCEMENT: BarrierMachine.remember_announcement,
+    Action.PRIORITIZE: BarrierMachine.prioritize,
+    Action.PRIORITIZE_ALL: BarrierMachine.prioritize_all,
+    Action.FINISH_CHANNEL: BarrierMachine.finish_channel,
+    Action.INITIALIZE: BarrierMachine.initialize,
+    Action.INITIALIZE_UNALIGNED: BarrierMachine.initialize_unaligned,
+    Action.START_GATES: BarrierMachine.start_gates,
+    Action.STOP_GATES: BarrierMachine.stop_gates,
+    Action.TRIGGER: BarrierMachine.trigger,
+    Action.TRIGGER_UNALIGNED: BarrierMachine.trigger_unaligned,
+    Action.RESUME_ALL: BarrierMachine.resume_all,
+}

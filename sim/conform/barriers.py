@@ -1,0 +1,281 @@
+"""Run the vectors of suite `barriers` through a barrier handler.
+
+A small host stands around the handler: it keeps the manual clock and the timers (which fire at
+their due time, on demand, or even after they were cancelled), lets the initialising or starting of
+an input fail once where the vector says so, and writes every effect down in the words of the
+vectors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from models.barriers import events as ev
+from models.barriers.barrier import Barrier, OptionKind
+from models.barriers.factory import make_handler
+from models.barriers.handler import SingleCheckpointHandler
+from models.barriers.interface import AllBarriers, BarrierHandler, HandlerKind
+from models.barriers.reason import FailureReason
+from models.barriers.states import State
+from models.barriers.tracker import BarrierTracker
+from sim.conform.runner import CoreFactory, Mismatch, Vector
+from sim.twins.barriers import Part, find_twin
+
+MS = 1_000_000
+
+KINDS = {
+    "aligned": HandlerKind.ALIGNED,
+    "alternating": HandlerKind.ALTERNATING,
+    "unaligned": HandlerKind.UNALIGNED,
+    "tracker": HandlerKind.TRACKER,
+}
+MODES = {
+    OptionKind.AT_LEAST_ONCE: "AT_LEAST_ONCE",
+    OptionKind.ALIGNED: "ALIGNED",
+    OptionKind.SAVEPOINT: "SAVEPOINT/ALIGNED",
+    OptionKind.TIMEOUTABLE: "ALIGNED+timeout",
+    OptionKind.UNALIGNED: "UNALIGNED",
+    OptionKind.FORCED_ALIGNED: "FORCED_ALIGNED",
+}
+STATES = {
+    State.WAITING: "WaitingForFirstBarrier",
+    State.COLLECTING: "CollectingBarriers",
+    State.ALTERNATING_WAITING: "AlternatingWaitingForFirstBarrier",
+    State.ALTERNATING_COLLECTING: "AlternatingCollectingBarriers",
+    State.WAITING_UNALIGNED: "AlternatingWaitingForFirstBarrierUnaligned",
+    State.COLLECTING_UNALIGNED: "AlternatingCollectingBarriersUnaligned",
+}
+ALL_BARRIERS = {
+    AllBarriers.OPEN: "open",
+    AllBarriers.DONE: "done",
+    AllBarriers.FAILED: "failed",
+}
+
+Call = list[Any]
+
+
+@dataclass(slots=True)
+class _Timer:
+    handle: int
+    due_ns: int
+    barrier: Barrier
+    cancelled: bool = False
+
+
+class _Host:
+    """Carries the handler's effects out and writes them down."""
+
+    def __init__(self, handler: BarrierHandler, timers: str) -> None:
+        self.handler = handler
+        self.policy = timers
+        self.now_ns = 0
+        self.timers: list[_Timer] = []
+        self.fail_init = False
+        self.fail_start = False
+        self.blocked: set[int] = set()
+        self.calls: list[Call] = []
+        self.metrics: list[dict[str, int]] = []
+
+    def feed(self, event: ev.HandlerEvent) -> None:
+        """Give an event to the handler and carry its effects out until one is refused."""
+        for effect in self.handler.step(event):
+            if not self._carry_out(effect):
+                reason = FailureReason.CHECKPOINT_DECLINED_SUBSUMED
+                self.feed(ev.InputRefused(self.now_ns, reason))
+                return
+
+    def advance(self, to_ns: int) -> None:
+        """Move the clock; automatic timers fire on the way, each at its time."""
+        if self.policy == "auto":
+            while due := [timer for timer in self.timers if timer.due_ns <= to_ns]:
+                first = min(due, key=lambda timer: (timer.due_ns, timer.handle))
+                self.now_ns = max(self.now_ns, first.due_ns)
+                self._fire(first)
+        self.now_ns = to_ns
+
+    def fire_timers(self) -> None:
+        """Fire everything that is due, in the order in which it was set."""
+        for timer in [timer for timer in self.timers if timer.due_ns <= self.now_ns]:
+            if timer in self.timers:
+                self._fire(timer)
+
+    def _fire(self, timer: _Timer) -> None:
+        self.timers.remove(timer)
+        self.calls.append(["timer_fire"])
+        self.feed(ev.TimerFired(self.now_ns, timer.barrier))
+
+    def _carry_out(self, effect: ev.HandlerEffect) -> bool:
+        match effect:
+            case ev.BlockChannel():
+                self.blocked.add(effect.channel)
+                self.calls.append(["block", effect.channel])
+            case ev.ResumeChannels():
+                self.blocked.difference_update(effect.channels)
+                self.calls.extend(["resume", channel] for channel in effect.channels)
+            case ev.PrioritizeBarriers():
+                self.calls.extend(["priority", *place] for place in effect.places)
+            case ev.InitializeInput():
+                self.calls.append(["init", effect.barrier.checkpoint, MODES[effect.barrier.kind]])
+                failed, self.fail_init = self.fail_init, False
+                return not failed
+            case ev.StartInput():
+                barrier = effect.barrier
+                self.calls.append(["started", effect.gate, barrier.checkpoint, MODES[barrier.kind]])
+                failed, self.fail_start = self.fail_start, False
+                return not failed
+            case _:
+                self._note(effect)
+        return True
+
+    def _note(self, effect: ev.HandlerEffect) -> None:
+        match effect:
+            case ev.StopInput():
+                self.calls.append(["stopped", effect.gate, effect.checkpoint])
+            case ev.TriggerCheckpoint():
+                delay_ms = effect.start_delay_ns // MS
+                barrier = effect.barrier
+                self.calls.append(["trigger", barrier.checkpoint, MODES[barrier.kind], delay_ms])
+            case ev.AlignmentMeasured():
+                self.metrics.append(
+                    {
+                        "checkpoint": effect.checkpoint,
+                        "alignment_ms": effect.duration_ns // MS,
+                        "bytes": effect.bytes,
+                    }
+                )
+            case ev.AbortCheckpoint():
+                self.calls.append(["abort", effect.checkpoint, effect.reason.value])
+            case ev.SetTimer():
+                due_ns = self.now_ns + effect.delay_ns
+                self.timers.append(_Timer(effect.timer, due_ns, effect.barrier))
+                self.calls.append(["timer_set", effect.delay_ns // MS])
+            case ev.CancelTimer():
+                self.calls.append(["timer_cancel"])
+                if self.policy != "sticky":
+                    self.timers = [t for t in self.timers if t.handle != effect.timer]
+            case ev.FailTask():
+                self.calls.append(["throw", "IllegalStateException"])
+            case _:
+                pass  # what the vectors do not record
+
+
+class BarriersAdapter:
+    """Drives a barrier handler; see the module's sentence."""
+
+    def skip_reason(self, vector: Vector, twin: str | None) -> str | None:
+        """Skip a twin's vectors of the other kind of handler."""
+        if twin is None:
+            return None
+        wanted = Part.TRACKER if vector["handler"] == "tracker" else Part.HANDLER
+        if find_twin(twin).part is wanted:
+            return None
+        return f"the twin {twin} is not about the {wanted.value}"
+
+    def run(self, vector: Vector, factory: CoreFactory | None, twin: str | None) -> Mismatch | None:
+        """Compare everything that the vector carries, step by step."""
+        gates = vector.get("gates", [vector["channels"]])
+        make = find_twin(twin).make if twin else factory or make_handler
+        handler: BarrierHandler = make(
+            KINDS[vector["handler"]],
+            vector["channels"],
+            gates=len(gates),
+            after_finish=vector["checkpoints_after_finish"],
+        )
+        host = _Host(handler, vector["timers"])
+        for number, (step, expected) in enumerate(
+            zip(vector["steps"], vector["expect"], strict=True)
+        ):
+            host.calls, host.metrics = [], []
+            _do(host, step)
+            found = _observe(host, expected)
+            mismatch = _compare(number, step, expected, found)
+            if mismatch is not None:
+                return mismatch
+        return None
+
+
+def _do(host: _Host, step: dict[str, Any]) -> None:
+    host.fail_init = host.fail_init or bool(step.get("fail_init"))
+    host.fail_start = host.fail_start or bool(step.get("fail_start"))
+    now_ns = host.now_ns
+    match step["event"]:
+        case "data":
+            host.feed(ev.BytesProcessed(step["bytes"]))
+        case "barrier" | "rpc_barrier":
+            by_rpc = step["event"] == "rpc_barrier"
+            host.feed(ev.BarrierArrived(now_ns, step["channel"], _barrier(step), by_rpc=by_rpc))
+        case "announce":
+            host.feed(ev.BarrierAnnounced(now_ns, step["channel"], _barrier(step), step["seq"]))
+        case "cancel":
+            host.feed(ev.CancellationArrived(now_ns, step["channel"], step["checkpoint"]))
+        case "eop":
+            host.feed(ev.ChannelEnded(now_ns, step["channel"]))
+        case "eod":
+            host.calls.append(["eod_ack", step["channel"]])
+        case "advance":
+            host.advance(step["t_ms"] * MS)
+        case "fire_timers":
+            host.fire_timers()
+        case "close":
+            host.feed(ev.HandlerClosed())
+        case other:
+            raise ValueError(f"unknown event {other!r}")
+
+
+def _barrier(step: dict[str, Any]) -> Barrier:
+    timeout_ms = step.get("timeout_ms")
+    return Barrier(
+        step["checkpoint"],
+        step["ts"] * MS,
+        OptionKind[step["opt"].upper()],
+        None if timeout_ms is None else timeout_ms * MS,
+    )
+
+
+def _observe(host: _Host, expected: dict[str, Any]) -> dict[str, Any]:
+    handler = host.handler
+    found: dict[str, Any] = {
+        "calls": _in_order(host.calls),
+        "blocked": sorted(host.blocked),
+        "latest": handler.latest,
+        "pending": handler.pending,
+        "open": handler.open_channels,
+        "metrics": host.metrics,
+    }
+    if isinstance(handler, SingleCheckpointHandler):
+        found["state"] = STATES[handler.state]
+        found["all_barriers"] = ALL_BARRIERS[handler.all_barriers(handler.latest)]
+    elif isinstance(handler, BarrierTracker):
+        found["pending_ids"] = list(handler.pending_checkpoints)
+    else:  # a foreign core shows what it has
+        found = {key: value for key, value in found.items() if key in expected}
+    return found
+
+
+def _in_order(calls: list[Call]) -> list[Call]:
+    """Sort runs of adjacent resumes, and of adjacent priorities: their order is arbitrary."""
+    result: list[Call] = []
+    run: list[Call] = []
+    for call in [*calls, [""]]:
+        if run and (call[0] != run[0][0] or call[0] not in ("resume", "priority")):
+            result.extend(sorted(run))
+            run = []
+        run.append(call)
+    return result
+
+
+def _compare(
+    number: int, step: dict[str, Any], expected: dict[str, Any], found: dict[str, Any]
+) -> Mismatch | None:
+    for key in found | dict.fromkeys(expected):
+        wanted = expected.get(key)
+        if key == "calls" and wanted is not None:
+            wanted = _in_order(wanted)
+        if wanted != found.get(key):
+            where = f"step {number} ({step['event']}), {key}"
+            return Mismatch(where, repr(wanted), repr(found.get(key)))
+    return None
+
+
+ADAPTER = BarriersAdapter()

@@ -1,0 +1,1 @@
+"""Tests of the analysis: Spark session, sweeps, statistics, figures."""

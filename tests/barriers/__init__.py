@@ -1,0 +1,1 @@
+"""Tests of the barrier, coordinator and recovery cores."""
