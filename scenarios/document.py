@@ -29,8 +29,6 @@ from scenarios.tables import (
     schema,
 )
 
-_SAYS = Text(pattern=r"[^\x00-\x1f\x7f]+", says="a text on one line", longest=300)
-
 
 class _Placed(Protocol):
     def problems_in(self, model: object) -> list[Problem]: ...
@@ -47,6 +45,7 @@ def read(
     at = At(source, "", problems)
     link = _link(found, at, links)
     if link is None:
+        read_keys(_head_of_any(links), found, at)
         raise ScenarioError(problems)
     values = read_keys(entries(link), found, at)
     if isinstance(values, Bad):
@@ -77,13 +76,38 @@ def _link(found: Mapping[str, object], at: At, links: Mapping[str, Link]) -> Lin
     return links[word]
 
 
+class _Anything(Kind):
+    """What cannot be judged while the link is not known."""
+
+    __slots__ = ()
+
+    def read(self, found: object, at: At) -> object:
+        """Take anything."""
+        return found
+
+    def expected(self) -> str:
+        """Return in words what may stand here."""
+        return "anything"
+
+    def plain(self, value: object) -> object:
+        """Return the value."""
+        return value
+
+
+def _head_of_any(links: Mapping[str, Link]) -> list[Entry]:
+    """Return the keys that a scenario of some link may have; only the head is judged."""
+    unjudged = ["link", "goals", "violates", "faults", *(link.key for link in links.values())]
+    head = [_NAME, _SAYS]
+    return head + [_entry(key, _Anything(), None, "") for key in dict.fromkeys(unjudged)]
+
+
 def entries(link: Link) -> tuple[Entry, ...]:
     """Return the top-level parameters of a link's scenarios, in the order of showing them."""
     whole = all(not entry.required for entry in schema(link.model))
     return (
-        _entry("name", name_kind(), REQUIRED, "by which it is found and shown"),
+        _NAME,
         _entry("link", Choice(options=(link.name,)), REQUIRED, "which link of the chain"),
-        _entry("says", _SAYS, REQUIRED, "what the scenario shows, in one sentence"),
+        _SAYS,
         _entry("goals", _names(link.goals), (), "situations that some run must reach"),
         _entry("violates", _names(link.properties), (), "properties that this design must break"),
         _entry(
@@ -109,6 +133,11 @@ def _entry(name: str, kind: Kind, default: object, says: str) -> Entry:
     return Entry(name=name, short=None, default=default, kind=kind, says=says, source="")
 
 
+_NAME = _entry("name", name_kind(), REQUIRED, "by which it is found and shown")
+_LINE = Text(pattern=r"[^\x00-\x1f\x7f]+", says="a text on one line", longest=300)
+_SAYS = _entry("says", _LINE, REQUIRED, "what the scenario shows, in one sentence")
+
+
 def plain(scenario: Scenario, links: Mapping[str, Link] = LINKS) -> dict[str, object]:
     """Return the scenario's document with every parameter in base units; `read` takes it back."""
     link = links[scenario.link]
@@ -132,14 +161,29 @@ class _Flat:
         return getattr(self._scenario, "model" if key == self._key else key)
 
 
+def to_json(scenario: Scenario, links: Mapping[str, Link] = LINKS) -> str:
+    """Return the whole scenario as one line of JSON, for transport; `from_json` takes it back."""
+    return canonical(plain(scenario, links))
+
+
+def from_json(text: str, links: Mapping[str, Link] = LINKS) -> Scenario:
+    """Return the scenario that `to_json` wrote."""
+    return read(json.loads(text), source="JSON", links=links)
+
+
 def canonical_json(scenario: Scenario, links: Mapping[str, Link] = LINKS) -> str:
     """Return everything that decides a run (so not `says`) as JSON with sorted keys."""
     document = plain(scenario, links)
     del document["says"]
-    return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return canonical(document)
 
 
 def scenario_key(scenario: Scenario, links: Mapping[str, Link] = LINKS) -> str:
     """Return a hash of everything that decides a run, as 32 hexadecimal digits."""
     text = canonical_json(scenario, links)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def canonical(value: object) -> str:
+    """Return JSON data as one text, the same for equal data."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)

@@ -168,10 +168,10 @@ def flag(default: bool, *, says: str, source: str) -> Any:  # noqa: FBT001
 def choice(default: str, options: type[StrEnum] | Sequence[str], *, says: str, source: str) -> Any:
     """Declare one of a few words: members of a StrEnum, or plain texts."""
     if isinstance(options, type):
-        kind = Choice(options=tuple(member.value for member in options), members=options)
-    else:
-        kind = Choice(options=tuple(options))
-    return _field(kind, default, says, source)
+        words = tuple(member.value for member in options)
+        member = default if default is REQUIRED else options(default)
+        return _field(Choice(options=words, members=options), member, says, source)
+    return _field(Choice(options=tuple(options)), default, says, source)
 
 
 def text(

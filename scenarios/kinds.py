@@ -21,6 +21,7 @@ from scenarios.errors import Problem
 from scenarios.literal import shown
 
 NONE_TEXT = "none"
+_SURROGATE = re.compile("[\ud800-\udfff]")  # undecodable bytes of a command line; no TOML has them
 
 
 class Bad:
@@ -69,8 +70,15 @@ class Kind(ABC):
 
     __slots__ = ()
 
-    unit: str = ""
-    mark: str = ""
+    @property
+    def unit(self) -> str:
+        """The unit of the plain form in words, if it has one."""
+        return ""
+
+    @property
+    def mark(self) -> str:
+        """How the name of a field of this kind shows its unit, such as `_ns`, if it does."""
+        return ""
 
     @abstractmethod
     def read(self, found: object, at: At) -> object:
@@ -199,7 +207,7 @@ class Text(Kind):
         """Take a text."""
         if not isinstance(found, str) or len(found) > self.longest:
             return at.refuse(found, self.expected())
-        if re.fullmatch(self.pattern, found, re.ASCII) is None:
+        if re.fullmatch(self.pattern, found, re.ASCII) is None or _SURROGATE.search(found):
             return at.refuse(found, self.expected())
         return found
 

@@ -19,7 +19,7 @@ def shown(value: object) -> str:
         case float():
             text = repr(value) if math.isfinite(value) else str(value)
         case str():
-            text = json.dumps(value[: _LONGEST + 1], ensure_ascii=False)
+            text = printable(json.dumps(value[: _LONGEST + 1], ensure_ascii=False))
         case list():
             text = f"an array of {len(value)}" if value else "[]"
         case dict():
@@ -29,6 +29,11 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 
+def printable(text: str) -> str:
+    """Return the text with escapes for all that a terminal would not show, or would obey."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def _integer(value: int) -> str:
     if value.bit_length() <= 160:
         return str(value)
@@ -36,5 +41,5 @@ def _integer(value: int) -> str:
 
 
 def _keys(table: dict[str, object]) -> str:
-    names = [str(key)[:20] for key in list(table)[:4]]
+    names = [printable(str(key)[:20]) for key in list(table)[:4]]
     return ", ".join(names) + (", ..." if len(table) > 4 else "")

@@ -9,7 +9,7 @@ from pathlib import Path
 from scenarios import document
 from scenarios.errors import Problem, ScenarioError
 from scenarios.links import LINKS
-from scenarios.literal import shown
+from scenarios.literal import printable, shown
 from scenarios.spec import Link, Scenario
 
 _LARGEST_FILE_BYTES = 1 << 20
@@ -20,8 +20,7 @@ def load(path: Path, *, links: Mapping[str, Link] = LINKS) -> Scenario:
 
     Raises ScenarioError with every problem found, each with its path in the file.
     """
-    source = str(path)
-    return loads(read_text(path), source=source, links=links)
+    return loads(read_text(path), source=printable(str(path)), links=links)
 
 
 def loads(text: str, *, source: str, links: Mapping[str, Link] = LINKS) -> Scenario:
@@ -39,7 +38,7 @@ def parse(text: str, source: str) -> dict[str, object]:
     except RecursionError:
         raise _refused(source, "tables or arrays nested too deeply", "at most some 20") from None
     except ValueError as error:  # TOMLDecodeError, and integers of more digits than Python reads
-        raise _refused(source, f"no TOML: {str(error)[:200]}", "a TOML file") from None
+        raise _refused(source, f"no TOML: {printable(str(error)[:200])}", "a TOML file") from None
     if not found:
         raise _refused(source, "an empty file", "the keys of a scenario, at least name and link")
     return found
@@ -50,25 +49,26 @@ def read_text(path: Path) -> str:
 
     Raises ScenarioError when it cannot be read, is too large or not UTF-8.
     """
+    source = printable(str(path))
     try:
         if path.is_dir():
-            raise _refused(str(path), "a directory", "a TOML file")
+            raise _refused(source, "a directory", "a TOML file")
         if path.exists() and not path.is_file():
-            raise _refused(str(path), "a device or pipe", "a TOML file")
+            raise _refused(source, "a device or pipe", "a TOML file")
         with path.open("rb") as file:
             raw = file.read(_LARGEST_FILE_BYTES + 1)
         if len(raw) > _LARGEST_FILE_BYTES:
             expected = f"at most {_LARGEST_FILE_BYTES} bytes"
-            raise _refused(str(path), "a larger file", expected)
+            raise _refused(source, "a larger file", expected)
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         found = f"no UTF-8 at byte {error.start}"
-        raise _refused(str(path), found, "a TOML file in UTF-8") from None
+        raise _refused(source, found, "a TOML file in UTF-8") from None
     except FileNotFoundError:
-        raise _refused(str(path), "no such file", "a TOML file") from None
+        raise _refused(source, "no such file", "a TOML file") from None
     except (OSError, ValueError) as error:  # ValueError: a path with a null character
         found = getattr(error, "strerror", None) or shown(str(error))
-        raise _refused(str(path), found, "a readable TOML file") from None
+        raise _refused(source, found, "a readable TOML file") from None
 
 
 def _refused(source: str, found: str, expected: str) -> ScenarioError:

@@ -131,7 +131,7 @@ def read_keys(
         entry, is_short = by_key[key]
         if entry.name in values:
             at.key(key).refuse(value, f"one of {entry.short} and {entry.name}, not both")
-        elif is_short and isinstance(value, int | float) and not isinstance(value, bool):
+        elif is_short and _bare(value):
             at.key(key).refuse(value, f"a text with a unit, or {entry.name} = a bare number")
         else:
             values[entry.name] = entry.kind.read(value, at.key(key))
@@ -139,6 +139,12 @@ def read_keys(
         if entry.required and entry.name not in values:
             at.key(entry.short or entry.name).note("nothing", _required(entry))
     return BAD if len(at.problems) > before else values
+
+
+def _bare(value: object) -> bool:
+    """Say whether a value is a number, or an array with one, and so says nothing of its unit."""
+    values = value if isinstance(value, list) else [value]
+    return any(isinstance(item, int | float) and not isinstance(item, bool) for item in values)
 
 
 def _required(entry: Entry) -> str:
@@ -178,7 +184,7 @@ def human_table(made: object, entries: Sequence[Entry] = ()) -> dict[str, object
         value = getattr(made, entry.name)
         if entry.default != value:
             human = entry.kind.human(value)
-            written[entry.short if entry.short and isinstance(human, str) else entry.name] = human
+            written[entry.name if entry.short is None or _bare(human) else entry.short] = human
     return written
 
 
@@ -259,6 +265,16 @@ class Many(Kind):
     item: Kind
     minimum: int
     maximum: int
+
+    @property
+    def unit(self) -> str:
+        """The unit of the items."""
+        return self.item.unit
+
+    @property
+    def mark(self) -> str:
+        """The items' mark, which the name of an array of theirs carries too."""
+        return self.item.mark
 
     def read(self, found: object, at: At) -> object:
         """Take an array, checking every item."""

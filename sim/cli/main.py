@@ -23,6 +23,8 @@ EXIT_OURS = 3
 
 # verb -> (module, what it does).  A verb's module is imported only when it is asked for.
 VERBS: dict[str, tuple[str, str]] = {
+    "list": ("sim.cli.list", "show the scenarios and sweep plans that come with the program"),
+    "explain": ("sim.cli.explain", "show a scenario's parameters, or explain a topic"),
     "conform": ("sim.cli.conform", "run conformance vectors against a protocol core"),
 }
 

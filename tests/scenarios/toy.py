@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from scenarios.document import plain
 from scenarios.errors import Problem
 from scenarios.fields import (
     REQUIRED,
@@ -27,7 +28,7 @@ from scenarios.fields import (
     text,
 )
 from scenarios.graphs import cycle, repeated
-from scenarios.spec import Link
+from scenarios.spec import Link, Scenario
 
 HERE = "assumption"
 
@@ -145,3 +146,21 @@ LINK = Link(
     faults={"crash": Crash, "stall": Stall},
 )
 LINKS = {"toy": LINK}
+
+EXAMPLE = Scenario(
+    name="example",
+    link="toy",
+    says="everything at once",
+    goals=("crashed",),
+    violates=("order",),
+    model=Toy(
+        limit=None,
+        write_bytes_per_s=1000,
+        delay=Spread(delay_ns_max=5),
+        nodes=(Node(name="a"), Node(name="b", after=("a",))),
+        instants_ns=(1, 2),
+        sizes_bytes=(3,),
+    ),
+    faults=(Crash(at_ns=5, node="a"), Stall()),
+)
+DOCUMENT = plain(EXAMPLE, LINKS)

@@ -1,0 +1,66 @@
+"""The library: scenarios and sweep plans that come with the program, found by name.
+
+A scenario's name is the name of its file without `.toml`; folders of the library only order it.
+Wherever a name is taken, the path of a file of the user's will do as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from scenarios.errors import Problem, ScenarioError
+from scenarios.kinds import suggestion
+from scenarios.links import LINKS
+from scenarios.literal import printable, shown
+from scenarios.load import loads, read_text
+from scenarios.spec import Link, Scenario
+
+LIBRARY = "library"
+PLANS = "plans"
+
+
+def by_name(name: str, *, links: Mapping[str, Link] = LINKS) -> Scenario:
+    """Return the scenario of that name from the library, or the one in the file at that path.
+
+    Raises ScenarioError when there is none, or when the file is wrong.
+    """
+    source, text = text_of(name, LIBRARY)
+    return loads(text, source=source, links=links)
+
+
+def all_names() -> tuple[str, ...]:
+    """Return the names of all scenarios of the library, sorted."""
+    return tuple(sorted(shelf(LIBRARY)))
+
+
+def all_scenarios() -> list[Scenario]:
+    """Return all scenarios of the library, by name."""
+    return [by_name(name) for name in all_names()]
+
+
+def text_of(name: str, folder: str) -> tuple[str, str]:
+    """Return source and text of a file by its name in a folder of the library, or by its path."""
+    known = shelf(folder)
+    if name in known:
+        return f"{folder}/{name}.toml", known[name].read_text(encoding="utf-8")
+    if "/" in name or "\\" in name or name.endswith(".toml"):
+        return printable(name), read_text(Path(name))
+    expected = "a name that `ckptsim list` shows, or the path of a file ending in .toml"
+    raise ScenarioError([Problem("name", shown(name), expected + suggestion(name, known))])
+
+
+def shelf(folder: str) -> dict[str, Traversable]:
+    """Return the files of a folder of the library and of the folders in it, by name."""
+    found: dict[str, Traversable] = {}
+    waiting = [files("scenarios").joinpath(folder)]
+    while waiting:
+        here = waiting.pop(0)
+        for item in sorted(here.iterdir(), key=lambda item: item.name) if here.is_dir() else ():
+            if item.is_dir():
+                waiting.append(item)
+            elif item.name.endswith(".toml"):
+                found[item.name.removesuffix(".toml")] = item
+    return found

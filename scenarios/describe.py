@@ -1,0 +1,116 @@
+"""Describe a scenario parameter by parameter: path, value, default, unit, bounds and origin."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass
+from typing import cast
+
+from scenarios import document
+from scenarios.kinds import Choice, Kind
+from scenarios.links import LINKS
+from scenarios.spec import Link, Scenario
+from scenarios.tables import Entry, Many, Nested, OneOf, schema
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """One parameter as a person reads it.
+
+    value, default: as in a file, in the human form; default is None where the key is required.
+    plain: the value in base units, as JSON data.
+    changed: whether the value differs from the default.
+    """
+
+    path: str
+    value: object
+    plain: object
+    default: object
+    changed: bool
+    unit: str
+    bounds: str
+    says: str
+    source: str
+
+
+def describe(scenario: Scenario, links: Mapping[str, Link] = LINKS) -> list[Description]:
+    """Return every parameter of a scenario with its value, in the order of declaration."""
+    link = links[scenario.link]
+    found: list[Description] = []
+    for entry in document.entries(link):
+        value = scenario.model if entry.name == link.key else getattr(scenario, entry.name)
+        found.extend(_parameter(entry, value, entry.name))
+    return found
+
+
+def _table(made: object, path: str) -> Iterator[Description]:
+    for entry in schema(type(made)):
+        yield from _parameter(entry, getattr(made, entry.name), f"{path}.{entry.name}")
+
+
+def _parameter(entry: Entry, value: object, path: str) -> Iterator[Description]:
+    match entry.kind:
+        case Nested() if value is not None:
+            yield from _table(value, path)
+        case OneOf() as kind if value is not None:
+            yield from _alternative(entry, kind, value, path)
+        case Many(item=OneOf() as kind) if value:
+            for index, item in enumerate(cast("tuple[object, ...]", value)):
+                yield from _alternative(entry, kind, item, f"{path}[{index}]")
+        case Many(item=Nested()) if value:
+            for index, item in enumerate(cast("tuple[object, ...]", value)):
+                yield from _table(item, f"{path}[{index}]")
+        case _:
+            yield _line(entry, entry.kind, value, path)
+
+
+def _alternative(entry: Entry, kind: OneOf, value: object, path: str) -> Iterator[Description]:
+    word = Choice(options=tuple(kind.tables))
+    same = type(entry.default) is type(value)
+    default = kind.kind_of(value) if same else MISSING
+    shown = dataclasses.replace(entry, default=default)
+    yield _line(shown, word, kind.kind_of(value), f"{path}.kind")
+    yield from _table(value, path)
+
+
+def reference(link: Link) -> list[Description]:
+    """Return every parameter that scenarios of a link can have, with its default as its value.
+
+    The items of an array `nodes` are shown as `nodes[]`, the alternatives of a table with a kind
+    as `delay(fixed)`.
+    """
+    return list(_declared(document.entries(link), ""))
+
+
+def _declared(entries: Sequence[Entry], path: str) -> Iterator[Description]:
+    for entry in entries:
+        inner = f"{path}.{entry.name}" if path else entry.name
+        if not isinstance(entry.kind, Nested):
+            yield _line(entry, entry.kind, entry.default, inner)
+        yield from _inside(entry.kind, inner)
+
+
+def _inside(kind: Kind, path: str) -> Iterator[Description]:
+    match kind:
+        case Nested():
+            yield from _declared(schema(kind.table), path)
+        case OneOf():
+            for name, table in kind.tables.items():
+                yield from _declared(schema(table), f"{path}({name})")
+        case Many():
+            yield from _inside(kind.item, f"{path}[]")
+
+
+def _line(entry: Entry, kind: Kind, value: object, path: str) -> Description:
+    return Description(
+        path=path,
+        value=None if value is MISSING else kind.human(value),
+        plain=None if value is MISSING else kind.plain(value),
+        default=None if entry.default is MISSING else kind.human(entry.default),
+        changed=value != entry.default,
+        unit=kind.unit,
+        bounds=kind.bounds(),
+        says=entry.says,
+        source=entry.source,
+    )

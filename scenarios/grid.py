@@ -1,0 +1,231 @@
+"""Sweep plans: which points of a parameter space are run, with which seeds and tie policies.
+
+A plan is a TOML file.  `[grid]` lists values per parameter and takes every combination, the first
+parameter varying slowest; `[zip]` lists values of several parameters that change together and
+varies fastest; `[overrides]` sets parameters for all points alike.  Each point is run once per
+tie policy and replication.
+
+With common random numbers (the default) replication r has the same seed at every point, so that
+points can be compared pairwise with less noise.  Without them each point has seeds of its own,
+derived from its parameters, so that they do not change when the plan grows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from scenarios.catalogue import PLANS, by_name, shelf, text_of
+from scenarios.document import canonical
+from scenarios.errors import Problem, ScenarioError
+from scenarios.kinds import At, Bad
+from scenarios.links import LINKS
+from scenarios.load import parse
+from scenarios.plan_keys import ENTRIES, SCENARIO_AXIS
+from scenarios.spec import Link, Scenario
+from scenarios.tables import read_keys
+from scenarios.vary import with_parameters
+
+MOST_POINTS = 100_000
+MOST_RUNS = 10_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A sweep plan as written; `grid`, `zip` and `overrides` are keyed by parameter paths."""
+
+    name: str
+    says: str
+    scenario: str
+    grid: Mapping[str, tuple[object, ...]]
+    zip: Mapping[str, tuple[object, ...]]
+    overrides: Mapping[str, object]
+    seeds: tuple[int, ...]
+    first_seed: int
+    replications: int
+    ties: tuple[str, ...]
+    common_random_numbers: bool
+    source: str
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The paths of the swept parameters, the slowest varying first."""
+        return (*self.grid, *self.zip)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One point of the parameter space: `parameters` is the canonical JSON of the swept ones."""
+
+    index: int
+    parameters: str
+    scenario: Scenario
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run of a plan; `replication` counts from 0 and pairs runs of different points."""
+
+    point: Point
+    replication: int
+    seed: int
+    ties: str
+
+
+def load_plan(name: str) -> Plan:
+    """Return the plan of that name, or the one in the file at that path.
+
+    Raises ScenarioError with every problem found.
+    """
+    source, text = text_of(name, PLANS)
+    return plan_from(parse(text, source), source=source)
+
+
+def all_plans() -> list[Plan]:
+    """Return all sweep plans of the library, by name."""
+    return [load_plan(name) for name in sorted(shelf(PLANS))]
+
+
+def plan_from(found: Mapping[str, object], *, source: str) -> Plan:
+    """Return the plan in a document; `source` names it in error texts.
+
+    Raises ScenarioError with every problem found.
+    """
+    problems: list[Problem] = []
+    at = At(source, "", problems)
+    values = read_keys(ENTRIES, found, at)
+    if isinstance(values, Bad):
+        raise ScenarioError(problems)
+    given = {entry.name: entry.default for entry in ENTRIES} | values
+    plan = Plan(source=source, **given)  # type: ignore[arg-type]
+    _check(plan, at, given_keys=frozenset(found))
+    if problems:
+        raise ScenarioError(problems)
+    return plan
+
+
+def _check(plan: Plan, at: At, *, given_keys: frozenset[str]) -> None:
+    lengths = {len(values) for values in plan.zip.values()}
+    if len(lengths) > 1:
+        shown = ", ".join(f"{path}: {len(values)}" for path, values in plan.zip.items())
+        at.key("zip").note(f"arrays of different lengths ({shown})", "arrays of one length")
+    for path in plan.zip:
+        if path in plan.grid:
+            at.key("zip").note(f"{path}, which [grid] sweeps too", "each parameter in one of them")
+    for path in plan.overrides:
+        if path in plan.axes:
+            at.key("overrides").note(f"{path}, which is swept", "parameters that are not swept")
+    for key in sorted({"first_seed", "replications"} & given_keys):
+        if plan.seeds:
+            at.key(key).note("a value beside seeds", "either seeds or first_seed and replications")
+    count = _count(plan)
+    if count > MOST_POINTS:
+        at.key("grid").note(f"{count} points", f"at most {MOST_POINTS}")
+    elif count * len(plan.ties) * (len(plan.seeds) or plan.replications) > MOST_RUNS:
+        at.note("more runs", f"points x ties x replications of at most {MOST_RUNS}")
+
+
+def _count(plan: Plan) -> int:
+    count = min((len(values) for values in plan.zip.values()), default=1)
+    for values in plan.grid.values():
+        count *= len(values)
+    return count
+
+
+def points(plan: Plan, *, links: Mapping[str, Link] = LINKS) -> list[Point]:
+    """Return the points of a plan in order.
+
+    Raises ScenarioError with every problem of any point, each once, at its place in the plan.
+    """
+    bases = _bases(plan, links)
+    found: list[Point] = []
+    problems: dict[Problem, None] = {}
+    for index, chosen in enumerate(_combinations(plan)):
+        values = {path: plan_values(plan)[path][place] for path, place in chosen.items()}
+        name = str(values.get(SCENARIO_AXIS, plan.scenario))
+        swept = {path: value for path, value in values.items() if path != SCENARIO_AXIS}
+        try:
+            scenario = with_parameters(
+                bases[name], {**plan.overrides, **swept}, source=plan.source, links=links
+            )
+        except ScenarioError as error:
+            problems |= dict.fromkeys(_at_home(plan, p, chosen, index) for p in error.problems)
+            continue
+        found.append(Point(index=index, parameters=_canonical(values), scenario=scenario))
+    if problems:
+        raise ScenarioError(list(problems))
+    return found
+
+
+def plan_values(plan: Plan) -> dict[str, tuple[object, ...]]:
+    """Return the values of each swept parameter by its path."""
+    return {**plan.grid, **plan.zip}
+
+
+def _canonical(values: Mapping[str, object]) -> str:
+    return canonical(dict(values))
+
+
+def _bases(plan: Plan, links: Mapping[str, Link]) -> dict[str, Scenario]:
+    """Load every scenario that the plan names."""
+    names = dict.fromkeys([plan.scenario, *map(str, plan_values(plan).get(SCENARIO_AXIS, ()))])
+    problems: list[Problem] = []
+    bases: dict[str, Scenario] = {}
+    for name in names:
+        try:
+            bases[name] = by_name(name, links=links)
+        except ScenarioError as error:
+            where = f"{plan.source}: scenario: "
+            problems.extend(Problem(where + p.path, p.found, p.expected) for p in error.problems)
+    if problems:
+        raise ScenarioError(problems)
+    return bases
+
+
+def _combinations(plan: Plan) -> Iterator[dict[str, int]]:
+    """Yield for each point the index of every swept parameter's value."""
+    axes = [[{path: place} for place in range(len(values))] for path, values in plan.grid.items()]
+    if plan.zip:
+        length = min(len(values) for values in plan.zip.values())
+        axes.append([dict.fromkeys(plan.zip, place) for place in range(length)])
+    for choice in itertools.product(*axes):
+        yield {path: place for part in choice for path, place in part.items()}
+
+
+def _at_home(plan: Plan, problem: Problem, chosen: Mapping[str, int], index: int) -> Problem:
+    """Return a point's problem with its place in the plan: the value that caused it, if one did."""
+    path = problem.path.removeprefix(f"{plan.source}: ")
+    for axis, place in chosen.items():
+        if path == axis or path.startswith((f"{axis}.", f"{axis}[")):
+            table = "grid" if axis in plan.grid else "zip"
+            full = f'{plan.source}: {table}."{axis}"[{place}]{path.removeprefix(axis)}'
+            return Problem(full, problem.found, problem.expected)
+    if any(path == key or path.startswith((f"{key}.", f"{key}[")) for key in plan.overrides):
+        return Problem(f"{plan.source}: overrides: {path}", problem.found, problem.expected)
+    full = f"{plan.source}: point {index}: {path}"
+    return Problem(full, problem.found, problem.expected)
+
+
+def runs(plan: Plan, *, links: Mapping[str, Link] = LINKS) -> list[Run]:
+    """Return the runs of a plan in order: by point, then by tie policy, then by replication."""
+    return [
+        Run(point=point, replication=replication, seed=seed, ties=ties)
+        for point in points(plan, links=links)
+        for ties in plan.ties
+        for replication, seed in enumerate(_seeds(plan, point))
+    ]
+
+
+def _seeds(plan: Plan, point: Point) -> list[int]:
+    common = list(plan.seeds) or [plan.first_seed + r for r in range(plan.replications)]
+    if plan.common_random_numbers:
+        return common
+    return [_own_seed(seed, point.parameters) for seed in common]
+
+
+def _own_seed(seed: int, parameters: str) -> int:
+    """Derive a seed of 62 bits from the plan's seed and the point's parameters."""
+    digest = hashlib.blake2b(f"{seed}|{parameters}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 2

@@ -1,0 +1,70 @@
+"""Write a scenario as a TOML file that people would write: units, and nothing at its default."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, time
+from typing import cast
+
+from scenarios.document import human
+from scenarios.links import LINKS
+from scenarios.spec import Link, Scenario
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
+
+
+def to_toml(scenario: Scenario, *, links: Mapping[str, Link] = LINKS) -> str:
+    """Return the text of a file that loads to an equal scenario."""
+    return write(human(scenario, links))
+
+
+def write(document: Mapping[str, object]) -> str:
+    """Return tables of texts, numbers, booleans, arrays and tables as TOML."""
+    return "\n".join(_table(document, ())).strip("\n") + "\n"
+
+
+def _table(table: Mapping[str, object], path: tuple[str, ...]) -> Iterator[str]:
+    """Write single values first, since whatever follows a header belongs to it."""
+    for key, value in table.items():
+        if not isinstance(value, Mapping) and not _holds_tables(value):
+            yield f"{_key(key)} = {_value(value)}"
+    for key, value in table.items():
+        inner = (*path, key)
+        if isinstance(value, Mapping):
+            yield from ("", f"[{'.'.join(map(_key, inner))}]")
+            yield from _table(value, inner)
+        elif _holds_tables(value):
+            for item in cast("Sequence[Mapping[str, object]]", value):
+                yield from ("", f"[[{'.'.join(map(_key, inner))}]]")
+                yield from _table(item, inner)
+
+
+def _holds_tables(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, Mapping) for v in value)
+
+
+def _key(key: str) -> str:
+    return key if _BARE_KEY.fullmatch(key) else _text(key)
+
+
+def _value(value: object) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return _text(value)
+        case list():
+            return "[" + ", ".join(_value(item) for item in value) + "]"
+        case Mapping():
+            pairs = (f"{_key(key)} = {_value(item)}" for key, item in value.items())
+            return "{" + ", ".join(pairs) + "}"
+        case date() | time():
+            return value.isoformat()
+        case _:
+            return repr(value)
+
+
+def _text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")  # JSON leaves it

@@ -1,0 +1,165 @@
+"""Vary a scenario: set some of its parameters by path, with the loader's checks.
+
+A path names a parameter as in error texts: `sync.sockets.count`, `faults[0].at`; `[*]` stands for
+every item of an array: `sync.streams[*].records`.  Short keys take values with a unit, as in
+files.  Setting the `kind` of a table begins it anew, setting a whole table or array replaces it.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scenarios import document
+from scenarios.errors import Problem, ScenarioError
+from scenarios.kinds import NONE_TEXT, At, Kind, suggestion
+from scenarios.links import LINKS
+from scenarios.literal import shown
+from scenarios.spec import Link, Scenario
+from scenarios.tables import Entry, Many, Nested, OneOf, schema
+
+_STEP = re.compile(r"(?:^|\.)([A-Za-z0-9_-]+)|\[([0-9]{1,6}|\*)\]", re.ASCII)
+EVERY = "*"
+
+
+def with_parameters(
+    scenario: Scenario,
+    parameters: Mapping[str, object],
+    *,
+    source: str = "parameters",
+    links: Mapping[str, Link] = LINKS,
+) -> Scenario:
+    """Return the scenario with the given parameters, each set by its path.
+
+    Raises ScenarioError with every problem found, as if the result had been a file.
+    """
+    link = links[scenario.link]
+    base = document.plain(scenario, links)
+    problems: list[Problem] = []
+    for path in sorted(parameters, key=_rank):
+        steps = _steps(path)
+        if not steps:
+            expected = "a path such as sync.sockets.count or faults[0].at"
+            problems.append(Problem(source, shown(path), expected))
+            continue
+        _set(document.entries(link), base, steps, parameters[path], At(source, "", problems))
+    if problems:
+        raise ScenarioError(problems)
+    return document.read(base, source=source, links=links)
+
+
+def assignments(words: Sequence[str]) -> dict[str, object]:
+    """Return the parameters that words such as `sync.sockets.count=4` set.
+
+    A value is read as TOML; what is none, such as `10 ms`, is taken as a text.  Raises
+    ScenarioError with every word that is no assignment, and for a path that is set twice.
+    """
+    found: dict[str, object] = {}
+    problems: list[Problem] = []
+    for word in words:
+        path, equals, value = word.partition("=")
+        path = path.strip()
+        if not equals or not _steps(path):
+            problems.append(Problem("--set", shown(word), "PATH=VALUE"))
+        elif path in found:
+            problems.append(Problem(f"--set {path}", shown(value), "one value"))
+        else:
+            found[path] = _toml_value(value.strip())
+    if problems:
+        raise ScenarioError(problems)
+    return found
+
+
+def _toml_value(text: str) -> object:
+    try:
+        found = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):
+        return text
+    return found["value"] if len(found) == 1 else text
+
+
+def _rank(path: str) -> tuple[int, bool]:
+    """Order wider paths before those inside, and a table's kind before its other keys."""
+    return len(_steps(path)), not path.endswith(".kind")
+
+
+def is_path(path: str) -> bool:
+    """Say whether a text has the form of a parameter's path."""
+    return bool(_steps(path))
+
+
+def _steps(path: str) -> list[str | int]:
+    """Split a path into keys and indexes; empty when it is not a path."""
+    steps: list[str | int] = []
+    position = 0
+    while position < len(path):
+        match = _STEP.match(path, position)
+        if match is None or (match[2] and not steps):
+            return []
+        key, index = match.groups()
+        steps.append(key or (EVERY if index == EVERY else int(index)))
+        position = match.end()
+    return steps
+
+
+def _set(
+    entries: Sequence[Entry], table: Any, steps: list[str | int], value: object, at: At
+) -> None:
+    """Set a value inside a table whose keys are known; note where the path leads nowhere."""
+    key = str(steps[0])
+    entry = next((entry for entry in entries if key in (entry.name, entry.short)), None)
+    if entry is None:
+        keys = [name for e in entries for name in (e.short, e.name) if name]
+        shortest = ", ".join(e.short or e.name for e in entries)
+        at.key(key).note("an unknown key", f"one of {shortest}{suggestion(key, keys)}")
+    elif len(steps) > 1:
+        _set_inside(entry.kind, (table, entry.name), steps[1:], value, at.key(key))
+    else:
+        # The key that is already there goes away, so that the other spelling is not a second one.
+        table.pop(entry.name, None)
+        table[key] = value
+
+
+def _set_inside(
+    kind: Kind, place: tuple[Any, str | int], steps: list[str | int], value: object, at: At
+) -> None:
+    """Set a value inside `holder[key]`, whose kind is known."""
+    holder, key = place
+    held = holder.get(key) if isinstance(holder, dict) else holder[key]
+    step = steps[0]
+    if isinstance(kind, Many) and isinstance(held, list):
+        _set_items(kind, held, steps, value, at)
+    elif isinstance(kind, OneOf) and step == "kind" and len(steps) == 1:
+        if not isinstance(held, dict) or held.get("kind") != value:
+            holder[key] = {"kind": value}
+    elif isinstance(kind, Nested | OneOf) and isinstance(step, str) and step != EVERY:
+        if held == NONE_TEXT:
+            held = holder[key] = {}
+        if not isinstance(held, dict):
+            return  # another parameter put something else here, which the loader will refuse
+        table = kind.table if isinstance(kind, Nested) else kind.tables.get(str(held.get("kind")))
+        if table is None:
+            at.note("no such table", f"{at.path}.kind to be set too")
+        else:
+            _set(schema(table), held, steps, value, at)
+    else:
+        at.note("a path beyond this", kind.expected())
+
+
+def _set_items(kind: Many, items: list[Any], steps: list[str | int], value: object, at: At) -> None:
+    step = steps[0]
+    indexes = range(len(items)) if step == EVERY else [step]
+    if isinstance(step, str) and step != EVERY:
+        at.note(f"the key {step}", f"an index, such as {at.path}[0] or {at.path}[{EVERY}]")
+        return
+    for index in indexes:
+        if not isinstance(index, int) or index >= len(items):
+            at.item(index if isinstance(index, int) else 0).note(
+                "an index beyond the end", f"at most {len(items) - 1}"
+            )
+        elif len(steps) == 1:
+            items[index] = value
+        else:
+            _set_inside(kind.item, (items, index), steps[1:], value, at.item(index))

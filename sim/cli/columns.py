@@ -1,0 +1,30 @@
+"""Aligned columns for the terminal."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import textwrap
+from collections.abc import Sequence
+
+_WIDEST = 160
+
+
+def aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table whose last column is wrapped to the terminal's width."""
+    table = [tuple(head), *(tuple(row) for row in rows)]
+    widths = [max(len(row[i]) for row in table) for i in range(len(head) - 1)]
+    left = sum(widths) + 2 * len(widths)
+    room = max(30, min(_WIDEST, _columns()) - left)
+    lines: list[str] = []
+    for row in table:
+        start = "".join(f"{cell:<{width}}  " for cell, width in zip(row, widths, strict=False))
+        parts = textwrap.wrap(row[-1], room, break_on_hyphens=False) or [""]
+        lines.append((start + parts[0]).rstrip())
+        lines.extend(" " * left + part for part in parts[1:])
+    return lines
+
+
+def _columns() -> int:
+    """Return the terminal's width, or a fixed one where the output is no terminal."""
+    return shutil.get_terminal_size((_WIDEST, 24)).columns if os.isatty(1) else _WIDEST

@@ -1,0 +1,88 @@
+"""`ckptsim explain`: every parameter of a scenario with its unit, bounds and origin; or a topic."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+
+from scenarios.catalogue import LIBRARY, by_name, shelf
+from scenarios.describe import describe
+from scenarios.document import scenario_key
+from scenarios.errors import Problem, ScenarioError
+from scenarios.kinds import suggestion
+from scenarios.spec import Scenario
+from scenarios.toml import to_toml
+from scenarios.vary import assignments, with_parameters
+from sim.cli.columns import aligned
+from sim.cli.main import EXIT_FINE
+from sim.cli.reference import parameter_lines
+from sim.cli.topics import TOPICS, Topic, load_topic
+
+EXAMPLES = """examples:
+  ckptsim explain                      shows the topics
+  ckptsim explain ordering             every parameter and fault of a link
+  ckptsim explain SCENARIO --json      a scenario's parameters for a program
+  ckptsim explain SCENARIO --toml      a scenario as the smallest file that gives it
+  ckptsim explain SCENARIO --set sync.sockets.count=4 --changed"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("what", nargs="?", metavar="SCENARIO|TOPIC", help="a name, or a file")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="PATH=VALUE", help="vary a parameter"
+    )
+    parser.add_argument("--changed", action="store_true", help="only what is not at its default")
+    parser.add_argument("--toml", action="store_true", help="print the scenario as a file")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what the scenario or topic is about."""
+    if arguments.what is None:
+        print("\n".join(aligned(("topic", "about"), [(n, t.says) for n, t in TOPICS.items()])))
+        return EXIT_FINE
+    if arguments.what in TOPICS:
+        _print_topic(TOPICS[arguments.what], as_json=arguments.json)
+        return EXIT_FINE
+    scenario = _scenario(arguments.what)
+    scenario = with_parameters(scenario, assignments(arguments.set), source="--set")
+    if arguments.toml:
+        print(to_toml(scenario), end="")
+    elif arguments.json:
+        print(json.dumps(_as_json(scenario), indent=1))
+    else:
+        _print_scenario(scenario, only_changed=arguments.changed)
+    return EXIT_FINE
+
+
+def _scenario(what: str) -> Scenario:
+    known = shelf(LIBRARY)
+    if what in known or "/" in what or what.endswith(".toml"):
+        return by_name(what)
+    expected = "a topic, the name of a scenario, or a file ending in .toml"
+    hint = suggestion(what, [*TOPICS, *known])
+    raise ScenarioError([Problem("SCENARIO|TOPIC", repr(what)[:80], expected + hint)])
+
+
+def _print_topic(topic: Topic, *, as_json: bool) -> None:
+    page = load_topic(topic)
+    print(json.dumps(page.data, indent=1) if as_json else page.text)
+
+
+def _as_json(scenario: Scenario) -> dict[str, object]:
+    return {
+        "name": scenario.name,
+        "link": scenario.link,
+        "says": scenario.says,
+        "scenario_key": scenario_key(scenario),
+        "parameters": [asdict(found) for found in describe(scenario)],
+    }
+
+
+def _print_scenario(scenario: Scenario, *, only_changed: bool) -> None:
+    print(f"{scenario.name} ({scenario.link}): {scenario.says}\n")
+    found = [item for item in describe(scenario) if item.changed or not only_changed]
+    print("\n".join(parameter_lines(found)))
+    print(f"\n* differs from the default.  Scenario key {scenario_key(scenario)}.")
