@@ -115,7 +115,7 @@ def survival(durations: Sequence[int], ended: Sequence[bool]) -> Survival:
     ascending = np.sort(values)
     at_risk = len(values) - np.searchsorted(ascending, times, side="left")
     staying = np.cumprod(1.0 - counts / at_risk) if len(times) else np.empty(0)
-    return Survival(times=times, below=1.0 - staying)
+    return Survival(times=times, below=np.asarray(1.0 - staying, dtype=np.float64))
 
 
 def quantile(values: Sequence[float], probability: float) -> float:
