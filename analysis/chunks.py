@@ -72,4 +72,5 @@ def pack(rows: Sequence[SweepRow], costs: Costs, *, chunks: int) -> list[list[Sw
         filled[index].append(row)
         heapq.heappush(loads, (load + costs.of(row.point), index))
     order = sorted(loads, key=lambda entry: (-entry[0], entry[1]))
-    return [filled[index] for _, index in order]
+    # Within a chunk runs of one point follow each other: its scenario is read and kept once.
+    return [sorted(filled[index], key=lambda row: row.point) for _, index in order]

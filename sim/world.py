@@ -226,17 +226,23 @@ def _spec(*, scenario: Scenario, source: str | None, **rest: Any) -> RunSpec:
         twin=twin,
         parameters=rest["parameters"],
     )
-    identity = [
-        _canonical(scenario),
-        seed,
-        ties,
-        version(),
-        None if core is None else core_name(core),
-        twin,
-    ]
+    key = run_key(scenario, seed=seed, ties=ties, core=core, twin=twin)
+    return RunSpec(scenario=scenario, run_key=key, version=version(), replay=replay, **rest)
+
+
+def run_key(
+    scenario: Scenario,
+    *,
+    seed: int,
+    ties: str,
+    core: CoreFactory | None = None,
+    twin: str | None = None,
+) -> str:
+    """Return the key of a run: a hash of all that decides it, as 32 hexadecimal digits."""
+    name = None if core is None else core_name(core)
+    identity = [_canonical(scenario), seed, ties, version(), name, twin]
     text = json.dumps(identity, separators=(",", ":"))
-    run_key = blake2b(text.encode(), digest_size=16).hexdigest()
-    return RunSpec(scenario=scenario, run_key=run_key, version=version(), replay=replay, **rest)
+    return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 @lru_cache(maxsize=16)
