@@ -64,11 +64,30 @@ def _chain(waits: list[Wait]) -> str:
 def _circle(edges: dict[str, list[Wait]]) -> list[Wait] | None:
     """Return the shortest circle of waits, the alphabetically first among equals."""
     best: list[Wait] | None = None
-    for start in edges:
+    for start in _bound(edges):
         found = _path_back(edges, start)
         if found is not None and (best is None or len(found) < len(best)):
             best = found
     return best
+
+
+def _bound(edges: dict[str, list[Wait]]) -> list[str]:
+    """Return, in order, the parties that wait for a circle or are in one.
+
+    Whoever waits only for parties that can go on is taken away, again and again.
+    """
+    blocked = {who: sum(w.whom in edges for w in waits) for who, waits in edges.items()}
+    waiters: dict[str, list[str]] = {}
+    for who, waits in edges.items():
+        for wait in waits:
+            waiters.setdefault(wait.whom or "", []).append(who)
+    free = [who for who, count in blocked.items() if count == 0]
+    for gone in free:  # grows as it is read
+        for who in waiters.get(gone, ()):
+            blocked[who] -= 1
+            if blocked[who] == 0:
+                free.append(who)
+    return [who for who, count in blocked.items() if count > 0]
 
 
 def _path_back(edges: dict[str, list[Wait]], start: str) -> list[Wait] | None:
@@ -91,20 +110,25 @@ def _path_back(edges: dict[str, list[Wait]], start: str) -> list[Wait] | None:
 
 def _longest(edges: dict[str, list[Wait]]) -> list[Wait]:
     """Return the longest chain of waits of a graph without circles."""
-    known: dict[str, list[Wait]] = {}
-    # A party is settled after all whom it waits for; `order` comes from an explicit stack, because
-    # a chain may be longer than Python's recursion limit.
+    # Per party: the length of its longest chain and that chain's first wait.  A party is settled
+    # after all whom it waits for, with an explicit stack: a chain may be long.
+    known: dict[str, tuple[int, Wait | None]] = {}
     for start in edges:
         stack = [start]
         while stack:
             who = stack[-1]
-            open_ends = [
-                w.whom for w in edges.get(who, ()) if w.whom is not None and w.whom not in known
-            ]
+            waits = edges.get(who, [])
+            open_ends = [w.whom for w in waits if w.whom is not None and w.whom not in known]
             if open_ends:
                 stack.extend(open_ends)
                 continue
             stack.pop()
-            chains = [[w, *known.get(w.whom or "", [])] for w in edges.get(who, ())]
-            known[who] = max(chains, key=len, default=[])
-    return max((known[who] for who in edges), key=len)
+            lengths = [(1 + known[w.whom][0] if w.whom is not None else 1) for w in waits]
+            longest = max(lengths, default=0)
+            known[who] = (longest, waits[lengths.index(longest)] if waits else None)
+    chain: list[Wait] = []
+    who = max(edges, key=lambda party: known[party][0])
+    while who in known and (first := known[who][1]) is not None:
+        chain.append(first)
+        who = first.whom or ""
+    return chain

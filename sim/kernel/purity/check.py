@@ -1,0 +1,59 @@
+"""Read one module and list its impurities."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sim.kernel.purity.calls import CallVisitor
+from sim.kernel.purity.sets import SetVisitor
+
+
+class Rule(StrEnum):
+    """What is looked for."""
+
+    SET_ORDER = "set order"
+    HASH = "hash"
+    RANDOM = "random"
+    CLOCK = "clock"
+    OUTSIDE = "outside"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Impurity:
+    """One place that makes a run depend on more than its seed."""
+
+    line: int
+    rule: Rule
+    says: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.says}"
+
+
+# A line that ends in this comment, with a reason, is left alone.
+_WAIVER = re.compile(r"#\s*pure:\s*\S")
+
+
+def impurities(source: str, rules: Iterable[Rule] = tuple(Rule)) -> list[Impurity]:
+    """Return the impurities of a module's source by line; `# pure: REASON` waives a line.
+
+    Raises SyntaxError when the source is not Python.
+    """
+    tree = ast.parse(source)
+    wanted = frozenset(rules)
+    found: list[Impurity] = []
+    if Rule.SET_ORDER in wanted:
+        sets = SetVisitor(tree)
+        found += [Impurity(line, Rule.SET_ORDER, says) for line, says in sets.found]
+    calls = CallVisitor(tree)
+    found += [Impurity(line, Rule(rule), says) for line, rule, says in calls.found]
+    lines = source.splitlines()
+    return sorted(
+        impurity
+        for impurity in dict.fromkeys(found)
+        if impurity.rule in wanted and not _WAIVER.search(lines[impurity.line - 1])
+    )

@@ -1,0 +1,182 @@
+"""Ties: structural order does not depend on age, random ties reach every order, FIFO holds."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+import simpy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sim.kernel import Entity, Environment, Pct, SeededRandom, Structural, TiePolicy, parse_ties
+
+POLICIES = ["structural", "random", "pct", "pct:1", "pct:7"]
+
+
+def _order(ties: TiePolicy, names: list[tuple[str, int]]) -> list[str]:
+    env = Environment(ties=ties)
+    seen: list[str] = []
+    for component, index in names:
+        entity = env.entity(component, index)
+        env.call_at(10, 1, entity, seen.append, entity.name)
+    env.run()
+    return seen
+
+
+@given(st.permutations([("b", 1), ("a", 2), ("a", 10), ("ab", 0), ("a b", 0), ("\u00fc", 0)]))
+def test_structural_order_is_that_of_names_and_numbers(names):
+    """Whatever is scheduled first, component decides, then the number as a number."""
+    expected = ["a[2]", "a[10]", "a b[0]", "ab[0]", "b[1]", "\u00fc[0]"]
+    assert _order(Structural(), names) == expected
+
+
+@pytest.mark.parametrize("text", POLICIES)
+def test_no_policy_looks_at_the_order_of_scheduling(text):
+    """The same entities in any order of creation and scheduling come out in one order."""
+    names = [("a", 0), ("b", 0), ("c", 0), ("c", 1)]
+    orders = {tuple(_order(parse_ties(text, 5), list(p))) for p in permutations(names)}
+    assert len(orders) == 1
+
+
+@pytest.mark.parametrize("text", ["random", "pct"])
+def test_all_interleavings_are_reached(text):
+    """Over a few hundred seeds every order of four simultaneous callbacks occurs."""
+    names = [("a", 0), ("b", 0), ("c", 0), ("d", 0)]
+    reached = {tuple(_order(parse_ties(text, seed), names)) for seed in range(400)}
+    assert len(reached) == 24
+
+
+@pytest.mark.parametrize("text", POLICIES)
+def test_first_scheduled_is_first_served_inside_one_entity(text):
+    """No policy turns round what one entity does at one instant."""
+    env = Environment(ties=parse_ties(text, 3))
+    seen: list[int] = []
+    actor = env.entity("actor")
+    for number in range(20):
+        env.call_at(7, 0, actor, seen.append, number)
+    env.run()
+    assert seen == list(range(20))
+
+
+@pytest.mark.parametrize("text", POLICIES)
+def test_a_store_keeps_its_order_under_every_policy(text):
+    """Items leave a SimPy store in the order in which they entered it."""
+    env = Environment(ties=parse_ties(text, 3))
+    store = simpy.Store(env, capacity=3)
+    seen: list[int] = []
+
+    def give():
+        for number in range(30):
+            yield store.put(number)
+
+    def take():
+        while len(seen) < 30:
+            item = yield store.get()
+            seen.append(item)
+
+    env.process(give())
+    env.process(take())
+    env.run()
+    assert seen == list(range(30))
+
+
+def test_kinds_come_before_entities_in_structural_order():
+    """At one instant the lower kind goes first, whoever it concerns."""
+    env = Environment()
+    seen: list[str] = []
+    env.call_at(5, 2, env.entity("a"), seen.append, "a2")
+    env.call_at(5, 300, env.entity("a"), seen.append, "a300")
+    env.call_at(5, 1, env.entity("z"), seen.append, "z1")
+    env.run()
+    assert seen == ["z1", "a2", "a300"]
+
+
+def test_leaving_out_unobservable_events_changes_no_tie():
+    """Two drivers of one model, one with extra events in between, agree on every order."""
+    for seed in range(50):
+        orders = []
+        for extra in (0, 3):
+            env = Environment(ties=SeededRandom(seed))
+            seen: list[str] = []
+            for name in ("a", "b", "c"):
+                actor = env.entity(name)
+                for time in range(0, 9, 3):
+                    for _ in range(extra):
+                        env.call_at(time, 0, actor, int)
+                    env.call_at(time, 1, actor, seen.append, f"{name}{time}")
+            env.run()
+            orders.append(seen)
+        assert orders[0] == orders[1]
+
+
+def test_random_ties_forget_and_pct_keeps():
+    """`random` orders each instant anew; `pct` keeps an order between its change instants."""
+
+    def orders(ties: TiePolicy) -> set[tuple[str, ...]]:
+        env = Environment(ties=ties)
+        rounds: list[list[str]] = [[] for _ in range(100)]
+        for number, seen in enumerate(rounds):
+            for name in ("a", "b", "c"):
+                env.call_at(number + 1, 0, env.entity(name), seen.append, name)
+        env.run()
+        return {tuple(seen) for seen in rounds}
+
+    assert len(orders(SeededRandom(1))) == 6
+    assert len(orders(Pct(1, depth=1))) == 1
+
+
+def test_pct_lowers_an_entity_at_a_change_instant_for_good():
+    """After a change instant some entity that was in front is behind, and stays there."""
+    turned = 0
+    entities = [Entity("a"), Entity("b")]
+    for seed in range(60):
+        ties = Pct(seed, depth=2)
+        (instant,) = ties.change_instants
+        times = (instant - 1, instant, instant + 10**9)
+        before, after, later = (
+            [e.name for e in sorted(entities, key=lambda e: ties.tie(t, 0, e))] for t in times
+        )
+        assert after == later
+        turned += before != after
+    assert 5 <= turned <= 30
+
+
+def test_processes_without_a_name_are_children_of_who_starts_them():
+    """Their entity follows from who starts them and how often, not from what else was started."""
+
+    def child(env):
+        seen.append(env.active_entity.name)
+        yield env.timeout(1)
+
+    def parent(env):
+        for _ in range(2):
+            env.process(child(env))
+        yield env.timeout(1)
+
+    seen: list[str] = []
+    env = Environment()
+    env.process(parent(env))
+    env.process(parent(env))
+    env.run()
+    assert sorted(seen) == [f"parent[{p}]/child[{c}]" for p in range(2) for c in range(2)]
+
+
+@pytest.mark.parametrize("text", ["", "fifo", "random:2", "pct:", "pct:0", "pct:x", "pct:-1"])
+def test_unknown_ties_are_refused(text):
+    """Any other text than those of the policies is refused, and the policies are named."""
+    with pytest.raises(ValueError, match="structural, random, pct"):
+        parse_ties(text, 0)
+
+
+@pytest.mark.parametrize("text", POLICIES)
+def test_a_policy_knows_its_text(text):
+    """The name of a policy gives the policy back."""
+    assert parse_ties(text, 1).name == text
+
+
+@pytest.mark.parametrize(("component", "index"), [("", None), ("a\0b", None), ("a", -1)])
+def test_a_name_that_could_be_two_is_refused(component, index):
+    """Entity names are such that no two of them look alike to the tie key."""
+    with pytest.raises(ValueError, match="expected"):
+        Entity(component, index)
