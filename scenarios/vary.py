@@ -45,9 +45,13 @@ def with_parameters(
             problems.append(Problem(source, shown(path), expected))
             continue
         _set(document.entries(link), base, steps, parameters[path], At(source, "", problems))
+    try:
+        varied = document.read(base, source=source, links=links)
+    except ScenarioError as error:
+        problems.extend(error.problems)
     if problems:
         raise ScenarioError(problems)
-    return document.read(base, source=source, links=links)
+    return varied
 
 
 def assignments(words: Sequence[str]) -> dict[str, object]:
