@@ -21,7 +21,7 @@ from models.store.ingestion_events import (
     WriteFailed,
 )
 from models.store.log import ControlRecord
-from models.store.medium import Medium, ModelMedium, SlotWrite, Step
+from models.store.medium import Medium, ModelMedium, Slot, SlotWrite, Step
 from models.store.partition_state import PartitionState
 from models.store.rules import Order, SyncRules
 from models.store.settings import Placement
@@ -220,6 +220,19 @@ class IgnoresFallback(StoreClient):
         return next(iter(self.stores.values()))
 
 
+class LeakingRedirect(StoreClient):
+    """Redirects the reads and writes of checkpoints to the custom store, but not the deletes."""
+
+    def reset(self, key: TopicPartition, *, wipe: bool) -> None:
+        """Delete the built-in checkpoint, wherever the one in use lies."""
+        used = self.settings
+        self.settings = replace(used, slot=Slot.BUILT_IN)
+        try:
+            super().reset(key, wipe=wipe)
+        finally:
+            self.settings = used
+
+
 class NeverWipes(StoreClient):
     """Restarts at the beginning over the rows that are there."""
 
@@ -312,6 +325,7 @@ TWINS: dict[str, StoreTwin] = {
     "checkpoints_errored_replica": _ingestion(CheckpointsErrored),
     "advances_before_write": _ingestion(AdvancesBeforeWrite),
     "advances_and_checkpoints_errored": _ingestion(AdvancesAndCheckpointsErrored),
+    "redirect_leaks_deletes": StoreTwin(says=_sentence(LeakingRedirect), client=LeakingRedirect),
     "never_wipes": StoreTwin(says=_sentence(NeverWipes), client=NeverWipes),
     "merges_version_state": StoreTwin(
         says=_sentence(MergesVersions),

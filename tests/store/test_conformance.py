@@ -25,6 +25,7 @@ NOT_KILLED_BY_SAMPLE = {
     "drops_all_versions",
     "checkpoints_errored_replica",
     "never_wipes",
+    "redirect_leaks_deletes",
     "keeps_no_dictionary",
 }
 

@@ -1,0 +1,31 @@
+"""The two interfaces that came before the one of three operations, as adapters on top of it."""
+
+from models.store.generations.hook import RecordTransformer, metadata_for
+from models.store.generations.redirect import CallSite, RedirectedMetadata
+from models.store.generations.v1 import (
+    LiveMetadata,
+    LiveState,
+    MetadataOverStore,
+    MetadataService,
+)
+from models.store.generations.v2 import (
+    CheckpointStorageEngine,
+    EngineOverStore,
+    EngineWithoutTopic,
+    MetadataOverEngines,
+)
+
+__all__ = [
+    "CallSite",
+    "CheckpointStorageEngine",
+    "EngineOverStore",
+    "EngineWithoutTopic",
+    "LiveMetadata",
+    "LiveState",
+    "MetadataOverEngines",
+    "MetadataOverStore",
+    "MetadataService",
+    "RecordTransformer",
+    "RedirectedMetadata",
+    "metadata_for",
+]

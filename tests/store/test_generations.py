@@ -1,0 +1,142 @@
+"""The two earlier interfaces work on top of the last one, and show why they were left behind."""
+
+from __future__ import annotations
+
+import pytest
+
+from models.store import (
+    Checkpoints,
+    LocalTopics,
+    ModelMedium,
+    PlainCodec,
+    Slot,
+    StoreError,
+    TopicPartition,
+)
+from models.store.generations import (
+    CallSite,
+    EngineOverStore,
+    EngineWithoutTopic,
+    LiveMetadata,
+    LiveState,
+    MetadataOverEngines,
+    MetadataOverStore,
+    MetadataService,
+    RedirectedMetadata,
+    metadata_for,
+)
+from models.store.generations.redirect import METADATA_SERVICE_ONLY
+from models.store.version_state import VersionCopy
+
+
+def _store() -> tuple[Checkpoints, LocalTopics]:
+    topics = LocalTopics()
+    topics.register("s_v1", 2)
+    topics.register("s_v2", 2)
+    store = Checkpoints(
+        ModelMedium(atomic=False), topics, codec=PlainCodec(), slot=Slot.CUSTOM, remote=False
+    )
+    return store, topics
+
+
+def _services() -> list[MetadataService]:
+    store, topics = _store()
+    engines = {topic: EngineOverStore(store, topics, topic) for topic in ("s_v1", "s_v2")}
+    return [MetadataOverStore(*_store()), MetadataOverEngines(engines.__getitem__)]
+
+
+@pytest.mark.parametrize("service", _services(), ids=["v1", "v2"])
+def test_adapters_keep_the_contract_of_six_operations(service: MetadataService) -> None:
+    """An absent state is empty, never None; versions stay apart; a clear hits one partition."""
+    assert service.get("s_v1", 0) == LiveState()
+    service.put("s_v1", 0, LiveState(position=7, end_of_push=True))
+    service.put("s_v2", 0, LiveState(position=8))
+    changed = service.compute_version_state("s_v1", lambda old: VersionCopy(chunked=old is None))
+    assert service.get_version_state("s_v1") == changed == VersionCopy(chunked=True)
+    assert service.get("s_v1", 0) == LiveState(position=7, end_of_push=True)
+    service.clear("s_v1", 0)
+    assert service.get("s_v1", 0) == LiveState()
+    assert service.get("s_v2", 0).position == 8
+    service.clear_version_state("s_v1")
+    assert service.get_version_state("s_v1") is None
+
+
+def test_live_objects_reach_into_the_store() -> None:
+    """A service that keeps the caller's objects changes with them; bytes do not."""
+    for service, position in ((LiveMetadata(), 99), (MetadataOverStore(*_store()), 5)):
+        passed = LiveState(position=5)
+        service.put("s_v1", 0, passed)
+        passed.position = 99
+        assert service.get("s_v1", 0).position == position
+        returned = service.get("s_v1", 0)
+        returned.position = 100
+        assert (service.get("s_v1", 0).position == 100) is isinstance(service, LiveMetadata)
+
+
+def test_an_engine_without_topic_lets_versions_clobber_each_other() -> None:
+    """One engine handed out for two versions loses the first one's position."""
+    shared = EngineWithoutTopic()
+    service = MetadataOverEngines(lambda _topic: shared)
+    service.put("s_v1", 0, LiveState(position=7))
+    service.put("s_v2", 0, LiveState(position=1))
+    assert service.get("s_v1", 0).position == 1
+    service.clear("s_v2", 0)
+    assert service.get("s_v1", 0) == LiveState()
+
+
+@pytest.mark.parametrize(("redirected", "resumes_at"), [(METADATA_SERVICE_ONLY, 7), (None, -1)])
+def test_a_redirect_that_misses_the_clear_resumes_from_a_state_that_was_reset(
+    redirected: tuple[CallSite, ...] | None, resumes_at: int
+) -> None:
+    """After a re-bootstrap the leaking redirect still answers the old position."""
+    sites = tuple(CallSite) if redirected is None else redirected
+    metadata = RedirectedMetadata(
+        MetadataOverStore(*_store()), MetadataOverStore(*_store()), redirected=sites
+    )
+    metadata.put(CallSite.SYNC_WRITES, "s_v1", 0, LiveState(position=7))
+    metadata.clear(CallSite.RECOVERY_CLEARS, "s_v1", 0)
+    assert metadata.get(CallSite.SUBSCRIBE_READS, "s_v1", 0).position == resumes_at
+
+
+def test_a_clear_of_version_state_that_follows_the_built_in_leaves_the_partitions() -> None:
+    """The contract clears the partitions' states too; the first implementation does not."""
+    naive, adapter = LiveMetadata(), MetadataOverStore(*_store())
+    for service in (naive, adapter):
+        service.put("s_v1", 0, LiveState(position=7))
+        service.clear_version_state("s_v1")
+    assert naive.get("s_v1", 0).position == 7
+    assert adapter.get("s_v1", 0).position == -1
+
+
+def test_a_hook_that_returns_none_leaves_the_built_in_path() -> None:
+    """None from the hook, or no transformer at all, means the built-in service and no other."""
+
+    class Silent:
+        def storage_metadata_service(self) -> MetadataService | None:
+            return None
+
+    class Own:
+        def __init__(self) -> None:
+            self.service = LiveMetadata()
+
+        def storage_metadata_service(self) -> MetadataService | None:
+            return self.service
+
+    built_in, own = LiveMetadata(), Own()
+    assert metadata_for(Silent(), built_in) is built_in
+    assert metadata_for(None, built_in) is built_in
+    assert metadata_for(own, built_in) is own.service
+
+
+def test_version_state_of_disagreeing_partitions_is_an_error_in_every_generation() -> None:
+    """An adapter does not merge copies that disagree."""
+    store, topics = _store()
+    service = MetadataOverStore(store, topics)
+    service.compute_version_state("s_v1", lambda _old: VersionCopy(chunked=True))
+    other = MetadataOverStore(*_store())
+    other.compute_version_state("s_v1", lambda _old: VersionCopy(chunked=False))
+    blob = other._store.get(TopicPartition("s_v1", 1))
+    assert blob is not None
+    store.set(TopicPartition("s_v1", 1), blob)
+    with pytest.raises(StoreError, match="INCONSISTENT_SVS"):
+        service.get_version_state("s_v1")

@@ -1,0 +1,177 @@
+"""The ingestion core: its table, whole effects, and the two guards against a failed write."""
+
+from __future__ import annotations
+
+import pytest
+
+from models.core import ProtocolError
+from models.store import (
+    Control,
+    ControlRecord,
+    Order,
+    Part,
+    PartitionState,
+    Refusal,
+    SyncRules,
+    decode_state,
+)
+from models.store.ingestion import PartitionIngestion
+from models.store.ingestion_events import (
+    AbortSync,
+    CancelSyncTimer,
+    Cause,
+    ControlRead,
+    DataWritten,
+    Event,
+    FinishSync,
+    FreezePartition,
+    IngestionState,
+    MakeDurable,
+    RulesChanged,
+    SetSyncTimer,
+    StepDurable,
+    StepRefused,
+    SyncRequested,
+    SyncTimerFired,
+    WriteFailed,
+)
+from models.store.partition_state import ProducerState
+from models.store.version_state import VersionCopy
+
+EVENTS: list[Event] = [
+    DataWritten(position=0, size_bytes=1),
+    WriteFailed(0),
+    ControlRead(position=0, record=ControlRecord(control=Control.START_OF_SEGMENT)),
+    SyncRequested(),
+    SyncTimerFired(),
+    StepDurable(),
+    StepRefused(Refusal.COMMIT_FAILED),
+    RulesChanged(SyncRules()),
+]
+ALLOWED = {
+    IngestionState.OPEN: (0, 1, 2, 3, 4, 7),
+    IngestionState.SYNCING: (4, 5, 6, 7),
+    IngestionState.ERRORED: (3, 4, 7),
+}
+
+
+def _core(**rules: int) -> PartitionIngestion:
+    return PartitionIngestion(SyncRules(**rules), PartitionState())  # type: ignore[arg-type]
+
+
+def _in_state(state: IngestionState) -> PartitionIngestion:
+    core = _core()
+    if state is IngestionState.SYNCING:
+        core.step(SyncRequested())
+    elif state is IngestionState.ERRORED:
+        core.step(WriteFailed(0))
+    assert core.state is state
+    return core
+
+
+@pytest.mark.parametrize("state", IngestionState)
+@pytest.mark.parametrize("index", range(len(EVENTS)))
+def test_every_pair_of_state_and_event(state: IngestionState, index: int) -> None:
+    """An event is taken exactly where the table has it; elsewhere nothing changes."""
+    core = _in_state(state)
+    if index in ALLOWED[state]:
+        core.step(EVENTS[index])
+        return
+    before = (core.state, core.checkpoint, core.bytes_since_sync, core.timer_set)
+    with pytest.raises(ProtocolError, match="not_allowed"):
+        core.step(EVENTS[index])
+    assert (core.state, core.checkpoint, core.bytes_since_sync, core.timer_set) == before
+
+
+def test_steps_of_a_sync_follow_the_order() -> None:
+    """Data first, checkpoint first, or both at once; the checkpoint is that of the beginning."""
+    for rules, parts in (
+        (SyncRules(), [Part.DATA, Part.CHECKPOINT]),
+        (SyncRules(order=Order.CHECKPOINT_FIRST), [Part.CHECKPOINT, Part.DATA]),
+        (SyncRules(order=Order.CHECKPOINT_FIRST, atomic=True), [Part.BOTH]),
+    ):
+        core = PartitionIngestion(rules, PartitionState(position=3))
+        effects = core.step(SyncRequested())
+        seen = []
+        while isinstance(effects[0], MakeDurable):
+            (wanted,) = effects
+            assert isinstance(wanted, MakeDurable)
+            seen.append(wanted.part)
+            assert (wanted.checkpoint is None) is (wanted.part is Part.DATA)
+            if wanted.checkpoint is not None:
+                assert decode_state(wanted.checkpoint) == PartitionState(position=3)
+            effects = core.step(StepDurable())
+        assert seen == parts
+        assert effects == [FinishSync(3, Cause.REQUEST)]
+
+
+def test_threshold_counts_data_bytes_and_starts_anew_after_a_sync() -> None:
+    """The sync comes with the record that reaches the threshold; a refused one keeps the count."""
+    core = _core(sync_bytes=10, atomic=True)
+    assert core.step(DataWritten(position=0, size_bytes=9)) == []
+    assert isinstance(core.step(DataWritten(position=1, size_bytes=1))[0], MakeDurable)
+    assert core.step(StepRefused(Refusal.COMMIT_FAILED)) == [AbortSync(Refusal.COMMIT_FAILED)]
+    assert core.bytes_since_sync == 10
+    assert isinstance(core.step(DataWritten(position=2, size_bytes=0))[0], MakeDurable)
+    assert core.step(StepDurable()) == [FinishSync(2, Cause.BYTES)]
+    assert core.bytes_since_sync == 0
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 10, 11, 25])
+@pytest.mark.parametrize("counted", [0, 1, 9])
+def test_arithmetic_of_the_threshold_agrees_with_single_steps(size: int, counted: int) -> None:
+    """The number of records until a sync, computed at once, is that of record by record."""
+    rules = SyncRules(sync_bytes=10)
+    total, records = counted, 0
+    while not rules.due_by_bytes(total) or records == 0:
+        total, records = total + size, records + 1
+    assert rules.records_until_due(counted, size) == records
+    assert SyncRules().records_until_due(counted, size) is None
+
+
+def test_timer_bounds_the_time_since_the_first_waiting_record() -> None:
+    """The first record sets the timer, a sync cancels it, and it causes a sync when it fires."""
+    core = _core(sync_interval_ns=50, atomic=True)
+    assert core.step(DataWritten(position=0, size_bytes=1)) == [SetSyncTimer(50)]
+    assert core.step(DataWritten(position=1, size_bytes=1)) == []
+    assert core.step(SyncRequested())[0] == CancelSyncTimer()
+    core.step(StepDurable())
+    assert core.step(SyncTimerFired()) == []
+    assert core.step(DataWritten(position=2, size_bytes=1)) == [SetSyncTimer(50)]
+    assert isinstance(core.step(SyncTimerFired())[0], MakeDurable)
+    refused = core.step(StepRefused(Refusal.COMMIT_FAILED))
+    assert refused == [AbortSync(Refusal.COMMIT_FAILED), SetSyncTimer(50)]
+
+
+def test_failed_write_freezes_before_the_record() -> None:
+    """Neither position nor checkpoint moves after a failed write."""
+    core = _core()
+    core.step(DataWritten(position=4, size_bytes=1))
+    effects = core.step(WriteFailed(5))
+    assert effects == [FreezePartition(Refusal.WRITE_FAILED, "a data record was not written")]
+    assert core.checkpoint.position == 4
+    assert core.step(SyncRequested()) == []
+
+
+def test_disagreeing_start_of_push_is_not_applied() -> None:
+    """A version copy that differs from a sibling's freezes the partition before the entry."""
+    core = _core()
+    record = ControlRecord(control=Control.START_OF_PUSH, fields={"chunked": True})
+    sibling = VersionCopy(chunked=False)
+    effects = core.step(ControlRead(position=0, record=record, siblings=(sibling,)))
+    assert isinstance(effects[0], FreezePartition)
+    assert effects[0].refusal is Refusal.INCONSISTENT_SVS
+    assert core.checkpoint == PartitionState()
+
+
+def test_producers_travel_with_the_position() -> None:
+    """Position, flags and producers of a checkpoint come from the same instant."""
+    core = _core()
+    for position, guid in enumerate(("b", "a", "b")):
+        producer = ProducerState(guid=guid, segment=0, sequence=position)
+        core.step(DataWritten(position=position, size_bytes=1, producer=producer))
+    (first, *_) = core.step(SyncRequested())
+    assert isinstance(first, MakeDurable)
+    core.step(StepDurable())
+    assert [(p.guid, p.sequence) for p in core.checkpoint.producers] == [("a", 1), ("b", 2)]
+    assert core.checkpoint.position == 2
