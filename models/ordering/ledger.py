@@ -83,6 +83,11 @@ class Ledger:
         else:
             counts.persisted += increment
 
+    def at(self, level: Level, identity: CheckpointId) -> Count:
+        """Return what a level has reported for the id."""
+        counts = self._ids.get(identity)
+        return ZERO if counts is None else counts.at(level)
+
     def read_for(self, identity: CheckpointId) -> int:
         """Return how many records were read for the id."""
         counts = self._ids.get(identity)

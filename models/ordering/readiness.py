@@ -70,11 +70,15 @@ class Readiness:
     def _not_counted(self, state: PendingState, covered: list[Portion]) -> Shortfall | None:
         if self._medium is Medium.STDIO:
             return None
-        found = sum(self._ledgers[stream].accounted(identity) for stream, identity in covered)
+        found = self.found(covered)
         expected = state.source_count if state.source_count is not None else 0
         if self.counts_agree(expected, found):
             return None
         return Shortfall(obstacle=Obstacle.SOURCE_COUNT, expected=expected, found=found)
+
+    def found(self, covered: list[Portion]) -> int:
+        """Return how many records of these portions are committed or rejected."""
+        return sum(self._ledgers[stream].committed(i).accounted for stream, i in covered)
 
     def sufficient(self, ledger: Ledger, identity: CheckpointId) -> bool:
         """Tell whether the records read for an id are all durable."""

@@ -1,1 +1,1 @@
-"""Deliberately faulty cores: each with one safeguard removed; test doubles, never production."""
+"""Faulty twins of the cores: test doubles with one planted fault each, never for production."""

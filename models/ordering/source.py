@@ -1,0 +1,355 @@
+"""The source side: concurrent readers of partitions, and the states that come of their results.
+
+A *feed* (a stream, or the shared feed of a global source) is read in rounds.  A round has readers
+1..k that run concurrently, each on its own partition with its own `partition_id`.  Their results
+are *absorbed* in reader order, whatever the order in which they end: the result of reader 2 waits
+for reader 1.  Each absorbed result is followed by a checkpoint, so ids are free of gaps in the
+order of absorption although records of later partitions were sent long before.
+
+A checkpoint takes everything absorbed since the last one.  Stream feeds give one message for each
+result.  A global source gives one message for each *row*: the n-th fresh result of every stream
+where there is one, and the stream's current value, without a key, where there is none; the shared
+state is repeated, and the shared feed's records are counted in the first row.
+
+A failed reader cancels all later ones of its round.  The failure surfaces when the round reaches
+it, after a checkpoint of the progress before it.
+
+Promised: indexes 1, 2, 3, ... per feed and, for global messages, per sync; every counted record in
+exactly one message; nothing fresh, no message.  Not promised: how messages travel; on sockets they
+queue for the next reader's socket and may overtake the records that they count.
+
+Source: airbytehq/airbyte, bulk extract CDK, `FeedReader` and `StateManager` (socket version).  A
+global message needs an id of its own that is not a reader's; the original draws four characters,
+this core, which draws nothing, names the message's index, longer than any drawn id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from models.core import ProtocolError
+from models.ordering.keys import (
+    CheckpointId,
+    CheckpointIndex,
+    Medium,
+    StateKind,
+    StreamDescriptor,
+)
+from models.ordering.refusals import Refusal
+
+# A feed: a stream, or None for the shared feed of a global source.
+Feed = StreamDescriptor | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceParameters:
+    """What a source core is built from.
+
+    streams: the catalog, in its order.  is_global: whether states speak of the whole sync.
+    initial: the state each stream resumes from; initial_shared: the shared one.
+    """
+
+    medium: Medium
+    streams: tuple[StreamDescriptor, ...]
+    is_global: bool = False
+    initial: Mapping[StreamDescriptor, object] = field(default_factory=dict)
+    initial_shared: object = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundStarted:
+    """A feed's next round began, with readers 1..`readers`."""
+
+    feed: Feed
+    readers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderFinished:
+    """A reader ended with a checkpoint: its position, and how many records it sent.
+
+    partition_id: the id on its records; mandatory on SOCKET, not looked at on STDIO.
+    """
+
+    feed: Feed
+    reader: int
+    state: object
+    count: int
+    partition_id: CheckpointId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderFailed:
+    """A reader failed."""
+
+    feed: Feed
+    reader: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointRequested:
+    """A checkpoint of what was absorbed is wanted; with nothing fresh it gives no message."""
+
+
+SourceEvent = RoundStarted | ReaderFinished | ReaderFailed | CheckpointRequested
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmitState:
+    """Emit a state message.
+
+    payload: the stream's state, or the shared state of a global message.
+    states: of a global message, the state of every stream of the catalog, None where there is none.
+    inner: of a global message, the key of each entry that is fresh in it.
+    """
+
+    kind: StateKind
+    payload: object
+    count: int
+    stream: StreamDescriptor | None = None
+    index: CheckpointIndex | None = None
+    partition_id: CheckpointId | None = None
+    states: tuple[tuple[StreamDescriptor, object], ...] = ()
+    inner: tuple[tuple[StreamDescriptor, CheckpointIndex, CheckpointId], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelReaders:
+    """Cancel these readers of the feed's round; their results are never absorbed."""
+
+    feed: Feed
+    readers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailFeed:
+    """Fail the feed: its round has reached the failed reader."""
+
+    feed: Feed
+    reader: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndRound:
+    """The feed's round is over: every reader's result was absorbed."""
+
+    feed: Feed
+
+
+SourceEffect = EmitState | CancelReaders | FailFeed | EndRound
+
+
+@dataclass(frozen=True, slots=True)
+class _Fresh:
+    """An absorbed result that no message has told yet."""
+
+    state: object
+    count: int
+    index: CheckpointIndex | None
+    partition_id: CheckpointId | None
+
+
+@dataclass(slots=True)
+class _Round:
+    """One round: what each reader ended with (None: it failed), and who is next."""
+
+    readers: int
+    ended: dict[int, ReaderFinished | None] = field(default_factory=dict)
+    next_reader: int = 1
+    failed: int | None = None  # the first failed reader; all later ones are cancelled
+
+    @property
+    def over(self) -> bool:
+        """Whether all results were absorbed, or the failed reader was reached."""
+        return self.next_reader > self.readers or self.next_reader == self.failed
+
+
+@dataclass(slots=True)
+class _FeedState:
+    """One feed: its current state, what is fresh, its next index, its round."""
+
+    current: object
+    fresh: list[_Fresh] = field(default_factory=list)
+    next_index: CheckpointIndex = 1
+    round: _Round | None = None
+
+
+class SourceCore:
+    """A source's readers and states: `step` takes an event and returns the effects it causes."""
+
+    def __init__(self, parameters: SourceParameters) -> None:
+        self.parameters = parameters
+        self._socket = parameters.medium is Medium.SOCKET
+        self._streams = {
+            stream: _FeedState(parameters.initial.get(stream)) for stream in parameters.streams
+        }
+        self._shared = _FeedState(parameters.initial_shared) if parameters.is_global else None
+        self._next_message: CheckpointIndex = 1
+
+    def step(self, event: SourceEvent) -> list[SourceEffect]:
+        """Take one event and return its effects in the order in which the host carries them out.
+
+        Raises ProtocolError when the event breaks a rule; nothing has changed then.
+        """
+        match event:
+            case RoundStarted():
+                return self._on_round_started(event)
+            case ReaderFinished():
+                return self._on_reader_finished(event)
+            case ReaderFailed():
+                return self._on_reader_failed(event)
+            case CheckpointRequested():
+                return self._checkpoint()
+            case _:
+                assert_never(event)
+
+    def current(self, feed: Feed) -> object:
+        """Return the state that the feed's last message told, or the one it began with."""
+        found = self._shared if feed is None else self._streams.get(feed)
+        return None if found is None else found.current
+
+    def _on_round_started(self, event: RoundStarted) -> list[SourceEffect]:
+        feed = self._feed(event)
+        if feed.round is not None and not feed.round.over:
+            raise self._refused(Refusal.ROUND_UNDER_WAY, event, feed.round)
+        if event.readers < 0:
+            raise ProtocolError(Refusal.INVALID_COUNT, event=event)
+        feed.round = _Round(event.readers)
+        return self._absorb(event.feed, feed, feed.round)
+
+    def _on_reader_finished(self, event: ReaderFinished) -> list[SourceEffect]:
+        feed = self._feed(event)
+        current = self._round_of(feed, event)
+        if event.count < 0:
+            raise ProtocolError(Refusal.INVALID_COUNT, event=event)
+        if self._socket and event.partition_id is None:
+            raise ProtocolError(Refusal.MISSING_PARTITION_ID, event=event)
+        if current.failed is not None and event.reader > current.failed:
+            return []  # cancelled before; the result comes too late to matter
+        current.ended[event.reader] = event
+        return self._absorb(event.feed, feed, current)
+
+    def _on_reader_failed(self, event: ReaderFailed) -> list[SourceEffect]:
+        feed = self._feed(event)
+        current = self._round_of(feed, event)
+        if current.failed is not None and event.reader > current.failed:
+            return []
+        current.ended[event.reader] = None
+        current.failed = event.reader
+        later = range(event.reader + 1, current.readers + 1)
+        cancelled = tuple(reader for reader in later if reader not in current.ended)
+        effects: list[SourceEffect] = []
+        if cancelled:
+            effects.append(CancelReaders(feed=event.feed, readers=cancelled))
+        return effects + self._absorb(event.feed, feed, current)
+
+    def _absorb(self, name: Feed, feed: _FeedState, current: _Round) -> list[SourceEffect]:
+        """Absorb every result that is due, each followed by a checkpoint."""
+        effects: list[SourceEffect] = []
+        while current.next_reader in current.ended:
+            result = current.ended[current.next_reader]
+            if result is None:
+                return [*effects, FailFeed(feed=name, reader=current.next_reader)]
+            feed.fresh.append(self._fresh(feed, result))
+            current.next_reader += 1
+            effects += self._checkpoint()
+        if current.next_reader > current.readers:
+            effects.append(EndRound(feed=name))
+        return effects
+
+    def _fresh(self, feed: _FeedState, result: ReaderFinished) -> _Fresh:
+        if not self._socket:
+            return _Fresh(result.state, result.count, None, None)
+        index = feed.next_index
+        feed.next_index += 1
+        return _Fresh(result.state, result.count, index, result.partition_id)
+
+    def _checkpoint(self) -> list[SourceEffect]:
+        """Tell everything that is fresh, and make it current."""
+        if self._shared is not None:
+            return self._global_messages(self._shared)
+        return [
+            EmitState(
+                kind=StateKind.STREAM,
+                stream=stream,
+                payload=fresh.state,
+                count=fresh.count,
+                index=fresh.index,
+                partition_id=fresh.partition_id,
+            )
+            for stream, feed in self._streams.items()
+            for fresh in _take(feed)
+        ]
+
+    def _global_messages(self, shared: _FeedState) -> list[SourceEffect]:
+        own = _take(shared)
+        queues = {stream: list(feed.fresh) for stream, feed in self._streams.items()}
+        rows = max([1 if own else 0, *(len(queue) for queue in queues.values())])
+        messages: list[SourceEffect] = []
+        for row in range(rows):
+            entries = {stream: queue[row] for stream, queue in queues.items() if row < len(queue)}
+            messages.append(self._row(entries, own if row == 0 else [], shared.current))
+        for feed in self._streams.values():
+            feed.fresh.clear()
+        return messages
+
+    def _row(
+        self, entries: dict[StreamDescriptor, _Fresh], own: list[_Fresh], shared: object
+    ) -> EmitState:
+        """Return one global message: fresh entries with their keys, all others as they stand."""
+        for stream, fresh in entries.items():
+            self._streams[stream].current = fresh.state
+        inner = tuple(
+            (stream, fresh.index, fresh.partition_id)
+            for stream, fresh in entries.items()
+            if fresh.index is not None and fresh.partition_id is not None
+        )
+        index, partition_id = self._message_key(own)
+        return EmitState(
+            kind=StateKind.SNAPSHOT if inner else StateKind.GLOBAL,
+            payload=shared,
+            count=sum(fresh.count for fresh in (*entries.values(), *own)),
+            index=index,
+            partition_id=partition_id,
+            states=tuple((stream, feed.current) for stream, feed in self._streams.items()),
+            inner=inner,
+        )
+
+    def _message_key(self, own: list[_Fresh]) -> tuple[CheckpointIndex | None, CheckpointId | None]:
+        """Return the key of the next global message; its id is the shared reader's, or its own."""
+        if not self._socket:
+            return None, None
+        index = self._next_message
+        self._next_message += 1
+        return index, own[-1].partition_id if own else f"message-{index}"
+
+    def _feed(self, event: RoundStarted | ReaderFinished | ReaderFailed) -> _FeedState:
+        feed = self._shared if event.feed is None else self._streams.get(event.feed)
+        if feed is None:
+            raise ProtocolError(Refusal.UNKNOWN_STREAM, event=event)
+        return feed
+
+    def _round_of(self, feed: _FeedState, event: ReaderFinished | ReaderFailed) -> _Round:
+        """Return the feed's round, in which the reader must be and must not have ended."""
+        current = feed.round
+        if current is None or not 1 <= event.reader <= current.readers:
+            raise self._refused(Refusal.UNKNOWN_READER, event, current)
+        if event.reader in current.ended:
+            raise self._refused(Refusal.READER_ENDED, event, current)
+        return current
+
+    def _refused(self, kind: Refusal, event: SourceEvent, current: _Round | None) -> ProtocolError:
+        if current is None:
+            return ProtocolError(kind, state="no round", event=event)
+        due = f"round of {current.readers} readers, {current.next_reader} is due"
+        return ProtocolError(kind, state=due, event=event)
+
+
+def _take(feed: _FeedState) -> list[_Fresh]:
+    """Take what is fresh of a feed, and make its last state the current one."""
+    fresh, feed.fresh = feed.fresh, []
+    if fresh:
+        feed.current = fresh[-1].state
+    return fresh
