@@ -139,6 +139,8 @@ class ViolationRow:
     says: str
     story: str  # lines, oldest first
     replay: str
+    scope: str | None = None  # of the checkpoint concerned, where there is one
+    index: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)

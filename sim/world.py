@@ -107,8 +107,21 @@ class RunSpec:
         trace = env.trace.entries if self.keep_trace else []
         return RunResult(run=run, goals=dict(env.goals.counts), trace=trace)
 
-    def violation(self, name: str, at_ns: int, says: str, story: Iterable[str]) -> ViolationRow:
-        """Return the row of a property that did not hold; story: short lines, oldest first."""
+    def violation(
+        self,
+        name: str,
+        at_ns: int,
+        says: str,
+        *,
+        story: Iterable[str] = (),
+        scope: str | None = None,
+        index: int | None = None,
+    ) -> ViolationRow:
+        """Return the row of a property that did not hold.
+
+        says: one sentence; scope, index: the checkpoint concerned, if any; story: short lines,
+        oldest first, where the world knows better than what the trace tells of that checkpoint.
+        """
         return ViolationRow(
             run_key=self.run_key,
             property=name,
@@ -116,6 +129,8 @@ class RunSpec:
             says=says,
             story="\n".join(story),
             replay=self.replay,
+            scope=scope,
+            index=index,
         )
 
 

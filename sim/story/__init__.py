@@ -1,5 +1,16 @@
-"""Stories: what a trace says about one checkpoint, in sentences, and who tells them."""
+"""Stories: what a trace says about one checkpoint, in sentences, and as pictures."""
 
-from sim.story.telling import Telling, Vocabulary
+from sim.story.story import Line, Target, concerning, milliseconds, shortened, tell
+from sim.story.telling import Telling, Vocabulary, span_key
 
-__all__ = ["Telling", "Vocabulary"]
+__all__ = [
+    "Line",
+    "Target",
+    "Telling",
+    "Vocabulary",
+    "concerning",
+    "milliseconds",
+    "shortened",
+    "span_key",
+    "tell",
+]

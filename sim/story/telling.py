@@ -8,38 +8,65 @@ Field names with a meaning everywhere:
 
 * `scope` and `index`: the checkpoint that the entry is about (stream or `*` and index of a source
   state; job and id of a barrier checkpoint).  Scope may be missing where there is one only.
-* `id`: the partition id, batch or transaction that ties entries to a checkpoint; entries with an id
+* `id`: the partition id, batch or transaction that ties entries to a checkpoint: entries with an id
   that a checkpoint's own entries name belong to its story.
-* `to`: the entity that receives what this entry sends; drawn as an arrow.
+* `to`: the entity that gets what this entry hands over at once; drawn as an arrow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from sim.kernel import Entry
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Telling:
     """One kind of entry.
 
     says: a clause without subject in the present tense, with fields in braces, such as
     `sends state {scope}/{index} of {records} records`.
-    fields: the names of the entry's fields, in order, separated by blanks.
-    begins, ends: the name of a span that starts or stops here, such as `upload`; spans of one
-    entity and name are told apart by the fields `scope`, `index` and `id`.
+    fields: the names of the entry's fields, in order, separated by blanks; a name that ends in `*`
+    takes all that is left.
+    begins, ends: a span that starts or stops here, as `name:field,field`; the fields tell spans
+    of one name apart.  One that stops at another entity than it started at is a message.
+    always: whether every story has it, as crashes and other faults.
     """
 
     says: str
     fields: str = ""
     begins: str = ""
     ends: str = ""
+    always: bool = False
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the fields, in order."""
+        return tuple(self.fields.split())
 
     def named(self, entry: Entry) -> dict[str, object]:
-        """Return the fields of an entry of this kind by name."""
-        return dict(zip(self.fields.split(), entry[3:], strict=True))
+        """Return the fields of an entry of this kind by name.
+
+        Raises ValueError when their number is not the declared one.
+        """
+        names, values = self.names, entry[3:]
+        if names and names[-1].endswith("*"):
+            head = len(names) - 1
+            values = (*values[:head], " ".join(map(str, values[head:])))
+            names = (*names[:head], names[head][:-1])
+        return dict(zip(names, values, strict=True))
+
+    def sentence(self, entry: Entry) -> str:
+        """Return the clause with the entry's fields in it."""
+        return self.says.format(**self.named(entry))
 
 
 Vocabulary = Mapping[str, Telling]
+
+
+def span_key(declared: str, named: Mapping[str, object]) -> tuple[str, ...]:
+    """Return what tells a span from others: its name, then the values of its fields."""
+    name, _, fields = declared.partition(":")
+    return (name, *(str(named[field]) for field in fields.split(",") if field))

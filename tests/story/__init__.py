@@ -1,0 +1,1 @@
+"""Stories and pictures made from a trace."""
