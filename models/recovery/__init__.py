@@ -1,0 +1,47 @@
+"""Recovery with another parallelism: key groups, and which subtask takes which in-flight data."""
+
+from models.recovery.key_groups import (
+    MAX_PARALLELISM,
+    default_max_parallelism,
+    key_group,
+    key_group_range,
+    murmur_hash,
+    operator_of_key_group,
+    string_hash,
+)
+from models.recovery.mapping import (
+    DISTRIBUTIONS,
+    Distribution,
+    GateAssignment,
+    Mapper,
+    Partitioner,
+    ambiguous_subtasks,
+    assign_gate,
+    inputs_support_unaligned,
+    inverted,
+    is_identity,
+    mapping_of,
+    old_subtasks,
+)
+
+__all__ = [
+    "DISTRIBUTIONS",
+    "MAX_PARALLELISM",
+    "Distribution",
+    "GateAssignment",
+    "Mapper",
+    "Partitioner",
+    "ambiguous_subtasks",
+    "assign_gate",
+    "default_max_parallelism",
+    "inputs_support_unaligned",
+    "inverted",
+    "is_identity",
+    "key_group",
+    "key_group_range",
+    "mapping_of",
+    "murmur_hash",
+    "old_subtasks",
+    "operator_of_key_group",
+    "string_hash",
+]

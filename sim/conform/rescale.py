@@ -1,0 +1,120 @@
+"""Run the vectors of suite `rescale`: key groups, state mappers, partitioners."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from models.recovery.key_groups import (
+    default_max_parallelism,
+    key_group,
+    key_group_range,
+    murmur_hash,
+    operator_of_key_group,
+    string_hash,
+)
+from models.recovery.mapping import (
+    DISTRIBUTIONS,
+    Mapper,
+    Partitioner,
+    ambiguous_subtasks,
+    inverted,
+    is_identity,
+    mapping_of,
+)
+from sim.conform.runner import CoreFactory, Mismatch, Vector
+
+Row = dict[str, Any]
+
+
+class RescaleAdapter:
+    """Asks the pure functions of recovery; one kind of vector each."""
+
+    def skip_reason(self, vector: Vector, twin: str | None) -> str | None:
+        """Skip what a twin would run: there are none of these functions."""
+        del vector
+        return None if twin is None else f"the twin {twin} is not about rescaling"
+
+    def run(self, vector: Vector, factory: CoreFactory | None, twin: str | None) -> Mismatch | None:
+        """Compare every value that the vector carries."""
+        del factory, twin
+        found = _answer(vector)
+        for key, value in found.items():
+            if key in vector and vector[key] != value:
+                return Mismatch(key, repr(vector[key]), repr(value))
+        return None
+
+
+def _answer(vector: Vector) -> Row:
+    match vector["kind"]:
+        case "old_subtasks":
+            return _old_subtasks(vector)
+        case "key_group_ranges":
+            return _ranges(vector)
+        case "key_group":
+            return _key_group(vector)
+        case "default_max_parallelism":
+            asked = vector["of_parallelism"]
+            return {"of_parallelism": {p: default_max_parallelism(int(p)) for p in asked}}
+        case "partitioner":
+            return _partitioner(vector)
+        case other:
+            raise ValueError(f"unknown kind {other!r}")
+
+
+def _old_subtasks(vector: Vector) -> Row:
+    mapper, old = Mapper(vector["mapper"]), vector["old"]
+    mapping = mapping_of(mapper, old=old, new=vector["new"])
+    return {
+        "old_of_new": [list(taken) for taken in mapping],
+        "new_of_old": [list(takers) for takers in inverted(mapping, old=old)],
+        "ambiguous_old": list(ambiguous_subtasks(mapping, old=old)),
+        "mapper_may_be_ambiguous": mapper.may_be_ambiguous,
+        "identity": is_identity(mapping, old=old),
+    }
+
+
+def _ranges(vector: Vector) -> Row:
+    maximum, parallelism = vector["max_parallelism"], vector["parallelism"]
+    ranges = [
+        key_group_range(index, max_parallelism=maximum, parallelism=parallelism)
+        for index in range(parallelism)
+    ]
+    operators = [
+        operator_of_key_group(group, max_parallelism=maximum, parallelism=parallelism)
+        for group in range(maximum)
+    ]
+    return {
+        "ranges": [[groups.start, groups.stop - 1] for groups in ranges],
+        "operator_of_key_group": operators,
+    }
+
+
+def _key_group(vector: Vector) -> Row:
+    key = vector["key"]
+    java_hash = key if vector["key_type"] == "int" else string_hash(key)
+    group = key_group(java_hash, 128)
+    return {
+        "java_hash": java_hash,
+        "murmur": murmur_hash(java_hash),
+        "key_group_128": group,
+        "key_group_200": key_group(java_hash, 200),
+        "operator_128_p1_to_p8": [
+            operator_of_key_group(group, max_parallelism=128, parallelism=parallelism)
+            for parallelism in range(1, 9)
+        ],
+    }
+
+
+def _partitioner(vector: Vector) -> Row:
+    found = DISTRIBUTIONS[Partitioner(vector["partitioner"])]
+    downstream = found.downstream
+    return {
+        "upstream_mapper": found.upstream.value,
+        "downstream_mapper": "RuntimeException" if downstream is None else downstream.value,
+        "pointwise": found.pointwise,
+        "broadcast": found.broadcast,
+        "supports_unaligned": found.supports_unaligned,
+    }
+
+
+ADAPTER = RescaleAdapter()
