@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass
-from typing import cast
+from typing import Any, cast
 
 from scenarios import document
 from scenarios.kinds import Choice, Kind
@@ -88,18 +88,33 @@ def _declared(entries: Sequence[Entry], path: str) -> Iterator[Description]:
         inner = f"{path}.{entry.name}" if path else entry.name
         if not isinstance(entry.kind, Nested):
             yield _line(entry, entry.kind, entry.default, inner)
-        yield from _inside(entry.kind, inner)
+        for place, table in _tables(entry.kind, inner):
+            yield from _declared(schema(table), place)
 
 
-def _inside(kind: Kind, path: str) -> Iterator[Description]:
+def reference_tables(link: Link) -> dict[str, str]:
+    """Return what each table of a link's scenarios is, by its path as in `reference`."""
+    return dict(_said(document.entries(link), ""))
+
+
+def _said(entries: Sequence[Entry], path: str) -> Iterator[tuple[str, str]]:
+    for entry in entries:
+        inner = f"{path}.{entry.name}" if path else entry.name
+        for place, table in _tables(entry.kind, inner):
+            yield place, (table.__doc__ or "").partition("\n")[0]
+            yield from _said(schema(table), place)
+
+
+def _tables(kind: Kind, path: str) -> Iterator[tuple[str, type[Any]]]:
     match kind:
         case Nested():
-            yield from _declared(schema(kind.table), path)
+            yield path, kind.table
         case OneOf():
-            for name, table in kind.tables.items():
-                yield from _declared(schema(table), f"{path}({name})")
+            yield from ((f"{path}({name})", table) for name, table in kind.tables.items())
+        case Many(item=OneOf()):
+            yield from _tables(kind.item, path)
         case Many():
-            yield from _inside(kind.item, f"{path}[]")
+            yield from _tables(kind.item, f"{path}[]")
 
 
 def _line(entry: Entry, kind: Kind, value: object, path: str) -> Description:

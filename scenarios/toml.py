@@ -28,17 +28,22 @@ def write(document: Mapping[str, object]) -> str:
 def _table(table: Mapping[str, object], path: tuple[str, ...]) -> Iterator[str]:
     """Write single values first, since whatever follows a header belongs to it."""
     for key, value in table.items():
-        if not isinstance(value, Mapping) and not _holds_tables(value):
+        if not _has_header(value):
             yield f"{_key(key)} = {_value(value)}"
     for key, value in table.items():
         inner = (*path, key)
         if isinstance(value, Mapping):
-            yield from ("", f"[{'.'.join(map(_key, inner))}]")
+            if not value or not all(map(_has_header, value.values())):
+                yield from ("", f"[{'.'.join(map(_key, inner))}]")
             yield from _table(value, inner)
         elif _holds_tables(value):
             for item in cast("Sequence[Mapping[str, object]]", value):
                 yield from ("", f"[[{'.'.join(map(_key, inner))}]]")
                 yield from _table(item, inner)
+
+
+def _has_header(value: object) -> bool:
+    return isinstance(value, Mapping) or _holds_tables(value)
 
 
 def _holds_tables(value: object) -> bool:

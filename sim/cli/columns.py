@@ -7,19 +7,23 @@ import shutil
 import textwrap
 from collections.abc import Sequence
 
-_WIDEST = 160
+_WIDEST = 120
 
 
 def aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table whose last column is wrapped to the terminal's width."""
-    table = [tuple(head), *(tuple(row) for row in rows)]
-    widths = [max(len(row[i]) for row in table) for i in range(len(head) - 1)]
+    """Return the lines of a table whose last column is wrapped to the terminal's width.
+
+    Without a head (an empty one) there is no first line.
+    """
+    table = [tuple(row) for row in ([head, *rows] if head else rows)]
+    columns = max((len(row) for row in table), default=1)
+    widths = [max(len(row[i]) for row in table) for i in range(columns - 1)]
     left = sum(widths) + 2 * len(widths)
     room = max(30, min(_WIDEST, _columns()) - left)
     lines: list[str] = []
     for row in table:
         start = "".join(f"{cell:<{width}}  " for cell, width in zip(row, widths, strict=False))
-        parts = textwrap.wrap(row[-1], room, break_on_hyphens=False) or [""]
+        parts = textwrap.wrap(row[-1], room, break_on_hyphens=False, break_long_words=False) or [""]
         lines.append((start + parts[0]).rstrip())
         lines.extend(" " * left + part for part in parts[1:])
     return lines

@@ -83,6 +83,8 @@ def _as_json(scenario: Scenario) -> dict[str, object]:
 
 def _print_scenario(scenario: Scenario, *, only_changed: bool) -> None:
     print(f"{scenario.name} ({scenario.link}): {scenario.says}\n")
-    found = [item for item in describe(scenario) if item.changed or not only_changed]
+    told = ("name", "link", "says")
+    found = [item for item in describe(scenario) if item.path not in told]
+    found = [item for item in found if item.changed or not only_changed]
     print("\n".join(parameter_lines(found)))
     print(f"\n* differs from the default.  Scenario key {scenario_key(scenario)}.")

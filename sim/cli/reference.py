@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import groupby
+from types import MappingProxyType
 
 from scenarios import units
-from scenarios.describe import Description, reference
+from scenarios.describe import Description, reference, reference_tables
 from scenarios.links import LINKS
 from sim.cli.columns import aligned
 from sim.cli.topics import Page
@@ -18,13 +20,15 @@ def link_page(name: str) -> Page:
     link = LINKS[name]
     found = reference(link)
     head = f"{link.name}: {link.says}\n"
-    foot = "\nx[] is an item of the array x; x(word) is the table x whose kind is word."
-    lines = [head, *parameter_lines(found), foot]
+    foot = "\nx[] is an item of the array x; x(word) is a table x whose kind is word."
+    tables = reference_tables(link)
+    lines = [head, *parameter_lines(found, tables), foot]
     data = {
         "link": link.name,
         "says": link.says,
         "goals": list(link.goals),
         "properties": list(link.properties),
+        "tables": tables,
         "parameters": [asdict(item) for item in found],
     }
     return Page(text="\n".join(lines), data=data)
@@ -46,26 +50,41 @@ def units_page() -> Page:
     return Page(text="\n".join(lines), data=data)
 
 
-def parameter_lines(found: Sequence[Description]) -> list[str]:
-    """Return parameters as lines: value, default, bounds, meaning and origin of each."""
-    head = ("parameter", "value", "default", "unit", "bounds", "meaning; origin")
-    rows = [
-        (
-            ("* " if item.changed else "  ") + item.path,
-            shown(item.value),
-            shown(item.default),
-            item.unit,
-            item.bounds,
-            f"{item.says}; {item.source}" if item.source else item.says,
-        )
-        for item in found
-    ]
-    return aligned(head, rows)
+def parameter_lines(
+    found: Sequence[Description], tables: Mapping[str, str] = MappingProxyType({})
+) -> list[str]:
+    """Return parameters as lines, under a header for each table: key, value, what there is to say.
+
+    A star marks values that differ from the default; `tables` says what the tables are.
+    """
+    lines: list[str] = []
+    for table, items in groupby(found, key=lambda item: item.path.rpartition(".")[0]):
+        rows = [_row(item, table) for item in items]
+        lines.extend(["", f"[{table}]  {tables.get(table, '')}".rstrip()] if table else [""])
+        lines.extend(aligned((), rows))
+    return lines[1:]
+
+
+def _row(item: Description, table: str) -> tuple[str, str, str]:
+    key = item.path.removeprefix(f"{table}.")
+    says = [item.says]
+    if item.bounds:
+        says.append(f"{item.bounds} {item.unit}".strip() if _is_plain(item) else item.bounds)
+    if item.changed and item.default is not None:
+        says.append(f"default {shown(item.default)}")
+    if item.source:
+        says.append(item.source)
+    return ("* " if item.changed else "  ") + key, shown(item.value), "; ".join(says)
+
+
+def _is_plain(item: Description) -> bool:
+    """Say whether the value does not show its unit itself."""
+    return not isinstance(item.value, str)
 
 
 def shown(value: object) -> str:
     """Return a value as in a file, short enough for a column."""
     if value is None:
         return "(required)"
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 40 else text[:37] + "..."
