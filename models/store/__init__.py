@@ -6,7 +6,17 @@ from models.store.codec import GroupCodec, PlainCodec
 from models.store.errors import Refusal, StoreError
 from models.store.interface import CheckpointStore
 from models.store.log import Control, ControlRecord, DataRecord, LogBook, PartitionLog
-from models.store.medium import Area, Medium, ModelMedium, RowsWrite, Slot, SlotWrite, Step
+from models.store.medium import (
+    Area,
+    Changes,
+    Medium,
+    ModelMedium,
+    Rows,
+    RowsWrite,
+    Slot,
+    SlotWrite,
+    Step,
+)
 from models.store.partition_state import PartitionState, decode_state, encode_state
 from models.store.rules import Order, Part, SyncRules
 from models.store.settings import Durability, Placement, Reset, Settings
@@ -16,6 +26,7 @@ from models.store.versions import StoreVersions
 
 __all__ = [
     "Area",
+    "Changes",
     "CheckpointStore",
     "Checkpoints",
     "Control",
@@ -36,6 +47,7 @@ __all__ = [
     "PlainCodec",
     "Refusal",
     "Reset",
+    "Rows",
     "RowsWrite",
     "Settings",
     "Slot",

@@ -1,0 +1,28 @@
+"""Real checkpoint stores on files: DuckDB alone, DuckDB beside SQLite, and their inspection."""
+
+from sim.store.real.embedded import EmbeddedStore
+from sim.store.real.errors import (
+    StoreDamagedError,
+    StoreFileError,
+    StoreFormatError,
+    StoreLockedError,
+    StoreMismatchError,
+)
+from sim.store.real.inspection import PartitionContents, StoreContents, inspect_store
+from sim.store.real.media import DuckGroupMedium, DuckLiteMedium, DuckMedium, real_medium
+
+__all__ = [
+    "DuckGroupMedium",
+    "DuckLiteMedium",
+    "DuckMedium",
+    "EmbeddedStore",
+    "PartitionContents",
+    "StoreContents",
+    "StoreDamagedError",
+    "StoreFileError",
+    "StoreFormatError",
+    "StoreLockedError",
+    "StoreMismatchError",
+    "inspect_store",
+    "real_medium",
+]

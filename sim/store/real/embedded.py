@@ -1,0 +1,142 @@
+"""A store for a Python consumer: data and its checkpoint in one file and one transaction.
+
+    from models.store import TopicPartition
+    from sim.store.real import EmbeddedStore
+
+    with EmbeddedStore("orders.duckdb") as store:
+        store.register("orders_v1", partitions=4)
+        key = TopicPartition("orders_v1", 0)
+        for batch in consumer.read_after(store.position(key)):
+            changes = [(message.key, message.value) for message in batch]
+            store.commit(key, changes, position=batch[-1].position)
+
+After any crash the rows are exactly what the log implies up to `position`: nothing is lost, nothing
+is there twice, and nothing has to be rolled back.  The store is for one process and one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from models.store import (
+    Area,
+    Checkpoints,
+    LocalTopics,
+    PartitionState,
+    PlainCodec,
+    Rows,
+    RowsWrite,
+    Slot,
+    Step,
+    TopicPartition,
+    decode_state,
+    encode_state,
+)
+from sim.store.real.media import DuckMedium
+
+
+class EmbeddedStore:
+    """Rows by name and one checkpoint per partition, in one DuckDB file.
+
+    It fills the interface of three operations (`get`, `set`, `delete` of opaque bytes) as well; a
+    checkpoint that `commit` wrote is such bytes.  Raises StoreFileError and its kinds for what is
+    wrong with the file, StoreError for what a call may not do.
+    """
+
+    def __init__(self, path: str | Path, *, memory_limit: str = "512MB") -> None:
+        self._medium = DuckMedium(Path(path), memory_limit=memory_limit)
+        self._topics = LocalTopics()
+        self._checkpoints = Checkpoints(
+            self._medium, self._topics, codec=PlainCodec(), slot=Slot.CUSTOM, remote=False
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def register(self, topic: str, *, partitions: int) -> None:
+        """Declare a topic `<store>_v<N>` and its number of partitions, at every start."""
+        self._topics.register(topic, partitions)
+
+    def position(self, key: TopicPartition) -> int:
+        """Return the last position whose effect is durable; -1 is nothing yet.
+
+        Raises CORRUPT_CHECKPOINT.
+        """
+        return self.state(key).position
+
+    def state(self, key: TopicPartition) -> PartitionState:
+        """Return the checkpoint of a partition, an empty one when there is none."""
+        blob = self._checkpoints.get(key)
+        state = None if blob is None else decode_state(blob)
+        return PartitionState() if state is None else state
+
+    def commit(
+        self,
+        key: TopicPartition,
+        changes: Iterable[tuple[str, bytes | None]],
+        *,
+        position: int,
+        state: PartitionState | None = None,
+    ) -> None:
+        """Make changes and the position behind them durable together.
+
+        changes: name and value in the order of the log; None deletes; of several for one name the
+        last one wins.
+        state: what else the checkpoint holds; by default what it held before.
+        """
+        kept = replace(self.state(key) if state is None else state, position=position)
+        slot = self._checkpoints.stage(key, encode_state(kept))
+        rows = RowsWrite(area=Area.DATA, key=key, changes=dict(changes))
+        self._medium.commit(Step(rows=(rows,), slots=(slot,)))
+
+    def read(self, key: TopicPartition, name: str) -> bytes | None:
+        """Return one row, or None."""
+        self._topics.check(key)
+        return self._medium.row(Area.DATA, key, name)
+
+    def rows(self, key: TopicPartition) -> Rows:
+        """Return all rows of a partition, by name."""
+        self._topics.check(key)
+        return self._medium.rows(Area.DATA, key)
+
+    def get(self, key: TopicPartition) -> bytes | None:
+        """Return the checkpoint as bytes, or None."""
+        return self._checkpoints.get(key)
+
+    def set(self, key: TopicPartition, blob: bytes) -> None:
+        """Replace the checkpoint, without data."""
+        self._checkpoints.set(key, blob)
+
+    def delete(self, key: TopicPartition) -> None:
+        """Remove the checkpoint and leave the rows."""
+        self._checkpoints.delete(key)
+
+    def reset(self, key: TopicPartition) -> None:
+        """Remove checkpoint and rows of a partition together."""
+        slots = self._checkpoints.stage_delete(key)
+        rows = RowsWrite(area=Area.DATA, key=key, changes={}, wipe=True)
+        self._medium.commit(Step(rows=(rows,), slots=slots))
+
+    def drop(self, topic: str) -> None:
+        """Remove checkpoints, rows and registration of a topic in one transaction."""
+        keys = self._topics.of_topic(topic)
+        slots = tuple(write for key in keys for write in self._checkpoints.stage_delete(key))
+        rows = tuple(RowsWrite(area=Area.DATA, key=key, changes={}, wipe=True) for key in keys)
+        self._medium.commit(Step(rows=rows, slots=slots))
+        self._topics.forget(topic)
+
+    def close(self) -> None:
+        """Close the file; everything that was committed is durable already."""
+        self._medium.close()

@@ -1,0 +1,196 @@
+"""The placements on real files, behind the protocol that the model medium fills too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from models.store import Area, Medium, ModelMedium, Placement, Rows, Slot, Step, TopicPartition
+from models.store.medium import check_one_step
+from sim.store.real.duck import DuckFile
+from sim.store.real.errors import StoreFileError, StoreMismatchError
+from sim.store.real.lite import LiteFile
+
+DATA_FILE = "data.duckdb"
+CHECKPOINT_FILE = "checkpoints.sqlite"
+
+
+class DuckMedium:
+    """Data and checkpoints in one DuckDB file: a step is one transaction."""
+
+    def __init__(self, path: Path, *, memory_limit: str = "512MB") -> None:
+        self.file = DuckFile(path, memory_limit=memory_limit)
+
+    @property
+    def atomic(self) -> bool:
+        """One step may hold rows and checkpoints."""
+        return True
+
+    def rows(self, area: Area, key: TopicPartition) -> Rows:
+        """Return the durable rows of one partition."""
+        return self.file.rows(area, key)
+
+    def row(self, area: Area, key: TopicPartition, name: str) -> bytes | None:
+        """Return the durable value of one row, or None."""
+        return self.file.row(area, key, name)
+
+    def slot(self, slot: Slot, key: TopicPartition) -> bytes | None:
+        """Return the stored bytes of one checkpoint slot, or None."""
+        return self.file.slot(slot, key)
+
+    def commit(self, step: Step) -> None:
+        """Make a step durable in one transaction."""
+        try:
+            self._write(step)
+            self.file.commit()
+        except StoreFileError:
+            self.file.rollback()
+            raise
+
+    def abandon(self, step: Step) -> None:
+        """Write a step into a transaction and leave that open for the crash to come."""
+        self._write(step)
+
+    def crash(self) -> None:
+        """Open the files as a killed process leaves them."""
+        self.file.crash()
+
+    def lose(self, *, areas: tuple[Area, ...], slots: bool) -> None:
+        """Empty the tables, as a new file would be."""
+        self.file.clear(areas, slots=slots)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.file.close()
+
+    def _write(self, step: Step) -> None:
+        self.file.begin()
+        for write in step.rows:
+            self.file.write_rows(write)
+        self.file.write_slots(step.slots)
+
+
+class DuckLiteMedium:
+    """Data in a DuckDB file, checkpoints in a SQLite file beside it: two durable steps.
+
+    Both carry the identity of the store.  Raises StoreMismatchError when they differ: the data was
+    lost or replaced while its checkpoints stayed, and to resume would skip what is gone.
+    """
+
+    def __init__(self, folder: Path, *, memory_limit: str = "512MB") -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.data = DuckFile(folder / DATA_FILE, memory_limit=memory_limit)
+        try:
+            identity = self.data.about["identity"]
+            self.checkpoints = LiteFile(folder / CHECKPOINT_FILE, identity=identity)
+        except StoreFileError:
+            self.data.close()
+            raise
+        if self.checkpoints.about.get("identity") != identity:
+            self.close()
+            raise StoreMismatchError(
+                f"{folder}: the data ({DATA_FILE}) and the checkpoints ({CHECKPOINT_FILE}) are not "
+                "of the same store; remove the checkpoints to start from scratch"
+            )
+
+    @property
+    def atomic(self) -> bool:
+        """A step holds rows or checkpoints, never both."""
+        return False
+
+    def rows(self, area: Area, key: TopicPartition) -> Rows:
+        """Return the durable rows of one partition."""
+        return self.data.rows(area, key)
+
+    def row(self, area: Area, key: TopicPartition, name: str) -> bytes | None:
+        """Return the durable value of one row, or None."""
+        return self.data.row(area, key, name)
+
+    def slot(self, slot: Slot, key: TopicPartition) -> bytes | None:
+        """Return the stored bytes of one checkpoint slot, or None."""
+        return self.checkpoints.slot(slot, key)
+
+    def commit(self, step: Step) -> None:
+        """Make a step durable in the file that it concerns."""
+        check_one_step(step, atomic=False)
+        if step.rows:
+            write_rows(self.data, step)
+        if step.slots:
+            self.checkpoints.write_slots(step.slots)
+
+    def abandon(self, step: Step) -> None:
+        """Write nothing: each file's step is its own transaction."""
+        check_one_step(step, atomic=False)
+
+    def crash(self) -> None:
+        """Open both files as a killed process leaves them."""
+        self.data.crash()
+        self.checkpoints.crash()
+
+    def lose(self, *, areas: tuple[Area, ...], slots: bool) -> None:
+        """Empty the tables of what is lost."""
+        self.data.clear(areas, slots=False)
+        if slots:
+            self.checkpoints.clear()
+
+    def close(self) -> None:
+        """Close both files."""
+        self.data.close()
+        self.checkpoints.close()
+
+
+class DuckGroupMedium(ModelMedium):
+    """Data in a DuckDB file, checkpoints in a simulated consumer group on the far side."""
+
+    def __init__(self, path: Path, *, memory_limit: str = "512MB") -> None:
+        super().__init__(atomic=False)
+        self.data = DuckFile(path, memory_limit=memory_limit)
+
+    def rows(self, area: Area, key: TopicPartition) -> Rows:
+        """Return the durable rows of one partition."""
+        return self.data.rows(area, key)
+
+    def row(self, area: Area, key: TopicPartition, name: str) -> bytes | None:
+        """Return the durable value of one row, or None."""
+        return self.data.row(area, key, name)
+
+    def commit(self, step: Step) -> None:
+        """Commit rows to the file, or checkpoints to the group."""
+        check_one_step(step, atomic=False)
+        if step.rows:
+            write_rows(self.data, step)
+        super().commit(Step(slots=step.slots))
+
+    def crash(self) -> None:
+        """Open the file as a killed process leaves it; the group is elsewhere and stays."""
+        self.data.crash()
+
+    def lose(self, *, areas: tuple[Area, ...], slots: bool) -> None:
+        """Empty the tables, and forget the group's offsets if they expired."""
+        self.data.clear(areas, slots=False)
+        super().lose(areas=(), slots=slots)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.data.close()
+
+
+def real_medium(placement: Placement, folder: Path) -> Medium:
+    """Open the real medium of a placement in a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if placement is Placement.COLOCATED:
+        return DuckMedium(folder / DATA_FILE)
+    if placement is Placement.EXTERNAL:
+        return DuckLiteMedium(folder)
+    return DuckGroupMedium(folder / DATA_FILE)
+
+
+def write_rows(file: DuckFile, step: Step) -> None:
+    """Write the rows of a step in one transaction."""
+    try:
+        file.begin()
+        for write in step.rows:
+            file.write_rows(write)
+        file.commit()
+    except StoreFileError:
+        file.rollback()
+        raise
