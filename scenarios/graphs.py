@@ -1,4 +1,4 @@
-"""Questions about graphs of names that cross-field checks ask: repeated names, cycles, orders."""
+"""Questions about graphs of names that cross-field checks ask: repeated names and cycles."""
 
 from __future__ import annotations
 
@@ -16,12 +16,6 @@ def repeated(names: Sequence[str]) -> list[tuple[int, str]]:
     return found
 
 
-def unknown(names: Iterable[str], known: Iterable[str]) -> list[tuple[int, str]]:
-    """Return index and name of every item that is not among the known ones."""
-    allowed = frozenset(known)
-    return [(index, name) for index, name in enumerate(names) if name not in allowed]
-
-
 def cycle(before: Mapping[str, Iterable[str]]) -> list[str]:
     """Return the names along one cycle, ending with the first again, or nothing.
 
@@ -29,33 +23,18 @@ def cycle(before: Mapping[str, Iterable[str]]) -> list[str]:
     """
     finished: set[str] = set()
     for start in before:
-        path: list[str] = []
+        path: dict[str, None] = {}
         pending = [iter([start])]
         while pending:
             name = next(pending[-1], None)
             if name is None:
                 pending.pop()
                 if path:
-                    finished.add(path.pop())
+                    finished.add(path.popitem()[0])
             elif name in path:
-                return list(reversed(path[path.index(name) :])) + [path[-1]]
+                names = list(path)
+                return list(reversed(names[names.index(name) :])) + [names[-1]]
             elif name not in finished:
-                path.append(name)
+                path[name] = None
                 pending.append(iter(before.get(name, ())))
     return []
-
-
-def layers(before: Mapping[str, Iterable[str]]) -> dict[str, int]:
-    """Return for each name the length of the longest way to it; the graph must have no cycle."""
-    depth: dict[str, int] = {}
-    waiting = list(before)
-    while waiting:
-        name = waiting[-1]
-        missing = [other for other in before.get(name, ()) if other in before]
-        missing = [other for other in missing if other not in depth]
-        if missing:
-            waiting.extend(missing)
-            continue
-        earlier = [depth[other] for other in before.get(name, ()) if other in depth]
-        depth[waiting.pop()] = 1 + max(earlier, default=-1)
-    return depth

@@ -67,11 +67,17 @@ def schema(table: type[Any]) -> tuple[Entry, ...]:
 @cache
 def _schema(table: Any) -> tuple[Entry, ...]:
     fields = dataclasses.fields(table)
-    names = {field.name for field in fields}
-    return tuple(_entry(table, field, names) for field in fields)
+    entries = [_entry(table, field) for field in fields]
+    keys = [key for entry in entries for key in (entry.name, entry.short)]
+    # A short key that could be two parameters, such as upload of upload_ns and of
+    # upload_bytes_per_s, is none.
+    return tuple(
+        dataclasses.replace(entry, short=entry.short if keys.count(entry.short) == 1 else None)
+        for entry in entries
+    )
 
 
-def _entry(table: type[Any], field: dataclasses.Field[Any], names: set[str]) -> Entry:
+def _entry(table: type[Any], field: dataclasses.Field[Any]) -> Entry:
     where = f"{table.__name__}.{field.name}"
     parameter = field.metadata.get(METADATA_KEY)
     if not isinstance(parameter, Parameter):
@@ -86,7 +92,7 @@ def _entry(table: type[Any], field: dataclasses.Field[Any], names: set[str]) -> 
             raise TypeError(f"{where}: the default is refused by its own bounds: {notes}")
     return Entry(
         name=field.name,
-        short=short if short not in names else None,
+        short=short,
         default=field.default,
         kind=kind,
         says=parameter.says,

@@ -34,7 +34,7 @@ def test_values_arrive_in_base_units() -> None:
         medium = "stdio"
         limit = "none"
         buffer = "1 MiB"
-        write = "20 MB/s"
+        write_bytes_per_s = "20 MB/s"
         records = "600 /min"
         share_ratio = "25 %"
         instants_ns = ["1.5 s", 7]
@@ -111,6 +111,17 @@ def test_cross_field_checks_carry_the_path() -> None:
     assert _problems('[[faults]]\nkind = "crash"\nat = "1 s"\nnode = "q"') == [
         'x.toml: faults[0].node: found "q", expected one of the nodes '
     ]
+
+
+def test_a_short_key_of_two_parameters_is_none() -> None:
+    """Where two parameters differ by their unit alone, neither has a short key."""
+    assert _problems('[toy]\nwrite = "1 s"')[0].startswith("x.toml: toy.write: found an unknown")
+
+
+def test_bare_numbers_under_short_keys_are_refused() -> None:
+    """A number without a unit needs the key that has it, in arrays too."""
+    for line in ("buffer = 5", "buffer = 5.0", "instants = [1]", "timer = {interval = 0}"):
+        assert "expected a text with a unit, or " in _problems(f"[toy]\n{line}")[0]
 
 
 def test_both_forms_are_read_back() -> None:

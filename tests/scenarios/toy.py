@@ -93,6 +93,7 @@ class Toy:
     write_bytes_per_s: int | None = rate_bytes_per_s(
         None, optional=True, says="bandwidth of writing", source=HERE
     )
+    write_ns: int = duration_ns("1 ms", says="time before writing", source=HERE)
     records_per_s: float = rate_per_s(100, says="rate of records", source=HERE)
     note: str = text("", says="a note", source=HERE)
     timer: Timer = nested(Timer, says="a timer")
