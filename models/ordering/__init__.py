@@ -53,6 +53,7 @@ from models.ordering.events import (
     SendFailed,
     StateRead,
     StateSent,
+    StreamAnnounced,
 )
 from models.ordering.host import drive
 from models.ordering.keys import (
@@ -115,6 +116,7 @@ __all__ = [
     "StateKind",
     "StateRead",
     "StateSent",
+    "StreamAnnounced",
     "StreamDescriptor",
     "StreamObservation",
     "Verdict",

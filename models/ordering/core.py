@@ -23,6 +23,7 @@ of its 2026 form; deviations are marked in the modules.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import assert_never
 
 from models.core import ProtocolError
@@ -51,6 +52,7 @@ from models.ordering.events import (
     SendFailed,
     StateRead,
     StateSent,
+    StreamAnnounced,
 )
 from models.ordering.inference import Inference
 from models.ordering.keys import (
@@ -94,9 +96,8 @@ class OrderingCore:
     def __init__(self, parameters: OrderingParameters, parts: Parts = RIGHT_PARTS) -> None:
         self.parameters = parameters
         self._socket = parameters.medium is Medium.SOCKET
-        self._ledgers = {
-            stream: parts.ledger(parameters.released_ids_kept) for stream in parameters.streams
-        }
+        self._make_ledger = partial(parts.ledger, parameters.released_ids_kept)
+        self._ledgers = {stream: self._make_ledger() for stream in parameters.streams}
         self._lifecycle = Lifecycle(parameters)
         self._inference = parts.inference(parameters.streams)
         self._shelves = parts.shelves(parameters.streams, parts.shelf, remembers_ids=self._socket)
@@ -134,6 +135,8 @@ class OrderingCore:
                 return self._releaser.request_finish(event)
             case FinishTimerFired():
                 return self._releaser.end_wait(event)
+            case StreamAnnounced():
+                return self._on_stream_announced(event)
             case _:
                 assert_never(event)
 
@@ -189,7 +192,7 @@ class OrderingCore:
             ending=releaser.ending.name,
             totals=releaser.totals,
             whole=self._observe_shelf(None),
-            streams=tuple(self._observe_stream(stream) for stream in self.parameters.streams),
+            streams=tuple(self._observe_stream(stream) for stream in self._ledgers),
         )
 
     # One handler per event that is not the releaser's own: check everything, then change.
@@ -236,7 +239,7 @@ class OrderingCore:
         listed = event.listed
         if listed is None:
             from_inner = tuple(dict.fromkeys(stream for stream, _ in inner))
-            listed = from_inner if event.kind is StateKind.SNAPSHOT else self.parameters.streams
+            listed = from_inner if event.kind is StateKind.SNAPSHOT else tuple(self._ledgers)
         self._shelves.add(
             PendingState(scope, key, event.kind, event.payload, event.source_count, inner, listed)
         )
@@ -280,6 +283,15 @@ class OrderingCore:
     def _on_processing_failed(self, event: ProcessingFailed) -> list[Effect]:
         self._ledger_of(event.stream, event)
         self._lifecycle.judge(event.stream, Verdict.FAILED)
+        return []
+
+    def _on_stream_announced(self, event: StreamAnnounced) -> list[Effect]:
+        if event.stream not in self._ledgers:
+            self._inference.announce(event.stream, common=self._shelves.per_stream is False)
+            self._ledgers[event.stream] = self._make_ledger()
+            self._lifecycle.announce(event.stream)
+            self._shelves.announce(event.stream)
+            self._releaser.announce(event.stream)
         return []
 
     # Helpers.

@@ -15,6 +15,16 @@ from models.ordering.keys import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StreamAnnounced:
+    """A stream that the catalog lacks joined the sync; for hosts that learn the catalog as they go.
+
+    It counts as if it had been in the catalog from the beginning.  One that is known is ignored.
+    """
+
+    stream: StreamDescriptor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecordsRead:
     """Records of one stream were read from a channel; `size_bytes` is the size of all of them.
 
@@ -150,4 +160,5 @@ Event = (
     | ProcessingFailed
     | FinishRequested
     | FinishTimerFired
+    | StreamAnnounced
 )

@@ -18,6 +18,11 @@ class Inference:
     def __init__(self, streams: tuple[StreamDescriptor, ...]) -> None:
         self._ordinals: dict[StreamDescriptor, CheckpointIndex] = dict.fromkeys(streams, 1)
 
+    def announce(self, stream: StreamDescriptor, *, common: bool) -> None:
+        """Add a stream; `common`: whether all streams end their intervals together."""
+        key = self.common_key() if common else None
+        self._ordinals[stream] = 1 if key is None else key.index
+
     def ordinal(self, stream: StreamDescriptor) -> CheckpointIndex:
         """Return the number of the stream's current interval."""
         return self._ordinals[stream]

@@ -19,12 +19,16 @@ class Lifecycle:
 
     def __init__(self, parameters: OrderingParameters) -> None:
         self._deferred = parameters.medium is Medium.SOCKET
-        self._streams = parameters.streams
+        self._streams = list(parameters.streams)
         self._open_channels = [True] * parameters.channels
         self._opened: dict[StreamDescriptor, None] = {}
         self._completed: dict[StreamDescriptor, None] = {}
         self._ended: dict[StreamDescriptor, None] = {}
         self._verdicts: dict[StreamDescriptor, Verdict] = {}
+
+    def announce(self, stream: StreamDescriptor) -> None:
+        """Add a stream."""
+        self._streams.append(stream)
 
     @property
     def input_closed(self) -> bool:

@@ -11,7 +11,7 @@ Source: airbytehq/airbyte, bulk load CDK, `CheckpointManager` (2026) and PR #613
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from models.ordering.blocking import Obstacle, Shortfall
 from models.ordering.keys import CheckpointId, Medium, StateKind, StreamDescriptor
@@ -22,7 +22,7 @@ from models.ordering.shelves import PendingState
 Portion = tuple[StreamDescriptor, CheckpointId]
 
 
-def portions(state: PendingState, streams: tuple[StreamDescriptor, ...]) -> list[Portion]:
+def portions(state: PendingState, streams: Iterable[StreamDescriptor]) -> list[Portion]:
     """Return the portions that a state covers, each once: inner ones first, then by catalog."""
     if state.kind is StateKind.STREAM:
         return [(state.scope, state.key.id)] if state.scope is not None else []
@@ -36,13 +36,12 @@ class Readiness:
     def __init__(self, medium: Medium, ledgers: Mapping[StreamDescriptor, Ledger]) -> None:
         self._medium = medium
         self._ledgers = ledgers
-        self._streams = tuple(ledgers)
 
     def shortfall(self, state: PendingState) -> Shortfall | None:
         """Return the first condition that holds the state back, or None when it is ready."""
         if state.kind is StateKind.SNAPSHOT:
             return self._of_snapshot(state)
-        covered = portions(state, self._streams)
+        covered = portions(state, self._ledgers)
         return self._not_durable(covered) or self._not_counted(state, covered)
 
     def _of_snapshot(self, state: PendingState) -> Shortfall | None:
@@ -51,7 +50,7 @@ class Readiness:
         short = self._not_durable(inner)
         if short is not None or self._not_counted(state, inner) is None:
             return short
-        covered = portions(state, self._streams)
+        covered = portions(state, self._ledgers)
         return self._not_durable(covered) or self._not_counted(state, covered)
 
     def _not_durable(self, covered: list[Portion]) -> Shortfall | None:

@@ -85,12 +85,15 @@ class Releaser:
         self._ledgers = ledgers
         self._lifecycle = lifecycle
         self._readiness = readiness
-        self._streams = tuple(ledgers)
-        self._totals: dict[StreamDescriptor, Count] = dict.fromkeys(self._streams, ZERO)
+        self._totals: dict[StreamDescriptor, Count] = dict.fromkeys(ledgers, ZERO)
         self._position = 0  # the scope that the pass looks at
         self._again = False  # a flush was requested while a send was outstanding
         self._outgoing: Outgoing | None = None
         self._ending = Ending.OPEN
+
+    def announce(self, stream: StreamDescriptor) -> None:
+        """Add a stream to the totals."""
+        self._totals[stream] = ZERO
 
     @property
     def outgoing(self) -> PendingState | None:
@@ -201,7 +204,7 @@ class Releaser:
 
     def _send(self, state: PendingState) -> Effect:
         """Make the send of a ready state the outstanding one; nothing else moves yet."""
-        covered = portions(state, self._streams)
+        covered = portions(state, self._ledgers)
         credit = tuple((p, self._ledgers[p[0]].uncredited(p[1])) for p in covered)
         changed: dict[StreamDescriptor, Count] = {}
         for (stream, _), count in credit:

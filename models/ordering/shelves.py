@@ -10,6 +10,7 @@ of an index or of an id is this core's own: the original replaced the message un
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from models.ordering.keys import (
     CheckpointId,
@@ -104,12 +105,16 @@ class Shelves:
         *,
         remembers_ids: bool,
     ) -> None:
-        self._by_stream = {
-            stream: shelf_type(stream, remembers_ids=remembers_ids) for stream in streams
-        }
-        self._whole = shelf_type(None, remembers_ids=remembers_ids)
+        self._make = partial(shelf_type, remembers_ids=remembers_ids)
+        self._by_stream = {stream: self._make(stream) for stream in streams}
+        self._whole = self._make(None)
         self._all = (*self._by_stream.values(), self._whole)
         self.per_stream: bool | None = None  # undecided until the first state is accepted
+
+    def announce(self, stream: StreamDescriptor) -> None:
+        """Add the shelf of a stream."""
+        self._by_stream[stream] = self._make(stream)
+        self._all = (*self._by_stream.values(), self._whole)
 
     def refusal(self, scope: Scope, key: CheckpointKey) -> Refusal | None:
         """Return why a state cannot be added, or None; the kind is looked at first."""

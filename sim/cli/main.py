@@ -25,6 +25,7 @@ EXIT_OURS = 3
 VERBS: dict[str, tuple[str, str]] = {
     "list": ("sim.cli.list", "show the scenarios and sweep plans that come with the program"),
     "explain": ("sim.cli.explain", "show a scenario's parameters, or explain a topic"),
+    "order": ("sim.cli.order", "order the states of real Airbyte messages as a destination does"),
     "conform": ("sim.cli.conform", "run conformance vectors against a protocol core"),
 }
 

@@ -157,7 +157,7 @@ class FlushedReadiness(Readiness):
 
     def flushed(self, state: PendingState, identity: CheckpointId) -> int:
         """Return the records of a partition that were flushed, in the state's scope."""
-        streams = self._streams if state.scope is None else (state.scope,)
+        streams = self._ledgers if state.scope is None else (state.scope,)
         return sum(
             self._ledgers[stream].at(Level.PERSISTED, identity).records for stream in streams
         )

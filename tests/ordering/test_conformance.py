@@ -10,7 +10,7 @@ import pytest
 from sim.conform.runner import VectorOutcome, run_file
 from sim.twins.ordering import TWINS
 
-VECTORS = Path("tests/data/vectors/ordering.jsonl")
+VECTORS = Path(__file__).parents[1] / "data/vectors/ordering.jsonl"
 
 # The mutants that the published vectors must tell from a right core.
 TOLD_BY_VECTORS = (
