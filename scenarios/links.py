@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from scenarios.spec import Link
+from scenarios.sync import SyncModel
+from scenarios.sync_faults import SYNC_FAULTS
+from scenarios.sync_names import GOALS, PROPERTIES
 
 _ALL: tuple[Link, ...] = (
     # One line per link, in the order of the chain.
+    Link(
+        name="ordering",
+        says="a sync: states are returned in order and only behind their records",
+        key="sync",
+        model=SyncModel,
+        faults=SYNC_FAULTS,
+        goals=GOALS,
+        properties=tuple(PROPERTIES),
+    ),
 )
 
 LINKS: dict[str, Link] = {link.name: link for link in _ALL}

@@ -102,6 +102,22 @@ class Process(simpy.events.Process):
         self._target = event
         env._active_proc = None  # noqa: SLF001
 
+    def stop(self) -> None:
+        """End the process where it waits, as a crash does: nobody hears of it.
+
+        A process cannot stop itself; one that has ended is left alone.
+        """
+        if not self.is_alive:
+            return
+        callbacks = None if self._target is None else self._target.callbacks
+        if callbacks is not None and self._resume in callbacks:
+            callbacks.remove(self._resume)
+        self._generator.close()
+        self.env.unregister(self)
+        self._ok = True
+        self._value: object = None
+        self.callbacks = None
+
     def _end(self, *, ok: bool, value: object) -> None:
         self._ok = ok
         self._value = value

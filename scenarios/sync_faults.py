@@ -1,0 +1,206 @@
+"""Faults of a sync as data: a closed union of frozen tables, each valid however it is built.
+
+Every fault is finite: it strikes at an instant, at the n-th passing of a named point, or within a
+window.  Occurrences are counted from 1 over the whole run, attempts included; indexes of sockets
+and readers from 0.  An occurrence that a run never reaches leaves the fault without effect.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from scenarios.fields import choice, count, duration_ns, number
+
+_PLAN = "assumption: part of the fault plan"
+_OCCURRENCES = 100_000
+
+
+class Side(StrEnum):
+    """The process that a crash takes down."""
+
+    SOURCE = "source"
+    DESTINATION = "destination"
+
+
+class Point(StrEnum):
+    """A named point of the program at which a crash can be placed exactly."""
+
+    AFTER_PACKET = "after_packet"  # the source has put a packet of records into a socket
+    AFTER_ABSORB = "after_absorb"  # a reader's result was absorbed, its states are queued
+    BEFORE_DRAIN = "before_drain"  # a reader is about to drain the queue of pending states
+    AFTER_COMPLETE = "after_complete"  # COMPLETE of a stream was published
+    AFTER_READ = "after_read"  # the destination has read a packet from a socket
+    AFTER_STATE = "after_state"  # the core has accepted a state
+    BEFORE_UPLOAD = "before_upload"  # a batch was closed, its upload has not begun
+    AFTER_UPLOAD = "after_upload"  # the batch is durable, its counts are not yet reported
+    AFTER_PERSIST = "after_persist"  # the counts of a batch were reported to the core
+    BEFORE_SEND = "before_send"  # a state was released by the core and is not yet sent
+    AFTER_SEND = "after_send"  # the platform has the state, the send has not returned
+    AFTER_ACKNOWLEDGE = "after_acknowledge"  # the send has returned
+    BEFORE_FINISH = "before_finish"  # all input is read and uploaded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrashAt:
+    """The source or the destination crashes at an instant."""
+
+    side: Side = choice("destination", Side, says="which process crashes", source=_PLAN)
+    at_ns: int = duration_ns("5 ms", says="when, since the start of the run", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrashPoint:
+    """The source or the destination crashes when a named point is passed for the n-th time."""
+
+    side: Side = choice("destination", Side, says="which process crashes", source=_PLAN)
+    point: Point = choice("before_send", Point, says="where in the program", source=_PLAN)
+    occurrence: int = count(
+        1, minimum=1, maximum=_OCCURRENCES, says="at which passing, from 1", source=_PLAN
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SocketStall:
+    """One socket delivers nothing for a while."""
+
+    socket: int = count(0, maximum=1023, says="index of the socket, from 0", source=_PLAN)
+    at_ns: int = duration_ns("2 ms", says="when the stall begins", source=_PLAN)
+    duration_ns: int = duration_ns("50 ms", says="how long it lasts", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowUpload:
+    """Uploads that begin within a window take several times as long."""
+
+    at_ns: int = duration_ns("1 ms", says="when the window begins", source=_PLAN)
+    duration_ns: int = duration_ns("1 s", says="how long it lasts", source=_PLAN)
+    factor: float = number(
+        10.0, minimum=1.0, maximum=1e6, says="how many times as long", source=_PLAN
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailUpload:
+    """The n-th upload begun, and perhaps those after it, fail after their time and are retried."""
+
+    occurrence: int = count(
+        1, minimum=1, maximum=_OCCURRENCES, says="first upload that fails, from 1", source=_PLAN
+    )
+    uploads: int = count(
+        1, minimum=1, maximum=1000, says="how many uploads in a row fail", source=_PLAN
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReorderUploads:
+    """Uploads of one window complete in the reverse of the order in which they began."""
+
+    occurrence: int = count(
+        1, minimum=1, maximum=_OCCURRENCES, says="first upload of the window", source=_PLAN
+    )
+    uploads: int = count(
+        2, minimum=2, maximum=64, says="how many uploads the window has", source=_PLAN
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailSend:
+    """The n-th send of a state, and perhaps those after it, raise; the platform gets nothing."""
+
+    occurrence: int = count(
+        1, minimum=1, maximum=_OCCURRENCES, says="first send that fails, from 1", source=_PLAN
+    )
+    sends: int = count(
+        1, minimum=1, maximum=1000, says="how many sends in a row fail", source=_PLAN
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowSend:
+    """Sends that begin within a window take several times as long."""
+
+    at_ns: int = duration_ns("1 ms", says="when the window begins", source=_PLAN)
+    duration_ns: int = duration_ns("1 s", says="how long it lasts", source=_PLAN)
+    factor: float = number(
+        100.0, minimum=1.0, maximum=1e6, says="how many times as long", source=_PLAN
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdCollision:
+    """A reader draws the partition id that another reader has drawn before it."""
+
+    feed: int = count(0, maximum=999, says="index of the feed, from 0", source=_PLAN)
+    reader: int = count(
+        1, maximum=_OCCURRENCES, says="which of its readers over the run, from 0", source=_PLAN
+    )
+    other_feed: int = count(0, maximum=999, says="feed of the other reader", source=_PLAN)
+    other_reader: int = count(
+        0, maximum=_OCCURRENCES, says="the other reader, whose id is drawn again", source=_PLAN
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateFlood:
+    """A feed emits many states without records between them, as a change log's heartbeat does."""
+
+    feed: int = count(0, maximum=999, says="index of the feed, from 0", source=_PLAN)
+    round: int = count(0, maximum=_OCCURRENCES, says="before which of its rounds", source=_PLAN)
+    states: int = count(100, minimum=1, maximum=10_000, says="how many states", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountError:
+    """A reader's state claims a count of records that differs from what the reader emitted."""
+
+    feed: int = count(0, maximum=999, says="index of the feed, from 0", source=_PLAN)
+    reader: int = count(
+        0, maximum=_OCCURRENCES, says="which of its readers over the run, from 0", source=_PLAN
+    )
+    records: int = count(
+        1, minimum=-1000, maximum=1000, says="how many too many (negative: too few)", source=_PLAN
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderFailure:
+    """A reader fails after its first packets; the later readers of its round are cancelled."""
+
+    feed: int = count(0, maximum=999, says="index of the feed, from 0", source=_PLAN)
+    reader: int = count(
+        0, maximum=_OCCURRENCES, says="which of its readers over the run, from 0", source=_PLAN
+    )
+    packets: int = count(1, maximum=1000, says="after how many packets", source=_PLAN)
+
+
+SyncFault: TypeAlias = (
+    CrashAt
+    | CrashPoint
+    | SocketStall
+    | SlowUpload
+    | FailUpload
+    | ReorderUploads
+    | FailSend
+    | SlowSend
+    | IdCollision
+    | StateFlood
+    | CountError
+    | ReaderFailure
+)
+
+SYNC_FAULTS: dict[str, type] = {
+    "crash_at": CrashAt,
+    "crash_point": CrashPoint,
+    "socket_stall": SocketStall,
+    "slow_upload": SlowUpload,
+    "fail_upload": FailUpload,
+    "reorder_uploads": ReorderUploads,
+    "fail_send": FailSend,
+    "slow_send": SlowSend,
+    "id_collision": IdCollision,
+    "state_flood": StateFlood,
+    "count_error": CountError,
+    "reader_failure": ReaderFailure,
+}

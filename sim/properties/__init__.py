@@ -1,0 +1,1 @@
+"""Named properties of each link, checked against the world's own account."""

@@ -1,0 +1,139 @@
+"""The properties of beginnings and ends: of streams, of attempts and of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from models.ordering import EndStream, FailSync, Refusal
+from sim.sync.intervals import IntervalSet
+
+if TYPE_CHECKING:
+    from sim.sync.attempt import Attempt
+    from sim.sync.truth import SourceState
+    from sim.sync.world import SyncWorld
+
+
+class EndChecks:
+    """Checks of what begins and ends."""
+
+    def __init__(
+        self, world: SyncWorld, violate: Callable[[str, str, SourceState | None], None]
+    ) -> None:
+        self._world = world
+        self._truth = world.truth
+        self._violate = violate
+
+    def on_attempt_started(self, attempt: Attempt) -> None:
+        """Check that what is skipped is durable, and that all that was returned is skipped."""
+        truth = attempt.truth
+        resume = self._world.platform.resume
+        for feed, base, known in zip(self._truth.feeds, truth.base, resume, strict=True):
+            if known is not None and not self._truth.stored[feed.index].covers_all(base):
+                self._violate(
+                    "no_record_lost",
+                    f"attempt {truth.number} skips records of {feed.name} that are not durable",
+                    None,
+                )
+            if truth.number > 1:
+                earlier = self._truth.attempts[-2].acknowledged[feed.index]
+                if not IntervalSet(base).covers_all(earlier):
+                    self._violate(
+                        "resume_is_monotone",
+                        f"attempt {truth.number} reads records of {feed.name} again that were "
+                        "acknowledged in the attempt before",
+                        None,
+                    )
+
+    def on_stream_ended(self, attempt: Attempt, effect: EndStream) -> None:
+        """Check that a stream ends after its last record, with the right number of them."""
+        stream = self._truth.stream_index[effect.stream]
+        read = attempt.truth.read.get(stream, 0)
+        still_open = attempt.destination.open_sockets
+        early = self._truth.on_sockets and still_open
+        if early or effect.records_read != read:
+            self._violate(
+                "closing_is_orderly",
+                f"stream {effect.stream} was ended with {effect.records_read} records when {read} "
+                f"had been read and {still_open} sockets were open",
+                None,
+            )
+
+    def on_complete(self, attempt: Attempt) -> None:
+        """Check the success of an attempt."""
+        for states in attempt.truth.states.values():
+            for state in states:
+                if state.acknowledged_ns is None:
+                    self._violate(
+                        "every_state_is_released",
+                        f"the attempt succeeded without state {state.scope}/{state.index}",
+                        state,
+                    )
+        scopes = self._truth.scopes
+        missing = [name for name in scopes if name not in attempt.truth.completed]
+        if missing or attempt.destination.open_sockets or not attempt.destination.uploader.idle:
+            self._violate(
+                "closing_is_orderly",
+                f"the attempt succeeded before its end; without COMPLETE: {missing or 'none'}",
+                None,
+            )
+        self._check_counters(attempt)
+
+    def _check_counters(self, attempt: Attempt) -> None:
+        """Check the memory of a core that shows it."""
+        observe = getattr(attempt.destination.core, "observe", None)
+        if observe is None:
+            return
+        kept = self._world.parameters.released_ids_kept
+        for stream in observe().streams:
+            if len(stream.ids) > kept:
+                self._violate(
+                    "no_counters_left",
+                    f"{len(stream.ids)} ids of {stream.stream} have counters, {kept} may",
+                    None,
+                )
+
+    def on_fail(self, attempt: Attempt, effect: FailSync) -> None:
+        """Check the failure of an attempt: it must be one, and name what is in the way."""
+        unsent = any(
+            state.accepted_ns is not None and state.acknowledged_ns is None
+            for states in attempt.truth.states.values()
+            for state in states
+        )
+        true = {
+            Refusal.INCOMPLETE_STREAMS: bool(effect.incomplete),
+            Refusal.UNFLUSHED_STATES: bool(effect.blocked) and unsent,
+            Refusal.SEND_FAILED: unsent,
+        }
+        if not true.get(effect.kind, False):
+            self._violate(
+                "run_ends_with_a_reason",
+                f"the attempt failed without a true reason: {effect}",
+                None,
+            )
+
+    def on_silence(self, attempt: Attempt, sentence: str) -> None:
+        """Check, when nothing has moved for long, that it was not the flood of states."""
+        self._world.env.goals.reach("silence")
+        if attempt.destination.memory.waiting_count:
+            self._violate("flood_does_not_block_data", sentence, None)
+        self._violate("run_ends_with_a_reason", f"nothing moves: {sentence}", None)
+
+    def on_run_ended(self) -> None:
+        """Check that the run has ended, and that a completed one has stored everything."""
+        world = self._world
+        if world.stalled is not None:
+            self._violate("run_ends_with_a_reason", world.stalled, None)
+        if not world.succeeded:
+            return
+        for feed in self._truth.feeds:
+            missing = self._truth.stored[feed.index].missing(0, feed.total)
+            if missing:
+                low, high = missing[0]
+                self._violate(
+                    "no_record_lost",
+                    f"the sync completed, but records {low}-{high - 1} of {feed.name} were never "
+                    "stored",
+                    None,
+                )
+                return

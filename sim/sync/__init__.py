@@ -1,0 +1,23 @@
+"""The simulated sync around the real ordering core: source, sockets, destination, platform."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sim.sync.tables import tables
+from sim.sync.vocabulary import VOCABULARY
+from sim.sync.world import SyncWorld
+
+if TYPE_CHECKING:
+    from sim.rows import RunResult
+    from sim.world import RunSpec
+
+
+def run(spec: RunSpec) -> RunResult:
+    """Run one sync to its end and return its tables."""
+    world = SyncWorld(spec)
+    world.run()
+    return tables(world)
+
+
+__all__ = ["VOCABULARY", "run"]

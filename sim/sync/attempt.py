@@ -1,0 +1,186 @@
+"""One attempt of a sync: its source, sockets and destination, and how it ends.
+
+Whatever runs in an attempt runs under its guard: a crash or failure unwinds the running process or
+callback at that very point, stops all others, and leaves timers of the attempt without effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from scenarios.sync import Medium
+from scenarios.sync_faults import Point, Side
+from sim.kernel import Wait
+from sim.sync.destination import Destination
+from sim.sync.kinds import KIND_FAULT, KIND_WATCH
+from sim.sync.socket import Socket
+from sim.sync.source import Source
+
+if TYPE_CHECKING:
+    from scenarios.sync_faults import SocketStall
+    from sim.kernel import Entity, Process, Timer
+    from sim.sync.intervals import Intervals
+    from sim.sync.world import SyncWorld
+
+
+class AttemptEnded(Exception):  # noqa: N818 - named after what happened
+    """Unwinds what runs when its attempt ends."""
+
+
+class SourceEnded(Exception):  # noqa: N818 - named after what happened
+    """Unwinds a process of the source when the source crashes."""
+
+
+class Attempt:
+    """One attempt; `base` is, per feed, what its source is told not to read again."""
+
+    def __init__(self, world: SyncWorld, base: tuple[Intervals, ...]) -> None:
+        self.world = world
+        self.env = world.env
+        self.model = world.model
+        self.faults = world.faults
+        self.truth = world.truth.begin_attempt(base, world.env.now)
+        self.over = False
+        self._processes: dict[Side, list[Process]] = {side: [] for side in Side}
+        self._last_sign_ns = world.env.now
+        self.entity: Entity = self.env.entity("attempt")
+        on_stdio = self.model.medium is Medium.STDIO
+        count = 1 if on_stdio else self.model.sockets.count
+        self.sockets = [Socket(self.env, self.model.sockets, index) for index in range(count)]
+        self.destination = Destination(self)
+        self.source = Source(self, base)
+
+    def start(self) -> None:
+        """Begin to run."""
+        self._guard(self._begin, ())
+
+    def _begin(self) -> None:
+        self.world.properties.on_attempt_started(self)
+        for stall in self.faults.stalls:
+            self._plan_stall(stall)
+        self.destination.start()
+        self.source.start()
+        limit_ns = self.model.destination.stall_limit_ns
+        self.call_in(limit_ns, KIND_WATCH, self.entity, self._watch)
+
+    def run_process(
+        self, side: Side, generator: Generator[Any, Any, None], entity: Entity
+    ) -> Process:
+        """Run a process that ends with its side or with the attempt."""
+        process = self.env.process(self._guard_process(generator), entity=entity)
+        self._processes[side].append(process)
+        return process
+
+    def call_in(
+        self,
+        delay_ns: int,
+        kind: int,
+        entity: Entity,
+        function: Callable[..., object],
+        *arguments: object,
+    ) -> Timer:
+        """Call a function later, unless the attempt is over by then."""
+        return self.env.call_in(delay_ns, kind, entity, self._guard, function, arguments)
+
+    def sign(self) -> None:
+        """Note a sign of life: something was read, stored or sent."""
+        self._last_sign_ns = self.env.now
+
+    def point(self, point: Point) -> None:
+        """Pass a named point of the program; a planned crash unwinds from here."""
+        side = self.faults.passes(point)
+        if side is not None:
+            self.crash(side, f"at {point} ")
+
+    def crash(self, side: Side, where: str = "") -> None:
+        """Crash the source or the destination; unwinds if the caller belongs to it."""
+        self.env.trace.record("crash", self.entity, str(side), where)
+        self.env.goals.reach(f"{side}_crashed")
+        if side is Side.DESTINATION:
+            if self.destination.sender.stored_unacknowledged:
+                self.env.goals.reach("crash_between_send_and_acknowledgement")
+            raise AttemptEnded(f"destination crashed {where}".strip())
+        self.source.crash()
+        active = self.env.active_process
+        own = self._processes[Side.SOURCE]
+        self._stop(process for process in own if process is not active)
+        if any(process is active for process in own):
+            raise SourceEnded
+
+    def fail(self, reason: str) -> None:
+        """Fail the attempt for a reason; unwinds."""
+        raise AttemptEnded(reason)
+
+    def succeed(self) -> None:
+        """End the attempt well; unwinds."""
+        raise AttemptEnded
+
+    def waits(self) -> Iterator[Wait]:
+        """Say who waits for whom."""
+        if self.destination.memory.waiting_count:
+            yield Wait("the reader threads", "memory for a state", "the sender")
+        for blocked in self.destination.core.blocked():
+            yield Wait("the sender", f"a state to become ready ({blocked})", "the reader threads")
+        for socket in self.sockets:
+            if socket.writers_count:
+                whom = "the reader threads"
+                yield Wait(f"the source at socket[{socket.index}]", "room in the pipe", whom)
+        if self.source.resources.waiting_count:
+            yield Wait("a feed of the source", "a free socket", "another reader")
+        if not self.destination.uploader.idle:
+            yield Wait("the destination", "an upload", "the storage")
+
+    def end(self, reason: str | None) -> None:
+        """End the attempt, well without a reason; stop everything that runs in it."""
+        if self.over:
+            return
+        self.over = True
+        self.truth.ended_ns = self.env.now
+        self.truth.reason = reason
+        active = self.env.active_process
+        for processes in self._processes.values():
+            self._stop(process for process in processes if process is not active)
+        for socket in self.sockets:
+            socket.drop_all()
+        self.env.trace.record("attempt_ended", self.entity, self.truth.number, reason)
+        self.world.attempt_ended(self, reason)
+
+    def _stop(self, processes: Iterable[Process]) -> None:
+        for process in processes:
+            process.stop()
+
+    def _guard_process(self, generator: Generator[Any, Any, None]) -> Generator[Any, Any, None]:
+        try:
+            yield from generator
+        except SourceEnded:
+            return
+        except AttemptEnded as ended:
+            self.end(str(ended) or None)
+
+    def _guard(self, function: Callable[..., object], arguments: tuple[object, ...]) -> None:
+        if self.over:
+            return
+        try:
+            function(*arguments)
+        except AttemptEnded as ended:
+            self.end(str(ended) or None)
+
+    def _plan_stall(self, stall: SocketStall) -> None:
+        end = stall.at_ns + stall.duration_ns
+        if stall.socket >= len(self.sockets) or end <= self.env.now:
+            return
+        delay = max(0, stall.at_ns - self.env.now)
+        socket = self.sockets[stall.socket]
+        self.call_in(delay, KIND_FAULT, socket.entity, socket.stall, end)
+
+    def _watch(self) -> None:
+        """Fail the attempt after too long a silence, saying who waits for whom."""
+        limit_ns = self.model.destination.stall_limit_ns
+        silence = self.env.now - self._last_sign_ns
+        if silence < limit_ns:
+            self.call_in(limit_ns - silence, KIND_WATCH, self.entity, self._watch)
+            return
+        sentence = self.world.explain()
+        self.world.properties.on_silence(self, sentence)
+        self.fail(f"nothing moved for {silence} ns: {sentence}")

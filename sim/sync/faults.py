@@ -1,0 +1,138 @@
+"""The fault plan of a run: counts occurrences and says which fault strikes now.
+
+Occurrences count over all attempts of a run, so each fault strikes at most once (or as often in a
+row as it says): faults stop by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from scenarios.sync_faults import (
+    CountError,
+    CrashAt,
+    CrashPoint,
+    FailSend,
+    FailUpload,
+    IdCollision,
+    Point,
+    ReaderFailure,
+    ReorderUploads,
+    Side,
+    SlowSend,
+    SlowUpload,
+    SocketStall,
+    StateFlood,
+    SyncFault,
+)
+
+
+class FaultPlan:
+    """The faults of one run, sorted by where they strike."""
+
+    def __init__(self, faults: Iterable[SyncFault]) -> None:
+        self.crashes_at: list[CrashAt] = []
+        self.stalls: list[SocketStall] = []
+        self.reorders: list[ReorderUploads] = []
+        self._points: dict[Point, dict[int, Side]] = {}
+        self._passed: dict[Point, int] = {}
+        self._slow_uploads: list[SlowUpload] = []
+        self._fail_uploads: list[FailUpload] = []
+        self._slow_sends: list[SlowSend] = []
+        self._fail_sends: list[FailSend] = []
+        self._floods: dict[tuple[int, int], int] = {}
+        self._collisions: dict[tuple[int, int], tuple[int, int]] = {}
+        self._count_errors: dict[tuple[int, int], int] = {}
+        self._reader_failures: dict[tuple[int, int], int] = {}
+        for fault in faults:
+            self._take(fault)
+
+    def _take(self, fault: SyncFault) -> None:
+        match fault:
+            case CrashAt():
+                self.crashes_at.append(fault)
+            case CrashPoint():
+                self._points.setdefault(fault.point, {}).setdefault(fault.occurrence, fault.side)
+            case SocketStall():
+                self.stalls.append(fault)
+            case SlowUpload():
+                self._slow_uploads.append(fault)
+            case FailUpload():
+                self._fail_uploads.append(fault)
+            case ReorderUploads():
+                self.reorders.append(fault)
+            case FailSend():
+                self._fail_sends.append(fault)
+            case SlowSend():
+                self._slow_sends.append(fault)
+            case _:
+                self._take_source(fault)
+
+    def _take_source(self, fault: IdCollision | StateFlood | CountError | ReaderFailure) -> None:
+        match fault:
+            case IdCollision():
+                other = (fault.other_feed, fault.other_reader)
+                self._collisions[(fault.feed, fault.reader)] = other
+            case StateFlood():
+                key = (fault.feed, fault.round)
+                self._floods[key] = self._floods.get(key, 0) + fault.states
+            case CountError():
+                self._count_errors[(fault.feed, fault.reader)] = fault.records
+            case ReaderFailure():
+                self._reader_failures[(fault.feed, fault.reader)] = fault.packets
+            case _:
+                assert_never(fault)
+
+    def passes(self, point: Point) -> Side | None:
+        """Count one passing of a point; return who crashes there, if anybody."""
+        planned = self._points.get(point)
+        if planned is None:
+            return None
+        self._passed[point] = count = self._passed.get(point, 0) + 1
+        return planned.get(count)
+
+    def upload_fails(self, ordinal: int) -> bool:
+        """Say whether the n-th upload of the run, from 1, fails."""
+        return any(
+            fault.occurrence <= ordinal < fault.occurrence + fault.uploads
+            for fault in self._fail_uploads
+        )
+
+    def send_fails(self, ordinal: int) -> bool:
+        """Say whether the n-th send of the run, from 1, fails."""
+        return any(
+            fault.occurrence <= ordinal < fault.occurrence + fault.sends
+            for fault in self._fail_sends
+        )
+
+    def upload_ns(self, duration_ns: int, now: int) -> int:
+        """Return how long an upload takes that begins now."""
+        return _slowed(self._slow_uploads, duration_ns, now)
+
+    def send_ns(self, duration_ns: int, now: int) -> int:
+        """Return how long a send takes that begins now."""
+        return _slowed(self._slow_sends, duration_ns, now)
+
+    def flood(self, feed: int, round_number: int) -> int:
+        """Take the number of empty states that a feed emits before a round, from 0; only once."""
+        return self._floods.pop((feed, round_number), 0)
+
+    def collision(self, feed: int, reader: int) -> tuple[int, int] | None:
+        """Return (feed, reader) whose partition id this reader draws again, if so planned."""
+        return self._collisions.get((feed, reader))
+
+    def count_error(self, feed: int, reader: int) -> int:
+        """Return by how much this reader's state miscounts."""
+        return self._count_errors.get((feed, reader), 0)
+
+    def reader_failure(self, feed: int, reader: int) -> int | None:
+        """Return after how many packets this reader fails, or None when it does not."""
+        return self._reader_failures.get((feed, reader))
+
+
+def _slowed(faults: Iterable[SlowUpload | SlowSend], duration_ns: int, now: int) -> int:
+    for fault in faults:
+        if fault.at_ns <= now < fault.at_ns + fault.duration_ns:
+            duration_ns = round(duration_ns * fault.factor)
+    return duration_ns

@@ -1,0 +1,60 @@
+"""What a partition reader needs to run: a connection and, on sockets, a socket of its own."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from simpy import Event
+
+    from sim.kernel import Environment
+    from sim.sync.socket import Socket
+
+
+class Resources:
+    """Connections and sockets of a source; who asked first is served first.
+
+    shared: all readers write to one channel (STDIO), so that only connections are scarce.
+    """
+
+    def __init__(
+        self, env: Environment, sockets: list[Socket], *, connections: int, shared: bool
+    ) -> None:
+        self._env = env
+        self._connections = connections
+        self._shared = sockets[0] if shared else None
+        self._free = deque(sockets)
+        self._waiting: deque[Event] = deque()
+
+    @property
+    def waiting_count(self) -> int:
+        """How many wait for a connection and a socket."""
+        return len(self._waiting)
+
+    def try_acquire(self) -> Socket | None:
+        """Take a connection and a socket if both are free and nobody waits."""
+        return None if self._waiting else self._take()
+
+    def wait(self) -> Event:
+        """Return the event whose value is the socket to use."""
+        event = self._env.event()
+        self._waiting.append(event)
+        return event
+
+    def release(self, socket: Socket) -> None:
+        """Give a connection and its socket back, to the one who waits longest."""
+        self._connections += 1
+        if self._shared is None:
+            self._free.append(socket)
+        while self._waiting:
+            taken = self._take()
+            if taken is None:
+                return
+            self._waiting.popleft().succeed(taken)
+
+    def _take(self) -> Socket | None:
+        if not self._connections or not (self._shared or self._free):
+            return None
+        self._connections -= 1
+        return self._shared or self._free.popleft()

@@ -1,0 +1,136 @@
+"""A socket (or STDIO): a line with bandwidth and latency, and a pipe buffer of bounded size.
+
+What a writer puts waits for room in the pipe, then for the line, then travels for the latency.  It
+holds its room until the reader takes it, so a slow reader holds up its writers.  The order is that
+of the queues, whatever the tie policy says.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sim.sync.kinds import KIND_ARRIVE
+
+if TYPE_CHECKING:
+    from simpy import Event
+
+    from scenarios.sync import SocketTable
+    from sim.kernel import Entity, Environment
+    from sim.sync.messages import Message
+
+_NS_PER_S = 1_000_000_000
+
+
+class Socket:
+    """One line from source to destination; `index` from 0."""
+
+    def __init__(self, env: Environment, table: SocketTable, index: int) -> None:
+        self.index = index
+        self.entity: Entity = env.entity("socket", index)
+        self.dropped_count = 0
+        self.put_count = 0
+        self.taken_count = 0
+        self._env = env
+        self._bandwidth = table.bandwidth_bytes_per_s
+        self._latency_ns = table.latency_ns
+        self._pipe_bytes = table.pipe_bytes
+        self._writers: deque[tuple[Message, Event | None]] = deque()
+        self._line: deque[Message] = deque()
+        self._arrived: deque[Message] = deque()
+        self._held_bytes = 0
+        self._line_free_ns = 0
+        self._stalled_until_ns = 0
+        self._reader: Event | None = None
+
+    def put(self, messages: Sequence[Message]) -> Event | None:
+        """Queue messages that nobody else's come between.
+
+        Returns None when all have gone into the pipe, else the event of the last one's going.
+        """
+        self.put_count += len(messages)
+        for message in messages:
+            self._writers.append((message, None))
+        self._admit()
+        if not self._writers:
+            return None
+        last, _ = self._writers.pop()
+        accepted = self._env.event()
+        self._writers.append((last, accepted))
+        self._env.goals.reach("pipe_full")
+        return accepted
+
+    def take(self) -> Message | None:
+        """Take the next message that has arrived and free its room, or return None."""
+        if not self._arrived:
+            return None
+        message = self._arrived.popleft()
+        self.taken_count += 1
+        self._held_bytes -= message.size_bytes
+        if self._writers:
+            self._admit()
+        return message
+
+    def arrival(self) -> Event:
+        """Return the event of the next arrival; for the one reader, when `take` gave None."""
+        self._reader = event = self._env.event()
+        return event
+
+    def stall(self, until_ns: int) -> None:
+        """Deliver nothing before an instant; what arrives meanwhile comes then, in its order."""
+        self._stalled_until_ns = max(self._stalled_until_ns, until_ns)
+
+    def break_off(self, end: Message) -> None:
+        """Lose what has not gone into the pipe, and end what has: the writing side has died."""
+        self.dropped_count += len(self._writers)
+        self._writers.clear()
+        self.put((end,))
+
+    def drop_all(self) -> None:
+        """Lose everything that has not been taken, as a crash of either side does."""
+        self.dropped_count += len(self._writers) + len(self._line) + len(self._arrived)
+        self._writers.clear()
+        self._line.clear()
+        self._arrived.clear()
+
+    @property
+    def writers_count(self) -> int:
+        """How many messages wait for room in the pipe."""
+        return len(self._writers)
+
+    @property
+    def queued_count(self) -> int:
+        """How many messages have been put and neither taken nor dropped."""
+        return len(self._writers) + len(self._line) + len(self._arrived)
+
+    def _admit(self) -> None:
+        while self._writers:
+            message, accepted = self._writers[0]
+            size = message.size_bytes
+            # A message larger than the pipe goes through alone.
+            if self._held_bytes and self._held_bytes + size > self._pipe_bytes:
+                return
+            self._writers.popleft()
+            self._held_bytes += size
+            self._send(message, size)
+            if accepted is not None:
+                accepted.succeed()
+
+    def _send(self, message: Message, size: int) -> None:
+        start = max(self._env.now, self._line_free_ns)
+        self._line_free_ns = start + size * _NS_PER_S // self._bandwidth
+        self._line.append(message)
+        arrives = self._line_free_ns + self._latency_ns
+        self._env.call_at(arrives, KIND_ARRIVE, self.entity, self._arrive)
+
+    def _arrive(self) -> None:
+        if not self._line:  # lost in a crash
+            return
+        if self._env.now < self._stalled_until_ns:
+            self._env.call_at(self._stalled_until_ns, KIND_ARRIVE, self.entity, self._arrive)
+            return
+        self._arrived.append(self._line.popleft())
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            reader.succeed()

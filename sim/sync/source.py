@@ -1,0 +1,337 @@
+"""The source of one attempt: feeds read in rounds by concurrent readers, and their states' way out.
+
+On sockets a reader first carries the states that have queued, of whatever feed, through its own
+socket; on STDIO states are written in line.  What states say and in which order they come is the
+source core's business (`models.ordering.source`).
+
+Source: airbytehq/airbyte, bulk extract CDK: `FeedReader` and the socket output of states.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+from models.ordering import Medium
+from models.ordering.source import (
+    EmitState,
+    FailFeed,
+    ReaderFailed,
+    ReaderFinished,
+    RoundStarted,
+    SourceCore,
+    SourceEffect,
+    SourceParameters,
+)
+from scenarios.sync import CheckpointLock, FinalDrain, StateKind
+from scenarios.sync_faults import Point, Side
+from sim.sync.feeds import FeedPlan
+from sim.sync.kinds import KIND_CHECKPOINT
+from sim.sync.messages import CompleteMessage, EndMessage, Message, RecordPacket, StateMessage
+from sim.sync.partition_ids import PartitionIds
+from sim.sync.resources import Resources
+from sim.sync.states import StateMaker, View
+from sim.sync.truth import Partition
+
+if TYPE_CHECKING:
+    from simpy import Event
+
+    from sim.kernel import Process
+    from sim.sync.attempt import Attempt
+    from sim.sync.intervals import Intervals
+    from sim.sync.socket import Socket
+
+
+class Source:
+    """The source of one attempt; `base` is, per feed, what it does not read again."""
+
+    def __init__(self, attempt: Attempt, base: tuple[Intervals, ...]) -> None:
+        self._attempt = attempt
+        self._env = attempt.env
+        self._truth = attempt.world.truth
+        self._table = attempt.model.source
+        self._on_sockets = self._truth.on_sockets
+        self.resources = Resources(
+            attempt.env,
+            attempt.sockets,
+            connections=self._table.connections,
+            shared=not self._on_sockets,
+        )
+        descriptors = self._truth.descriptors
+        self._plans = [
+            FeedPlan(feed, None if feed.stream is None else descriptors[feed.stream], own)
+            for feed, own in zip(self._truth.feeds, base, strict=True)
+        ]
+        per_stream = attempt.model.state_kind is StateKind.STREAM
+        self._core = SourceCore(
+            SourceParameters(
+                medium=Medium.SOCKET if self._on_sockets else Medium.STDIO,
+                streams=descriptors,
+                is_global=not per_stream,
+            )
+        )
+        self._per_stream = per_stream
+        self._maker = StateMaker(attempt, self._plans)
+        self._ids = PartitionIds(attempt)
+        self._open = self._env.stream("source.open")
+        self._pending: deque[Message] = deque()
+        self._feeds_left = len(self._plans)
+        self._unlocked = self._table.checkpoint_lock is CheckpointLock.UNLOCKED and not per_stream
+        self._checkpoints_under_way = 0
+        self._last_due_ns = 0
+        self._ended = self._env.event()
+        self._feed_processes: list[Process] = []
+        self._cancelled_after: dict[int, int] = {}  # feed -> the reader that failed
+
+    @property
+    def pending_count(self) -> int:
+        """How many messages wait for the next reader's socket."""
+        return len(self._pending)
+
+    def start(self) -> None:
+        """Start one process per feed, and one that closes the sockets after all of them."""
+        for plan in self._plans:
+            entity = self._env.entity("feed", plan.feed.index)
+            process = self._attempt.run_process(Side.SOURCE, self._read_feed(plan), entity)
+            self._feed_processes.append(process)
+        self._attempt.run_process(Side.SOURCE, self._close(), self._env.entity("source"))
+
+    def crash(self) -> None:
+        """Lose what was not written; what was goes on to the destination, then the end."""
+        self._pending.clear()
+        for socket in self._attempt.sockets:
+            socket.break_off(EndMessage())
+
+    # Feeds ------------------------------------------------------------------------------------
+
+    def _read_feed(self, plan: FeedPlan) -> Generator[Any, Any, None]:
+        """Read a feed round by round, then say that it is complete and bring its states out."""
+        while True:
+            yield from self._flood(plan)
+            partitions = plan.next_round(self._table.round_readers)
+            if not partitions:
+                break
+            self._core.step(RoundStarted(feed=plan.descriptor, readers=len(partitions)))
+            yield from self._run_round(plan, partitions)
+        self._feeds_left -= 1
+        self._publish_complete(plan)
+        if not self._feeds_left and self._checkpoints_under_way == 0:
+            self._ended.succeed()
+        yield from self._drain_finally()
+
+    def _run_round(self, plan: FeedPlan, partitions: list[Partition]) -> Generator[Any, Any, None]:
+        """Start the readers of a round in their order as resources become free; await them all."""
+        readers = []
+        for number, partition in enumerate(partitions, start=1):
+            socket = self.resources.try_acquire()
+            if socket is None:
+                socket = yield self.resources.wait()
+            feed = plan.feed.index
+            partition.ordinal = self._attempt.world.next_reader(feed)
+            entity = self._env.entity(f"reader.{feed}", number)
+            reader = self._read_partition(plan, partition, socket, number)
+            readers.append(self._attempt.run_process(Side.SOURCE, reader, entity))
+        for process in readers:
+            if process.is_alive:
+                yield process
+
+    def _read_partition(
+        self, plan: FeedPlan, partition: Partition, socket: Socket, number: int
+    ) -> Generator[Any, Any, None]:
+        """Carry out queued states, read a partition into the socket, and checkpoint."""
+        env, table, feed = self._env, self._table, plan.feed
+        partition.socket = socket.index
+        partition.started_ns = env.now
+        partition.wire_id = self._ids.draw(feed.index, partition.ordinal)
+        self._attempt.truth.partitions.append(partition)
+        env.trace.record(
+            "reader", socket.entity, feed.name, partition.low, partition.high, partition.wire_id
+        )
+        yield from self._drain(socket)
+        yield env.timeout(self._open.lognormal_ns(table.open_ns, table.open_spread))
+        limit_ns = table.reader_limit_ns
+        fails_after = self._attempt.faults.reader_failure(feed.index, partition.ordinal)
+        low, packets = partition.low, 0
+        while low < partition.high:
+            if self._cancelled_after.get(feed.index, number) < number:
+                break
+            if fails_after is not None and packets >= fails_after:
+                self._fail_reader(plan, number)
+                break
+            end = self._truth.piece_end(feed, low, partition.high)
+            yield env.timeout((end - low) * table.record_ns)
+            accepted = self._put_packet(socket, partition, low, end)
+            if accepted is not None:
+                yield accepted
+            self._attempt.point(Point.AFTER_PACKET)
+            low, packets = end, packets + 1
+            if limit_ns is not None and env.now - partition.started_ns > limit_ns:
+                self._cut_off(plan, partition, low)
+        else:
+            accepted = self._finish_reader(plan, partition, number)
+            if accepted is not None:
+                yield accepted
+        self.resources.release(socket)
+
+    def _put_packet(
+        self, socket: Socket, partition: Partition, low: int, high: int
+    ) -> Event | None:
+        stream = self._truth.stream_at(partition.feed, low)
+        size = (high - low) * self._attempt.model.streams[stream].record_bytes
+        packet = RecordPacket(partition, stream, low=low, high=high, size_bytes=size)
+        partition.produced += packet.count
+        self._attempt.world.properties.records.on_produced(self._attempt, packet)
+        return socket.put((packet,))
+
+    def _cut_off(self, plan: FeedPlan, partition: Partition, at: int) -> None:
+        if at < partition.high:
+            self._env.goals.reach("reader_cut_off")
+            plan.cut(partition, at)
+
+    # Results and states -----------------------------------------------------------------------
+
+    def _finish_reader(self, plan: FeedPlan, partition: Partition, number: int) -> Event | None:
+        """Hand a reader's result to the core; return the wait for states written in line."""
+        error = self._attempt.faults.count_error(plan.feed.index, partition.ordinal)
+        partition.source_count = max(0, partition.high - partition.low + error)
+        effects = self._core.step(
+            ReaderFinished(
+                feed=plan.descriptor,
+                reader=number,
+                state=plan.new_token(partition),
+                count=partition.source_count,
+                partition_id=partition.wire_id if self._on_sockets else None,
+            )
+        )
+        return self._carry_out(effects)
+
+    def _fail_reader(self, plan: FeedPlan, number: int) -> None:
+        self._env.trace.record("reader_failed", self._env.active_entity, plan.feed.name)
+        self._env.goals.reach("reader_failed")
+        self._cancelled_after[plan.feed.index] = number
+        self._carry_out(self._core.step(ReaderFailed(feed=plan.descriptor, reader=number)))
+
+    def _carry_out(self, effects: list[SourceEffect]) -> Event | None:
+        """Emit the states that a result has freed; a failure that is due ends the source."""
+        emitted = [effect for effect in effects if isinstance(effect, EmitState)]
+        if len(emitted) > 1:
+            self._env.goals.reach("states_freed_together")
+        accepted: Event | None = None
+        if emitted:
+            views = [(effect, self._maker.view(effect)) for effect in emitted]
+            if self._unlocked:
+                self._emit_later(views)
+            else:
+                accepted = self._emit(views)
+        self._attempt.point(Point.AFTER_ABSORB)
+        if any(isinstance(effect, FailFeed) for effect in effects):
+            self._attempt.crash(Side.SOURCE, "because a reader failed")
+        return accepted
+
+    def _emit(self, views: list[tuple[EmitState, View]]) -> Event | None:
+        """Queue states for the next reader's socket, or write them in line (STDIO)."""
+        messages: list[Message] = []
+        for effect, view in views:
+            for state in self._maker.make(effect, view):
+                messages.append(StateMessage(state, state.size_bytes))
+                self._env.trace.record(
+                    "state", self._env.active_entity, state.scope, state.index, state.wire_id
+                )
+        if self._on_sockets:
+            self._pending.extend(messages)
+            return None
+        return self._attempt.sockets[0].put(messages)
+
+    def _emit_later(self, views: list[tuple[EmitState, View]]) -> None:
+        """Leave time between what a global checkpoint says and the index that it gets.
+
+        Source: airbytehq/airbyte, `StateManager`: taking a global checkpoint is not one step when
+        several feeds do it at once (our reading of the code).
+        """
+        delay = self._env.stream("source.checkpoint").integer(0, self._table.checkpoint_ns)
+        self._checkpoints_under_way += 1
+        due = self._env.now + delay
+        if due < self._last_due_ns:
+            self._env.goals.reach("global_checkpoints_swapped")
+        self._last_due_ns = max(self._last_due_ns, due)
+        entity = self._env.active_entity
+        self._attempt.call_in(delay, KIND_CHECKPOINT, entity, self._emit_now, views)
+
+    def _emit_now(self, views: list[tuple[EmitState, View]]) -> None:
+        self._checkpoints_under_way -= 1
+        self._emit(views)
+        if not self._feeds_left and not self._checkpoints_under_way:
+            self._ended.succeed()
+
+    def _flood(self, plan: FeedPlan) -> Generator[Any, Any, None]:
+        """Make many states without records, each by a reader that finds nothing."""
+        feed = plan.feed
+        count = self._attempt.faults.flood(feed.index, plan.round)
+        if not count:
+            return
+        self._core.step(RoundStarted(feed=plan.descriptor, readers=count))
+        for number in range(1, count + 1):
+            partition = Partition(feed, low=0, high=0)
+            partition.ordinal = self._attempt.world.next_reader(feed.index)
+            partition.wire_id = self._ids.draw(feed.index, partition.ordinal)
+            accepted = self._finish_reader(plan, partition, number)
+            if accepted is not None:
+                yield accepted
+
+    # The way out ------------------------------------------------------------------------------
+
+    def _drain(self, socket: Socket) -> Generator[Any, Any, None]:
+        """Send what has queued through a socket, before anything else of its reader."""
+        self._attempt.point(Point.BEFORE_DRAIN)
+        while self._pending:
+            messages, self._pending = list(self._pending), deque()
+            self._env.trace.record("drain", socket.entity, len(messages))
+            accepted = socket.put(messages)
+            if accepted is not None:
+                yield accepted
+
+    def _publish_complete(self, plan: FeedPlan) -> None:
+        """Say COMPLETE: of a feed's stream at its end, of a change log's streams after all."""
+        if self._per_stream:
+            assert plan.feed.stream is not None
+            self._complete([plan.feed.stream])
+        elif not self._feeds_left:
+            self._complete(list(range(len(self._truth.descriptors))))
+
+    def _complete(self, streams: list[int]) -> None:
+        messages: list[Message] = [CompleteMessage(stream) for stream in streams]
+        if not self._on_sockets:
+            self._attempt.sockets[0].put(messages)
+        elif self._table.complete_on_every_socket:
+            for socket in self._attempt.sockets:
+                socket.put(list(messages))
+        else:
+            # Before the last states, which have queued already.
+            self._pending.extendleft(reversed(messages))
+        self._attempt.point(Point.AFTER_COMPLETE)
+
+    def _drain_finally(self) -> Generator[Any, Any, None]:
+        """Bring out what has queued at the end of a feed, if there is a socket for it."""
+        if not self._on_sockets:
+            return
+        if not self._feeds_left and not self._ended.triggered:
+            yield self._ended  # the last checkpoints are still under way
+        if not self._pending:
+            return
+        socket = self.resources.try_acquire()
+        if socket is None and self._table.final_drain is FinalDrain.SKIP:
+            self._env.goals.reach("final_drain_skipped")
+            return
+        if socket is None:
+            socket = yield self.resources.wait()
+        yield from self._drain(socket)
+        self.resources.release(socket)
+
+    def _close(self) -> Generator[Any, Any, None]:
+        """End every socket once all feeds have ended and their states are out."""
+        for process in self._feed_processes:
+            if process.is_alive:
+                yield process
+        for socket in self._attempt.sockets:
+            socket.put((EndMessage(),))

@@ -1,0 +1,91 @@
+"""From what the source core emits to state messages, entered into the ground truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from models.ordering import StateKind
+from models.ordering.source import EmitState
+from sim.sync.truth import LOG_FEED, Partition, SourceState
+
+if TYPE_CHECKING:
+    from sim.sync.attempt import Attempt
+    from sim.sync.feeds import FeedPlan
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a message says, per feed: the state's token or None, and the partitions new in it."""
+
+    tokens: tuple[int | None, ...]
+    partitions: tuple[Partition, ...]
+
+
+class StateMaker:
+    """Makes the states of one attempt.
+
+    A reader's state is a number, its feed's token; what it claims is kept by the feed's plan.  A
+    message's payload is the text of all the tokens that it repeats.
+    """
+
+    def __init__(self, attempt: Attempt, plans: list[FeedPlan]) -> None:
+        self._attempt = attempt
+        self._truth = attempt.world.truth
+        self._table = attempt.model.source
+        self._plans = plans
+
+    def view(self, effect: EmitState) -> View:
+        """Fix what a message says: absorb what is new in it, repeat what is not."""
+        tokens = self._tokens(effect)
+        told = [
+            plan.absorb(token)
+            for plan, token in zip(self._plans, tokens, strict=True)
+            if token is not None
+        ]
+        partitions = tuple(partition for partition in told if partition is not None)
+        if len(partitions) < len(told):
+            self._attempt.env.goals.reach("stale_entry_repeated")
+        return View(tokens, partitions)
+
+    def make(self, effect: EmitState, view: View) -> list[SourceState]:
+        """Make the message (twice if the scenario repeats states) as the next of its scope."""
+        states = [self._make(effect, view)]
+        if self._table.repeat_states and not self._truth.on_sockets:
+            states.append(self._make(effect, View(view.tokens, ())))
+        return states
+
+    def _make(self, effect: EmitState, view: View) -> SourceState:
+        truth = self._attempt.truth
+        scope = LOG_FEED if effect.stream is None else str(effect.stream)
+        states = truth.states.setdefault(scope, [])
+        claims = tuple(
+            None if token is None else plan.claims(token)
+            for plan, token in zip(self._plans, view.tokens, strict=True)
+        )
+        state = SourceState(
+            attempt=truth.number,
+            scope=scope,
+            index=len(states) + 1,
+            payload=f"{scope} " + ",".join("-" if t is None else str(t) for t in view.tokens),
+            now=self._attempt.env.now,
+        )
+        state.kind = effect.kind
+        state.stream = None if effect.stream is None else self._truth.stream_index[effect.stream]
+        state.wire_id = effect.partition_id
+        state.inner = tuple((stream, own_id) for stream, _, own_id in effect.inner)
+        state.source_count = effect.count
+        state.size_bytes = self._table.state_bytes
+        state.claims = tuple(own or () for own in claims)
+        state.partitions = view.partitions
+        states.append(state)
+        self._attempt.world.platform.note(state, claims)
+        return state
+
+    def _tokens(self, effect: EmitState) -> tuple[int | None, ...]:
+        """Return per feed the token that a message carries, None where it carries none."""
+        if effect.kind is StateKind.STREAM:
+            known: dict[object, object] = {effect.stream: effect.payload}
+        else:
+            known = dict(effect.states) | {None: effect.payload}
+        return tuple(cast("int | None", known.get(plan.descriptor)) for plan in self._plans)

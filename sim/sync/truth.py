@@ -1,0 +1,279 @@
+"""The world's own account of every record and state, kept apart from what the core believes.
+
+A record is a position of a feed; packets are runs of positions.  Nothing here is asked by source,
+destination or core: only properties, rows and goals read it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from models.ordering import StateKind, StreamDescriptor
+from scenarios.sync import Medium, SyncModel
+from scenarios.sync import StateKind as FeedKind
+from sim.sync.intervals import Intervals, IntervalSet
+
+LOG_FEED = "*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feed:
+    """What the source reads in one sequence: a stream, or the change log of all streams.
+
+    index: place among the feeds; stream: index of its stream, None for the log.
+    total: how many records it has, at positions 0 to total - 1.
+    """
+
+    index: int
+    name: str
+    stream: int | None
+    total: int
+    partition_records: int
+
+
+class Partition:
+    """What one reader reads in one attempt, and how far its records have come.
+
+    ordinal: its number among the readers of its feed over the run, from 0.
+    wire_id: the partition id on its records; it identifies nothing when two readers draw the same.
+    low, high: its positions; `high` is what it read in the end, which may be less than planned.
+    """
+
+    __slots__ = (
+        "durable",
+        "feed",
+        "high",
+        "last_durable_ns",
+        "last_read_ns",
+        "low",
+        "ordinal",
+        "produced",
+        "read",
+        "socket",
+        "source_count",
+        "started_ns",
+        "wire_id",
+    )
+
+    def __init__(self, feed: Feed, *, low: int, high: int) -> None:
+        self.feed = feed
+        self.ordinal = 0
+        self.low = low
+        self.high = high
+        self.wire_id = ""
+        self.socket = 0
+        self.started_ns = 0
+        self.source_count = 0
+        self.produced = 0
+        self.read = 0
+        self.durable = 0
+        self.last_read_ns = 0
+        self.last_durable_ns = 0
+
+
+class SourceState:
+    """One state message of the source, from its making to its acknowledgement.
+
+    index: its number in its scope, from 1; on the wire on sockets only.
+    claims: per feed, every position that a restart from this state does not read again.
+    partitions: those whose records it is the first to claim.
+    accounts: what the core has to wait for before it may release this state.
+    """
+
+    __slots__ = (
+        "accepted_ns",
+        "accepted_step",
+        "accounts",
+        "acknowledged_ns",
+        "attempt",
+        "claims",
+        "first_send_ns",
+        "index",
+        "inner",
+        "kind",
+        "partitions",
+        "payload",
+        "reserved",
+        "scope",
+        "send_ns",
+        "size_bytes",
+        "socket",
+        "source_count",
+        "stream",
+        "tries",
+        "triggered_ns",
+        "wire_id",
+    )
+
+    def __init__(self, *, attempt: int, scope: str, index: int, payload: str, now: int) -> None:
+        self.attempt = attempt
+        self.scope = scope
+        self.index = index
+        self.payload = payload
+        self.triggered_ns = now
+        self.kind = StateKind.STREAM
+        self.stream: int | None = None
+        self.wire_id: str | None = None
+        self.inner: tuple[tuple[StreamDescriptor, str], ...] = ()
+        self.source_count = 0
+        self.size_bytes = 0
+        self.claims: tuple[Intervals, ...] = ()
+        self.partitions: tuple[Partition, ...] = ()
+        self.socket: int | None = None
+        self.accepted_ns: int | None = None
+        self.accepted_step = 0
+        self.accounts: tuple[Account, ...] = ()
+        self.reserved = False
+        self.first_send_ns: int | None = None
+        self.send_ns: int | None = None
+        self.acknowledged_ns: int | None = None
+        self.tries = 0
+
+
+@dataclass(slots=True, eq=False)
+class Account:
+    """What was read, and what was reported to the core, of what one state has to wait for.
+
+    On sockets: the records of one partition id of one stream.  On STDIO: the records of one stream
+    that were read between two states.
+    """
+
+    stream: int
+    read: int = 0
+    records: int = 0
+    size_bytes: int = 0
+    rejected: int = 0
+    reported_step: int = 0  # `AttemptTruth.step` of the last report
+
+    @property
+    def reported(self) -> int:
+        """How many records were reported durable, committed or rejected."""
+        return self.records + self.rejected
+
+
+@dataclass(slots=True)
+class AttemptTruth:
+    """The account of one attempt.
+
+    base: per feed, what the attempt was told not to read again.
+    durable: per feed, what this attempt made durable, and the base.
+    states: scope -> the source's states in their order; released: scope -> how many were returned.
+    """
+
+    number: int
+    started_ns: int
+    base: tuple[Intervals, ...]
+    durable: list[IntervalSet]
+    states: dict[str, list[SourceState]] = field(default_factory=dict)
+    released: dict[str, int] = field(default_factory=dict)
+    accounts: dict[tuple[int, str | int], Account] = field(default_factory=dict)
+    intervals: dict[int, int] = field(default_factory=dict)  # per stream, on STDIO
+    partitions: list[Partition] = field(default_factory=list)
+    read: dict[int, int] = field(default_factory=dict)  # records per stream
+    completed: dict[str, None] = field(default_factory=dict)  # scopes whose COMPLETE was read
+    acknowledged: list[Intervals] = field(default_factory=list)  # per feed, by returned states
+    redelivered: int = 0
+    step: int = 0  # a count of what happened, to say what came before what
+    ended_ns: int | None = None
+    reason: str | None = None
+
+    def account(self, stream: int, key: str | int) -> Account:
+        """Return the account of an id (sockets) or of an interval (STDIO) of a stream."""
+        found = self.accounts.get((stream, key))
+        if found is None:
+            found = self.accounts[(stream, key)] = Account(stream)
+        return found
+
+    def end_interval(self, stream: int) -> Account:
+        """End the present interval of a stream (STDIO) and return its account."""
+        interval = self.intervals.get(stream, 0)
+        self.intervals[stream] = interval + 1
+        return self.account(stream, interval)
+
+    def acknowledge(self, state: SourceState) -> None:
+        """Enter that the send of a state has returned."""
+        self.released[state.scope] = state.index
+        if state.stream is None:
+            self.acknowledged = list(state.claims)
+        else:
+            self.acknowledged[state.stream] = state.claims[state.stream]
+
+    def next_step(self) -> int:
+        """Count one thing that happened."""
+        self.step += 1
+        return self.step
+
+
+class Truth:
+    """The account of a whole run, over all attempts."""
+
+    def __init__(self, model: SyncModel) -> None:
+        self.model = model
+        self.descriptors = tuple(
+            StreamDescriptor(stream.name, stream.namespace or None) for stream in model.streams
+        )
+        self.stream_index = {descriptor: i for i, descriptor in enumerate(self.descriptors)}
+        self.scopes = tuple(str(descriptor) for descriptor in self.descriptors)
+        self.feeds = _feeds(model, self.scopes)
+        self.log_run = model.source.packet_records
+        self.on_sockets = model.medium is Medium.SOCKET
+        self.stored = [IntervalSet() for _ in self.feeds]  # durable over all attempts
+        self.stored_count = 0  # with repetitions
+        self.produced_count = 0
+        self.attempts: list[AttemptTruth] = []
+
+    def begin_attempt(self, base: tuple[Intervals, ...], now: int) -> AttemptTruth:
+        """Open the account of the next attempt, which starts from `base`."""
+        durable = [IntervalSet(intervals) for intervals in base]
+        attempt = AttemptTruth(len(self.attempts) + 1, now, base, durable)
+        attempt.acknowledged = list(base)
+        self.attempts.append(attempt)
+        return attempt
+
+    def stream_at(self, feed: Feed, position: int) -> int:
+        """Return the index of the stream that a record belongs to."""
+        if feed.stream is not None:
+            return feed.stream
+        return position // self.log_run % len(self.descriptors)
+
+    def piece_end(self, feed: Feed, low: int, high: int) -> int:
+        """Return where the packet that begins at `low` ends: full, or at the end of its run."""
+        size = self.log_run
+        end = low + size if feed.stream is not None else (low // size + 1) * size
+        return min(end, high)
+
+    def rejected(self, stream: int, low: int, high: int) -> int:
+        """Return how many records of a stream are rejected in low <= position < high."""
+        every = self.model.streams[stream].reject_every
+        return high // every - low // every if every else 0
+
+    @property
+    def distinct_count(self) -> int:
+        """How many different records are durable."""
+        return sum(stored.count() for stored in self.stored)
+
+
+def _feeds(model: SyncModel, scopes: tuple[str, ...]) -> tuple[Feed, ...]:
+    feeds: list[Feed] = []
+    if model.state_kind is not FeedKind.GLOBAL:
+        for index, (stream, scope) in enumerate(zip(model.streams, scopes, strict=True)):
+            feeds.append(
+                Feed(
+                    index=index,
+                    name=scope,
+                    stream=index,
+                    total=stream.records,
+                    partition_records=stream.partition_records,
+                )
+            )
+    if model.state_kind is not FeedKind.STREAM:
+        feeds.append(
+            Feed(
+                index=len(feeds),
+                name=LOG_FEED,
+                stream=None,
+                total=model.source.log_records,
+                partition_records=model.source.log_partition_records,
+            )
+        )
+    return tuple(feeds)

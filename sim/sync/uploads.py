@@ -1,0 +1,161 @@
+"""Batches of records and their way to storage: closed by size, age or the end; a few at once."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from scenarios.sync_faults import Point
+from sim.sync.kinds import KIND_BATCH_TIMER, KIND_UPLOADED
+
+if TYPE_CHECKING:
+    from scenarios.sync_faults import ReorderUploads
+    from sim.kernel import Timer
+    from sim.sync.attempt import Attempt
+    from sim.sync.messages import RecordPacket
+
+_NS_PER_S = 1_000_000_000
+
+
+class Batch:
+    """Records of one stream, read from one socket, that go to storage together."""
+
+    __slots__ = ("count", "ids", "number", "packets", "size_bytes", "stream", "timer", "tries")
+
+    def __init__(self, stream: int) -> None:
+        self.stream = stream
+        self.count = 0
+        self.size_bytes = 0
+        self.packets: list[RecordPacket] = []
+        self.ids: list[str] = []  # beside each packet, the id under which the core counts it
+        self.timer: Timer | None = None
+        self.tries = 0
+        self.number = 0  # of its last upload, from 1 over the run
+
+
+class Pipeline:
+    """What one socket's records go through: an open batch per stream."""
+
+    def __init__(self, attempt: Attempt, uploader: Uploader, socket: int) -> None:
+        self._attempt = attempt
+        self._uploader = uploader
+        self._entity = attempt.env.entity("pipeline", socket)
+        self._open: dict[int, Batch] = {}
+        table = attempt.model.destination
+        self._batch_records = table.batch_records
+        self._batch_delay_ns = table.batch_delay_ns
+
+    def add(self, packet: RecordPacket, wire_id: str) -> None:
+        """Add a packet to the open batch of its stream; close the batch when it is full."""
+        stream = packet.stream
+        batch = self._open.get(stream)
+        if batch is None:
+            batch = self._open[stream] = Batch(stream)
+            batch.timer = self._attempt.call_in(
+                self._batch_delay_ns, KIND_BATCH_TIMER, self._entity, self._close, batch
+            )
+        batch.count += packet.high - packet.low
+        batch.size_bytes += packet.size_bytes
+        batch.packets.append(packet)
+        batch.ids.append(wire_id)
+        if batch.count >= self._batch_records:
+            self._close(batch)
+
+    def close_all(self) -> None:
+        """Close every open batch, in the order in which they were opened."""
+        for batch in list(self._open.values()):
+            self._close(batch)
+
+    def _close(self, batch: Batch) -> None:
+        del self._open[batch.stream]
+        if batch.timer is not None:
+            batch.timer.cancel()
+        self._uploader.add(batch)
+
+
+class Uploader:
+    """Uploads batches to storage, a few at once, and tells the destination which are durable."""
+
+    def __init__(self, attempt: Attempt, on_durable: Callable[[Batch], None]) -> None:
+        self.busy = 0
+        self._attempt = attempt
+        self._on_durable = on_durable
+        self._table = attempt.model.destination
+        self._stream = attempt.env.stream("destination.upload")
+        self._entity = attempt.env.entity("storage")
+        self._queue: deque[Batch] = deque()
+        self._held: list[tuple[ReorderUploads, Batch]] = []
+
+    @property
+    def idle(self) -> bool:
+        """Whether every batch has become durable."""
+        return not (self.busy or self._queue or self._held)
+
+    @property
+    def queued_count(self) -> int:
+        """How many batches wait for their upload to begin."""
+        return len(self._queue)
+
+    def add(self, batch: Batch) -> None:
+        """Take a closed batch."""
+        self._attempt.point(Point.BEFORE_UPLOAD)
+        self._queue.append(batch)
+        self._start()
+
+    def _start(self) -> None:
+        attempt, table = self._attempt, self._table
+        while self._queue and self.busy < table.uploads_at_once:
+            batch = self._queue.popleft()
+            self.busy += 1
+            batch.tries += 1
+            batch.number = attempt.world.next_upload()
+            drawn = self._stream.lognormal_ns(table.upload_ns, table.upload_spread)
+            duration = drawn + batch.size_bytes * _NS_PER_S // table.upload_bytes_per_s
+            duration = attempt.faults.upload_ns(duration, attempt.env.now)
+            fields = (batch.number, batch.stream, batch.count)
+            attempt.env.trace.record("upload", self._entity, *fields)
+            attempt.call_in(duration, KIND_UPLOADED, self._entity, self._uploaded, batch)
+
+    def _uploaded(self, batch: Batch) -> None:
+        self.busy -= 1
+        attempt = self._attempt
+        if attempt.faults.upload_fails(batch.number):
+            self._failed(batch)
+            return
+        window = self._window(batch.number)
+        if window is not None:
+            self._held.append((window, batch))
+        else:
+            self._on_durable(batch)
+        self._start()
+        self._release_held()
+
+    def _failed(self, batch: Batch) -> None:
+        attempt = self._attempt
+        attempt.env.trace.record("upload_failed", self._entity, batch.number)
+        attempt.env.goals.reach("upload_failed")
+        if batch.tries >= self._table.upload_tries:
+            attempt.fail(f"upload of stream {batch.stream} failed {batch.tries} times")
+        self._queue.append(batch)
+        self._start()
+        self._release_held()
+
+    def _window(self, number: int) -> ReorderUploads | None:
+        for fault in self._attempt.faults.reorders:
+            if fault.occurrence <= number < fault.occurrence + fault.uploads:
+                return fault
+        return None
+
+    def _release_held(self) -> None:
+        """Let a window's uploads take effect, the last begun first, once all are through."""
+        while self._held:
+            window = self._held[0][0]
+            members = [batch for fault, batch in self._held if fault is window]
+            if len(members) < window.uploads and (self.busy or self._queue):
+                return
+            self._held = [(fault, batch) for fault, batch in self._held if fault is not window]
+            if len(members) > 1:
+                self._attempt.env.goals.reach("uploads_reordered")
+            for batch in sorted(members, key=lambda batch: -batch.number):
+                self._on_durable(batch)

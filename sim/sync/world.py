@@ -1,0 +1,172 @@
+"""The world of one sync: attempts one after the other, until one succeeds or the platform gives up.
+
+Faults are finite, silence ends an attempt and attempts are limited, so every run ends; the bound on
+the whole run is there to catch a program that breaks this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, cast
+
+from models.ordering import Medium, OrderingDoor, OrderingParameters, make_core
+from scenarios.errors import UserError
+from scenarios.sync import Medium as MediumChoice
+from scenarios.sync import MissingState, StateKind, SyncModel
+from scenarios.sync_faults import SyncFault
+from scenarios.sync_names import GOALS
+from sim.kernel import Wait, explain_waits
+from sim.properties.ordering import OrderingProperties
+from sim.sync.attempt import Attempt
+from sim.sync.faults import FaultPlan
+from sim.sync.kinds import KIND_ATTEMPT, KIND_FAULT
+from sim.sync.platform import Platform
+from sim.sync.truth import Truth
+from sim.twins.ordering import TWINS
+
+if TYPE_CHECKING:
+    from sim.sync.intervals import Intervals
+    from sim.world import RunSpec
+
+# Assumption: no sync of a library scenario takes a month; a run that does is stuck.
+_BOUND_NS = 30 * 24 * 3600 * 1_000_000_000
+# Assumption: late reports trail a release by a few batches; small, so that the bound is tested.
+_RELEASED_IDS_KEPT = 64
+
+
+class SyncWorld:
+    """One run."""
+
+    def __init__(self, spec: RunSpec) -> None:
+        self.spec = spec
+        self.model = cast("SyncModel", spec.scenario.model)
+        self.env = spec.environment(GOALS)
+        self.faults = FaultPlan(cast("tuple[SyncFault, ...]", spec.scenario.faults))
+        self.truth = Truth(self.model)
+        self.platform = Platform(self.env, self.model.platform, len(self.truth.feeds))
+        self.properties = OrderingProperties(self)
+        self.attempt: Attempt | None = None
+        self.succeeded = False
+        self.gave_up: str | None = None
+        self.stalled: str | None = None
+        self.reader_counts = [0] * len(self.truth.feeds)
+        self.drawn_ids: dict[tuple[int, int], str] = {}
+        self.finished = self.env.event()
+        self._uploads = 0
+        self._sends = 0
+        self.entity = self.env.entity("platform")
+        on_sockets = self.model.medium is MediumChoice.SOCKET
+        self.parameters = OrderingParameters(
+            medium=Medium.SOCKET if on_sockets else Medium.STDIO,
+            streams=self.truth.descriptors,
+            channels=self.model.sockets.count if on_sockets else 1,
+            released_ids_kept=_RELEASED_IDS_KEPT,
+        )
+        self._factory: Any = _factory(spec)
+
+    def run(self) -> None:
+        """Run to the end: success, giving up, a violation, or the bound."""
+        env = self.env
+        for crash in self.faults.crashes_at:
+            env.call_at(crash.at_ns, KIND_FAULT, self.entity, self._crash, crash.side)
+        env.call_at(_BOUND_NS, KIND_FAULT, self.entity, self._out_of_time)
+        self._start_attempt()
+        env.run(until=self.finished)
+        self.properties.on_run_ended()
+        for attempt in self.truth.attempts:
+            if attempt.ended_ns is None:
+                attempt.ended_ns = env.now
+
+    def make_core(self) -> OrderingDoor:
+        """Make the core of one attempt."""
+        return cast("OrderingDoor", self._factory(self.parameters))
+
+    def next_upload(self) -> int:
+        """Number the uploads of the run from 1."""
+        self._uploads += 1
+        return self._uploads
+
+    def next_send(self) -> int:
+        """Number the sends of the run from 1."""
+        self._sends += 1
+        return self._sends
+
+    def next_reader(self, feed: int) -> int:
+        """Number the readers of a feed over the run from 0."""
+        number = self.reader_counts[feed]
+        self.reader_counts[feed] = number + 1
+        return number
+
+    def attempt_ended(self, attempt: Attempt, reason: str | None) -> None:
+        """Go on after an attempt: finish, give up, or start again after a while."""
+        self.attempt = None
+        if self.properties.violated:
+            self._finish()
+        elif reason is None:
+            self.succeeded = True
+            self._finish()
+        else:
+            wait_ns = self.platform.judge()
+            self.env.goals.reach("attempt_failed")
+            if wait_ns is None:
+                self.gave_up = reason
+                self.env.goals.reach("gave_up")
+                self.env.trace.record("gave_up", self.entity, attempt.truth.number)
+                self._finish()
+                return
+            self.env.call_in(wait_ns, KIND_ATTEMPT, self.entity, self._start_attempt)
+
+    def explain(self) -> str:
+        """Say who waits for whom."""
+        return explain_waits(self._waits())
+
+    def _start_attempt(self) -> None:
+        base = self._base()
+        self.attempt = attempt = Attempt(self, base)
+        self.env.trace.record("attempt", self.entity, attempt.truth.number)
+        if attempt.truth.number > 1:
+            self.env.goals.reach("attempt_restarted")
+        attempt.start()
+
+    def _base(self) -> tuple[Intervals, ...]:
+        """Return per feed what the source takes for read, given the stored states."""
+        resume = self.platform.resume
+        base: list[Intervals] = []
+        shared_known = self.model.state_kind is StateKind.SNAPSHOT and resume[-1] is not None
+        for feed, claims in zip(self.truth.feeds, resume, strict=True):
+            if claims is not None:
+                base.append(claims)
+            elif shared_known and self.model.source.missing_state is MissingState.FINISHED:
+                self.env.goals.reach("missing_state_taken_for_finished")
+                base.append(((0, feed.total),) if feed.total else ())
+            else:
+                base.append(())
+        return tuple(base)
+
+    def _crash(self, side: Any) -> None:
+        attempt = self.attempt
+        if attempt is not None:
+            attempt.call_in(0, KIND_FAULT, attempt.entity, attempt.crash, side)
+
+    def _out_of_time(self) -> None:
+        self.stalled = f"the run is not over after {_BOUND_NS} ns: {self.explain()}"
+        self._finish()
+
+    def _finish(self) -> None:
+        if not self.finished.triggered:
+            self.finished.succeed()
+
+    def _waits(self) -> Iterator[Wait]:
+        attempt = self.attempt
+        if attempt is not None:
+            yield from attempt.waits()
+
+
+def _factory(spec: RunSpec) -> Any:
+    if spec.core is not None:
+        return spec.core
+    if spec.twin is not None:
+        if spec.twin not in TWINS:
+            raise UserError(f"--twin: found {spec.twin!r}, expected one of {', '.join(TWINS)}")
+        return TWINS[spec.twin].make
+    return make_core
