@@ -8,10 +8,11 @@ from dataclasses import MISSING, dataclass
 from typing import Any, cast
 
 from scenarios import document
+from scenarios.composites import Many, Nested, OneOf
 from scenarios.kinds import Choice, Kind
 from scenarios.links import LINKS
 from scenarios.spec import Link, Scenario
-from scenarios.tables import Entry, Many, Nested, OneOf, schema
+from scenarios.tables import Entry, schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

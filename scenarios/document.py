@@ -12,22 +12,13 @@ import json
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
+from scenarios.composites import Many, Nested, OneOf
 from scenarios.errors import Problem, ScenarioError
 from scenarios.fields import REQUIRED, name_kind
 from scenarios.kinds import At, Bad, Choice, Kind, Text, suggestion
 from scenarios.links import LINKS
 from scenarios.spec import Link, Scenario
-from scenarios.tables import (
-    Entry,
-    Many,
-    Nested,
-    OneOf,
-    human_table,
-    placed,
-    plain_table,
-    read_keys,
-    schema,
-)
+from scenarios.tables import Entry, human_table, placed, plain_table, read_keys, schema
 
 
 class _Placed(Protocol):

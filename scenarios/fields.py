@@ -26,8 +26,9 @@ from enum import StrEnum
 from typing import Any
 
 from scenarios import units
+from scenarios.composites import Many, Nested, OneOf
 from scenarios.kinds import Choice, Flag, Kind, Real, Text, Whole
-from scenarios.tables import METADATA_KEY, Many, Nested, OneOf, Parameter, schema
+from scenarios.tables import METADATA_KEY, Parameter, schema
 
 REQUIRED: Any = dataclasses.MISSING
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from scenarios.composites import Many
 from scenarios.fields import REQUIRED, name_kind, whole
 from scenarios.kinds import BAD, At, Flag, Kind, Text
-from scenarios.tables import Entry, Many
+from scenarios.tables import Entry
 from scenarios.vary import is_path
 
 LARGEST_SEED = (1 << 62) - 1

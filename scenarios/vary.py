@@ -13,12 +13,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scenarios import document
+from scenarios.composites import Many, Nested, OneOf
 from scenarios.errors import Problem, ScenarioError
 from scenarios.kinds import NONE_TEXT, At, Kind, suggestion
 from scenarios.links import LINKS
 from scenarios.literal import shown
 from scenarios.spec import Link, Scenario
-from scenarios.tables import Entry, Many, Nested, OneOf, schema
+from scenarios.tables import Entry, schema
 
 _STEP = re.compile(r"(?:^|\.)([A-Za-z0-9_-]+)|\[([0-9]{1,6}|\*)\]", re.ASCII)
 EVERY = "*"

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from scenarios import Scenario, canonical_json, loads, scenario_key
 from scenarios.catalogue import all_scenarios
+from scenarios.composites import OneOf
 from scenarios.document import from_json, to_json
 from scenarios.links import LINKS
 from scenarios.spec import Link
-from scenarios.tables import OneOf
 from scenarios.toml import to_toml, write
 from tests.scenarios import toy
 from tests.scenarios.strategies import tables, typed

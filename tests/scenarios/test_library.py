@@ -1,0 +1,53 @@
+"""The library: every scenario loads, is named as its file, and says what it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from scenarios import ScenarioError, scenario_key
+from scenarios.catalogue import LIBRARY, all_names, all_scenarios, by_name, shelf
+from scenarios.composites import Many, Nested, OneOf
+from scenarios.document import entries
+from scenarios.spec import Link
+from scenarios.tables import schema
+
+
+def test_files_bear_their_names() -> None:
+    """A scenario's name is its file's, and no two files of different folders share one."""
+    names = all_names()
+    assert [by_name(name).name for name in names] == list(names)
+    assert len(shelf(LIBRARY)) == len(names)
+
+
+def test_no_two_scenarios_are_the_same() -> None:
+    """Each scenario of the library has a key and a sentence of its own."""
+    found = all_scenarios()
+    assert len({scenario_key(scenario) for scenario in found}) == len(found)
+    assert len({scenario.says for scenario in found}) == len(found)
+
+
+def test_misspelt_names_are_suggested() -> None:
+    """A name that resembles a scenario's is answered with that scenario's name."""
+    name = all_names()[0]
+    with pytest.raises(ScenarioError) as caught:
+        by_name(name[:-1] + "_")
+    assert f'did you mean "{name}"?' in str(caught.value)
+
+
+def test_declarations_are_sound(link: Link) -> None:
+    """Every parameter is declared with its unit in its name and a default within its bounds."""
+    waiting = [link.model, *link.faults.values()]
+    seen: list[type] = []
+    assert entries(link)
+    while waiting:
+        table = waiting.pop()
+        if table in seen:
+            continue
+        seen.append(table)
+        for entry in schema(table):
+            kind = entry.kind.item if isinstance(entry.kind, Many) else entry.kind
+            if isinstance(kind, Nested):
+                waiting.append(kind.table)
+            elif isinstance(kind, OneOf):
+                waiting.extend(kind.tables.values())
+    assert len(seen) > len(link.faults)
