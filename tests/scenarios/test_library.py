@@ -19,6 +19,11 @@ def test_files_bear_their_names() -> None:
     assert len(shelf(LIBRARY)) == len(names)
 
 
+def test_every_link_has_scenarios(link: Link) -> None:
+    """Each link of the registry can be tried at once: the library has scenarios of it."""
+    assert any(scenario.link == link.name for scenario in all_scenarios())
+
+
 def test_no_two_scenarios_are_the_same() -> None:
     """Each scenario of the library has a key and a sentence of its own."""
     found = all_scenarios()

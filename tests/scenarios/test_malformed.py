@@ -32,7 +32,8 @@ def _subjects() -> list[tuple[Scenario, Link]]:
     found = [(toy.EXAMPLE, toy.LINK)]
     for link in LINKS.values():
         ours = [scenario for scenario in all_scenarios() if scenario.link == link.name]
-        found.append((max(ours, key=lambda scenario: len(to_json(scenario))), link))
+        if ours:
+            found.append((max(ours, key=lambda scenario: len(to_json(scenario))), link))
     return found
 
 
