@@ -25,6 +25,10 @@ EXIT_OURS = 3
 VERBS: dict[str, tuple[str, str]] = {
     "list": ("sim.cli.list", "show the scenarios and sweep plans that come with the program"),
     "explain": ("sim.cli.explain", "show a scenario's parameters, or explain a topic"),
+    "run": ("sim.cli.run", "run a scenario once and say how it ended"),
+    "check": ("sim.cli.check", "check many seeds and tie orders against the properties"),
+    "hunt": ("sim.cli.hunt", "search for a violation, then shrink it"),
+    "replay": ("sim.cli.replay", "tell the story of one run or one checkpoint, with pictures"),
     "order": ("sim.cli.order", "order the states of real Airbyte messages as a destination does"),
     "conform": ("sim.cli.conform", "run conformance vectors against a protocol core"),
 }

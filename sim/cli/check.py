@@ -1,0 +1,128 @@
+"""`ckptsim check`: many seeds and tie orders of one scenario against its properties."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from typing import Any, Self
+
+from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from sim.cli.subject import (
+    add_subject_arguments,
+    many_ties,
+    positive,
+    subject_of,
+    table,
+    violation_text,
+)
+from sim.search import CheckReport, Subject, Trial, check
+
+EXAMPLES = """examples:
+  ckptsim check sync-reference --seeds 1000
+  ckptsim check sync-reference --seeds 1000 --ties random,pct --jobs 2
+  ckptsim check sync-reference --seeds 1000 --twin gaps_tolerated
+  ckptsim check sync-reference --seeds 200 --core my_package.my_module:make_core"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    add_subject_arguments(parser)
+    parser.add_argument("--seeds", type=positive, default=100, help="how many (default 100)")
+    parser.add_argument("--first", type=int, default=0, help="the first seed (default 0)")
+    parser.add_argument(
+        "--ties",
+        type=many_ties,
+        default=("random",),
+        metavar="POLICY[,POLICY]",
+        help="tie policies taken in turn: structural, random (default), pct, pct:DEPTH",
+    )
+    parser.add_argument("--jobs", type=positive, default=1, help="processes (default 1)")
+    parser.add_argument(
+        "--keep-going", action="store_true", help="do not stop at the first violation"
+    )
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check the seeds, print the violations and what was reached."""
+    subject = subject_of(arguments)
+    seeds = range(arguments.first, arguments.first + arguments.seeds)
+    with _Bar(len(seeds)) as bar:
+        report = check(
+            subject,
+            seeds,
+            ties=arguments.ties,
+            jobs=arguments.jobs,
+            keep_going=arguments.keep_going,
+            progress=bar.step,
+        )
+    if arguments.json:
+        print(json.dumps(_document(subject, report), indent=1))
+    else:
+        print(_text(subject, report))
+    return EXIT_FINE if report.passed else EXIT_VIOLATED
+
+
+class _Bar:
+    """A progress bar on a terminal, and nothing elsewhere."""
+
+    def __init__(self, total: int) -> None:
+        from tqdm import tqdm
+
+        self._bar: Any = tqdm(total=total, unit="run", disable=not sys.stderr.isatty(), leave=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+    def step(self, _: Trial) -> None:
+        """Count one run."""
+        self._bar.update()
+
+
+def _document(subject: Subject, report: CheckReport) -> dict[str, Any]:
+    return {
+        "scenario": subject.scenario.name,
+        "first": report.seeds.start,
+        "seeds": len(report.seeds),
+        "ties": list(report.ties),
+        "runs": report.runs,
+        "events": report.events,
+        "passed": report.passed,
+        "outcomes": report.outcomes,
+        "goals": report.goals,
+        "missed_goals": report.missed_goals,
+        "expected_violations": report.expected,
+        "violations": [
+            {"seed": found.seed, "ties": found.ties} | asdict(row)
+            for found in report.unexpected
+            for row in found.violations
+        ],
+        "first_violating_seed": report.unexpected[0].seed if report.unexpected else None,
+        "digest": report.digest,
+    }
+
+
+def _text(subject: Subject, report: CheckReport) -> str:
+    parts = [violation_text(row) for found in report.unexpected for row in found.violations[:1]]
+    reached = [f"{name} in {runs}" for name, runs in report.goals.items() if runs]
+    found = ", ".join(f"seed {trial.seed}" for trial in report.unexpected[:10])
+    pairs: list[tuple[str, object]] = [
+        ("scenario", f"{subject.scenario.name} ({subject.scenario.link})"),
+        ("runs", f"{report.runs} of {len(report.seeds)}, {', '.join(report.ties)} ties"),
+        ("outcomes", ", ".join(f"{count} {name}" for name, count in report.outcomes.items())),
+        ("reached", ", ".join(reached) or "no rare situation"),
+        ("not reached", ", ".join(report.missed_goals) or "none of the declared"),
+        ("violations", f"{len(report.unexpected)} run(s): {found}" if found else "none"),
+        ("digest", report.digest),
+    ]
+    if report.expected:
+        broken = ", ".join(f"{name} in {runs}" for name, runs in report.expected.items())
+        pairs.insert(6, ("as expected", f"broke {broken}"))
+    if report.unbroken:
+        pairs.append(("FAILED", f"expected to break and did not: {', '.join(report.unbroken)}"))
+    return "\n\n".join([*parts, table(pairs)])

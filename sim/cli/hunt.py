@@ -1,0 +1,132 @@
+"""`ckptsim hunt`: search for a violation, shrink it, and write the smallest scenario."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from scenarios.toml import to_toml
+from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from sim.cli.subject import (
+    add_subject_arguments,
+    many_ties,
+    positive,
+    subject_of,
+    table,
+    violation_text,
+)
+from sim.rows import ViolationRow
+from sim.search import Find, Subject, hunt
+from sim.search.trial import stories
+
+EXAMPLES = """examples:
+  ckptsim hunt sync-reference --twin cursor_before_send
+  ckptsim hunt sync-reference --seeds 5000 --faults 3
+  ckptsim hunt my_scenario.toml --core my_package.my_module:make_core --out smallest.toml"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    add_subject_arguments(parser)
+    parser.add_argument("--seeds", type=positive, default=1000, help="how many (default 1000)")
+    parser.add_argument("--first", type=int, default=0, help="the first seed (default 0)")
+    parser.add_argument(
+        "--ties",
+        type=many_ties,
+        default=("random", "pct", "structural"),
+        metavar="POLICY[,POLICY]",
+        help="tie policies taken in turn (default random,pct,structural)",
+    )
+    parser.add_argument(
+        "--faults", type=int, default=0, help="add up to so many random faults per seed (default 0)"
+    )
+    parser.add_argument(
+        "--property", metavar="NAME", help="look for this property's violation only"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="where the smallest scenario goes (out/hunt/...)"
+    )
+    parser.add_argument("--json", action="store_true", help="print the find as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Hunt, write the smallest scenario that breaks the property, and print its story."""
+    subject = subject_of(arguments)
+    seeds = range(arguments.first, arguments.first + arguments.seeds)
+    find = hunt(
+        subject,
+        seeds,
+        ties=arguments.ties,
+        faults=arguments.faults,
+        property_name=arguments.property,
+        progress=_on_terminal if sys.stderr.isatty() else None,
+    )
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    if find is None:
+        text = f"no violation in {len(seeds)} runs of {subject.scenario.name}"
+        print(json.dumps({"found": None, "runs": len(seeds)}) if arguments.json else text)
+        return EXIT_FINE
+    path = arguments.out or Path("out", "hunt", f"{subject.scenario.name}-{find.property}.toml")
+    row = _written(find, subject, path)
+    print(
+        json.dumps(_document(find, row, path), indent=1)
+        if arguments.json
+        else _text(find, row, path)
+    )
+    return EXIT_VIOLATED
+
+
+def _on_terminal(text: str) -> None:
+    print(f"\r{text:<40}", end="", file=sys.stderr, flush=True)
+
+
+def _written(find: Find, subject: Subject, path: Path) -> ViolationRow:
+    """Write the smallest scenario, run it from there, and return its violation with the story."""
+    scenario = replace(
+        find.shrunk.scenario,
+        says=f"the smallest scenario found that breaks {find.property}",
+        violates=(),
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(to_toml(scenario), encoding="utf-8")
+    smallest = Subject(scenario=scenario, core=subject.core, twin=subject.twin, source=str(path))
+    found = find.shrunk.trial
+    if found.digest:
+        result = smallest.run(found.seed, found.ties, keep_trace=True)
+        rows = stories(scenario.link, result)
+    else:  # the core raised, so there is nothing to tell
+        rows = [replace(row, replay=row.replay) for row in found.violations]
+    return next(row for row in rows if row.property == find.property)
+
+
+def _document(find: Find, row: ViolationRow, path: Path) -> dict[str, Any]:
+    return {
+        "found": find.property,
+        "runs": find.runs,
+        "seed": find.shrunk.trial.seed,
+        "ties": find.shrunk.trial.ties,
+        "faults_before": len(find.scenario.faults),
+        "faults_after": len(find.shrunk.scenario.faults),
+        "shrinking_runs": find.shrunk.trials,
+        "file": str(path),
+        "violation": asdict(row),
+        "replay": row.replay,
+    }
+
+
+def _text(find: Find, row: ViolationRow, path: Path) -> str:
+    before, after = len(find.scenario.faults), len(find.shrunk.scenario.faults)
+    shrunk = f"{find.shrunk.steps} steps, {find.shrunk.trials} runs; faults {before} -> {after}"
+    summary = table(
+        [
+            ("found", f"after {find.runs} run(s), seed {find.found.seed}, {find.found.ties} ties"),
+            ("shrunk", shrunk),
+            ("written", path),
+        ]
+    )
+    return f"{violation_text(row)}\n\n{summary}"

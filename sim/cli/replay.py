@@ -1,0 +1,86 @@
+"""`ckptsim replay`: the story of one run or one checkpoint, as text and as pictures."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from scenarios import UserError
+from sim.cli.main import EXIT_FINE
+from sim.cli.subject import (
+    add_seed_arguments,
+    add_subject_arguments,
+    subject_of,
+    violation_text,
+)
+from sim.export import mermaid, perfetto, shiviz
+from sim.search.trial import stories
+from sim.story import Target, concerning, tell
+from sim.world import load_world
+
+EXAMPLES = """examples:
+  ckptsim replay sync-reference --seed 7
+  ckptsim replay sync-reference --seed 7 --ties random --checkpoint users/3
+  ckptsim replay my_scenario.toml --twin arrival_order --out pictures"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    add_subject_arguments(parser)
+    add_seed_arguments(parser)
+    parser.add_argument(
+        "--checkpoint", metavar="[SCOPE/]INDEX", help="tell the story of this checkpoint only"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="where the pictures go (out/replay/RUN_KEY)"
+    )
+    parser.add_argument("--json", action="store_true", help="print story and files as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run again with the trace kept, tell it, and write it for three viewers."""
+    subject = subject_of(arguments)
+    target = _target(arguments.checkpoint)
+    result = subject.run(arguments.seed, arguments.ties, keep_trace=True)
+    vocabulary = load_world(subject.scenario.link).VOCABULARY
+    entries = result.trace
+    if target is not None:
+        entries = list(concerning(entries, vocabulary, target))
+    lines = tell(entries, vocabulary)
+    folder = arguments.out or Path("out", "replay", result.run.run_key[:12])
+    files = {
+        "trace.perfetto.json": perfetto.document(entries, vocabulary, result.checkpoints),
+        "sequence.mmd": mermaid.diagram(entries, vocabulary),
+        "shiviz.log": shiviz.log(entries, vocabulary),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    rows = stories(subject.scenario.link, result)
+    if arguments.json:
+        document = {
+            "digest": result.run.digest,
+            "run_key": result.run.run_key,
+            "story": [str(line) for line in lines],
+            "violations": [row.property for row in rows],
+            "files": [str(folder / name) for name in files],
+        }
+        print(json.dumps(document, indent=1))
+        return EXIT_FINE
+    print("\n".join(map(str, lines)))
+    for row in rows:
+        print("\n" + violation_text(row))
+    print(f"\n{result.run.outcome}, digest {result.run.digest}")
+    print(f"written: {', '.join(str(folder / name) for name in files)}")
+    print("open the first at ui.perfetto.dev, the second with Mermaid, the third with ShiViz")
+    return EXIT_FINE
+
+
+def _target(text: str | None) -> Target | None:
+    if text is None:
+        return None
+    scope, slash, index = text.rpartition("/")
+    if not (index.isascii() and index.isdigit()):
+        raise UserError(f"--checkpoint: found {text!r}, expected INDEX or SCOPE/INDEX")
+    return Target(int(index), scope if slash else None)

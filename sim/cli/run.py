@@ -1,0 +1,104 @@
+"""`ckptsim run`: run a scenario once and say how it ended."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+
+from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from sim.cli.subject import (
+    add_seed_arguments,
+    add_subject_arguments,
+    subject_of,
+    table,
+    violation_text,
+)
+from sim.rows import CheckpointRow, RunResult
+from sim.search.trial import stories
+from sim.story import milliseconds
+
+EXAMPLES = """examples:
+  ckptsim run sync-reference
+  ckptsim run sync-reference --seed 7 --ties random
+  ckptsim run sync-reference --set sync.sockets.count=4 --json
+  ckptsim run my_scenario.toml --core my_package.my_module:make_core"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    add_subject_arguments(parser)
+    add_seed_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run once, print what came of it; a violation that is not expected is exit code 1."""
+    subject = subject_of(arguments)
+    result = subject.run(arguments.seed, arguments.ties)
+    if any(not row.story for row in result.violations):
+        kept = subject.run(arguments.seed, arguments.ties, keep_trace=True)
+        result.violations = stories(subject.scenario.link, kept)
+    print(_json(result) if arguments.json else _text(result))
+    expected = subject.scenario.violates
+    bad = [row for row in result.violations if row.property not in expected]
+    return EXIT_VIOLATED if bad else EXIT_FINE
+
+
+def _json(result: RunResult) -> str:
+    run = asdict(result.run)
+    document = {
+        "digest": run["digest"],
+        "run_key": run["run_key"],
+        "replay": run["replay"],
+        "run": run,
+        "goals": result.goals,
+        "violations": [asdict(row) for row in result.violations],
+        "checkpoints": [asdict(row) for row in result.checkpoints],
+        "task_checkpoints": [asdict(row) for row in result.task_checkpoints],
+        "tasks": [asdict(row) for row in result.tasks],
+        "releases": [asdict(row) for row in result.releases],
+        "recoveries": [asdict(row) for row in result.recoveries],
+    }
+    return json.dumps(document, indent=1)
+
+
+def _text(result: RunResult) -> str:
+    run = result.run
+    reached = [f"{name} ({count})" for name, count in result.goals.items() if count]
+    missed = [name for name, count in result.goals.items() if not count]
+    lines = table(
+        [
+            ("scenario", f"{run.scenario} ({run.link}), seed {run.seed}, {run.ties} ties"),
+            ("outcome", run.outcome + (f": {run.error}" if run.error else "")),
+            ("ended at", f"{milliseconds(run.ended_ns)}, after {run.attempts} attempt(s)"),
+            ("records", f"{run.records_produced} produced, {run.records_committed} committed"),
+            ("checkpoints", _checkpoints(run.checkpoints_completed, result.checkpoints)),
+            ("recoveries", len(result.recoveries)),
+            ("reached", ", ".join(reached) or "no rare situation"),
+            ("not reached", ", ".join(missed) or "none of the declared"),
+            ("violations", len(result.violations)),
+            ("digest", f"{run.digest} ({run.events} events)"),
+            ("replay", run.replay),
+        ]
+    )
+    return "\n\n".join([lines, *map(violation_text, result.violations)])
+
+
+def _checkpoints(completed: int, rows: Iterable[CheckpointRow]) -> str:
+    durations = sorted(
+        row.duration_ns for row in rows if row.status == "completed" and row.duration_ns is not None
+    )
+    text = f"{completed} completed"
+    other: dict[str, int] = {}
+    for row in rows:
+        if row.status != "completed":
+            other[row.status] = other.get(row.status, 0) + 1
+    text += "".join(f", {count} {status}" for status, count in other.items())
+    if durations:
+        median, last = durations[(len(durations) - 1) // 2], durations[-1]
+        text += (
+            f"; median {milliseconds(median)}, longest {milliseconds(last)} (n = {len(durations)})"
+        )
+    return text

@@ -1,0 +1,104 @@
+"""What the verbs about one scenario have in common: how it is named, varied and shown."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from scenarios import UserError
+from scenarios.catalogue import by_name
+from scenarios.vary import assignments, with_parameters
+from sim.kernel import parse_ties
+from sim.plugins import load_factory
+from sim.rows import ViolationRow
+from sim.search import Subject
+from sim.story import milliseconds
+
+
+def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare which scenario is meant, how it is varied, and with which core it runs."""
+    parser.add_argument(
+        "scenario", metavar="SCENARIO", help="a name that `ckptsim list` shows, or a TOML file"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        help="set a parameter, such as sync.sockets.count=4; may be repeated",
+    )
+    parser.add_argument("--core", metavar="MODULE:FACTORY", help="run this core instead of ours")
+    parser.add_argument("--twin", metavar="NAME", help="run a deliberately faulty twin of our core")
+
+
+def subject_of(arguments: argparse.Namespace) -> Subject:
+    """Return the scenario that the arguments mean, with its core.
+
+    Raises UserError when there is no such scenario, parameter or core.
+    """
+    parameters = assignments(arguments.set)
+    scenario = by_name(arguments.scenario)
+    if parameters:
+        scenario = with_parameters(scenario, parameters, source="--set")
+    if arguments.core and arguments.twin:
+        raise UserError("--core and --twin: found both, expected one of them")
+    if arguments.core:
+        load_factory(arguments.core)
+    return Subject(
+        scenario=scenario,
+        core=arguments.core,
+        twin=arguments.twin,
+        source=arguments.scenario,
+        parameters=json.dumps(parameters, sort_keys=True),
+    )
+
+
+def add_seed_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare seed and tie policy of a single run."""
+    parser.add_argument("--seed", type=int, default=0, help="of all random streams (default 0)")
+    parser.add_argument(
+        "--ties",
+        type=one_ties,
+        default="structural",
+        metavar="POLICY",
+        help="order of simultaneous events: structural (default), random, pct, pct:DEPTH",
+    )
+
+
+def one_ties(text: str) -> str:
+    """Return the text of a tie policy; raises argparse's error for any other."""
+    try:
+        return parse_ties(text, 0).name
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def many_ties(text: str) -> tuple[str, ...]:
+    """Return tie policies separated by commas."""
+    return tuple(one_ties(word) for word in text.split(","))
+
+
+def positive(text: str) -> int:
+    """Return a number from 1; raises argparse's error for anything else."""
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a whole number from 1")
+    return int(text)
+
+
+def table(pairs: Sequence[tuple[str, Any]]) -> str:
+    """Return names and values as aligned lines."""
+    width = max((len(name) for name, _ in pairs), default=0)
+    return "\n".join(f"{name:<{width}}  {value}" for name, value in pairs)
+
+
+def violation_text(row: ViolationRow) -> str:
+    """Return a violation as people read it: property, instant, story and the command."""
+    concerned = "" if row.index is None else f" ({row.scope or 'checkpoint'}/{row.index})"
+    story = "\n".join(f"  {line}" for line in row.story.splitlines())
+    return (
+        f"VIOLATED {row.property} at {milliseconds(row.at_ns)}{concerned}: {row.says}\n"
+        f"{story}\n"
+        f"replay: {row.replay}"
+    )

@@ -1,0 +1,1 @@
+"""Pictures of a trace for viewers that exist: Perfetto, Mermaid, ShiViz."""

@@ -1,0 +1,46 @@
+r"""Write a trace as a log for ShiViz: every entry with the vector clock of its entity.
+
+An entry happens after all earlier ones of its entity, and after the entry that began the message
+which it ends.
+
+Source: Beschastnikh, Wang, Brun, Ernst, Debugging Distributed Systems, ACM Queue 14(2), 2016; the
+pattern is `(?<event>.*)\\n(?<host>\\S*) (?<clock>{.*})`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from sim.export.arrows import spans
+from sim.kernel import Entry
+from sim.story import Vocabulary, milliseconds, tell
+
+PATTERN = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})"
+
+
+def log(entries: Sequence[Entry], vocabulary: Vocabulary) -> str:
+    """Return the log: per entry a line of text, then the entity and its clock."""
+    causes = {span.end: span.start for span in spans(entries, vocabulary) if span.end is not None}
+    clocks: dict[str, dict[str, int]] = {}
+    at: list[dict[str, int]] = []
+    lines: list[str] = []
+    for position, entry in enumerate(entries):
+        host = _host(entry)
+        clock = clocks.setdefault(host, {})
+        cause = causes.get(position)
+        if cause is not None:
+            for other, count in at[cause].items():
+                clock[other] = max(clock.get(other, 0), count)
+        clock[host] = clock.get(host, 0) + 1
+        at.append(dict(clock))
+        line = tell([entry], vocabulary)[0]
+        text = line.text.replace("\n", " ")
+        shown = json.dumps(clock, sort_keys=True, ensure_ascii=False)
+        lines.append(f"{milliseconds(line.time_ns)} {text}\n{host} {shown}")
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def _host(entry: Entry) -> str:
+    """Return the entity's name without blanks, as ShiViz wants it."""
+    return "_".join(str(entry[2]).split())

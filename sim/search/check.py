@@ -1,0 +1,125 @@
+"""Run a scenario under many seeds and tie orders against its properties."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import islice
+from multiprocessing import get_context
+
+from sim.search.trial import Subject, Trial, trial, with_story
+
+# Trials that a worker does at a time: enough to make the hand-over cheap, few enough to stop soon.
+_CHUNK = 16
+
+
+@dataclass(slots=True, kw_only=True)
+class CheckReport:
+    """What many runs of one scenario showed.
+
+    unexpected: the violating trials of properties that the scenario does not expect to break, with
+    stories, by seed; expected: property -> number of runs, for those it expects; goals: situation
+    -> number of runs that reached it.
+    """
+
+    seeds: range
+    ties: tuple[str, ...]
+    runs: int = 0
+    events: int = 0
+    outcomes: dict[str, int] = field(default_factory=dict)
+    goals: dict[str, int] = field(default_factory=dict)
+    expected: dict[str, int] = field(default_factory=dict)
+    unexpected: list[Trial] = field(default_factory=list)
+    digest: str = ""
+
+    @property
+    def missed_goals(self) -> list[str]:
+        """The declared situations that no run reached."""
+        return [name for name, runs in self.goals.items() if runs == 0]
+
+    @property
+    def unbroken(self) -> list[str]:
+        """The properties that the scenario should break and no run did."""
+        return [name for name, runs in self.expected.items() if runs == 0]
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing unexpected was found and everything expected was."""
+        return not self.unexpected and not self.unbroken
+
+
+def check(
+    subject: Subject,
+    seeds: range,
+    *,
+    ties: Sequence[str] = ("random",),
+    jobs: int = 1,
+    keep_going: bool = False,
+    progress: Callable[[Trial], None] | None = None,
+) -> CheckReport:
+    """Run the seeds in order, each under the next tie policy; stop at the first violation.
+
+    jobs: processes; the report does not depend on their number.  keep_going: do not stop;
+    progress: called after each trial.
+    """
+    scenario = subject.scenario
+    report = CheckReport(
+        seeds=seeds,
+        ties=tuple(ties),
+        goals=dict.fromkeys(scenario.goals, 0),
+        expected=dict.fromkeys(scenario.violates, 0),
+    )
+    digest = blake2b(digest_size=16)
+    for found in _trials(subject, seeds, ties, jobs):
+        _count(report, found)
+        digest.update(f"{found.seed} {found.ties} {found.digest}\n".encode())
+        if progress is not None:
+            progress(found)
+        if any(row.property not in report.expected for row in found.violations):
+            report.unexpected.append(with_story(subject, found))
+            if not keep_going:
+                break
+    report.digest = digest.hexdigest()
+    return report
+
+
+def _count(report: CheckReport, found: Trial) -> None:
+    report.runs += 1
+    report.events += found.events
+    report.outcomes[found.outcome] = report.outcomes.get(found.outcome, 0) + 1
+    for name, count in found.goals.items():
+        report.goals[name] = report.goals.get(name, 0) + (count > 0)
+    for name in dict.fromkeys(row.property for row in found.violations):
+        if name in report.expected:
+            report.expected[name] += 1
+
+
+def _trials(subject: Subject, seeds: range, ties: Sequence[str], jobs: int) -> Iterator[Trial]:
+    plan = ((seed, ties[number % len(ties)]) for number, seed in enumerate(seeds))
+    if jobs == 1:
+        for seed, policy in plan:
+            yield trial(subject, seed, policy)
+        return
+    chunks = _chunks(plan)
+    # Fresh interpreters: a fork would inherit threads, and whatever else this process is doing.
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        waiting = [pool.submit(_chunk, subject, chunk) for chunk in islice(chunks, 2 * jobs)]
+        try:
+            while waiting:
+                yield from waiting.pop(0).result()
+                waiting += [pool.submit(_chunk, subject, chunk) for chunk in islice(chunks, 1)]
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _chunks(plan: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+    iterator = iter(plan)
+    while chunk := list(islice(iterator, _CHUNK)):
+        yield chunk
+
+
+def _chunk(subject: Subject, chunk: list[tuple[int, str]]) -> list[Trial]:
+    """Run a few trials in a worker."""
+    return [trial(subject, seed, policy) for seed, policy in chunk]

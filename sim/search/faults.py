@@ -1,0 +1,92 @@
+"""Draw random faults for a scenario, from nothing but what its link says that faults are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from scenarios import LINKS, Scenario, ScenarioError, document
+from scenarios.kinds import Choice, Flag, Kind, Real, Whole
+from scenarios.tables import schema
+from sim.kernel import Stream, Streams
+
+_TRIES = 8
+# Instants and durations are drawn between these, evenly over their magnitude (an assumption:
+# library scenarios last milliseconds to minutes).
+_TIME_MIN_NS = 10_000
+_TIME_MAX_NS = 100_000_000_000
+# Counts and indexes are drawn small, because rare interleavings need few of each.
+_COUNT_MAX = 24
+
+
+def with_random_faults(scenario: Scenario, *, seed: int, count: int) -> Scenario:
+    """Return the scenario with up to `count` more faults, drawn from the stream of `seed`.
+
+    A drawn fault that does not fit the model, such as one on a socket that is not there, is drawn
+    again a few times and then left out.
+    """
+    stream = Streams(seed).stream("random faults")
+    kinds = LINKS[scenario.link].faults
+    if not kinds:
+        return scenario
+    for _ in range(stream.integer(0, count)):
+        for _ in range(_TRIES):
+            grown = _with_fault(scenario, _draw(kinds, stream))
+            if grown is not None:
+                scenario = grown
+                break
+    return scenario
+
+
+def _with_fault(scenario: Scenario, fault: dict[str, Any]) -> Scenario | None:
+    plain = document.plain(scenario)
+    faults = plain["faults"]
+    if not isinstance(faults, list):
+        raise TypeError("faults of a document are an array")
+    try:
+        return document.read(plain | {"faults": [*faults, fault]}, source="random faults")
+    except ScenarioError:
+        return None
+
+
+def _draw(kinds: Mapping[str, type], stream: Stream) -> dict[str, Any]:
+    kind = stream.choice(list(kinds))
+    drawn: dict[str, Any] = {"kind": kind}
+    for entry in schema(kinds[kind]):
+        value = _value(entry.kind, stream)
+        if value is not None:
+            drawn[entry.name] = value
+    return drawn
+
+
+def _value(kind: Kind, stream: Stream) -> Any:
+    """Draw a value of a kind, or None to leave the parameter at its default."""
+    match kind:
+        case Choice(options=options):
+            return stream.choice(options)
+        case Flag():
+            return stream.chance(0.5)
+        case Whole(mark="_ns"):
+            return _magnitude(stream, max(kind.minimum, _TIME_MIN_NS), kind.maximum)
+        case Whole(mark=""):
+            high = min(kind.maximum, max(kind.minimum, 0) + _COUNT_MAX)
+            return stream.integer(max(kind.minimum, -2), high)
+        case Real(minimum=low, maximum=high):
+            return low + stream.uniform() * (min(high, low + 100.0) - low)
+        case _:
+            return None
+
+
+def _magnitude(stream: Stream, low: int, high: int) -> int:
+    """Draw between low and high with even odds per power of two."""
+    high = min(high, _TIME_MAX_NS)
+    if high <= low:
+        return low
+    exponent = stream.integer(low.bit_length() - 1, high.bit_length() - 1)
+    return min(max(stream.integer(1 << exponent, (2 << exponent) - 1), low), high)
+
+
+def without_faults(scenario: Scenario) -> Scenario:
+    """Return the scenario without any fault."""
+    return replace(scenario, faults=())

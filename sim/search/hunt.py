@@ -1,0 +1,66 @@
+"""Search for a violation under many seeds, tie orders and random faults; then shrink it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from scenarios import Scenario
+from sim.search.faults import with_random_faults
+from sim.search.shrink import Shrunk, shrink
+from sim.search.trial import Subject, Trial, trial
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Find:
+    """A violation that was found: the property, the trial in which, and the smallest scenario."""
+
+    property: str
+    runs: int
+    scenario: Scenario
+    found: Trial
+    shrunk: Shrunk
+
+
+def hunt(
+    subject: Subject,
+    seeds: range,
+    *,
+    ties: Sequence[str] = ("random", "pct", "structural"),
+    faults: int = 0,
+    property_name: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Find | None:
+    """Return the first violation that the scenario does not expect, shrunk, or None.
+
+    faults: add up to that many random faults per seed; property_name: look for that one only, be it
+    expected or not.
+    """
+    for number, seed in enumerate(seeds):
+        scenario = subject.scenario
+        if faults:
+            scenario = with_random_faults(scenario, seed=seed, count=faults)
+        here = replace(subject, scenario=scenario)
+        found = trial(here, seed, ties[number % len(ties)])
+        if progress is not None:
+            progress(f"{number + 1} runs")
+        name = _wanted(found, subject.scenario, property_name)
+        if name is None:
+            continue
+        shrunk = shrink(
+            here,
+            found,
+            property_name=name,
+            progress=None if progress is None else lambda _: progress("shrinking"),
+        )
+        return Find(property=name, runs=number + 1, scenario=scenario, found=found, shrunk=shrunk)
+    return None
+
+
+def _wanted(found: Trial, scenario: Scenario, property_name: str | None) -> str | None:
+    for row in found.violations:
+        if property_name is None and row.property not in scenario.violates:
+            return row.property
+        if row.property == property_name:
+            return row.property
+    return None

@@ -1,0 +1,129 @@
+"""One trial: a scenario, a seed and a tie policy, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from scenarios import Scenario, UserError
+from sim.plugins import load_factory
+from sim.rows import RunResult, ViolationRow
+from sim.story import Target, shortened, tell
+from sim.world import load_world, replay_command, run_world
+
+# The property that is violated when the core under test raises what no core may raise.
+CORE_RAISED = "the_core_raises_protocol_errors_only"
+_OUTCOME_RAISED = "error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What is tried: a scenario with a core.
+
+    core: `package.module:factory` of a core to run instead of ours; twin: a faulty twin of ours.
+    source, parameters: how a command line gets this scenario again, see `run_world`.
+    """
+
+    scenario: Scenario
+    core: str | None = None
+    twin: str | None = None
+    source: str | None = None
+    parameters: str = "{}"
+
+    def run(self, seed: int, ties: str, *, keep_trace: bool = False) -> RunResult:
+        """Run the scenario once."""
+        return run_world(
+            self.scenario,
+            seed=seed,
+            ties=ties,
+            keep_trace=keep_trace,
+            core=load_factory(self.core) if self.core else None,
+            twin=self.twin,
+            parameters=self.parameters,
+            source=self.source,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """What came of one run; small enough to travel between processes."""
+
+    seed: int
+    ties: str
+    outcome: str
+    digest: str
+    events: int
+    goals: dict[str, int] = field(default_factory=dict)
+    violations: tuple[ViolationRow, ...] = ()
+
+
+def trial(subject: Subject, seed: int, ties: str) -> Trial:
+    """Run once and return what came of it.
+
+    An exception out of a core that is not ours is a violation of that core's duty; one out of our
+    own program is passed on with the command that repeats it.
+    """
+    try:
+        result = subject.run(seed, ties)
+    except UserError:
+        raise
+    except Exception as error:
+        if subject.core is None and subject.twin is None:
+            error.add_note(f"in the run that this repeats: {_replay(subject, seed, ties)}")
+            raise
+        row = _raised(subject, error, _replay(subject, seed, ties))
+        return Trial(
+            seed=seed, ties=ties, outcome=_OUTCOME_RAISED, digest="", events=0, violations=(row,)
+        )
+    return Trial(
+        seed=seed,
+        ties=ties,
+        outcome=result.run.outcome,
+        digest=result.run.digest,
+        events=result.run.events,
+        goals=result.goals,
+        violations=tuple(result.violations),
+    )
+
+
+def with_story(subject: Subject, found: Trial) -> Trial:
+    """Run a violating trial again with its trace kept, and put the stories into its violations."""
+    if not found.violations or all(row.story for row in found.violations):
+        return found
+    result = subject.run(found.seed, found.ties, keep_trace=True)
+    return replace(found, violations=tuple(stories(subject.scenario.link, result)))
+
+
+def stories(link: str, result: RunResult) -> list[ViolationRow]:
+    """Return the violations of a run whose trace was kept, each with its story."""
+    vocabulary = load_world(link).VOCABULARY
+    told: list[ViolationRow] = []
+    for row in result.violations:
+        if not row.story:
+            target = None if row.index is None else Target(row.index, row.scope)
+            lines = tell(result.trace, vocabulary, target=target, until_ns=row.at_ns)
+            row = replace(row, story="\n".join(shortened(lines)))  # noqa: PLW2901
+        told.append(row)
+    return told
+
+
+def _replay(subject: Subject, seed: int, ties: str) -> str:
+    return replay_command(
+        subject.source or subject.scenario.name,
+        seed=seed,
+        ties=ties,
+        core=load_factory(subject.core) if subject.core else None,
+        twin=subject.twin,
+        parameters=subject.parameters,
+    )
+
+
+def _raised(subject: Subject, error: Exception, replay: str) -> ViolationRow:
+    core = subject.core or subject.twin
+    return ViolationRow(
+        run_key="",
+        property=CORE_RAISED,
+        at_ns=0,
+        says=f"{core} raised {type(error).__name__}: {error}",
+        story="The run ended with that exception; there is no trace of it.",
+        replay=replay,
+    )

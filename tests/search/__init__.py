@@ -1,0 +1,1 @@
+"""Searching for violations, on a small world whose faults are known."""

@@ -1,0 +1,124 @@
+"""Check, hunt and shrink: what they find, how small it gets, and that nothing is random."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from scenarios import LINKS
+from sim.search import Subject, check, hunt, trial
+from sim.search.faults import with_random_faults
+from sim.search.trial import CORE_RAISED
+from tests.search.toy import Lose, Producer, Slow
+
+TWO = (Producer(name="one", items=40), Producer(name="two", items=30, pause_ns=1_234_567))
+
+
+def test_a_sound_scenario_passes_and_its_goals_are_counted(toy):
+    """No violation, runs counted, the situation that no run reached is named."""
+    report = check(Subject(scenario=toy(producers=TWO)), range(5))
+    assert report.passed
+    assert (report.runs, report.outcomes) == (5, {"completed": 5})
+    assert (report.goals, report.missed_goals) == ({"shop_full": 5, "never": 0}, ["never"])
+
+
+def test_check_stops_at_the_first_violation_and_tells_its_story(toy):
+    """The lowest violating seed is reported with the story of what it concerns."""
+    report = check(Subject(scenario=toy(Lose(occurrence=2))), range(3, 9), ties=("structural",))
+    assert (report.passed, report.runs) == (False, 1)
+    (found,) = report.unexpected
+    (row,) = found.violations
+    assert (found.seed, row.property, row.scope, row.index) == (3, "nothing_lost", "producer[0]", 1)
+    lines = [line.strip() for line in row.story.splitlines()]
+    assert lines[0].endswith("producer[0]: makes item 1")
+    assert lines[1].endswith("counter: loses producer[0]/1")
+    assert len(lines) == 2
+    assert row.replay == "ckptsim replay toy --seed 3"
+
+
+def test_keep_going_finds_them_all(toy):
+    """Asked to go on, check reports every violating seed."""
+    report = check(Subject(scenario=toy(Lose())), range(4), keep_going=True)
+    assert [found.seed for found in report.unexpected] == [0, 1, 2, 3]
+
+
+def test_an_expected_violation_is_no_failure_but_its_absence_is(toy):
+    """An anti-pattern has to break what it says that it breaks."""
+    breaking = replace(toy(Lose()), violates=("nothing_lost",))
+    report = check(Subject(scenario=breaking), range(3))
+    assert (report.passed, report.expected) == (True, {"nothing_lost": 3})
+    report = check(Subject(scenario=replace(breaking, faults=())), range(3))
+    assert (report.passed, report.unbroken) == (False, ["nothing_lost"])
+
+
+def test_only_some_tie_orders_break_the_twin(toy):
+    """Random ties find what structural order never shows."""
+    pair = (Producer(name="one", pause_ns=1000), Producer(name="two", pause_ns=1000))
+    subject = Subject(scenario=toy(producers=pair), twin="overtaking")
+    same_time = [trial(subject, seed, "random") for seed in range(30)]
+    assert 0 < sum(bool(found.violations) for found in same_time) < 30
+
+
+def test_a_core_that_raises_is_a_violation_and_we_raising_is_not(toy):
+    """Somebody else's exception is reported with the command; ours is passed on with it."""
+    core = f"{__package__}.toy:raising_core"
+    report = check(Subject(scenario=toy(Lose()), core=core), range(2))
+    (row,) = report.unexpected[0].violations
+    assert (row.property, row.replay) == (
+        CORE_RAISED,
+        f"ckptsim replay toy --seed 0 --ties random --core {core}",
+    )
+    assert "KeyError" in row.says
+    with pytest.raises(AssertionError) as caught:
+        trial(Subject(scenario=_without_model(toy())), 4, "pct")
+    assert caught.value.__notes__ == [
+        "in the run that this repeats: ckptsim replay toy --seed 4 --ties pct"
+    ]
+
+
+def _without_model(scenario):
+    return replace(scenario, model=Producer())
+
+
+def test_hunt_shrinks_to_the_one_fault_and_the_smallest_workload(toy):
+    """Of many faults and items only those remain without which nothing would be lost."""
+    faults = (Slow(at_ns=7_654_321), Lose(occurrence=37), Slow(producer=1), Lose(occurrence=50))
+    subject = Subject(scenario=toy(*faults, producers=TWO, room=17, serve_ns=1_234_567))
+    find = hunt(subject, range(100))
+    assert find is not None
+    assert (find.property, find.runs) == ("nothing_lost", 1)
+    smallest = find.shrunk.scenario
+    assert smallest.faults == (Lose(occurrence=1),)
+    assert len(smallest.model.producers) == 1
+    assert smallest.model.producers[0].items == 1
+    assert smallest.model.serve_ns == 2_000_000
+    assert smallest.model.producers[0].pause_ns == 1_000_000
+    assert (find.shrunk.trial.seed, find.shrunk.trial.ties) == (0, "structural")
+
+
+def test_hunting_twice_gives_the_same(toy):
+    """Neither the search nor the shrinking has anything random of its own."""
+    subject = Subject(scenario=toy(producers=TWO))
+    first, second = (hunt(subject, range(40), faults=4) for _ in range(2))
+    assert first == second
+    assert first is not None
+    assert first.shrunk.scenario.faults == (Lose(occurrence=1),)
+
+
+def test_hunt_returns_nothing_where_nothing_breaks(toy):
+    """A sound scenario survives, and a property that is not asked for is passed over."""
+    assert hunt(Subject(scenario=toy()), range(3)) is None
+    assert hunt(Subject(scenario=toy(Lose())), range(3), property_name="other") is None
+
+
+def test_random_faults_are_valid_and_reach_every_kind(toy):
+    """Whatever is drawn loads, fits the model, and over some seeds every kind occurs."""
+    kinds: dict[type, int] = {}
+    for seed in range(60):
+        grown = with_random_faults(toy(producers=TWO), seed=seed, count=3)
+        assert len(grown.faults) <= 3
+        for fault in grown.faults:
+            kinds[type(fault)] = kinds.get(type(fault), 0) + 1
+            assert not isinstance(fault, Slow) or fault.producer < 2
+    assert set(kinds) == set(LINKS["toy"].faults.values())

@@ -1,0 +1,118 @@
+"""The verbs run, check, hunt and replay, as a user types them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from scenarios.toml import to_toml
+from sim.cli import main
+from tests.search.toy import Lose, Producer
+
+
+@pytest.fixture
+def file(toy, tmp_path, monkeypatch):
+    """Write a scenario that loses an item, and work in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sound.toml").write_text(to_toml(toy()))
+    lossy = toy(Lose(occurrence=3), producers=(Producer(items=9),))
+    (tmp_path / "lossy.toml").write_text(to_toml(lossy))
+    return tmp_path
+
+
+def test_run_says_how_it_ended(file, capsys):
+    """People get a summary, programs get JSON with digest, key, goals, rows and the command."""
+    assert main(["run", "sound.toml"]) == 0
+    text = capsys.readouterr().out
+    assert "3 completed" not in text
+    assert "ckptsim replay sound.toml --seed 0" in text
+    assert main(["run", "sound.toml", "--json", "--seed", "3", "--ties", "random"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["replay"] == "ckptsim replay sound.toml --seed 3 --ties random"
+    assert len(found["digest"]) == len(found["run_key"]) == 32
+    assert (found["violations"], found["goals"]) == ([], {"shop_full": 0, "never": 0})
+    assert [row["checkpoint_id"] for row in found["checkpoints"]] == [0, 1, 2]
+
+
+def test_a_violation_is_exit_code_one_with_its_story(file, capsys):
+    """Property, instant, story and command are printed by run and by check."""
+    for verb in ("run", "check"):
+        assert main([verb, "lossy.toml"]) == 1
+        text = capsys.readouterr().out
+        assert "VIOLATED nothing_lost at " in text
+        assert "counter: loses producer[0]/2" in text
+        assert "replay: ckptsim replay lossy.toml --seed 0" in text
+
+
+def test_parameters_can_be_set_and_are_in_the_command(file, capsys):
+    """`--set` varies the scenario, and the replay command repeats it."""
+    assert main(["run", "lossy.toml", "--set", "toy.producers[0].items=2", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["replay"] == (
+        "ckptsim replay lossy.toml --seed 0 --set 'toy.producers[0].items=2'"
+    )
+
+
+def test_check_as_json(file, capsys):
+    """The report for programs has what was run, what was found and what was not reached."""
+    assert main(["check", "lossy.toml", "--seeds", "5", "--first", "7", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["runs"], found["first_violating_seed"]) == (1, 7)
+    assert found["violations"][0]["property"] == "nothing_lost"
+    assert found["missed_goals"] == ["never"]
+    assert main(["check", "sound.toml", "--seeds", "5", "--ties", "random,pct:2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["outcomes"] == {"completed": 5}
+
+
+def test_hunt_writes_what_replay_reads(file, capsys):
+    """The smallest scenario is a file, and its command tells the same violation."""
+    assert main(["hunt", "lossy.toml", "--out", "small/est.toml", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["replay"] == "ckptsim replay small/est.toml --seed 0"
+    assert main(["replay", "small/est.toml", "--seed", "0"]) == 0
+    text = capsys.readouterr().out
+    assert "VIOLATED nothing_lost" in text
+    assert main(["hunt", "sound.toml", "--seeds", "3"]) == 0
+    assert "no violation in 3 runs" in capsys.readouterr().out
+
+
+def test_replay_writes_three_pictures(file, capsys):
+    """The story of one checkpoint is printed, and three files say where they are."""
+    arguments = ["replay", "sound.toml", "--checkpoint", "producer[0]/1", "--out", "pictures"]
+    assert main(arguments) == 0
+    text = capsys.readouterr().out
+    assert "makes item 1" in text
+    assert "item 2" not in text
+    names = sorted(path.name for path in (file / "pictures").iterdir())
+    assert names == ["sequence.mmd", "shiviz.log", "trace.perfetto.json"]
+
+
+def test_an_impure_core_is_refused_with_its_lines(file, capsys):
+    """A core whose source depends on more than the seed is refused before it runs."""
+    (file / "impure_core.py").write_text("import random\n\ndef make(**_):\n    return {1}.pop()\n")
+    assert main(["check", "sound.toml", "--core", "impure_core:make"]) == 2
+    error = capsys.readouterr().err
+    assert "line 1: module random" in error
+    assert "line 4: `pop` takes an arbitrary item of a set" in error
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "nothing-of-that-name"],
+        ["run", "sound.toml", "--ties", "fifo"],
+        ["run", "sound.toml", "--set", "toy.rooom=3"],
+        ["run", "sound.toml", "--core", "no.such:core"],
+        ["run", "sound.toml", "--core", "a:b", "--twin", "c"],
+        ["check", "sound.toml", "--seeds", "0"],
+        ["check", "sound.toml", "--ties", "random,fifo"],
+        ["replay", "sound.toml", "--checkpoint", "x"],
+    ],
+)
+def test_wrong_input_is_exit_code_two(file, capsys, arguments):
+    """What the user got wrong is said in words, without a traceback."""
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert error
+    assert "Traceback" not in error

@@ -1,0 +1,161 @@
+"""Pictures: each file follows the rules of its viewer."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sim.export import mermaid, perfetto, shiviz
+from sim.rows import CheckpointRow
+from sim.story import Telling
+
+VOCABULARY = {
+    "made": Telling("makes {index}; #1", "index", begins="way:index"),
+    "got": Telling("gets {index}", "index", ends="way:index"),
+    "work": Telling("works", begins="work"),
+    "done": Telling("is done", ends="work"),
+    "thanks": Telling("thanks {to}", "to"),
+}
+KINDS = [*VOCABULARY, "other"]
+
+
+def _fields(kind: str, number: int) -> tuple[object, ...]:
+    return {"made": (number,), "got": (number,), "thanks": (f"b[{number}]",)}.get(kind, ())
+
+
+TRACES = st.lists(
+    st.tuples(
+        st.integers(0, 5000), st.sampled_from(KINDS), st.sampled_from("ab"), st.integers(0, 2)
+    ),
+    max_size=30,
+).map(
+    lambda rows: [
+        (time, kind, f"{who}[{number}]" if who == "b" else who, *_fields(kind, number))
+        for time, kind, who, number in sorted(rows, key=lambda row: row[0])
+    ]
+)
+
+
+def _checkpoint(completed: int | None) -> CheckpointRow:
+    return CheckpointRow(
+        run_key="k",
+        scope="users",
+        checkpoint_id=1,
+        attempt=1,
+        kind="stream",
+        status="pending" if completed is None else "completed",
+        reason=None,
+        triggered_ns=1,
+        completed_ns=completed,
+        duration_ns=None,
+    )
+
+
+def validate_chrome_json(text: str) -> None:
+    """Raise AssertionError unless the text follows the rules of the trace event format."""
+    document = json.loads(text)
+    assert set(document) == {"displayTimeUnit", "traceEvents"}
+    assert document["displayTimeUnit"] in ("ms", "ns")
+    open_spans: dict[tuple[object, ...], list[float]] = {}
+    named: dict[tuple[int, int], str] = {}
+    times: list[float] = []
+    for event in document["traceEvents"]:
+        assert event["ph"] in "MibeC"
+        assert all(type(event[key]) is int for key in ("pid", "tid"))
+        assert type(event["ts"]) is float
+        if event["ph"] == "M":
+            assert times == [], "metadata comes first"
+            named[(event["pid"], event["tid"])] = event["name"]
+            assert event["args"]
+            continue
+        assert (event["pid"], event["tid"]) in named
+        times.append(event["ts"])
+        if event["ph"] in "be":
+            key = (event["cat"], event["id"], event["name"])
+            if event["ph"] == "b":
+                assert key not in open_spans
+                open_spans[key] = [event["ts"]]
+            else:
+                open_spans[key].append(event["ts"])
+    assert all(earlier <= later for earlier, later in pairwise(times))
+    assert all(len(ends) == 2 and ends[0] <= ends[1] for ends in open_spans.values())
+
+
+@given(TRACES, st.lists(st.sampled_from([None, 7, 9000]), max_size=2))
+def test_perfetto_files_follow_the_format(trace, completed):
+    """Numbers, names, order and closed spans are as the viewer wants them, twice the same bytes."""
+    rows = [_checkpoint(end) for end in completed]
+    text = perfetto.document(trace, VOCABULARY, rows)
+    validate_chrome_json(text)
+    assert perfetto.document(trace, VOCABULARY, rows) == text
+
+
+def test_perfetto_times_are_exact_microseconds():
+    """Nanoseconds are written with three digits, whatever their size."""
+    trace = [(9_007_199_254_740_993_123, "work", "a")]
+    assert '"ts":9007199254740993.123}' in perfetto.document(trace, VOCABULARY)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        '{"traceEvents":[]}',
+        '{"displayTimeUnit":"ns","traceEvents":[{"ph":"i","pid":1,"tid":1,"ts":1.0}]}',
+    ],
+)
+def test_the_validator_refuses_what_is_wrong(broken):
+    """The validator is not one that lets everything pass."""
+    with pytest.raises(AssertionError):
+        validate_chrome_json(broken)
+
+
+@given(TRACES)
+def test_mermaid_names_are_declared_and_nothing_breaks_the_syntax(trace):
+    """Every line is a participant, a note or an arrow between declared participants."""
+    lines = mermaid.diagram(trace, VOCABULARY).splitlines()
+    assert lines[0] == "sequenceDiagram"
+    declared: list[str] = []
+    for line in lines[1:]:
+        if match := re.fullmatch(r"    participant (P\d+) as (\S.*)", line):
+            declared.append(match[1])
+            continue
+        match = re.fullmatch(r"    (?:Note over (P\d+)|(P\d+)->>(P\d+)): (.+)", line)
+        assert match, line
+        assert all(name in declared for name in match.groups()[:3] if name)
+        assert not re.sub(r"#\d+;", "", match[4]).count(";")
+
+
+def test_mermaid_draws_messages_as_arrows():
+    """A span that ends at another entity, and a `to`, are arrows; what is left out is said."""
+    trace = [(1, "made", "a", 5), (2, "got", "b[0]", 5), (3, "thanks", "b[0]", "a")]
+    lines = mermaid.diagram(trace, VOCABULARY).splitlines()
+    assert "    P0->>P1: 0.000002 ms gets 5" in lines
+    assert "    P1->>P0: 0.000003 ms thanks a" in lines
+    long = [(n, "work", "a") for n in range(1000)]
+    assert "750 further entries" in mermaid.diagram(long, VOCABULARY)
+
+
+@given(TRACES)
+def test_shiviz_clocks_are_causal(trace):
+    """Each host counts its own entries from 1, and the end of a message knows its beginning."""
+    text = shiviz.log(trace, VOCABULARY)
+    pattern = shiviz.PATTERN.replace("(?<", "(?P<")
+    found = [match.groupdict() for match in re.finditer(pattern, text)]
+    assert len(found) == len(trace)
+    own: dict[str, int] = {}
+    for item in found:
+        clock = json.loads(item["clock"])
+        own[item["host"]] = own.get(item["host"], 0) + 1
+        assert clock[item["host"]] == own[item["host"]]
+        assert all(count <= own[host] for host, count in clock.items())
+
+
+def test_shiviz_messages_merge_clocks():
+    """The receiver's clock has the sender's entry in it."""
+    text = shiviz.log([(1, "made", "a", 5), (2, "got", "b[0]", 5)], VOCABULARY)
+    assert text.splitlines()[3] == 'b[0] {"a": 1, "b[0]": 1}'
