@@ -6,7 +6,7 @@ Wherever a name is taken, the path of a file of the user's will do as well.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -41,15 +41,23 @@ def all_scenarios() -> list[Scenario]:
     return [by_name(name) for name in all_names()]
 
 
-def text_of(name: str, folder: str) -> tuple[str, str]:
-    """Return source and text of a file by its name in a folder of the library, or by its path."""
-    known = shelf(folder)
-    if name in known:
-        return f"{folder}/{name}.toml", known[name].read_text(encoding="utf-8")
+def text_of(name: str, *folders: str, others: Iterable[str] = ()) -> tuple[str, str]:
+    """Return source and text of a file by its name in folders of the library, or by its path.
+
+    `others` are words that would do as well where this name was typed, for the suggestion.
+    Raises ScenarioError when there is no such file.
+    """
+    known: dict[str, Traversable] = {}
+    for folder in folders:
+        files_here = shelf(folder)
+        if name in files_here:
+            return f"{folder}/{name}.toml", files_here[name].read_text(encoding="utf-8")
+        known |= files_here
     if "/" in name or "\\" in name or name.endswith(".toml"):
         return printable(name), read_text(Path(name))
     expected = "a name that `ckptsim list` shows, or the path of a file ending in .toml"
-    raise ScenarioError([Problem("name", shown(name), expected + suggestion(name, known))])
+    hint = suggestion(name, [*known, *others])
+    raise ScenarioError([Problem("name", shown(name), expected + hint)])
 
 
 def shelf(folder: str) -> dict[str, Traversable]:

@@ -88,6 +88,11 @@ def all_plans() -> list[Plan]:
     return [load_plan(name) for name in sorted(shelf(PLANS))]
 
 
+def is_plan(found: Mapping[str, object]) -> bool:
+    """Say whether a document is meant as a plan, rather than as a scenario."""
+    return "scenario" in found and "link" not in found
+
+
 def plan_from(found: Mapping[str, object], *, source: str) -> Plan:
     """Return the plan in a document; `source` names it in error texts.
 

@@ -1,4 +1,4 @@
-"""`ckptsim explain`: every parameter of a scenario with its unit, bounds and origin; or a topic."""
+"""`ckptsim explain`: every parameter of a scenario, what a sweep plan varies, or a topic."""
 
 from __future__ import annotations
 
@@ -6,30 +6,32 @@ import argparse
 import json
 from dataclasses import asdict
 
-from scenarios.catalogue import LIBRARY, by_name, shelf
+from scenarios.catalogue import LIBRARY, PLANS, text_of
 from scenarios.describe import describe
-from scenarios.document import scenario_key
-from scenarios.errors import Problem, ScenarioError
-from scenarios.kinds import suggestion
+from scenarios.document import read, scenario_key
+from scenarios.grid import is_plan, plan_from
+from scenarios.load import parse
 from scenarios.spec import Scenario
 from scenarios.toml import to_toml
 from scenarios.vary import assignments, with_parameters
 from sim.cli.columns import aligned
 from sim.cli.main import EXIT_FINE
+from sim.cli.plan_page import plan_page
 from sim.cli.reference import parameter_lines
-from sim.cli.topics import TOPICS, Topic, load_topic
+from sim.cli.topics import TOPICS, Page, load_topic
 
 EXAMPLES = """examples:
   ckptsim explain                      shows the topics
   ckptsim explain ordering             every parameter and fault of a link
   ckptsim explain SCENARIO --json      a scenario's parameters for a program
   ckptsim explain SCENARIO --toml      a scenario as the smallest file that gives it
-  ckptsim explain SCENARIO --set sync.sockets.count=4 --changed"""
+  ckptsim explain SCENARIO --set sync.sockets.count=4 --changed
+  ckptsim explain PLAN                 what a sweep plan varies; checks all of its points"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("what", nargs="?", metavar="SCENARIO|TOPIC", help="a name, or a file")
+    parser.add_argument("what", nargs="?", metavar="SCENARIO|PLAN|TOPIC", help="a name, or a file")
     parser.add_argument(
         "--set", action="append", default=[], metavar="PATH=VALUE", help="vary a parameter"
     )
@@ -39,14 +41,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print what the scenario or topic is about."""
+    """Print what the scenario, plan or topic is about."""
     if arguments.what is None:
         print("\n".join(aligned(("topic", "about"), [(n, t.says) for n, t in TOPICS.items()])))
         return EXIT_FINE
     if arguments.what in TOPICS:
-        _print_topic(TOPICS[arguments.what], as_json=arguments.json)
+        _print_page(load_topic(TOPICS[arguments.what]), as_json=arguments.json)
         return EXIT_FINE
-    scenario = _scenario(arguments.what)
+    source, text = text_of(arguments.what, LIBRARY, PLANS, others=TOPICS)
+    document = parse(text, source)
+    if is_plan(document):
+        _print_page(plan_page(plan_from(document, source=source)), as_json=arguments.json)
+        return EXIT_FINE
+    scenario = read(document, source=source)
     scenario = with_parameters(scenario, assignments(arguments.set), source="--set")
     if arguments.toml:
         print(to_toml(scenario), end="")
@@ -57,17 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_FINE
 
 
-def _scenario(what: str) -> Scenario:
-    known = shelf(LIBRARY)
-    if what in known or "/" in what or what.endswith(".toml"):
-        return by_name(what)
-    expected = "a topic, the name of a scenario, or a file ending in .toml"
-    hint = suggestion(what, [*TOPICS, *known])
-    raise ScenarioError([Problem("SCENARIO|TOPIC", repr(what)[:80], expected + hint)])
-
-
-def _print_topic(topic: Topic, *, as_json: bool) -> None:
-    page = load_topic(topic)
+def _print_page(page: Page, *, as_json: bool) -> None:
     print(json.dumps(page.data, indent=1) if as_json else page.text)
 
 

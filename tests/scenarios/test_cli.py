@@ -9,6 +9,7 @@ import pytest
 
 from scenarios import loads
 from scenarios.catalogue import all_names, by_name
+from scenarios.grid import all_plans
 from scenarios.links import LINKS
 from scenarios.spec import Link
 from sim.cli import main
@@ -117,6 +118,17 @@ def test_a_maker_must_give_a_page() -> None:
     """A topic whose maker gives something else is a mistake of ours that is noticed."""
     with pytest.raises(TypeError, match="gives no Page"):
         load_topic(Topic(says="x", maker="builtins:dict"))
+
+
+def test_explain_shows_what_a_plan_varies(capsys: pytest.CaptureFixture[str]) -> None:
+    """`explain PLAN` has the axes, the points and the number of runs of each plan."""
+    for plan in all_plans():
+        found = _json(capsys, "explain", plan.name)
+        assert list(found["axes"]) == list(plan.axes)  # type: ignore[call-overload]
+        assert main(["explain", plan.name]) == 0
+        text = capsys.readouterr().out
+        assert f"{found['runs']} runs" in text
+        assert all(axis in text for axis in plan.axes)
 
 
 def test_names_that_resemble_a_topic_or_scenario_are_suggested(

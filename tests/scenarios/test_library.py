@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from scenarios import ScenarioError, scenario_key
-from scenarios.catalogue import LIBRARY, all_names, all_scenarios, by_name, shelf
+from scenarios.catalogue import LIBRARY, PLANS, all_names, all_scenarios, by_name, shelf
 from scenarios.composites import Many, Nested, OneOf
 from scenarios.document import entries
 from scenarios.spec import Link
 from scenarios.tables import schema
+from sim.cli.topics import TOPICS
 
 
 def test_files_bear_their_names() -> None:
@@ -17,6 +18,12 @@ def test_files_bear_their_names() -> None:
     names = all_names()
     assert [by_name(name).name for name in names] == list(names)
     assert len(shelf(LIBRARY)) == len(names)
+
+
+def test_a_name_means_one_thing() -> None:
+    """No scenario, sweep plan or topic has the name of another."""
+    names = [*shelf(LIBRARY), *shelf(PLANS), *TOPICS]
+    assert len(set(names)) == len(names)
 
 
 def test_every_link_has_scenarios(link: Link) -> None:

@@ -1,0 +1,57 @@
+"""A sweep plan explained: what it varies, how many points and runs that makes."""
+
+from __future__ import annotations
+
+import json
+
+from scenarios.document import scenario_key
+from scenarios.grid import Plan, plan_values, runs
+from sim.cli.columns import aligned
+from sim.cli.topics import Page
+
+
+def plan_page(plan: Plan) -> Page:
+    """Return a plan's axes and points.
+
+    Raises ScenarioError when a point of the plan cannot be made.
+    """
+    found = runs(plan)
+    points = {run.point.index: run.point for run in found}
+    values = plan_values(plan)
+    axes = [
+        (path, "grid" if path in plan.grid else "zip", ", ".join(map(_shown, values[path])))
+        for path in plan.axes
+    ]
+    head = f"{plan.name} (sweep plan of {plan.scenario}): {plan.says}\n"
+    seeds = "common random numbers" if plan.common_random_numbers else "seeds of their own"
+    replications = len(plan.seeds) or plan.replications
+    count = (
+        f"points: {len(points)}; tie policies: {', '.join(plan.ties)}; "
+        f"replications: {replications}, with {seeds}; in all {len(found)} runs"
+    )
+    overrides = [(path, _shown(value)) for path, value in plan.overrides.items()]
+    lines = [head, *aligned(("parameter", "in", "values"), axes), ""]
+    if overrides:
+        lines += [*aligned(("for all points", "value"), overrides), ""]
+    data = {
+        "name": plan.name,
+        "says": plan.says,
+        "scenario": plan.scenario,
+        "axes": {path: list(values[path]) for path in plan.axes},
+        "overrides": dict(plan.overrides),
+        "ties": list(plan.ties),
+        "runs": len(found),
+        "points": [
+            {
+                "index": point.index,
+                "parameters": json.loads(point.parameters),
+                "scenario_key": scenario_key(point.scenario),
+            }
+            for point in points.values()
+        ],
+    }
+    return Page(text="\n".join([*lines, count]), data=data)
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
