@@ -42,6 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keep-going", action="store_true", help="do not stop at the first violation"
     )
+    parser.add_argument(
+        "--require-goals",
+        action="store_true",
+        help="fail when no run reached a situation that the scenario asks for",
+    )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
 
@@ -62,7 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(_document(subject, report), indent=1))
     else:
         print(_text(subject, report))
-    return EXIT_FINE if report.passed else EXIT_VIOLATED
+    missed = arguments.require_goals and report.missed_goals
+    return EXIT_FINE if report.passed and not missed else EXIT_VIOLATED
 
 
 class _Bar:
@@ -116,7 +122,7 @@ def _text(subject: Subject, report: CheckReport) -> str:
         ("runs", f"{report.runs} of {len(report.seeds)}, {', '.join(report.ties)} ties"),
         ("outcomes", ", ".join(f"{count} {name}" for name, count in report.outcomes.items())),
         ("reached", ", ".join(reached) or "no rare situation"),
-        ("not reached", ", ".join(report.missed_goals) or "none of the declared"),
+        ("not reached", ", ".join(report.missed_goals) or "nothing that the scenario asks for"),
         ("violations", f"{len(report.unexpected)} run(s): {found}" if found else "none"),
         ("digest", report.digest),
     ]

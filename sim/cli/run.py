@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     if any(not row.story for row in result.violations):
         kept = subject.run(arguments.seed, arguments.ties, keep_trace=True)
         result.violations = stories(subject.scenario.link, kept)
-    print(_json(result) if arguments.json else _text(result))
+    print(_json(result) if arguments.json else _text(result, subject.scenario.goals))
     expected = subject.scenario.violates
     bad = [row for row in result.violations if row.property not in expected]
     return EXIT_VIOLATED if bad else EXIT_FINE
@@ -64,10 +64,10 @@ def _json(result: RunResult) -> str:
     return json.dumps(document, indent=1)
 
 
-def _text(result: RunResult) -> str:
+def _text(result: RunResult, wanted: Sequence[str]) -> str:
     run = result.run
     reached = [f"{name} ({count})" for name, count in result.goals.items() if count]
-    missed = [name for name, count in result.goals.items() if not count]
+    missed = [name for name in wanted if not result.goals.get(name)]
     lines = table(
         [
             ("scenario", f"{run.scenario} ({run.link}), seed {run.seed}, {run.ties} ties"),
@@ -77,7 +77,7 @@ def _text(result: RunResult) -> str:
             ("checkpoints", _checkpoints(run.checkpoints_completed, result.checkpoints)),
             ("recoveries", len(result.recoveries)),
             ("reached", ", ".join(reached) or "no rare situation"),
-            ("not reached", ", ".join(missed) or "none of the declared"),
+            ("not reached", ", ".join(missed) or "nothing that the scenario asks for"),
             ("violations", len(result.violations)),
             ("digest", f"{run.digest} ({run.events} events)"),
             ("replay", run.replay),

@@ -21,7 +21,7 @@ class CheckReport:
 
     unexpected: the violating trials of properties that the scenario does not expect to break, with
     stories, by seed; expected: property -> number of runs, for those it expects; goals: situation
-    -> number of runs that reached it.
+    -> number of runs that reached it; wanted_goals: the situations that the scenario asks for.
     """
 
     seeds: range
@@ -30,14 +30,15 @@ class CheckReport:
     events: int = 0
     outcomes: dict[str, int] = field(default_factory=dict)
     goals: dict[str, int] = field(default_factory=dict)
+    wanted_goals: tuple[str, ...] = ()
     expected: dict[str, int] = field(default_factory=dict)
     unexpected: list[Trial] = field(default_factory=list)
     digest: str = ""
 
     @property
     def missed_goals(self) -> list[str]:
-        """The declared situations that no run reached."""
-        return [name for name, runs in self.goals.items() if runs == 0]
+        """The situations that the scenario asks for and no run reached."""
+        return [name for name in self.wanted_goals if not self.goals.get(name)]
 
     @property
     def unbroken(self) -> list[str]:
@@ -69,6 +70,7 @@ def check(
         seeds=seeds,
         ties=tuple(ties),
         goals=dict.fromkeys(scenario.goals, 0),
+        wanted_goals=scenario.goals,
         expected=dict.fromkeys(scenario.violates, 0),
     )
     digest = blake2b(digest_size=16)

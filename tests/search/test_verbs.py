@@ -63,6 +63,8 @@ def test_check_as_json(file, capsys):
     assert found["missed_goals"] == ["never"]
     assert main(["check", "sound.toml", "--seeds", "5", "--ties", "random,pct:2", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["outcomes"] == {"completed": 5}
+    assert main(["check", "sound.toml", "--seeds", "5", "--require-goals"]) == 1
+    assert "not reached  shop_full, never" in capsys.readouterr().out
 
 
 def test_hunt_writes_what_replay_reads(file, capsys):
