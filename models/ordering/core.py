@@ -67,7 +67,7 @@ from models.ordering.keys import (
 )
 from models.ordering.ledger import Ledger
 from models.ordering.lifecycle import Lifecycle
-from models.ordering.observation import Observation, StreamObservation
+from models.ordering.observation import Observation, observe
 from models.ordering.parameters import OrderingParameters
 from models.ordering.readiness import Readiness
 from models.ordering.refusals import Refusal
@@ -181,18 +181,12 @@ class OrderingCore:
 
     def observe(self) -> Observation:
         """Return everything observable as one value that can be compared."""
-        releaser = self._releaser
-        outgoing = releaser.outgoing
-        return Observation(
-            per_stream=self._shelves.per_stream,
-            open_channels=self._lifecycle.open_channels,
-            opened=self._lifecycle.opened,
-            outgoing=None if outgoing is None else (outgoing.scope, outgoing.key.index),
-            flush_remembered=releaser.again,
-            ending=releaser.ending.name,
-            totals=releaser.totals,
-            whole=self._observe_shelf(None),
-            streams=tuple(self._observe_stream(stream) for stream in self._ledgers),
+        return observe(
+            ledgers=self._ledgers,
+            lifecycle=self._lifecycle,
+            inference=self._inference,
+            shelves=self._shelves,
+            releaser=self._releaser,
         )
 
     # One handler per event that is not the releaser's own: check everything, then change.
@@ -352,26 +346,4 @@ class OrderingCore:
             state=f"scope {'*' if scope is None else scope}",
             event=event,
             story=(f"last released: {shelf.last_released}", f"unsent: {unsent}"),
-        )
-
-    def _observe_shelf(self, scope: Scope) -> tuple[CheckpointIndex, tuple[CheckpointIndex, ...]]:
-        shelf = self._shelves.of(scope)
-        return shelf.last_released, shelf.indexes
-
-    def _observe_stream(self, stream: StreamDescriptor) -> StreamObservation:
-        ledger = self._ledgers[stream]
-        return StreamObservation(
-            stream=stream,
-            shelf=self._observe_shelf(stream),
-            ordinal=self._inference.ordinal(stream),
-            completed=self._lifecycle.completed(stream),
-            ended=self._lifecycle.ended(stream),
-            verdict=self._lifecycle.verdict(stream),
-            records_read=ledger.records_read,
-            records_complete=ledger.records_complete,
-            allowances=ledger.allowances,
-            ids=tuple(
-                (identity, ledger.read_for(identity), ledger.committed(identity))
-                for identity in ledger.ids
-            ),
         )

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from models.ordering.counts import Count
-from models.ordering.keys import CheckpointId, CheckpointIndex, Scope, StreamDescriptor, Verdict
+from models.ordering.inference import Inference
+from models.ordering.keys import (
+    CheckpointId,
+    CheckpointIndex,
+    Level,
+    Scope,
+    StreamDescriptor,
+    Verdict,
+)
+from models.ordering.ledger import Ledger
+from models.ordering.lifecycle import Lifecycle
+from models.ordering.releaser import Releaser
+from models.ordering.shelves import Shelf, Shelves
 
 # The last released index of a scope, and its unsent indexes in ascending order.
 ShelfObservation = tuple[CheckpointIndex, tuple[CheckpointIndex, ...]]
@@ -15,7 +28,7 @@ ShelfObservation = tuple[CheckpointIndex, tuple[CheckpointIndex, ...]]
 class StreamObservation:
     """One stream: its shelf, its interval, its lifecycle and its counts.
 
-    ids: per id the records read for it and what is committed of it.
+    ids: per id the records read for it, and what levels PERSISTED and COMPLETE have reported.
     allowances: what folded ids may still report, per level.
     """
 
@@ -28,7 +41,7 @@ class StreamObservation:
     records_read: int
     records_complete: int
     allowances: tuple[int, int]
-    ids: tuple[tuple[CheckpointId, int, Count], ...]
+    ids: tuple[tuple[CheckpointId, int, Count, Count], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,3 +60,49 @@ class Observation:
     totals: tuple[tuple[StreamDescriptor, Count], ...]
     whole: ShelfObservation
     streams: tuple[StreamObservation, ...]
+
+
+def observe(
+    *,
+    ledgers: Mapping[StreamDescriptor, Ledger],
+    lifecycle: Lifecycle,
+    inference: Inference,
+    shelves: Shelves,
+    releaser: Releaser,
+) -> Observation:
+    """Return what can be observed of a core that is made of these parts."""
+    outgoing = releaser.outgoing
+    return Observation(
+        per_stream=shelves.per_stream,
+        open_channels=lifecycle.open_channels,
+        opened=lifecycle.opened,
+        outgoing=None if outgoing is None else (outgoing.scope, outgoing.key.index),
+        flush_remembered=releaser.again,
+        ending=releaser.ending.name,
+        totals=releaser.totals,
+        whole=_shelf(shelves.of(None)),
+        streams=tuple(
+            StreamObservation(
+                stream=stream,
+                shelf=_shelf(shelves.of(stream)),
+                ordinal=inference.ordinal(stream),
+                completed=lifecycle.completed(stream),
+                ended=lifecycle.ended(stream),
+                verdict=lifecycle.verdict(stream),
+                records_read=ledger.records_read,
+                records_complete=ledger.records_complete,
+                allowances=ledger.allowances,
+                ids=tuple(_counts(ledger, identity) for identity in ledger.ids),
+            )
+            for stream, ledger in ledgers.items()
+        ),
+    )
+
+
+def _shelf(shelf: Shelf) -> ShelfObservation:
+    return shelf.last_released, shelf.indexes
+
+
+def _counts(ledger: Ledger, identity: CheckpointId) -> tuple[CheckpointId, int, Count, Count]:
+    persisted, complete = (ledger.at(level, identity) for level in Level)
+    return identity, ledger.read_for(identity), persisted, complete
