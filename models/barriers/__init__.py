@@ -3,6 +3,8 @@
 * `make_handler` gives the barrier handler of a task: events in, effects out (`events.py`).
 * `Subpartition`, `RemoteChannel` and `LocalChannel` are the two ends of a channel; they append what
   they ask of the host to the task's outbox (`network.py`).
+* `SubtaskCheckpoints` is the subtask side of a checkpoint, from the trigger to the acknowledgement
+  (`subtask_events.py`); `SharedStateWriter` writes in-flight data for a group of subtasks.
 * `Barrier` and the other network events travel in channels; everything else in a queue is data.
 """
 
@@ -24,7 +26,9 @@ from models.barriers.handler import SingleCheckpointHandler
 from models.barriers.interface import AllBarriers, BarrierHandler, HandlerKind, handler_kind
 from models.barriers.reason import FailureReason
 from models.barriers.subpartition import Subpartition
+from models.barriers.subtask import SubtaskCheckpoints
 from models.barriers.tracker import BarrierTracker
+from models.barriers.writer import SharedStateWriter
 
 __all__ = [
     "AllBarriers",
@@ -44,8 +48,10 @@ __all__ = [
     "Persister",
     "PersisterStatus",
     "RemoteChannel",
+    "SharedStateWriter",
     "SingleCheckpointHandler",
     "Subpartition",
+    "SubtaskCheckpoints",
     "handler_kind",
     "is_blocking",
     "make_handler",

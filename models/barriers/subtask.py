@@ -1,0 +1,263 @@
+"""The subtask side of a checkpoint: what one task does from the trigger to the acknowledgement.
+
+The order of a trigger is fixed, and on the task's thread nothing comes in between: record the
+number; operators prepare; the barrier goes out on every output; the output timer is set; the output
+part of the channel state closes; operators take their synchronous snapshot; the rest happens beside
+the work. The acknowledgement needs the operators' state and, where the checkpoint may hold
+in-flight data, the channel state: its input part closes when all barriers have come (at once when
+it cannot hold input), its output part when no subpartition's state is open any more.
+
+Numbers only grow: what comes for an older checkpoint, or for one that was given up, is dropped.  A
+checkpoint that the coordinator gave up before it came here is answered by a cancellation marker, so
+that the tasks below do not wait for it.
+
+Promised: at most one acknowledgement or decline per trigger, an acknowledgement only after
+everything is durable.  A decline precedes its cancellation marker.
+
+Source: Apache Flink 1.20.3, SubtaskCheckpointCoordinatorImpl and AsyncCheckpointRunnable.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias, assert_never
+
+from models.barriers import subtask_events as ev
+from models.barriers.barrier import Barrier, OptionKind
+from models.barriers.reason import FailureReason
+
+MAX_REMEMBERED_ABORTS = 128
+"""Early abort notifications that are kept.  Source: the same class."""
+
+_PartEvent: TypeAlias = (
+    ev.BarrierSent
+    | ev.OutputSettled
+    | ev.SyncPartDone
+    | ev.AsyncPartDone
+    | ev.AsyncPartFailed
+    | ev.ChannelStateWritten
+    | ev.ChannelStateFailed
+)
+
+
+class _Part:
+    """What is still missing for the acknowledgement of one checkpoint.
+
+    durable: the operators' state is.  written: the channel state is, or there can be none.
+    early_failure: why the channel state had failed before the trigger came.
+    """
+
+    __slots__ = (
+        "barrier",
+        "durable",
+        "early_failure",
+        "open_outputs",
+        "persisted_bytes",
+        "written",
+    )
+
+    def __init__(self, barrier: Barrier, early_failure: FailureReason | None) -> None:
+        self.barrier = barrier
+        self.early_failure = early_failure
+        self.durable = False
+        self.written = not (barrier.is_unaligned or barrier.is_timeoutable)
+        self.open_outputs = 0
+        self.persisted_bytes = 0
+
+
+class SubtaskCheckpoints:
+    """Takes one subtask through its checkpoints."""
+
+    __slots__ = (
+        "_aborted",
+        "_awaiting_input",
+        "_early_failures",
+        "_effects",
+        "_last",
+        "_open_outputs",
+        "_parts",
+        "_timer",
+    )
+
+    def __init__(self) -> None:
+        self._last = -1
+        self._parts: dict[int, _Part] = {}
+        self._aborted: dict[int, None] = {}  # in the order of arrival
+        self._early_failures: dict[int, FailureReason] = {}
+        self._awaiting_input: int | None = None
+        self._open_outputs: int | None = None
+        self._timer: int | None = None
+        self._effects: list[ev.SubtaskEffect] = []
+
+    @property
+    def last(self) -> int:
+        """The newest checkpoint triggered or aborted here, -1 before the first."""
+        return self._last
+
+    @property
+    def running(self) -> tuple[int, ...]:
+        """Checkpoints that were triggered and are not durable yet, oldest first."""
+        return tuple(self._parts)
+
+    def step(self, event: ev.SubtaskEvent) -> list[ev.SubtaskEffect]:
+        """Take one event and return its effects.
+
+        What belongs to a checkpoint that is not running any more is dropped.
+        """
+        effects: list[ev.SubtaskEffect] = []
+        self._effects = effects
+        match event:
+            case ev.CheckpointInitialized():
+                self._initialize(event.barrier, all_received=event.all_received)
+            case ev.InputReceived():
+                self._input_received(event.checkpoint)
+            case ev.CheckpointTriggered():
+                self._trigger(event.barrier)
+            case ev.CheckpointAborted():
+                self._abort(event.checkpoint, event.reason)
+            case ev.AbortNotified():
+                self._abort_notified(event.checkpoint)
+            case ev.OutputTimerFired():
+                if self._timer == event.checkpoint:
+                    self._timer = None
+                    effects.append(ev.TimeOutOutputs(event.checkpoint))
+            case _:
+                part = self._parts.get(event.checkpoint)
+                if part is not None:
+                    self._progress(event, part)
+                elif isinstance(event, ev.ChannelStateFailed) and event.checkpoint > self._last:
+                    self._early_failures[event.checkpoint] = event.reason
+        return effects
+
+    def _input_received(self, checkpoint: int) -> None:
+        if checkpoint == self._awaiting_input:
+            self._awaiting_input = None
+            self._effects.append(ev.CloseInputState(checkpoint))
+
+    def _initialize(self, barrier: Barrier, *, all_received: bool) -> None:
+        checkpoint = barrier.checkpoint
+        if barrier.is_unaligned:
+            self._effects.append(ev.StartWriter(checkpoint))
+            self._effects.append(ev.SavePartialRecords(checkpoint))
+            self._awaiting_input = checkpoint
+            if all_received:
+                self._input_received(checkpoint)
+        elif barrier.is_timeoutable:
+            # Nothing of the input is state, but the output may still be.
+            self._effects.append(ev.StartWriter(checkpoint))
+            self._effects.append(ev.CloseInputState(checkpoint))
+
+    def _trigger(self, barrier: Barrier) -> None:
+        checkpoint = barrier.checkpoint
+        aborted_before = checkpoint in self._aborted
+        self._aborted.pop(checkpoint, None)
+        if checkpoint <= self._last:
+            self._effects.append(
+                ev.AbortWriter(checkpoint, FailureReason.CHECKPOINT_DECLINED_SUBSUMED)
+            )
+            return
+        self._last = checkpoint
+        for early in [early for early in self._early_failures if early < checkpoint]:
+            del self._early_failures[early]
+        if aborted_before:
+            self._drop(checkpoint)
+            self._effects.append(ev.BroadcastCancellation(checkpoint))
+            self._effects.append(ev.AbortWriter(checkpoint, FailureReason.CHECKPOINT_DECLINED))
+            return
+        if barrier.kind is OptionKind.FORCED_ALIGNED:
+            # The input edge could not be unaligned, but the outputs may be: all barriers are here.
+            barrier = barrier.unforced()
+            self._initialize(barrier, all_received=True)
+        early_failure = self._early_failures.pop(checkpoint, None)
+        self._parts[checkpoint] = _Part(barrier, early_failure)
+        self._effects.append(ev.PrepareOperators(checkpoint))
+        self._effects.append(ev.BroadcastBarrier(barrier))
+
+    def _progress(self, event: _PartEvent, part: _Part) -> None:
+        checkpoint = event.checkpoint
+        match event:
+            case ev.BarrierSent():
+                self._sent(event, part)
+            case ev.OutputSettled():
+                part.open_outputs -= event.count
+                if event.failed:
+                    self._fail(checkpoint, FailureReason.CHECKPOINT_ASYNC_EXCEPTION)
+                elif part.open_outputs == 0:
+                    self._open_outputs = None
+                    self._effects.append(ev.CloseOutputState(checkpoint))
+            case ev.SyncPartDone():
+                if part.early_failure is None:
+                    self._effects.append(ev.StartAsyncPart(checkpoint))
+                else:
+                    self._fail(checkpoint, part.early_failure)
+            case ev.AsyncPartDone():
+                part.durable = True
+                self._acknowledge_if_whole(checkpoint, part)
+            case ev.ChannelStateWritten():
+                part.written = True
+                part.persisted_bytes = event.bytes
+                self._acknowledge_if_whole(checkpoint, part)
+            case ev.AsyncPartFailed() | ev.ChannelStateFailed():
+                self._fail(checkpoint, event.reason)
+            case _:
+                assert_never(event)
+
+    def _sent(self, event: ev.BarrierSent, part: _Part) -> None:
+        barrier = part.barrier
+        self._cancel_timer()
+        if barrier.is_timeoutable and barrier.timeout_ns is not None:
+            self._timer = barrier.checkpoint
+            age_ns = event.now_ns - barrier.timestamp_ns
+            delay_ns = max(0, barrier.timeout_ns - age_ns)
+            self._effects.append(ev.SetOutputTimer(barrier.checkpoint, delay_ns))
+        part.open_outputs = event.open_outputs
+        if part.open_outputs:
+            self._open_outputs = barrier.checkpoint
+        if not part.written and part.open_outputs == 0:
+            self._effects.append(ev.CloseOutputState(barrier.checkpoint))
+        self._effects.append(ev.SnapshotOperators(barrier))
+
+    def _acknowledge_if_whole(self, checkpoint: int, part: _Part) -> None:
+        if part.durable and part.written:
+            del self._parts[checkpoint]
+            size = part.persisted_bytes
+            self._effects.append(ev.AcknowledgeCheckpoint(checkpoint, size, unaligned=size > 0))
+
+    def _fail(self, checkpoint: int, reason: FailureReason) -> None:
+        """Decline a triggered checkpoint; the barrier is on its way, so no marker follows."""
+        del self._parts[checkpoint]
+        self._effects.append(ev.CancelAsyncPart(checkpoint))
+        self._effects.append(ev.DeclineCheckpoint(checkpoint, reason))
+
+    def _abort(self, checkpoint: int, reason: FailureReason) -> None:
+        self._last = max(self._last, checkpoint)
+        for early in [early for early in self._aborted if early < self._last]:
+            del self._aborted[early]
+        self._drop(checkpoint)
+        self._effects.append(ev.AbortWriter(checkpoint, reason))
+        self._effects.append(ev.DeclineCheckpoint(checkpoint, reason))
+        self._effects.append(ev.BroadcastCancellation(checkpoint))
+
+    def _abort_notified(self, checkpoint: int) -> None:
+        if checkpoint not in self._parts and checkpoint > self._last:
+            self._aborted[checkpoint] = None
+            if len(self._aborted) > MAX_REMEMBERED_ABORTS:
+                del self._aborted[next(iter(self._aborted))]
+        self._drop(checkpoint)
+        self._effects.append(ev.AbortWriter(checkpoint, FailureReason.CHECKPOINT_DECLINED))
+
+    def _drop(self, checkpoint: int) -> None:
+        self._early_failures.pop(checkpoint, None)
+        if self._awaiting_input == checkpoint:
+            self._awaiting_input = None
+        if self._parts.pop(checkpoint, None) is not None:
+            self._effects.append(ev.CancelAsyncPart(checkpoint))
+        if self._open_outputs == checkpoint:
+            self._open_outputs = None
+            self._effects.append(ev.AbortOutputs(checkpoint))
+        if self._timer == checkpoint:
+            self._cancel_timer()
+
+    def _cancel_timer(self) -> None:
+        if self._timer is not None:
+            self._effects.append(ev.CancelOutputTimer(self._timer))
+            self._timer = None

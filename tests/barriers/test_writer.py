@@ -1,0 +1,172 @@
+"""The shared writer of in-flight data: every beginning gets exactly one answer."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from models.barriers import writer as w
+from models.barriers.reason import FailureReason
+from models.core import ProtocolError
+
+SHARED = FailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION
+SUBSUMED = FailureReason.CHECKPOINT_DECLINED_SUBSUMED
+ABORTED = FailureReason.CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER
+
+
+def begun(*subtasks: int, checkpoint: int = 1) -> w.SharedStateWriter:
+    """Return a writer of two subtasks on which these have begun."""
+    writer = w.SharedStateWriter([0, 1])
+    for subtask in subtasks:
+        assert writer.step(w.WriteStarted(subtask, checkpoint)) == []
+    return writer
+
+
+def closed(writer: w.SharedStateWriter, subtask: int, checkpoint: int = 1) -> list[w.WriterEffect]:
+    """Close both parts of a subtask; returns the effects of the second."""
+    writer.step(w.InputClosed(subtask, checkpoint))
+    return writer.step(w.OutputClosed(subtask, checkpoint))
+
+
+def test_the_file_is_stored_when_all_subtasks_are_whole() -> None:
+    """The quicker subtask waits for the slower one; each gets its own size."""
+    writer = begun(0, 1)
+    assert writer.step(w.DataAdded(0, 1, 10)) == [w.OpenStream(1), w.WriteBytes(1, 10)]
+    assert writer.step(w.DataAdded(1, 1, 7)) == [w.WriteBytes(1, 7)]
+    assert closed(writer, 0) == []
+    assert closed(writer, 1) == [w.StoreStream(1, 17)]
+    assert writer.step(w.StreamStored(1)) == [w.PartWritten(0, 1, 10), w.PartWritten(1, 1, 7)]
+
+
+def test_without_data_there_is_no_file() -> None:
+    """Empty parts are answered at once."""
+    writer = begun(0, 1)
+    closed(writer, 0)
+    assert closed(writer, 1) == [w.PartWritten(0, 1, 0), w.PartWritten(1, 1, 0)]
+
+
+def test_a_subtask_that_has_not_begun_is_waited_for_until_it_is_released() -> None:
+    """The group's file needs all its subtasks; one that has ended is no longer of the group."""
+    writer = begun(0)
+    assert closed(writer, 0) == []
+    assert writer.step(w.SubtaskReleased(1)) == [w.PartWritten(0, 1, 0)]
+
+
+def test_an_abort_by_one_fails_all() -> None:
+    """The one that aborts fails for its own reason, the others because the file is shared."""
+    writer = begun(0, 1)
+    writer.step(w.DataAdded(0, 1, 10))
+    assert writer.step(w.WriteAborted(1, 1, ABORTED)) == [
+        w.DropStream(1),
+        w.PartFailed(0, 1, SHARED),
+        w.PartFailed(1, 1, ABORTED),
+    ]
+    assert writer.step(w.DataAdded(0, 1, 5)) == []
+    assert closed(writer, 0) == []
+
+
+def test_a_broken_file_fails_all() -> None:
+    """A write error is told to every subtask of the group."""
+    writer = begun(0, 1)
+    writer.step(w.DataAdded(0, 1, 10))
+    assert writer.step(w.StreamFailed(1)) == [
+        w.DropStream(1),
+        w.PartFailed(0, 1, SHARED),
+        w.PartFailed(1, 1, SHARED),
+    ]
+
+
+def test_an_abort_that_comes_first_fails_the_later_beginning() -> None:
+    """A beginning after the abort is answered at once, so that nobody waits for ever."""
+    writer = w.SharedStateWriter([0, 1])
+    assert writer.step(w.WriteAborted(0, 1, ABORTED)) == []
+    assert writer.step(w.WriteStarted(0, 1)) == [w.PartFailed(0, 1, ABORTED)]
+    assert writer.step(w.WriteStarted(1, 1)) == [w.PartFailed(1, 1, SHARED)]
+    assert writer.step(w.WriteStarted(1, 0)) == [w.PartFailed(1, 0, SUBSUMED)]
+
+
+def test_a_newer_checkpoint_fails_the_older_one_and_keeps_its_own_file() -> None:
+    """Late requests and a late abort of the older one do not touch the newer one."""
+    writer = begun(0, 1)
+    writer.step(w.DataAdded(0, 1, 10))
+    assert writer.step(w.WriteStarted(0, 2)) == [
+        w.DropStream(1),
+        w.PartFailed(0, 1, SUBSUMED),
+        w.PartFailed(1, 1, SUBSUMED),
+    ]
+    assert writer.step(w.DataAdded(1, 1, 5)) == []
+    assert writer.step(w.WriteAborted(1, 1, ABORTED)) == []
+    assert writer.writing == (0,)
+    writer.step(w.WriteStarted(1, 2))
+    closed(writer, 0, 2)
+    assert closed(writer, 1, 2) == [w.PartWritten(0, 2, 0), w.PartWritten(1, 2, 0)]
+
+
+def test_an_abort_of_a_future_checkpoint_fails_what_is_open() -> None:
+    """Giving up a newer number means that the older file is not wanted either."""
+    writer = begun(0)
+    assert writer.step(w.WriteAborted(0, 5, ABORTED)) == [w.PartFailed(0, 1, SUBSUMED)]
+
+
+def test_requests_out_of_nowhere_are_refused() -> None:
+    """Data of a checkpoint that nobody began, and a second beginning, are errors."""
+    writer = begun(0)
+    with pytest.raises(ProtocolError, match="not_begun"):
+        writer.step(w.DataAdded(0, 2, 1))
+    with pytest.raises(ProtocolError, match="begun_twice"):
+        writer.step(w.WriteStarted(0, 1))
+
+
+def test_small_state_travels_in_the_acknowledgement_once() -> None:
+    """However many channels share it, inlined state counts once; larger state lies in a file."""
+    assert w.handle_bytes([100, 200, 300], inline_threshold_bytes=20_480) == 600
+    assert w.handle_bytes([20_000, 480], inline_threshold_bytes=20_480) == 0
+
+
+def test_five_subtasks_share_a_file() -> None:
+    """Subtasks of one task manager are grouped by five in their order."""
+    assert [w.group_of(position) for position in (0, 4, 5, 9, 10)] == [0, 0, 1, 1, 2]
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["start", "data", "input", "output", "abort", "stored", "failed"]),
+            st.integers(0, 2),
+            st.integers(0, 3),
+        ),
+        max_size=30,
+    )
+)
+def test_every_beginning_is_answered_once(script: list[tuple[str, int, int]]) -> None:
+    """In any order no beginning is answered twice, and a newer one ends all older ones."""
+    writer = w.SharedStateWriter(range(3))
+    begun_parts: set[tuple[int, int]] = set()
+    answers: list[tuple[int, int]] = []
+    for verb, subtask, checkpoint in [*script, ("start", 0, 9)]:
+        events: dict[str, w.WriterEvent] = {
+            "start": w.WriteStarted(subtask, checkpoint),
+            "data": w.DataAdded(subtask, checkpoint, 1),
+            "input": w.InputClosed(subtask, checkpoint),
+            "output": w.OutputClosed(subtask, checkpoint),
+            "abort": w.WriteAborted(subtask, checkpoint, ABORTED),
+            "stored": w.StreamStored(checkpoint),
+            "failed": w.StreamFailed(checkpoint),
+        }
+        if verb == "start" and (subtask, checkpoint) in begun_parts:
+            continue
+        try:
+            effects = writer.step(events[verb])
+        except ProtocolError:
+            continue
+        if verb == "start":
+            begun_parts.add((subtask, checkpoint))
+        answers += [
+            (effect.subtask, effect.checkpoint)
+            for effect in effects
+            if isinstance(effect, w.PartWritten | w.PartFailed)
+        ]
+    assert len(answers) == len(set(answers))
+    assert set(answers) == begun_parts - {(0, 9)}
