@@ -1,0 +1,169 @@
+"""The source as a whole: lengths, words, banned calls, tools, and what README and help promise."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sim.kernel.purity import Rule, impurities
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("models", "scenarios", "sim", "analysis")
+SOURCES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
+TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
+
+FUNCTION_LINES_MAX = 60
+FILE_LINES_MAX = 400
+
+# What a stranger's clone does not have: machine paths and package indexes.  In parts, because this
+# file is read too.
+FORBIDDEN = [
+    re.compile(pattern)
+    for pattern in (
+        r"(?<![\w.\-}/])/" + r"work\b",
+        r"\.\./" + r"shared\b",
+        r"/(?:ro" + r"ot|ho" + r"me)/\w",
+        r"py" + r"pi\.org|python" + r"hosted\.org",
+        r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X)\b",
+    )
+]
+# Text that is not ours: recordings, vectors, and the locked list of packages.
+FOREIGN = ("tests/data/", "requirements.lock")
+
+# Files that reach outside a run on purpose, and which rules they are free of.
+OUTSIDE_ON_PURPOSE: dict[str, frozenset[Rule]] = {
+    # The fence names all that it guards.
+    "sim/kernel/fence.py": frozenset({Rule.CLOCK, Rule.RANDOM, Rule.OUTSIDE}),
+    # Starts the processes in which runs take place.
+    "sim/search/check.py": frozenset({Rule.OUTSIDE}),
+    # Names of a real store have to differ between real processes.
+    "sim/store/real/identity.py": frozenset({Rule.RANDOM}),
+    # Makes global random generators raise in the workers.
+    "analysis/daemon.py": frozenset({Rule.RANDOM}),
+}
+# Folders outside of runs: they measure time, start processes, read the environment.
+OUTSIDE_OF_RUNS = ("sim/cli/", "analysis/", "sim/order/", "sim/store/real/")
+
+
+def _relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def _texts() -> Iterator[Path]:
+    """Yield every text file of the project, as a clone has them."""
+    for path in sorted(ROOT.rglob("*")):
+        name = _relative(path)
+        hidden = name != ".gitignore" and name.startswith(".") and not name.startswith(".ci/")
+        made = name.startswith(("out/", "build/")) or "__pycache__" in name or ".egg-info" in name
+        if path.is_file() and not hidden and not made and not name.startswith(FOREIGN):
+            yield path
+
+
+def _run(*command: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_linter_finds_nothing():
+    """Ruff's rules hold everywhere."""
+    _run("ruff", "check", "--no-cache", ".")
+
+
+def test_the_formatter_changes_nothing():
+    """Every file is formatted."""
+    _run("ruff", "format", "--no-cache", "--check", ".")
+
+
+def test_imports_follow_the_contracts():
+    """The folders import in one direction, and models touch nothing of the world."""
+    program = "import sys; from importlinter.cli import lint_imports_command as c; sys.exit(c())"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "--no-cache"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.long
+def test_types_are_strict():
+    """Mypy, as strict as it gets, finds nothing."""
+    _run("mypy")
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=_relative)
+def test_files_and_functions_are_short(path):
+    """No function is longer than 60 lines, no file longer than 400."""
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= FILE_LINES_MAX
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            assert lines <= FUNCTION_LINES_MAX, f"{node.name} has {lines} lines"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=_relative)
+def test_a_run_depends_on_nothing_but_its_seed(path):
+    """No source iterates over a set for effect or asks for hashes, ids, clocks, random numbers."""
+    name = _relative(path)
+    rules = set(Rule) - OUTSIDE_ON_PURPOSE.get(name, frozenset())
+    if name.startswith(OUTSIDE_OF_RUNS):
+        rules -= {Rule.CLOCK, Rule.OUTSIDE}
+    found = impurities(path.read_text(encoding="utf-8"), sorted(rules))
+    assert not found, "; ".join(map(str, found))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=_relative)
+def test_only_the_command_line_prints(path):
+    """Whoever lifts a core or the kernel out gets no output from it."""
+    if _relative(path).startswith("sim/cli/"):
+        return
+    calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if _is_print(node)]
+    assert not calls
+
+
+def _is_print(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("print", "breakpoint", "input")
+    )
+
+
+@pytest.mark.parametrize("path", TESTS, ids=_relative)
+def test_each_test_says_what_must_hold(path):
+    """Every test has a docstring that is a sentence."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            says = ast.get_docstring(node) or ""
+            assert says.partition("\n")[0].endswith((".", ",", ":", ";")) or "\n" in says, node.name
+            assert says, node.name
+
+
+def test_nothing_names_a_machine_or_an_index():
+    """No file has a path of the machine it was written on, an index, or a note to come back."""
+    found = [
+        f"{_relative(path)}:{number}: {line.strip()[:100]}"
+        for path in _texts()
+        if path.suffix in (".py", ".md", ".toml", ".html", ".sh", ".yml", "", ".cfg", ".txt")
+        for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), start=1)
+        if any(pattern.search(line) for pattern in FORBIDDEN)
+    ]
+    assert found == []
+
+
+def test_the_door_for_machines_is_that_of_users():
+    """What the continuous build runs is `make test` and nothing else."""
+    lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    commands = [line for line in lines if line and not line.startswith(("#", "set ", "cd "))]
+    assert commands == ["make test"]
