@@ -57,6 +57,13 @@ class Levels(StrEnum):
     DISJOINT = "disjoint"  # each batch at one level only, in turn: a fault of the host
 
 
+class RejectsAt(StrEnum):
+    """From which level on rejected records are told apart where both levels are reported."""
+
+    PERSISTED = "persisted"
+    COMPLETE = "complete"  # at the first level they count as committed
+
+
 class FinalDrain(StrEnum):
     """What a feed does at its end when no socket is free to carry its last states."""
 
@@ -93,10 +100,10 @@ class CountCheck(StrEnum):
 
 
 class Outcome(StrEnum):
-    """How a sync ends for good."""
+    """How a sync must end for good, once its faults have stopped."""
 
     COMPLETED = "completed"
-    FAILED = "failed"
+    ANY = "any"  # the platform may also give up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,6 +225,9 @@ class DestinationTable:
     levels: Levels = choice(
         "complete", Levels, says="levels at which durability is reported", source=_AIRBYTE
     )
+    rejects_at: RejectsAt = choice(
+        "persisted", RejectsAt, says="level that tells rejected records apart", source=_STORE
+    )
     complete_ns: int = duration_ns(
         "2 ms", says="from persisted to complete where both are reported", source=_STORE
     )
@@ -298,9 +308,7 @@ class SyncModel:
     sockets: SocketTable = nested(SocketTable, says="what joins source and destination")
     destination: DestinationTable = nested(DestinationTable, says="the destination")
     platform: PlatformTable = nested(PlatformTable, says="the platform")
-    outcome: Outcome = choice(
-        "completed", Outcome, says="how the sync is expected to end", source=_SAFEGUARD
-    )
+    outcome: Outcome = choice("completed", Outcome, says="how the sync must end", source=_SAFEGUARD)
 
     def problems(self) -> list[Problem]:
         """Return what does not fit together."""

@@ -175,6 +175,36 @@ class ReaderFailure:
     packets: int = count(1, maximum=1000, says="after how many packets", source=_PLAN)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatState:
+    """A reader's state is sent twice, with the same key where there are keys."""
+
+    feed: int = count(0, maximum=999, says="index of the feed, from 0", source=_PLAN)
+    reader: int = count(
+        0, maximum=_OCCURRENCES, says="which of its readers over the run, from 0", source=_PLAN
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatIndex:
+    """A reader's state carries the index of the state before it, and an id of its own."""
+
+    feed: int = count(0, maximum=999, says="index of the feed, from 0", source=_PLAN)
+    reader: int = count(
+        1, maximum=_OCCURRENCES, says="which of its readers over the run, from 0", source=_PLAN
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MixedKind:
+    """A reader's stream state is followed by a global one; without effect in a global sync."""
+
+    feed: int = count(0, maximum=999, says="index of the feed, from 0", source=_PLAN)
+    reader: int = count(
+        0, maximum=_OCCURRENCES, says="which of its readers over the run, from 0", source=_PLAN
+    )
+
+
 SyncFault: TypeAlias = (
     CrashAt
     | CrashPoint
@@ -188,6 +218,9 @@ SyncFault: TypeAlias = (
     | StateFlood
     | CountError
     | ReaderFailure
+    | RepeatState
+    | RepeatIndex
+    | MixedKind
 )
 
 SYNC_FAULTS: dict[str, type] = {
@@ -203,4 +236,7 @@ SYNC_FAULTS: dict[str, type] = {
     "state_flood": StateFlood,
     "count_error": CountError,
     "reader_failure": ReaderFailure,
+    "repeat_state": RepeatState,
+    "repeat_index": RepeatIndex,
+    "mixed_kind": MixedKind,
 }

@@ -22,6 +22,7 @@ PROPERTIES: dict[str, str] = {
     "snapshot_claims_are_durable": "a state repeats no position whose records are not durable",
     "every_state_is_released": "what is ready when a flush is asked for is sent by that flush",
     "run_ends_with_a_reason": "a run ends in bounded time, well or naming what is in the way",
+    "sync_completes": "once faults have stopped, the sync completes",
     "flood_does_not_block_data": "states that fill their memory do not stop the records behind",
     "no_flush_request_lost": "a flush asked for during a flush has its effect after it",
     "no_counters_left": "counters of released ids are bounded when an attempt ends well",

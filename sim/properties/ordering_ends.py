@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from models.ordering import EndStream, FailSync, Refusal
+from scenarios.sync import Outcome
 from sim.sync.intervals import IntervalSet
 
 if TYPE_CHECKING:
@@ -124,6 +125,10 @@ class EndChecks:
         world = self._world
         if world.stalled is not None:
             self._violate("run_ends_with_a_reason", world.stalled, None)
+        if world.gave_up is not None and world.model.outcome is Outcome.COMPLETED:
+            attempts = len(self._truth.attempts)
+            says = f"the platform gave up after attempt {attempts}: {world.gave_up}"
+            self._violate("sync_completes", says, None)
         if not world.succeeded:
             return
         for feed in self._truth.feeds:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from models.ordering import Level, PassRecords
-from scenarios.sync import Levels
+from models.ordering import PassRecords
 
 if TYPE_CHECKING:
+    from models.ordering import Level
     from sim.sync.attempt import Attempt
     from sim.sync.messages import RecordPacket
     from sim.sync.truth import SourceState
@@ -24,7 +24,6 @@ class RecordChecks:
         self._truth = world.truth
         self._goals = world.env.goals
         self._violate = violate
-        self._both = world.model.destination.levels is Levels.BOTH
         self._interval_of: dict[tuple[int, str], int] = {}
         self._id_of: dict[tuple[int, int], str] = {}
 
@@ -79,17 +78,11 @@ class RecordChecks:
     def on_report(
         self, attempt: Attempt, packet: RecordPacket, rejected: int, level: Level
     ) -> None:
-        """Enter the report of a durable packet; check that no more is durable than was read.
-
-        Where both levels are reported, the second speaks of the same records again.
-        """
-        if self._both and level is Level.COMPLETE:
-            return
+        """Enter the report of a durable packet; check that no more is durable than was read."""
         truth, stream = attempt.truth, packet.stream
         key = packet.partition.wire_id if self._truth.on_sockets else packet.interval
         account = truth.account(stream, key)
-        account.records += packet.count - rejected
-        account.rejected += rejected
+        account.report(level, packet.count - rejected, rejected)
         account.reported_step = truth.next_step()
         if rejected:
             self._goals.reach("rejected_records")

@@ -137,8 +137,8 @@ class ReleaseChecks:
 
     def _check_counts(self, effect: SendState, state: SourceState, name: str) -> None:
         accounts = state.accounts
-        records = sum(account.records for account in accounts)
-        rejected = sum(account.rejected for account in accounts)
+        records = sum(account.settled[0] for account in accounts)
+        rejected = sum(account.settled[1] for account in accounts)
         totals = self._with(accounts)
         streams = totals if state.stream is None else (state.stream,)
         whole = (sum(totals[s][0] for s in streams), sum(totals[s][1] for s in streams))
@@ -164,7 +164,8 @@ class ReleaseChecks:
         totals = dict(self._totals)
         for account in accounts:
             records, rejected = totals.get(account.stream, (0, 0))
-            totals[account.stream] = (records + account.records, rejected + account.rejected)
+            own = account.settled
+            totals[account.stream] = (records + own[0], rejected + own[1])
         return totals
 
     def on_sent(self, attempt: Attempt, effect: SendState) -> SourceState | None:
@@ -174,6 +175,8 @@ class ReleaseChecks:
             return None
         state.acknowledged_ns = self._world.env.now
         self._totals = self._with(state.accounts)
+        own = [account.settled for account in state.accounts]
+        state.settled = (sum(pair[0] for pair in own), sum(pair[1] for pair in own))
         attempt.truth.acknowledge(state)
         return state
 

@@ -35,7 +35,7 @@ from models.ordering import (
     SetFinishTimer,
     StateRead,
 )
-from scenarios.sync import Levels, MemoryPolicy
+from scenarios.sync import Levels, MemoryPolicy, RejectsAt
 from scenarios.sync_faults import Point, Side
 from sim.sync.kinds import KIND_COMPLETE, KIND_HEARTBEAT, KIND_POLL
 from sim.sync.memory import StateMemory
@@ -158,10 +158,11 @@ class Destination:
     def _on_state(self, socket: Socket, state: SourceState) -> None:
         attempt = self._attempt
         attempt.sign()
-        state.socket = socket.index
-        state.accepted_ns = self._env.now
         self._env.trace.record("state_read", socket.entity, state.scope, state.index)
-        self._properties.on_state_read(attempt, state)
+        if state.accepted_ns is None:
+            state.socket = socket.index
+            state.accepted_ns = self._env.now
+            self._properties.on_state_read(attempt, state)
         self.deliver(self._event(state))
         attempt.point(Point.AFTER_STATE)
 
@@ -171,7 +172,7 @@ class Destination:
             kind=state.kind,
             payload=state.payload,
             stream=None if state.stream is None else self._descriptors[state.stream],
-            index=state.index if keyed else None,
+            index=state.wire_index if keyed else None,
             id=state.wire_id if keyed else None,
             source_count=state.source_count,
             inner=state.inner,
@@ -264,7 +265,7 @@ class Destination:
         for packet, wire_id in zip(batch.packets, batch.ids, strict=True):
             entry = sums.setdefault(wire_id, [0, 0, 0])
             count = packet.count
-            rejected = self._truth.rejected(packet.stream, packet.low, packet.high)
+            rejected = self._rejected(packet, level)
             self._properties.records.on_report(self._attempt, packet, rejected, level)
             size = packet.size_bytes * (count - rejected) // count
             entry[0] += count - rejected
@@ -284,6 +285,13 @@ class Destination:
                     level=level,
                 )
             )
+
+    def _rejected(self, packet: RecordPacket, level: Level) -> int:
+        """Return how many records of a packet a level tells apart as rejected."""
+        late = self._table.rejects_at is RejectsAt.COMPLETE
+        if late and level is Level.PERSISTED and self._table.levels is Levels.BOTH:
+            return 0
+        return self._truth.rejected(packet.stream, packet.low, packet.high)
 
     # Time and end -----------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ row as it says): faults stop by themselves.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from scenarios.sync_faults import (
     CountError,
@@ -16,9 +16,12 @@ from scenarios.sync_faults import (
     FailSend,
     FailUpload,
     IdCollision,
+    MixedKind,
     Point,
     ReaderFailure,
     ReorderUploads,
+    RepeatIndex,
+    RepeatState,
     Side,
     SlowSend,
     SlowUpload,
@@ -26,6 +29,8 @@ from scenarios.sync_faults import (
     StateFlood,
     SyncFault,
 )
+
+StateFault: TypeAlias = RepeatState | RepeatIndex | MixedKind
 
 
 class FaultPlan:
@@ -45,6 +50,7 @@ class FaultPlan:
         self._collisions: dict[tuple[int, int], tuple[int, int]] = {}
         self._count_errors: dict[tuple[int, int], int] = {}
         self._reader_failures: dict[tuple[int, int], int] = {}
+        self._state_faults: dict[tuple[int, int], list[StateFault]] = {}
         for fault in faults:
             self._take(fault)
 
@@ -66,10 +72,12 @@ class FaultPlan:
                 self._fail_sends.append(fault)
             case SlowSend():
                 self._slow_sends.append(fault)
+            case RepeatState() | RepeatIndex() | MixedKind():
+                self._state_faults.setdefault((fault.feed, fault.reader), []).append(fault)
             case _:
-                self._take_source(fault)
+                self._take_reader(fault)
 
-    def _take_source(self, fault: IdCollision | StateFlood | CountError | ReaderFailure) -> None:
+    def _take_reader(self, fault: IdCollision | StateFlood | CountError | ReaderFailure) -> None:
         match fault:
             case IdCollision():
                 other = (fault.other_feed, fault.other_reader)
@@ -125,6 +133,10 @@ class FaultPlan:
     def count_error(self, feed: int, reader: int) -> int:
         """Return by how much this reader's state miscounts."""
         return self._count_errors.get((feed, reader), 0)
+
+    def on_state(self, feed: int, reader: int) -> list[StateFault]:
+        """Return what goes wrong with the state of this reader."""
+        return self._state_faults.get((feed, reader), [])
 
     def reader_failure(self, feed: int, reader: int) -> int | None:
         """Return after how many packets this reader fails, or None when it does not."""

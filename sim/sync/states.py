@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, assert_never, cast
 
 from models.ordering import StateKind
 from models.ordering.source import EmitState
+from scenarios.sync_faults import MixedKind, RepeatIndex, RepeatState
 from sim.sync.truth import LOG_FEED, Partition, SourceState
 
 if TYPE_CHECKING:
     from sim.sync.attempt import Attempt
+    from sim.sync.faults import StateFault
     from sim.sync.feeds import FeedPlan
 
 
@@ -49,11 +51,39 @@ class StateMaker:
         return View(tokens, partitions)
 
     def make(self, effect: EmitState, view: View) -> list[SourceState]:
-        """Make the message (twice if the scenario repeats states) as the next of its scope."""
+        """Make the messages that go out for one effect: one, unless a fault is planned."""
         states = [self._make(effect, view)]
         if self._table.repeat_states and not self._truth.on_sockets:
             states.append(self._make(effect, View(view.tokens, ())))
+        for partition in view.partitions:
+            for fault in self._attempt.faults.on_state(partition.feed.index, partition.ordinal):
+                self._spoil(states, fault, effect, view)
         return states
+
+    def _spoil(
+        self, states: list[SourceState], fault: StateFault, effect: EmitState, view: View
+    ) -> None:
+        """Do to a message what a fault plan says."""
+        state = states[0]
+        match fault:
+            case RepeatState():
+                again = View(view.tokens, ())
+                states.append(state if self._truth.on_sockets else self._make(effect, again))
+            case RepeatIndex():
+                state.wire_index = max(1, state.index - 1)
+            case MixedKind():
+                if effect.kind is StateKind.STREAM:
+                    states.append(self._mixed(effect, state))
+            case _:
+                assert_never(fault)
+
+    def _mixed(self, effect: EmitState, state: SourceState) -> SourceState:
+        """Make a global state that repeats what a stream's state says."""
+        view = View((None,) * len(self._plans), ())
+        mixed = self._make(replace(effect, stream=None, kind=StateKind.GLOBAL, count=0), view)
+        mixed.wire_id = f"{state.wire_id}-again"
+        mixed.claims = state.claims
+        return mixed
 
     def _make(self, effect: EmitState, view: View) -> SourceState:
         truth = self._attempt.truth

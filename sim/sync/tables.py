@@ -103,8 +103,8 @@ def _release(run_key: str, state: SourceState) -> ReleaseRow:
         index=state.index,
         attempt=state.attempt,
         released_ns=state.acknowledged_ns or 0,
-        records=sum(account.records for account in state.accounts),
-        rejected=sum(account.rejected for account in state.accounts),
+        records=state.settled[0],
+        rejected=state.settled[1],
     )
 
 

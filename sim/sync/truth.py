@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from models.ordering import StateKind, StreamDescriptor
+from models.ordering import Level, StateKind, StreamDescriptor
 from scenarios.sync import Medium, SyncModel
 from scenarios.sync import StateKind as FeedKind
 from sim.sync.intervals import Intervals, IntervalSet
@@ -74,10 +74,12 @@ class Partition:
 class SourceState:
     """One state message of the source, from its making to its acknowledgement.
 
-    index: its number in its scope, from 1; on the wire on sockets only.
+    index: its number in its scope, from 1; wire_index: what the wire says (sockets), the same
+        unless a fault is planned.
     claims: per feed, every position that a restart from this state does not read again.
     partitions: those whose records it is the first to claim.
     accounts: what the core has to wait for before it may release this state.
+    settled: committed and rejected records with which it was returned.
     """
 
     __slots__ = (
@@ -96,6 +98,7 @@ class SourceState:
         "reserved",
         "scope",
         "send_ns",
+        "settled",
         "size_bytes",
         "socket",
         "source_count",
@@ -103,12 +106,14 @@ class SourceState:
         "tries",
         "triggered_ns",
         "wire_id",
+        "wire_index",
     )
 
     def __init__(self, *, attempt: int, scope: str, index: int, payload: str, now: int) -> None:
         self.attempt = attempt
         self.scope = scope
         self.index = index
+        self.wire_index = index
         self.payload = payload
         self.triggered_ns = now
         self.kind = StateKind.STREAM
@@ -123,6 +128,7 @@ class SourceState:
         self.accepted_ns: int | None = None
         self.accepted_step = 0
         self.accounts: tuple[Account, ...] = ()
+        self.settled = (0, 0)
         self.reserved = False
         self.first_send_ns: int | None = None
         self.send_ns: int | None = None
@@ -140,15 +146,26 @@ class Account:
 
     stream: int
     read: int = 0
-    records: int = 0
-    size_bytes: int = 0
-    rejected: int = 0
+    persisted: tuple[int, int] = (0, 0)  # committed, rejected; of the same records at each level
+    complete: tuple[int, int] = (0, 0)
     reported_step: int = 0  # `AttemptTruth.step` of the last report
+
+    def report(self, level: Level, committed: int, rejected: int) -> None:
+        """Enter a report of one level."""
+        if level is Level.COMPLETE:
+            self.complete = (self.complete[0] + committed, self.complete[1] + rejected)
+        else:
+            self.persisted = (self.persisted[0] + committed, self.persisted[1] + rejected)
+
+    @property
+    def settled(self) -> tuple[int, int]:
+        """Committed and rejected records, by the level that accounts for most, or the later one."""
+        return self.complete if sum(self.complete) >= sum(self.persisted) else self.persisted
 
     @property
     def reported(self) -> int:
         """How many records were reported durable, committed or rejected."""
-        return self.records + self.rejected
+        return sum(self.settled)
 
 
 @dataclass(slots=True)
