@@ -213,7 +213,7 @@ class DestinationTable:
     upload_spread: float = number(
         0.5, minimum=0.0, maximum=3.0, says="sigma of its lognormal distribution", source=_STORE
     )
-    upload_bytes_per_s: int = rate_bytes_per_s(
+    upload_bandwidth_bytes_per_s: int = rate_bytes_per_s(
         "50 MB/s", minimum="1 kB/s", says="bandwidth of one upload", source=_STORE
     )
     uploads_at_once: int = count(

@@ -111,7 +111,7 @@ class Uploader:
             batch.tries += 1
             batch.number = attempt.world.next_upload()
             drawn = self._stream.lognormal_ns(table.upload_ns, table.upload_spread)
-            duration = drawn + batch.size_bytes * _NS_PER_S // table.upload_bytes_per_s
+            duration = drawn + batch.size_bytes * _NS_PER_S // table.upload_bandwidth_bytes_per_s
             duration = attempt.faults.upload_ns(duration, attempt.env.now)
             fields = (batch.number, batch.stream, batch.count)
             attempt.env.trace.record("upload", self._entity, *fields)
