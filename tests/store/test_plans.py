@@ -1,0 +1,111 @@
+"""Random plans: a good store keeps its promises, faulty ones do not, and real files agree."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from models.store import Placement, StoreClient, StoreVersions
+from sim.conform.checkpoint_store import model_versions
+from sim.conform.store_steps import StoreScript
+from sim.store.real import real_medium
+from sim.twins.store import TWINS
+from tests.store.machine import (
+    ANY_PLANS,
+    PLACEMENTS,
+    SAFE_PLANS,
+    Step,
+    Watch,
+    observed,
+    play,
+)
+
+# Plans are long lists; what is slow about them is the database, not their generation.
+_SETTINGS = settings(
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+GOALS: Counter[str] = Counter()
+
+
+@settings(_SETTINGS, max_examples=400)
+@given(placement=PLACEMENTS, plan=SAFE_PLANS)
+def _promises_hold(placement: Placement, plan: list[Step]) -> None:
+    GOALS.update(_watch(model_versions(placement), plan))
+
+
+def test_promises_hold_on_every_plan_without_hazards() -> None:
+    """After each step of a plan of crashes and failures the promises hold, and all is reached."""
+    GOALS.clear()
+    _promises_hold()
+    for goal in ("data ahead", "WRITE_FAILED", "COMMIT_FAILED", "CORRUPT_CHECKPOINT", "NOT_OPEN"):
+        assert GOALS[goal] >= 10, f"{goal} was hardly reached: {GOALS}"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "checkpoint_first",
+        "colocated_not_atomic",
+        "version_not_in_key",
+        "deletes_all_partitions",
+        "group_offset_off_by_one",
+        "advances_and_checkpoints_errored",
+        "never_wipes",
+        "redirect_leaks_deletes",
+    ],
+)
+def test_plans_find_what_a_twin_breaks(name: str) -> None:
+    """A store without one safeguard breaks a promise on some plan."""
+
+    @settings(_SETTINGS, max_examples=400, phases=[Phase.generate], report_multiple_bugs=False)
+    @given(placement=PLACEMENTS, plan=SAFE_PLANS)
+    def promises_hold(placement: Placement, plan: list[Step]) -> None:
+        _watch(TWINS[name].factory(placement), plan)
+
+    with pytest.raises(AssertionError):
+        promises_hold()
+
+
+def _watch(versions: StoreVersions, plan: list[Step]) -> dict[str, int]:
+    watch = Watch(versions)
+    for index, step in enumerate(plan):
+        watch.play(index, step)
+    watch.finish()
+    return watch.goals
+
+
+@settings(_SETTINGS, max_examples=150)
+@given(placement=PLACEMENTS, plan=ANY_PLANS)
+def test_model_and_real_files_agree(placement: Placement, plan: list[Step]) -> None:
+    """Whatever the plan, hazards included, model and files show the same after every step."""
+    _compare(placement, plan)
+
+
+@pytest.mark.long
+@settings(_SETTINGS, max_examples=1000)
+@given(placement=PLACEMENTS, plan=ANY_PLANS)
+def test_model_and_real_files_agree_on_a_thousand_plans(
+    placement: Placement, plan: list[Step]
+) -> None:
+    """The same on a thousand plans."""
+    _compare(placement, plan)
+
+
+def _compare(placement: Placement, plan: list[Step]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        medium = real_medium(placement, Path(folder))
+        try:
+            real = StoreScript(StoreVersions(StoreClient(placement, medium)))
+            model = StoreScript(model_versions(placement))
+            for index, step in enumerate(plan):
+                assert play(model, index, step) == play(real, index, step), (index, step)
+            assert observed(model) == observed(real)
+        finally:
+            medium.close()
