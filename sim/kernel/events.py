@@ -43,8 +43,12 @@ class Timeout(simpy.Timeout):
         self._value = value
         self._delay = delay
         self._ok = True
-        self.entity = entity = env.active_entity
-        env.push(env.now + delay, NORMAL, kind, entity, self)
+        try:
+            entity = env._active_proc.entity  # noqa: SLF001 - as `active_entity`, without a call
+        except AttributeError:
+            entity = env.active_entity
+        self.entity = entity
+        env.push(env._now + delay, NORMAL, kind, entity, self)  # noqa: SLF001
 
 
 class Process(simpy.events.Process):
@@ -157,7 +161,7 @@ class Timer:
     def arm_at(self, time: int) -> None:
         """Fire at `time` (ns); an earlier arming is forgotten."""
         env = self.env
-        if time.__class__ is not int or time < env.now:
+        if time.__class__ is not int or time < env._now:  # noqa: SLF001
             raise refused_time("time", time, env.now)
         self.sequence = env.push(time, NORMAL, self.kind, self.entity, self)
 
@@ -166,7 +170,13 @@ class Timer:
         if delay.__class__ is not int or delay < 0:
             raise refused_time("delay", delay, 0)
         env = self.env
-        self.sequence = env.push(env.now + delay, NORMAL, self.kind, self.entity, self)
+        self.sequence = env.push(
+            env._now + delay,  # noqa: SLF001
+            NORMAL,
+            self.kind,
+            self.entity,
+            self,
+        )
 
     def cancel(self) -> None:
         """Do not fire; the entry in the calendar is skipped when its time comes."""

@@ -21,7 +21,7 @@ Path = tuple[str | int, ...]
 Size = tuple[int, int, int, int]
 
 _OTHER_SEEDS = range(4)
-_TRIALS_MAX = 600
+_TRIALS_MAX = 2000
 # Keys of a document's head that say what the scenario is, not what happens in it.
 _HEAD = frozenset({"name", "link", "says", "goals", "violates"})
 
@@ -212,9 +212,10 @@ def _with(found: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:
     return changed
 
 
-def _without_items(found: dict[str, Any], _default: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _without_items(found: dict[str, Any], default: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the document without parts of its arrays: halves first, then single items."""
-    arrays = sorted(_arrays(found), key=lambda item: (item[0][0] != "faults", -len(item[1])))
+    counted = [item for item in _arrays(found) if _weight(*item, default)]
+    arrays = sorted(counted, key=lambda item: (item[0][0] != "faults", -len(item[1])))
     for path, items in arrays:
         half = len(items) // 2
         if half > 1:
@@ -277,9 +278,15 @@ def _with_smaller_numbers(
                     yield _with(found, path, real)
 
 
+def _weight(path: Path, array: list[Any], default: dict[str, Any]) -> int:
+    """Return how many items an array counts for; one of single values at its default for none."""
+    plain = not any(isinstance(item, dict) for item in array)
+    return 0 if plain and array == _at(default, path) else len(array)
+
+
 def _size(found: dict[str, Any], default: dict[str, Any]) -> Size:
     """Return how large a document is: items, parameters that differ, digits, sum of numbers."""
-    items = sum(len(array) for _, array in _arrays(found))
+    items = sum(_weight(path, array, default) for path, array in _arrays(found))
     different = digits = total = 0
     for path, value in _leaves(found):
         if value == _at(default, path):

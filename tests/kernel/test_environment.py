@@ -113,6 +113,18 @@ def test_plain_simpy_code_runs_unchanged(ties):
     assert log == [(3, "a", "fire"), (7, "c", "left"), (9, "b", "served")]
 
 
+def test_processes_and_conditions_of_simpys_own_classes_run_too():
+    """Code that names SimPy's classes instead of the environment's methods works all the same."""
+    env = Environment(ties=SeededRandom(5))
+
+    def work(env):
+        yield simpy.events.Timeout(env, 2) & env.timeout(3)
+        yield simpy.events.AnyOf(env, [env.timeout(4), env.event()])
+        return env.now
+
+    assert env.run(until=simpy.events.Process(env, work(env))) == 7
+
+
 class _OddError(Exception):
     """An exception whose constructor takes other arguments than it keeps."""
 

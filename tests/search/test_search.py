@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from scenarios import LINKS
+from scenarios.catalogue import by_name
 from sim.search import Subject, check, hunt, trial
 from sim.search.faults import with_random_faults
 from sim.search.trial import CORE_RAISED
@@ -122,3 +123,12 @@ def test_random_faults_are_valid_and_reach_every_kind(toy):
             kinds[type(fault)] = kinds.get(type(fault), 0) + 1
             assert not isinstance(fault, Slow) or fault.producer < 2
     assert set(kinds) == set(LINKS["toy"].faults.values())
+
+
+def test_the_report_does_not_depend_on_the_number_of_processes():
+    """Two processes find what one finds, in the same order, and stop at the same seed."""
+    subject = Subject(scenario=by_name("reference"), twin="no_ordering")
+    one = check(subject, range(40), keep_going=True)
+    two = check(subject, range(40), keep_going=True, jobs=2)
+    assert one == two
+    assert check(subject, range(40), jobs=2) == check(subject, range(40))

@@ -1,0 +1,11 @@
+"""Speed, as ratios measured in one process; `make bench` prints them.
+
+A section is a module of this package with `measure() -> list[Figure]`, named in `SECTIONS`.
+"""
+
+from tests.bench.figures import Figure, interleaved, ratio
+
+# Modules whose `measure()` is called, in this order.
+SECTIONS = ["tests.bench.kernel", "tests.bench.check"]
+
+__all__ = ["SECTIONS", "Figure", "interleaved", "ratio"]

@@ -1,0 +1,65 @@
+"""What a benchmark measures and how: CPU time, rounds in turn, medians of ratios."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from time import process_time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One measured figure.
+
+    at_most, at_least: the bar, if there is one; says: what was measured and against what.
+    """
+
+    name: str
+    value: float
+    unit: str = ""
+    at_most: float | None = None
+    at_least: float | None = None
+    says: str = ""
+
+    @property
+    def met(self) -> bool:
+        """Whether the bar is met; a figure without one always is."""
+        low = self.at_least is None or self.value >= self.at_least
+        return low and (self.at_most is None or self.value <= self.at_most)
+
+    def __str__(self) -> str:
+        bar = ""
+        if self.at_most is not None:
+            bar = f"  (bar: at most {self.at_most:g}, {'met' if self.met else 'MISSED'})"
+        if self.at_least is not None:
+            bar = f"  (bar: at least {self.at_least:g}, {'met' if self.met else 'MISSED'})"
+        return f"{self.name:<44} {self.value:>12.5g} {self.unit}{bar}\n    {self.says}"
+
+
+def interleaved(
+    cases: Mapping[str, Callable[[], object]],
+    *,
+    rounds: int = 7,
+    clock: Callable[[], float] = process_time,
+) -> dict[str, list[float]]:
+    """Return the seconds that each case took in each round.
+
+    The cases take turns within a round, so that a slow moment of the machine hits all of them; the
+    first round warms up and is not counted.  The time is the CPU's unless another clock is given.
+    """
+    seconds: dict[str, list[float]] = {name: [] for name in cases}
+    for number in range(rounds + 1):
+        for name, case in cases.items():
+            gc.collect()
+            started = clock()
+            case()
+            if number > 0:
+                seconds[name].append(clock() - started)
+    return seconds
+
+
+def ratio(above: Sequence[float], below: Sequence[float]) -> float:
+    """Return the median of the ratios, round by round."""
+    return median(a / b for a, b in zip(above, below, strict=True))
