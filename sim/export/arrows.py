@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sim.kernel import Entry
-from sim.story import Vocabulary, span_key
+from sim.story import Vocabulary, span_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,20 +23,18 @@ class Span:
 
 def spans(entries: Sequence[Entry], vocabulary: Vocabulary) -> list[Span]:
     """Return the spans of a trace by their start; of equal keys, the first begun ends first."""
-    open_spans: dict[tuple[str, ...], list[int]] = {}
-    ended: dict[int, int] = {}
-    names: dict[int, str] = {}
+    begun: list[tuple[str, int]] = []
+    ended: dict[int, int] = {}  # index in `begun` -> position of the end
+    waiting: dict[tuple[str, ...], list[int]] = {}
     for position, entry in enumerate(entries):
         telling = vocabulary.get(str(entry[1]))
         if telling is None:
             continue
         named = telling.named(entry)
-        if telling.ends:
-            waiting = open_spans.get(span_key(telling.ends, named))
-            if waiting:
-                ended[waiting.pop(0)] = position
-        if telling.begins:
-            key = span_key(telling.begins, named)
-            open_spans.setdefault(key, []).append(position)
-            names[position] = " ".join(key)
-    return [Span(name, start, ended.get(start)) for start, name in names.items()]
+        for key in span_keys(telling.ends, named):
+            if waiting.get(key):
+                ended[waiting[key].pop(0)] = position
+        for key in span_keys(telling.begins, named):
+            waiting.setdefault(key, []).append(len(begun))
+            begun.append((" ".join(key), position))
+    return [Span(name, start, ended.get(index)) for index, (name, start) in enumerate(begun)]

@@ -59,4 +59,4 @@ def _handed_to(entry: Entry, vocabulary: Vocabulary) -> str | None:
 
 def _text(text: str) -> str:
     """Return a text in which nothing is Mermaid's own; entities are written as `#code;`."""
-    return re.sub(r'[#;:<>{}"%`\\]', lambda match: f"#{ord(match[0])};", text)
+    return re.sub(r'[#;<>{}"`\\]', lambda match: f"#{ord(match[0])};", text)

@@ -1,7 +1,7 @@
 """Stories: what a trace says about one checkpoint, in sentences, and as pictures."""
 
 from sim.story.story import Line, Target, concerning, milliseconds, shortened, tell
-from sim.story.telling import Telling, Vocabulary, span_key
+from sim.story.telling import Telling, Vocabulary, span_keys
 
 __all__ = [
     "Line",
@@ -11,6 +11,6 @@ __all__ = [
     "concerning",
     "milliseconds",
     "shortened",
-    "span_key",
+    "span_keys",
     "tell",
 ]

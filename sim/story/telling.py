@@ -30,8 +30,9 @@ class Telling:
     `sends state {scope}/{index} of {records} records`.
     fields: the names of the entry's fields, in order, separated by blanks; a name that ends in `*`
     takes all that is left.
-    begins, ends: a span that starts or stops here, as `name:field,field`; the fields tell spans
-    of one name apart.  One that stops at another entity than it started at is a message.
+    begins, ends: the spans that start or stop here, as `name:field,field`, separated by blanks; the
+    fields tell spans of one name apart.  One that stops at another entity than it started at is a
+    message.
     always: whether every story has it, as crashes and other faults.
     """
 
@@ -59,14 +60,18 @@ class Telling:
         return dict(zip(names, values, strict=True))
 
     def sentence(self, entry: Entry) -> str:
-        """Return the clause with the entry's fields in it."""
-        return self.says.format(**self.named(entry))
+        """Return the clause with the entry's fields in it; a field that is None reads as "-"."""
+        named = {name: "-" if value is None else value for name, value in self.named(entry).items()}
+        return self.says.format(**named).strip()
 
 
 Vocabulary = Mapping[str, Telling]
 
 
-def span_key(declared: str, named: Mapping[str, object]) -> tuple[str, ...]:
-    """Return what tells a span from others: its name, then the values of its fields."""
-    name, _, fields = declared.partition(":")
-    return (name, *(str(named[field]) for field in fields.split(",") if field))
+def span_keys(declared: str, named: Mapping[str, object]) -> list[tuple[str, ...]]:
+    """Return what tells each declared span from others: its name, the values of its fields."""
+    keys: list[tuple[str, ...]] = []
+    for span in declared.split():
+        name, _, fields = span.partition(":")
+        keys.append((name, *(str(named[field]) for field in fields.split(",") if field)))
+    return keys

@@ -33,14 +33,16 @@ VOCABULARY: Vocabulary = {
     "send": Telling(
         "sends state {scope}/{index}, send {number}",
         "scope index number",
-        begins="send:scope,index",
+        begins="send:scope,index delivery:scope,index",
     ),
-    "stored": Telling("keeps state {scope}/{index}", "scope index"),
+    "stored": Telling("keeps state {scope}/{index}", "scope index", ends="delivery:scope,index"),
     "sent": Telling(
         "the send of state {scope}/{index} returns", "scope index", ends="send:scope,index"
     ),
     "send_failed": Telling(
-        "the send of state {scope}/{index} fails", "scope index", ends="send:scope,index"
+        "the send of state {scope}/{index} fails",
+        "scope index",
+        ends="send:scope,index delivery:scope,index",
     ),
     "state_unknown": Telling("refuses state {scope}/{index}, which it never saw", "scope index"),
     "state_rejected": Telling("refuses state {scope}/{index}: counts differ", "scope index"),

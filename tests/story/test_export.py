@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scenarios.catalogue import by_name
 from sim.export import mermaid, perfetto, shiviz
 from sim.rows import CheckpointRow
 from sim.story import Telling
+from sim.world import load_world, run_world
 
 VOCABULARY = {
     "made": Telling("makes {index}; #1", "index", begins="way:index"),
@@ -159,3 +161,18 @@ def test_shiviz_messages_merge_clocks():
     """The receiver's clock has the sender's entry in it."""
     text = shiviz.log([(1, "made", "a", 5), (2, "got", "b[0]", 5)], VOCABULARY)
     assert text.splitlines()[3] == 'b[0] {"a": 1, "b[0]": 1}'
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_the_pictures_of_a_real_run_are_sound(seed):
+    """A whole sync with a crash is drawn by every writer, with messages between its parts."""
+    result = run_world(by_name("reference"), seed=seed, ties="random", keep_trace=True)
+    vocabulary = load_world("ordering").VOCABULARY
+    text = perfetto.document(result.trace, vocabulary, result.checkpoints)
+    validate_chrome_json(text)
+    assert '"ph":"b"' in text
+    assert "->>" in mermaid.diagram(result.trace, vocabulary)
+    log = shiviz.log(result.trace, vocabulary)
+    assert log.count("\n") == 2 * len(result.trace)
+    kinds = dict.fromkeys(str(entry[1]) for entry in result.trace)
+    assert [kind for kind in kinds if kind not in vocabulary] == []
