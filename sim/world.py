@@ -24,7 +24,7 @@ from importlib.resources.abc import Traversable
 from typing import Any, Protocol, cast
 
 from scenarios import Scenario, UserError, canonical_json
-from sim.kernel import Environment, fence, parse_ties
+from sim.kernel import Environment, TiePolicy, fence, parse_ties
 from sim.rows import RunResult, RunRow, ViolationRow
 from sim.story import Vocabulary
 
@@ -55,11 +55,13 @@ class RunSpec:
     """Everything that decides one run, and what its rows have to say about where it came from.
 
     core: makes the core under test instead of ours; twin: names a deliberately faulty twin.
+    ties: the text that names `policy`.
     """
 
     scenario: Scenario
     seed: int
     ties: str
+    policy: TiePolicy
     keep_trace: bool
     core: CoreFactory | None
     twin: str | None
@@ -70,8 +72,7 @@ class RunSpec:
 
     def environment(self, goals: Iterable[str] = ()) -> Environment:
         """Return the environment of this run, with seed, ties, trace and declared goals set."""
-        ties = parse_ties(self.ties, self.seed)
-        return Environment(self.seed, ties, keep_trace=self.keep_trace, goals=goals)
+        return Environment(self.seed, self.policy, keep_trace=self.keep_trace, goals=goals)
 
     def result(self, env: Environment, *, outcome: str, **counts: Any) -> RunResult:
         """Return the tables of a run that has ended, with its run row filled.
@@ -138,7 +139,7 @@ def run_world(
     scenario: Scenario,
     *,
     seed: int,
-    ties: str = "structural",
+    ties: str | TiePolicy = "structural",
     keep_trace: bool = False,
     core: CoreFactory | None = None,
     twin: str | None = None,
@@ -147,16 +148,19 @@ def run_world(
 ) -> RunResult:
     """Run one scenario and return its tables; the same arguments give the same bytes anywhere.
 
-    ties: "structural", "random", "pct" or "pct:DEPTH"; the last three are seeded by `seed`.
+    ties: "structural", "random", "pct", "pct:DEPTH", "exhaustive" or "exhaustive:DECISIONS", seeded
+    by `seed`; or a fresh policy.
     parameters: canonical JSON of the swept parameters (path -> value) that `scenario` already has;
     source: what a command line names to get the scenario without them, by default its name.
     Raises UserError for ties, a twin or a link that do not exist.
     """
     world = load_world(scenario.link)
+    policy = _policy(ties, seed) if isinstance(ties, str) else ties
     spec = _spec(
         scenario=scenario,
         seed=seed,
-        ties=ties,
+        ties=policy.name,
+        policy=policy,
         keep_trace=keep_trace,
         core=core,
         twin=twin,
@@ -227,12 +231,15 @@ def _sources(folder: Traversable, path: str) -> list[tuple[str, bytes]]:
     return found
 
 
-def _spec(*, scenario: Scenario, source: str | None, **rest: Any) -> RunSpec:
-    seed, ties, core, twin = rest["seed"], rest["ties"], rest["core"], rest["twin"]
+def _policy(text: str, seed: int) -> TiePolicy:
     try:
-        parse_ties(ties, seed)
+        return parse_ties(text, seed)
     except ValueError as error:
         raise UserError(f"--{error}") from error
+
+
+def _spec(*, scenario: Scenario, source: str | None, **rest: Any) -> RunSpec:
+    seed, ties, core, twin = rest["seed"], rest["ties"], rest["core"], rest["twin"]
     replay = replay_command(
         scenario.name if source is None else source,
         seed=seed,

@@ -18,12 +18,14 @@ from sim.cli.subject import (
     violation_text,
 )
 from sim.search import CheckReport, Subject, Trial, check
+from sim.search.check import EXHAUSTIVE
 
 EXAMPLES = """examples:
-  ckptsim check sync-reference --seeds 1000
-  ckptsim check sync-reference --seeds 1000 --ties random,pct --jobs 2
-  ckptsim check sync-reference --seeds 1000 --twin gaps_tolerated
-  ckptsim check sync-reference --seeds 200 --core my_package.my_module:make_core"""
+  ckptsim check reference --seeds 1000
+  ckptsim check reference --seeds 1000 --ties random,pct --jobs 2
+  ckptsim check reference --seeds 1 --ties exhaustive --orders 5000
+  ckptsim check reference --seeds 1000 --twin gaps_tolerated
+  ckptsim check reference --seeds 200 --core my_package.my_module:make_core"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +38,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=many_ties,
         default=("random",),
         metavar="POLICY[,POLICY]",
-        help="tie policies taken in turn: structural, random (default), pct, pct:DEPTH",
+        help="taken in turn: structural, random (default), pct, pct:DEPTH; or exhaustive alone",
+    )
+    parser.add_argument(
+        "--orders",
+        type=positive,
+        default=1000,
+        help="with exhaustive ties, at most so many orders per seed (default 1000)",
     )
     parser.add_argument("--jobs", type=positive, default=1, help="processes (default 1)")
     parser.add_argument(
@@ -60,6 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
             seeds,
             ties=arguments.ties,
             jobs=arguments.jobs,
+            orders=arguments.orders,
             keep_going=arguments.keep_going,
             progress=bar.step,
         )
@@ -102,6 +111,7 @@ def _document(subject: Subject, report: CheckReport) -> dict[str, Any]:
         "outcomes": report.outcomes,
         "goals": report.goals,
         "missed_goals": report.missed_goals,
+        "unexplored_seeds": report.unexplored,
         "expected_violations": report.expected,
         "violations": [
             {"seed": found.seed, "ties": found.ties} | asdict(row)
@@ -119,7 +129,7 @@ def _text(subject: Subject, report: CheckReport) -> str:
     found = ", ".join(f"seed {trial.seed}" for trial in report.unexpected[:10])
     pairs: list[tuple[str, object]] = [
         ("scenario", f"{subject.scenario.name} ({subject.scenario.link})"),
-        ("runs", f"{report.runs} of {len(report.seeds)}, {', '.join(report.ties)} ties"),
+        ("runs", f"{report.runs}, of {len(report.seeds)} seed(s), {', '.join(report.ties)} ties"),
         ("outcomes", ", ".join(f"{count} {name}" for name, count in report.outcomes.items())),
         ("reached", ", ".join(reached) or "no rare situation"),
         ("not reached", ", ".join(report.missed_goals) or "nothing that the scenario asks for"),
@@ -129,6 +139,9 @@ def _text(subject: Subject, report: CheckReport) -> str:
     if report.expected:
         broken = ", ".join(f"{name} in {runs}" for name, runs in report.expected.items())
         pairs.insert(6, ("as expected", f"broke {broken}"))
+    if report.ties == (EXHAUSTIVE,) and not report.unexpected:
+        more = ", ".join(map(str, report.unexplored[:10]))
+        pairs.append(("orders", f"more exist for seed {more}" if more else "all were tried"))
     if report.unbroken:
         pairs.append(("FAILED", f"expected to break and did not: {', '.join(report.unbroken)}"))
     return "\n\n".join([*parts, table(pairs)])

@@ -24,8 +24,8 @@ from sim.search import Find, Subject, hunt
 from sim.search.trial import stories
 
 EXAMPLES = """examples:
-  ckptsim hunt sync-reference --twin cursor_before_send
-  ckptsim hunt sync-reference --seeds 5000 --faults 3
+  ckptsim hunt reference --twin cursor_before_send
+  ckptsim hunt reference --seeds 5000 --faults 3
   ckptsim hunt my_scenario.toml --core my_package.my_module:make_core --out smallest.toml"""
 
 

@@ -20,8 +20,8 @@ from sim.story import Target, concerning, tell
 from sim.world import load_world
 
 EXAMPLES = """examples:
-  ckptsim replay sync-reference --seed 7
-  ckptsim replay sync-reference --seed 7 --ties random --checkpoint users/3
+  ckptsim replay reference --seed 7
+  ckptsim replay reference --seed 7 --ties random --checkpoint users/3
   ckptsim replay my_scenario.toml --twin arrival_order --out pictures"""
 
 

@@ -20,9 +20,9 @@ from sim.search.trial import stories
 from sim.story import milliseconds
 
 EXAMPLES = """examples:
-  ckptsim run sync-reference
-  ckptsim run sync-reference --seed 7 --ties random
-  ckptsim run sync-reference --set sync.sockets.count=4 --json
+  ckptsim run reference
+  ckptsim run reference --seed 7 --ties random
+  ckptsim run reference --set sync.sockets.count=4 --json
   ckptsim run my_scenario.toml --core my_package.my_module:make_core"""
 
 

@@ -15,9 +15,11 @@ from sim.kernel.errors import (
     TraceError,
 )
 from sim.kernel.events import Event, Process, Timeout, Timer
+from sim.kernel.explore import Exhaustive, Exploration
 from sim.kernel.fence import fence
 from sim.kernel.goals import Goals
 from sim.kernel.liveness import settle
+from sim.kernel.policies import parse_ties
 from sim.kernel.streams import Stream, Streams
 from sim.kernel.ties import (
     STRUCTURAL,
@@ -26,7 +28,6 @@ from sim.kernel.ties import (
     Structural,
     TiePolicy,
     derive_key,
-    parse_ties,
 )
 from sim.kernel.trace import Entry, Field, Trace
 from sim.kernel.waits import SimulationStalled, Wait, explain_waits
@@ -41,6 +42,8 @@ __all__ = [
     "Entry",
     "Environment",
     "Event",
+    "Exhaustive",
+    "Exploration",
     "FenceBreached",
     "Field",
     "Goals",

@@ -113,21 +113,6 @@ class Pct:
 STRUCTURAL = Structural()
 
 
-def parse_ties(text: str, seed: int) -> TiePolicy:
-    """Return the policy that `structural`, `random`, `pct` or `pct:DEPTH` names.
-
-    Raises ValueError for any other text.
-    """
-    name, colon, depth = text.partition(":")
-    if text == "structural":
-        return STRUCTURAL
-    if text == "random":
-        return SeededRandom(seed)
-    if name == "pct" and (not colon or (depth.isascii() and depth.isdigit() and int(depth) > 0)):
-        return Pct(seed, int(depth) if colon else 3)
-    raise ValueError(f"ties: found {text!r}, expected structural, random, pct or pct:DEPTH")
-
-
 def derive_key(*parts: int | str) -> int:
     """Return a 64-bit hash of the parts; different parts give independent-looking keys."""
     text = "\0".join(f"{type(part).__name__}:{part}" for part in parts)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from multiprocessing import get_context
 
+from sim.kernel import Exploration
 from sim.search.trial import Subject, Trial, trial, with_story
 
+EXHAUSTIVE = "exhaustive"
 # Trials that a worker does at a time: enough to make the hand-over cheap, few enough to stop soon.
 _CHUNK = 16
 
@@ -21,7 +24,8 @@ class CheckReport:
 
     unexpected: the violating trials of properties that the scenario does not expect to break, with
     stories, by seed; expected: property -> number of runs, for those it expects; goals: situation
-    -> number of runs that reached it; wanted_goals: the situations that the scenario asks for.
+    -> number of runs that reached it; wanted_goals: the situations that the scenario asks for;
+    unexplored: the seeds that have more orders of ties than were tried (exhaustive ties only).
     """
 
     seeds: range
@@ -34,6 +38,7 @@ class CheckReport:
     expected: dict[str, int] = field(default_factory=dict)
     unexpected: list[Trial] = field(default_factory=list)
     digest: str = ""
+    unexplored: list[int] = field(default_factory=list)
 
     @property
     def missed_goals(self) -> list[str]:
@@ -57,13 +62,15 @@ def check(
     *,
     ties: Sequence[str] = ("random",),
     jobs: int = 1,
+    orders: int = 1000,
     keep_going: bool = False,
     progress: Callable[[Trial], None] | None = None,
 ) -> CheckReport:
     """Run the seeds in order, each under the next tie policy; stop at the first violation.
 
-    jobs: processes; the report does not depend on their number.  keep_going: do not stop;
-    progress: called after each trial.
+    With "exhaustive" as the only policy each seed is run under every order of ties, at most
+    `orders`, in one process.  jobs: processes; the report does not depend on their number.
+    keep_going: do not stop; progress: called after each trial.
     """
     scenario = subject.scenario
     report = CheckReport(
@@ -74,7 +81,9 @@ def check(
         expected=dict.fromkeys(scenario.violates, 0),
     )
     digest = blake2b(digest_size=16)
-    for found in _trials(subject, seeds, ties, jobs):
+    explore = tuple(ties) == (EXHAUSTIVE,)
+    trials = _explored(subject, report, orders) if explore else _trials(subject, seeds, ties, jobs)
+    for found in trials:
         _count(report, found)
         digest.update(f"{found.seed} {found.ties} {found.digest}\n".encode())
         if progress is not None:
@@ -96,6 +105,14 @@ def _count(report: CheckReport, found: Trial) -> None:
     for name in dict.fromkeys(row.property for row in found.violations):
         if name in report.expected:
             report.expected[name] += 1
+
+
+def _explored(subject: Subject, report: CheckReport, orders: int) -> Iterator[Trial]:
+    for seed in report.seeds:
+        exploration = Exploration(partial(trial, subject, seed), limit=orders)
+        yield from exploration
+        if not exploration.complete:
+            report.unexplored.append(seed)
 
 
 def _trials(subject: Subject, seeds: range, ties: Sequence[str], jobs: int) -> Iterator[Trial]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from scenarios import Scenario, UserError
+from sim.kernel import TiePolicy
 from sim.plugins import load_factory
 from sim.rows import RunResult, ViolationRow
 from sim.story import Target, shortened, tell
@@ -29,7 +30,7 @@ class Subject:
     source: str | None = None
     parameters: str = "{}"
 
-    def run(self, seed: int, ties: str, *, keep_trace: bool = False) -> RunResult:
+    def run(self, seed: int, ties: str | TiePolicy, *, keep_trace: bool = False) -> RunResult:
         """Run the scenario once."""
         return run_world(
             self.scenario,
@@ -56,27 +57,28 @@ class Trial:
     violations: tuple[ViolationRow, ...] = ()
 
 
-def trial(subject: Subject, seed: int, ties: str) -> Trial:
+def trial(subject: Subject, seed: int, ties: str | TiePolicy) -> Trial:
     """Run once and return what came of it.
 
     An exception out of a core that is not ours is a violation of that core's duty; one out of our
     own program is passed on with the command that repeats it.
     """
+    text = ties if isinstance(ties, str) else ties.name
     try:
         result = subject.run(seed, ties)
     except UserError:
         raise
     except Exception as error:
         if subject.core is None and subject.twin is None:
-            error.add_note(f"in the run that this repeats: {_replay(subject, seed, ties)}")
+            error.add_note(f"in the run that this repeats: {_replay(subject, seed, text)}")
             raise
-        row = _raised(subject, error, _replay(subject, seed, ties))
+        row = _raised(subject, error, _replay(subject, seed, text))
         return Trial(
-            seed=seed, ties=ties, outcome=_OUTCOME_RAISED, digest="", events=0, violations=(row,)
+            seed=seed, ties=text, outcome=_OUTCOME_RAISED, digest="", events=0, violations=(row,)
         )
     return Trial(
         seed=seed,
-        ties=ties,
+        ties=text,
         outcome=result.run.outcome,
         digest=result.run.digest,
         events=result.run.events,

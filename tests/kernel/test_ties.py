@@ -9,7 +9,17 @@ import simpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.kernel import Entity, Environment, Pct, SeededRandom, Structural, TiePolicy, parse_ties
+from sim.kernel import (
+    Entity,
+    Environment,
+    Exhaustive,
+    Exploration,
+    Pct,
+    SeededRandom,
+    Structural,
+    TiePolicy,
+    parse_ties,
+)
 
 POLICIES = ["structural", "random", "pct", "pct:1", "pct:7"]
 
@@ -162,7 +172,10 @@ def test_processes_without_a_name_are_children_of_who_starts_them():
     assert sorted(seen) == [f"parent[{p}]/child[{c}]" for p in range(2) for c in range(2)]
 
 
-@pytest.mark.parametrize("text", ["", "fifo", "random:2", "pct:", "pct:0", "pct:x", "pct:-1"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "fifo", "random:2", "pct:", "pct:0", "pct:x", "pct:-1", "exhaustive:", "exhaustive:1..2"],
+)
 def test_unknown_ties_are_refused(text):
     """Any other text than those of the policies is refused, and the policies are named."""
     with pytest.raises(ValueError, match="structural, random, pct"):
@@ -180,3 +193,63 @@ def test_a_name_that_could_be_two_is_refused(component, index):
     """Entity names are such that no two of them look alike to the tie key."""
     with pytest.raises(ValueError, match="expected"):
         Entity(component, index)
+
+
+def test_exploring_reaches_every_order_once():
+    """Three entities at one instant and two at another have 3! times 2! orders, and no more."""
+
+    def run(ties: Exhaustive) -> tuple[str, ...]:
+        env = Environment(ties=ties)
+        seen: list[str] = []
+        for time, names in ((5, "abc"), (9, "ab")):
+            for name in names:
+                env.call_at(time, 0, env.entity(name), seen.append, f"{name}{time}")
+        env.run()
+        return tuple(seen)
+
+    exploration = Exploration(run, limit=100)
+    orders = list(exploration)
+    assert exploration.complete
+    assert len(orders) == len(set(orders)) == 12
+    cut = Exploration(run, limit=11)
+    assert len(list(cut)) == 11
+    assert not cut.complete
+
+
+def test_exploring_follows_what_depends_on_earlier_orders():
+    """What only some orders lead to is explored in those, and all runs repeat by name."""
+
+    def run(ties: Exhaustive | TiePolicy) -> tuple[str, ...]:
+        env = Environment(ties=ties)
+        seen: list[str] = []
+
+        def act(name: str) -> None:
+            seen.append(name)
+            if len(seen) == 1 and name == "b":
+                for other in ("x", "y", "z"):
+                    env.call_in(1, 0, env.entity(other), seen.append, other)
+
+        for name in ("a", "b"):
+            env.call_at(1, 0, env.entity(name), act, name)
+        env.run()
+        return (*seen, ties.name)
+
+    found = list(Exploration(run, limit=100))
+    assert len(found) == 1 + 6
+    for outcome in found:
+        assert run(parse_ties(outcome[-1], 0)) == outcome
+
+
+def test_exploring_keeps_first_in_first_out_inside_an_entity():
+    """What one entity does at an instant stays in causal order in every order of entities."""
+
+    def run(ties: Exhaustive) -> list[int]:
+        env = Environment(ties=ties)
+        seen: list[int] = []
+        for number in range(3):
+            env.call_at(5, number % 2, env.entity("a"), seen.append, number)
+            env.call_at(5, 0, env.entity("b", number), int)
+        env.run()
+        return seen
+
+    assert all(seen == [0, 1, 2] for seen in Exploration(run, limit=100))

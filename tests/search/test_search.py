@@ -132,3 +132,17 @@ def test_the_report_does_not_depend_on_the_number_of_processes():
     two = check(subject, range(40), keep_going=True, jobs=2)
     assert one == two
     assert check(subject, range(40), jobs=2) == check(subject, range(40))
+
+
+def test_exhaustive_ties_find_the_one_order_that_breaks(toy):
+    """Every order of one seed is tried; the one that breaks is found, by a name that repeats it."""
+    pair = (Producer(name="one", items=1), Producer(name="two", items=1))
+    subject = Subject(scenario=toy(producers=pair), twin="overtaking")
+    report = check(subject, range(1), ties=("exhaustive",))
+    (found,) = report.unexpected
+    assert found.ties.startswith("exhaustive:")
+    assert found.violations[0].property == "first_is_first"
+    assert trial(subject, 0, found.ties).digest == found.digest
+    sound = check(replace(subject, twin=None), range(2), ties=("exhaustive",), orders=5000)
+    assert (sound.passed, sound.unexplored) == (True, [])
+    assert check(replace(subject, twin=None), range(2), ties=("exhaustive",), orders=2).unexplored
