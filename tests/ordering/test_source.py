@@ -1,0 +1,178 @@
+"""The source model: rounds, order of absorption, cancelled readers, messages of all kinds."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+
+import pytest
+
+from models.core import ProtocolError
+from models.ordering import Medium, Refusal, StateKind
+from models.ordering.source import (
+    CancelReaders,
+    CheckpointRequested,
+    EmitState,
+    EndRound,
+    FailFeed,
+    Feed,
+    ReaderFailed,
+    ReaderFinished,
+    RoundStarted,
+    SourceCore,
+    SourceEffect,
+    SourceEvent,
+    SourceParameters,
+)
+from tests.ordering.helpers import GHOST, A, B
+
+
+def source(medium: Medium = Medium.SOCKET, *, is_global: bool = False) -> SourceCore:
+    return SourceCore(SourceParameters(medium=medium, streams=(A, B), is_global=is_global))
+
+
+def done(feed: Feed, reader: int, count: int = 1, partition_id: str | None = None) -> SourceEvent:
+    name = f"{feed}{reader}"
+    return ReaderFinished(
+        feed=feed, reader=reader, state=name, count=count, partition_id=partition_id or name
+    )
+
+
+def run(core: SourceCore, *events: SourceEvent) -> list[SourceEffect]:
+    return [effect for event in events for effect in core.step(event)]
+
+
+def emitted(effects: list[SourceEffect]) -> list[EmitState]:
+    return [effect for effect in effects if isinstance(effect, EmitState)]
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations((1, 2, 3))))
+def test_results_are_absorbed_in_reader_order(order: tuple[int, ...]) -> None:
+    """Whatever the order of the ends, messages come by reader, with ids free of gaps."""
+    core = source()
+    ends = [done(A, reader, count=reader) for reader in order]
+    effects = run(core, RoundStarted(feed=A, readers=3), *ends)
+    messages = emitted(effects)
+    assert [(m.payload, m.index, m.count) for m in messages] == [
+        ("a1", 1, 1),
+        ("a2", 2, 2),
+        ("a3", 3, 3),
+    ]
+    assert effects[-1] == EndRound(feed=A)
+
+
+def test_indexes_go_on_over_rounds_and_apart_by_feed() -> None:
+    """Each feed counts for itself, through all its rounds."""
+    core = source()
+    rounds = [RoundStarted(feed=A, readers=1), done(A, 1)]
+    effects = run(core, *rounds, RoundStarted(feed=B, readers=1), done(B, 1), *rounds)
+    assert [(m.stream, m.index) for m in emitted(effects)] == [(A, 1), (B, 1), (A, 2)]
+
+
+def test_a_failure_surfaces_after_the_progress_before_it() -> None:
+    """Readers before the failed one are absorbed; those after it are cancelled, done or not."""
+    core = source()
+    run(core, RoundStarted(feed=A, readers=4), done(A, 3))
+    assert core.step(ReaderFailed(feed=A, reader=2)) == [CancelReaders(feed=A, readers=(4,))]
+    effects = core.step(done(A, 1))
+    assert [m.payload for m in emitted(effects)] == ["a1"]
+    assert effects[-1] == FailFeed(feed=A, reader=2)
+    assert run(core, done(A, 4)) == []
+    assert run(core, RoundStarted(feed=A, readers=1), done(A, 1))[0] == EmitState(
+        kind=StateKind.STREAM, stream=A, payload="a1", count=1, index=2, partition_id="a1"
+    )
+
+
+def test_an_earlier_failure_takes_the_place_of_a_later_one() -> None:
+    """When reader 1 fails after reader 2 did, reader 1's failure is the one that surfaces."""
+    core = source()
+    run(core, RoundStarted(feed=A, readers=2), ReaderFailed(feed=A, reader=2))
+    assert core.step(ReaderFailed(feed=A, reader=1)) == [FailFeed(feed=A, reader=1)]
+
+
+def test_global_messages_repeat_what_is_not_fresh() -> None:
+    """Each message lists every stream: the fresh one with its key, the other as it stands."""
+    core = source(is_global=True)
+    effects = run(core, RoundStarted(feed=B, readers=1), done(B, 1, 4, "BBBB"))
+    effects += run(core, RoundStarted(feed=A, readers=1), done(A, 1, 3, "AAAA"))
+    first, second = emitted(effects)
+    assert first.states == ((A, None), (B, "b1"))
+    assert second.states == ((A, "a1"), (B, "b1"))
+    assert (first.inner, second.inner) == (((B, 1, "BBBB"),), ((A, 1, "AAAA"),))
+    assert [(m.kind, m.index, m.count) for m in (first, second)] == [
+        (StateKind.SNAPSHOT, 1, 4),
+        (StateKind.SNAPSHOT, 2, 3),
+    ]
+    assert first.partition_id != second.partition_id
+
+
+def test_the_shared_feed_brings_its_own_id_and_count() -> None:
+    """A message of the shared feed alone is global, carries its reader's id, and its records."""
+    core = source(is_global=True)
+    (message,) = emitted(run(core, RoundStarted(feed=None, readers=1), done(None, 1, 7, "WXYZ")))
+    assert message.kind is StateKind.GLOBAL
+    assert (message.partition_id, message.count, message.payload) == ("WXYZ", 7, "None1")
+    assert message.states == ((A, None), (B, None))
+
+
+def test_stdio_messages_carry_no_keys() -> None:
+    """On STDIO neither states nor entries have ids; the counts are the same."""
+    whole = source(Medium.STDIO, is_global=True)
+    (message,) = emitted(run(whole, RoundStarted(feed=A, readers=1), done(A, 1, 2)))
+    assert (message.kind, message.index, message.partition_id) == (StateKind.GLOBAL, None, None)
+    assert (message.inner, message.count) == ((), 2)
+    single = source(Medium.STDIO)
+    (message,) = emitted(run(single, RoundStarted(feed=A, readers=1), done(A, 1, 2)))
+    assert (message.kind, message.index, message.partition_id) == (StateKind.STREAM, None, None)
+
+
+@pytest.mark.parametrize("is_global", [False, True])
+def test_nothing_fresh_gives_no_message(is_global: bool) -> None:
+    """A checkpoint right after another tells nothing again."""
+    core = source(is_global=is_global)
+    run(core, RoundStarted(feed=A, readers=1), done(A, 1))
+    assert core.step(CheckpointRequested()) == []
+
+
+def test_initial_states_stand_until_a_result_is_absorbed() -> None:
+    """A resumed source repeats the states it began with."""
+    core = SourceCore(
+        SourceParameters(
+            medium=Medium.SOCKET,
+            streams=(A, B),
+            is_global=True,
+            initial={B: "b0"},
+            initial_shared="g0",
+        )
+    )
+    (message,) = emitted(run(core, RoundStarted(feed=A, readers=1), done(A, 1)))
+    assert message.payload == "g0"
+    assert message.states == ((A, "a1"), (B, "b0"))
+    assert [core.current(feed) for feed in (None, A, B)] == ["g0", "a1", "b0"]
+
+
+@pytest.mark.parametrize(
+    ("event", "kind"),
+    [
+        (RoundStarted(feed=GHOST, readers=1), Refusal.UNKNOWN_STREAM),
+        (RoundStarted(feed=None, readers=1), Refusal.UNKNOWN_STREAM),
+        (RoundStarted(feed=A, readers=1), Refusal.ROUND_UNDER_WAY),
+        (RoundStarted(feed=B, readers=-1), Refusal.INVALID_COUNT),
+        (done(A, 3), Refusal.UNKNOWN_READER),
+        (done(A, 0), Refusal.UNKNOWN_READER),
+        (done(B, 1), Refusal.UNKNOWN_READER),
+        (done(A, 2), Refusal.READER_ENDED),
+        (ReaderFailed(feed=A, reader=2), Refusal.READER_ENDED),
+        (done(A, 1, -1), Refusal.INVALID_COUNT),
+        (ReaderFinished(feed=A, reader=1, state="x", count=1), Refusal.MISSING_PARTITION_ID),
+    ],
+)
+def test_a_refused_source_event_changes_nothing(event: SourceEvent, kind: Refusal) -> None:
+    """A mistake of the host is named and leaves the source as it was."""
+    core = source()
+    run(core, RoundStarted(feed=A, readers=2), done(A, 2))
+    before = pickle.dumps(core)
+    with pytest.raises(ProtocolError) as refused:
+        core.step(event)
+    assert refused.value.kind == kind
+    assert pickle.dumps(core) == before
