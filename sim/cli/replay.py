@@ -11,12 +11,13 @@ from sim.cli.main import EXIT_FINE
 from sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
+    positive,
     subject_of,
     violation_text,
 )
 from sim.export import mermaid, perfetto, shiviz
 from sim.search.trial import stories
-from sim.story import Target, concerning, tell
+from sim.story import Target, concerning, shortened, tell
 from sim.world import load_world
 
 EXAMPLES = """examples:
@@ -31,6 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_seed_arguments(parser)
     parser.add_argument(
         "--checkpoint", metavar="[SCOPE/]INDEX", help="tell the story of this checkpoint only"
+    )
+    parser.add_argument(
+        "--lines",
+        type=positive,
+        default=120,
+        help="print at most so many lines of the story; its file has all (default 120)",
     )
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="where the pictures go (out/replay/RUN_KEY)"
@@ -50,6 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     lines = tell(entries, vocabulary)
     folder = arguments.out or Path("out", "replay", result.run.run_key[:12])
     files = {
+        "story.txt": "".join(f"{line}\n" for line in lines),
         "trace.perfetto.json": perfetto.document(entries, vocabulary, result.checkpoints),
         "sequence.mmd": mermaid.diagram(entries, vocabulary),
         "shiviz.log": shiviz.log(entries, vocabulary),
@@ -68,12 +76,12 @@ def run(arguments: argparse.Namespace) -> int:
         }
         print(json.dumps(document, indent=1))
         return EXIT_FINE
-    print("\n".join(map(str, lines)))
+    print("\n".join(shortened(lines, arguments.lines)))
     for row in rows:
         print("\n" + violation_text(row))
     print(f"\n{result.run.outcome}, digest {result.run.digest}")
     print(f"written: {', '.join(str(folder / name) for name in files)}")
-    print("open the first at ui.perfetto.dev, the second with Mermaid, the third with ShiViz")
+    print("the traces are for ui.perfetto.dev, Mermaid and ShiViz")
     return EXIT_FINE
 
 

@@ -79,15 +79,17 @@ def test_hunt_writes_what_replay_reads(file, capsys):
     assert "no violation in 3 runs" in capsys.readouterr().out
 
 
-def test_replay_writes_three_pictures(file, capsys):
-    """The story of one checkpoint is printed, and three files say where they are."""
+def test_replay_writes_story_and_pictures(file, capsys):
+    """The story of one checkpoint is printed, shortened if asked, and four files hold it."""
     arguments = ["replay", "sound.toml", "--checkpoint", "producer[0]/1", "--out", "pictures"]
     assert main(arguments) == 0
     text = capsys.readouterr().out
     assert "makes item 1" in text
     assert "item 2" not in text
     names = sorted(path.name for path in (file / "pictures").iterdir())
-    assert names == ["sequence.mmd", "shiviz.log", "trace.perfetto.json"]
+    assert names == ["sequence.mmd", "shiviz.log", "story.txt", "trace.perfetto.json"]
+    assert main(["replay", "sound.toml", "--lines", "5"]) == 0
+    assert "lines left out)" in capsys.readouterr().out
 
 
 def test_an_impure_core_is_refused_with_its_lines(file, capsys):
