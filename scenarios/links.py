@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from scenarios.dataflow import DataflowModel
+from scenarios.dataflow_names import GOALS as DATAFLOW_GOALS
 from scenarios.spec import Link
 from scenarios.sync import SyncModel
 from scenarios.sync_faults import SYNC_FAULTS
@@ -17,6 +19,13 @@ _ALL: tuple[Link, ...] = (
         faults=SYNC_FAULTS,
         goals=GOALS,
         properties=tuple(PROPERTIES),
+    ),
+    Link(
+        name="barriers",
+        says="a dataflow job: barriers, buffers and state in flight between its tasks",
+        key="dataflow",
+        model=DataflowModel,
+        goals=DATAFLOW_GOALS,
     ),
 )
 

@@ -89,6 +89,13 @@ class Subpartition:
         return self.data_count - 1
 
     @property
+    def head(self) -> object | None:
+        """Return what `poll` takes next unless the queue is blocked, None when it is empty."""
+        if self._priority:
+            return self._priority[0]
+        return self._queue[0] if self._queue else None
+
+    @property
     def has_priority(self) -> bool:
         """Whether something of high priority is queued."""
         return bool(self._priority)

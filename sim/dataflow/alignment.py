@@ -1,0 +1,139 @@
+"""The barrier handler of one task at work: what comes out of the inputs goes into the core.
+
+This is the only interpreter of the handler's effects.
+
+Source: Apache Flink 1.20.3, CheckpointedInputGate.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from models.barriers import events as ev
+from models.barriers.barrier import (
+    Announcement,
+    Barrier,
+    CancellationMarker,
+    EndOfData,
+    EndOfPartition,
+    NetworkEvent,
+)
+from models.core import ProtocolError
+from sim.dataflow.kinds import Kind
+
+if TYPE_CHECKING:
+    from models.barriers.interface import BarrierHandler
+    from models.barriers.reason import FailureReason
+    from sim.dataflow.channels import Channel
+    from sim.dataflow.task import Task
+    from sim.kernel import Timer
+
+
+class Alignment:
+    """Drives the barrier handler of a task."""
+
+    __slots__ = ("_task", "_timers", "handler")
+
+    def __init__(self, task: Task, handler: BarrierHandler) -> None:
+        self.handler = handler
+        self._task = task
+        self._timers: dict[int, Timer] = {}
+
+    def count_bytes(self, size: int) -> None:
+        """Count a buffer that was handed to the task."""
+        self.handler.clock.add_bytes(size)
+
+    def take(self, channel: Channel, event: NetworkEvent) -> None:
+        """Take an event that the task has polled from a channel."""
+        now, index = self._task.env.now, channel.index
+        match event:
+            case Barrier():
+                self._trace("barrier", event.checkpoint, index, event.kind.name)
+                self.handle(ev.BarrierArrived(now, index, event))
+            case Announcement():
+                self._trace("announced", event.barrier.checkpoint, index)
+                self.handle(ev.BarrierAnnounced(now, index, event.barrier, event.sequence))
+            case CancellationMarker():
+                self.handle(ev.CancellationArrived(now, index, event.checkpoint))
+            case EndOfData():
+                self._task.ending.end_of_data(channel, event)
+            case EndOfPartition():
+                self.handle(ev.ChannelEnded(now, index))
+                self._task.ending.end_of_partition(channel)
+            case _:
+                raise ProtocolError("unknown_event", state=self._task.entity.name, event=event)
+
+    def take_rpc(self, barrier: Barrier) -> None:
+        """Take a trigger by remote call: a barrier for every channel that has not ended."""
+        ended = self._task.ending.ended_channels
+        for channel in self._task.channels:
+            if channel.index not in ended:
+                now = self._task.env.now
+                self.handle(ev.BarrierArrived(now, channel.index, barrier, by_rpc=True))
+
+    def handle(self, event: ev.HandlerEvent) -> None:
+        """Give the handler an event and carry out what it answers."""
+        effects = self.handler.step(event)
+        for effect in effects:
+            refused = self._carry_out(effect)
+            if refused is not None:
+                self.handle(ev.InputRefused(self._task.env.now, refused))
+                return
+
+    def _carry_out(self, effect: ev.HandlerEffect) -> FailureReason | None:  # noqa: C901, PLR0912 - one branch per effect
+        """Carry an effect out; returns why it was refused, or None."""
+        task = self._task
+        match effect:
+            case ev.BlockChannel():
+                pass  # the sender has stopped behind the barrier
+            case ev.ResumeChannels(channels):
+                for index in channels:
+                    task.channels[index].resume()
+            case ev.PrioritizeBarriers(places):
+                for index, sequence in places:
+                    task.channels[index].prioritize(sequence)
+            case ev.InitializeInput(barrier):
+                task.snapshots.initialize(barrier)
+            case ev.StartInput(gate, barrier):
+                return task.gates[gate].start(barrier.checkpoint)
+            case ev.StopInput(gate, checkpoint):
+                task.gates[gate].stop(checkpoint)
+            case ev.TriggerCheckpoint(barrier, start_delay_ns):
+                task.snapshots.triggered(barrier, start_delay_ns)
+            case ev.AlignmentMeasured(checkpoint, duration_ns, size):
+                self._trace("aligned", checkpoint, duration_ns, size)
+                task.snapshots.aligned(checkpoint, duration_ns, size)
+            case ev.AbortCheckpoint(checkpoint, reason):
+                task.snapshots.give_up(checkpoint, reason)
+            case ev.AllBarriersReceived(checkpoint):
+                task.snapshots.input_whole(checkpoint)
+            case ev.SetTimer(timer, delay_ns, barrier):
+                self._set_timer(timer, delay_ns, barrier)
+            case ev.CancelTimer(timer):
+                handle = self._timers.pop(timer, None)
+                if handle is not None:
+                    handle.cancel()
+            case ev.FailTask(story):
+                raise ProtocolError("illegal_state", state=task.entity.name, story=(story,))
+            case _:
+                assert_never(effect)
+        return None
+
+    def _trace(self, kind: str, *fields: int | str) -> None:
+        self._task.env.trace.record(kind, self._task.entity, *fields)
+
+    def _set_timer(self, timer: int, delay_ns: int, barrier: Barrier) -> None:
+        env = self._task.env
+        due = env.now + delay_ns + self._task.world.constants.timer_extra_ns
+        self._timers[timer] = env.call_at(
+            due, Kind.TIMER, self._task.entity, self._run_out, timer, barrier
+        )
+
+    def _run_out(self, timer: int, barrier: Barrier) -> None:
+        if self._timers.pop(timer, None) is not None:
+            self._task.post(self._time_out, barrier)
+
+    def _time_out(self, barrier: Barrier) -> None:
+        if barrier.checkpoint == self.handler.latest and self.handler.pending:
+            self._task.env.goals.reach("timed_out_in_input")
+        self.handle(ev.TimerFired(self._task.env.now, barrier))

@@ -1,0 +1,335 @@
+"""The receiver's ends of channels: remote ones with credits, and local ones without.
+
+A remote channel sends an element as soon as it has credit for it (events need none).  It arrives
+some time later in a buffer of the receiver: an exclusive one of the channel, or a floating one,
+which the gate lends to channels whose sender has announced a backlog.  A receiver's buffer is free
+again, and is announced as credit, when its last record has been read.  A sender that stands behind
+an aligned barrier announces no backlog, so its receiver gives surplus floating buffers back.
+
+A local channel hands the sender's own segment to the reader; there is no credit and no copy.
+
+Source: Apache Flink 1.20.3, RemoteInputChannel, BufferManager, LocalInputChannel,
+CreditBasedSequenceNumberingViewReader, PartitionRequestQueue.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from models.barriers.channel import LocalChannel as LocalCore
+from models.barriers.channel import RemoteChannel as RemoteCore
+from sim.dataflow.kinds import Kind
+from sim.dataflow.outlet import Element, Outlet
+from sim.dataflow.segment import Slice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from models.barriers.reason import FailureReason
+    from sim.dataflow.gate import Gate
+    from sim.dataflow.wire import Wire
+    from sim.kernel import Entity, Environment
+
+
+class RemoteChannel:
+    """A channel over the network.
+
+    index: over all gates of the task.  partial_bytes: of a record whose end has not come yet.
+    records: read by the task so far.  announced: the backlog that the sender told last.
+    starved: whether data has ever waited for credit.
+    """
+
+    __slots__ = (
+        "_credit",
+        "_exclusive",
+        "_exclusive_free",
+        "_floating_free",
+        "_pump_armed",
+        "_ready_ns",
+        "_required",
+        "_waiting",
+        "announced",
+        "core",
+        "env",
+        "gate",
+        "index",
+        "listed",
+        "outlet",
+        "partial_bytes",
+        "records",
+        "starved",
+        "wire",
+    )
+
+    def __init__(self, outlet: Outlet, gate: Gate, wire: Wire, *, exclusive: int) -> None:
+        task = gate.task
+        self.env = task.env
+        self.index: int = len(task.channels)
+        self.gate = gate
+        self.outlet: Outlet = outlet
+        self.wire = wire
+        self.core = RemoteCore(self.index, task.outbox)
+        self.listed = False
+        self.partial_bytes = 0
+        self.records = 0
+        self.announced = 0
+        self.starved = False
+        self._credit = exclusive
+        self._exclusive = exclusive
+        self._exclusive_free = exclusive
+        self._floating_free = 0
+        self._required = exclusive
+        self._waiting = False
+        self._ready_ns = 0
+        self._pump_armed = False
+        outlet.link = self
+        task.channels.append(self)
+
+    # At the sender ----------------------------------------------------------------------------
+
+    def pump(self) -> None:
+        """Send elements while there is something to send and credit for it."""
+        outlet, core, env = self.outlet, self.outlet.core, self.env
+        while not core.blocked:
+            if env.now < self._ready_ns:
+                self._pump_later()
+                return
+            if not self._credit and outlet.data_waits():
+                self.starved = True
+                if not self._exclusive:
+                    self.announce_backlog()
+                return
+            element = outlet.take()
+            if element is None:
+                return
+            if isinstance(element, Slice):
+                self._credit -= 1
+                self._ready_ns = env.now + self.wire.send_ns
+                segment, element.segment = element.segment, None
+                if segment is not None:
+                    outlet.release(segment)
+            self.wire.forward(self._arrive, element, core.backlog)
+
+    def announce_backlog(self) -> None:
+        """Tell the receiver that data waits without credit."""
+        backlog = self.outlet.core.backlog
+        if backlog:
+            self.wire.forward(self._hear_backlog, backlog)
+
+    def _pump_later(self) -> None:
+        if not self._pump_armed and self.outlet.available():
+            self._pump_armed = True
+            self.env.call_at(self._ready_ns, Kind.CREDIT, self.wire.entity, self._pump_again)
+
+    def _pump_again(self) -> None:
+        self._pump_armed = False
+        self.pump()
+
+    def _add_credit(self, count: int) -> None:
+        self._credit += count
+        self.pump()
+
+    def _resumed(self) -> None:
+        self.outlet.core.resume()
+        self.pump()
+
+    # At the receiver --------------------------------------------------------------------------
+
+    def _arrive(self, element: Element, backlog: int) -> None:
+        core = self.core
+        if isinstance(element, Slice):
+            if self._floating_free:
+                self._floating_free -= 1
+                element.floating = True
+            else:
+                self._exclusive_free -= 1
+        core.arrive(element)
+        gate = self.gate
+        if gate.task.outbox:
+            gate.task.snapshots.take_outbox()
+        self._hear_backlog(backlog)
+        gate.enqueue(self, priority=core.has_priority)
+
+    def _hear_backlog(self, backlog: int) -> None:
+        self.announced = backlog
+        self._required = backlog + self._exclusive
+        granted = 0
+        gate = self.gate
+        while not self._waiting and self._exclusive_free + self._floating_free < self._required:
+            if gate.floating_free:
+                gate.floating_free -= 1
+                self._floating_free += 1
+                granted += 1
+            else:
+                gate.lenders.append(self)
+                self._waiting = True
+        if granted:
+            self.wire.back(self._add_credit, granted)
+
+    def offer_floating(self) -> bool:
+        """Take a floating buffer that came free, if it is still wanted."""
+        self._waiting = False
+        free = self._exclusive_free + self._floating_free
+        if free >= self._required:
+            return False
+        self._floating_free += 1
+        if free + 1 < self._required:
+            self.gate.lenders.append(self)
+            self._waiting = True
+        self.wire.back(self._add_credit, 1)
+        return True
+
+    def recycle(self, slice_: Slice) -> None:
+        """Free the buffer of a slice whose last record has been read."""
+        if slice_.floating:
+            self.gate.return_floating()
+            return
+        self._exclusive_free += 1
+        if self._floating_free and self._exclusive_free + self._floating_free > self._required:
+            self._floating_free -= 1
+            self.gate.return_floating()
+        else:
+            self.wire.back(self._add_credit, 1)
+
+    def take(self) -> Element | None:
+        """Take the next element for the task."""
+        element: Any = self.core.poll()
+        return element  # type: ignore[no-any-return]
+
+    @property
+    def has_more(self) -> bool:
+        """Whether `take` would find something."""
+        return len(self.core) > 0
+
+    @property
+    def has_priority(self) -> bool:
+        """Whether something that overtakes data is queued."""
+        return self.core.has_priority
+
+    @property
+    def queued(self) -> int:
+        """How many buffers wait at the receiver."""
+        return self.core.data_count
+
+    def start(self, checkpoint: int) -> FailureReason | None:
+        """Persist what is queued in front of the barrier and what arrives before it."""
+        return self.core.start(checkpoint)
+
+    def stop(self, checkpoint: int) -> None:
+        """Persist no more for this checkpoint."""
+        self.core.stop(checkpoint)
+
+    def prioritize(self, sequence: int) -> None:
+        """Move an announced barrier to the front."""
+        self.core.prioritize(sequence)
+        self.gate.enqueue(self, priority=True)
+
+    def resume(self) -> None:
+        """Let the sender go on behind a blocking event."""
+        self.wire.back(self._resumed)
+
+    def announce_size(self, size: int) -> None:
+        """Tell the sender how large its next buffers are to be."""
+        self.wire.back(self.outlet.owner.resize, self.outlet, size)
+
+    def to_sender(self, function: Callable[..., None], *arguments: Any) -> None:
+        """Send the sender's task a message."""
+        self.wire.back(function, *arguments)
+
+
+class LocalChannel:
+    """A channel inside one task manager: the reader takes the sender's segments."""
+
+    __slots__ = (
+        "announced",
+        "core",
+        "entity",
+        "env",
+        "gate",
+        "index",
+        "listed",
+        "outlet",
+        "partial_bytes",
+        "records",
+    )
+
+    queued = 0
+    starved = False
+
+    def __init__(self, env: Environment, entity: Entity, outlet: Outlet, gate: Gate) -> None:
+        task = gate.task
+        self.env = env
+        self.entity = entity
+        self.index: int = len(task.channels)
+        self.gate = gate
+        self.outlet: Outlet = outlet
+        self.core = LocalCore(self.index, task.outbox)
+        self.listed = False
+        self.partial_bytes = 0
+        self.records = 0
+        self.announced = 0
+        outlet.link = self
+        task.channels.append(self)
+
+    def pump(self) -> None:
+        """Tell the gate that there is something to read."""
+        if self.outlet.available():
+            self.gate.enqueue(self, priority=self.has_priority)
+
+    def announce_backlog(self) -> None:
+        """Do nothing: there is no credit inside a task manager."""
+
+    def take(self) -> Element | None:
+        """Take the next element of the sender's queue."""
+        element = self.outlet.take()
+        if element is not None:
+            self.core.pulled(element)
+            if self.gate.task.outbox:
+                self.gate.task.snapshots.take_outbox()
+        return element
+
+    @property
+    def has_more(self) -> bool:
+        """Whether `take` would find something."""
+        return self.outlet.available()
+
+    @property
+    def has_priority(self) -> bool:
+        """Whether something that overtakes data is queued."""
+        return self.outlet.core.has_priority
+
+    def recycle(self, slice_: Slice) -> None:
+        """Give the sender its segment back, if all of it has been read."""
+        if slice_.segment is not None:
+            self.outlet.release(slice_.segment)
+
+    def start(self, checkpoint: int) -> FailureReason | None:
+        """Persist what is pulled before the barrier."""
+        return self.core.start(checkpoint)
+
+    def stop(self, checkpoint: int) -> None:
+        """Persist no more for this checkpoint."""
+        self.core.stop(checkpoint)
+
+    def prioritize(self, sequence: int) -> None:
+        """Refuse: barriers are not announced inside a task manager."""
+        raise ValueError(f"found an announcement of element {sequence} in a local channel")
+
+    def resume(self) -> None:
+        """Let the sender go on behind a blocking event."""
+        self.env.call_at(self.env.now, Kind.CREDIT, self.entity, self._resumed)
+
+    def _resumed(self) -> None:
+        self.outlet.core.resume()
+        self.pump()
+
+    def announce_size(self, size: int) -> None:
+        """Tell the sender how large its next buffers are to be."""
+        self.to_sender(self.outlet.owner.resize, self.outlet, size)
+
+    def to_sender(self, function: Callable[..., None], *arguments: Any) -> None:
+        """Send the sender's task a message."""
+        self.env.call_at(self.env.now, Kind.CREDIT, self.entity, function, *arguments)
+
+
+Channel = RemoteChannel | LocalChannel

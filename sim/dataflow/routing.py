@@ -1,0 +1,79 @@
+"""Which channel each record of an output takes, in blocks of records.
+
+The order of channels is a property of the partitioner and, for keys, of the random key sequence;
+it does not depend on time.  It is made in blocks with numpy, and how long the blocks are changes
+nothing in the sequence.
+
+Source: Apache Flink 1.20.3, RebalancePartitioner, RescalePartitioner, GlobalPartitioner,
+KeyGroupStreamPartitioner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Protocol
+
+import numpy as np
+from numpy.random import PCG64, SeedSequence
+from numpy.typing import NDArray
+
+Channels = NDArray[np.int16]
+"""Channel numbers, shape (records,)."""
+
+
+class Route(Protocol):
+    """An endless sequence of channel numbers."""
+
+    def block(self, count: int) -> Channels:
+        """Return the channels of the next `count` records."""
+        ...
+
+
+class SingleRoute:
+    """Every record takes the same channel (forward, global, a key that stays where it is)."""
+
+    def __init__(self, channel: int) -> None:
+        self._channel = channel
+
+    def block(self, count: int) -> Channels:
+        """Return the channels of the next `count` records."""
+        return np.full(count, self._channel, dtype=np.int16)
+
+
+class RoundRobinRoute:
+    """Records take the channels in turn (rebalance, rescale), beginning anywhere."""
+
+    def __init__(self, channels: int, start: int) -> None:
+        self._width = channels
+        self._next = start % channels
+
+    def block(self, count: int) -> Channels:
+        """Return the channels of the next `count` records."""
+        picks = np.arange(self._next, self._next + count) % self._width
+        self._next = (self._next + count) % self._width
+        return picks.astype(np.int16)
+
+
+class RandomRoute:
+    """Each record takes a channel at random, in proportion to the channels' weights.
+
+    Keys of records are drawn independently, so only the channel that a key leads to is drawn here.
+    name: of the random stream, with the run's seed.
+    """
+
+    def __init__(self, weights: Sequence[int], *, seed: int, name: str) -> None:
+        entropy = blake2b(f"{seed}\0{name}".encode(), digest_size=16).digest()
+        self._bits = PCG64(SeedSequence(int.from_bytes(entropy, "big")))
+        self._width = np.uint64(len(weights))
+        self._uniform = len(set(weights)) == 1
+        self._bounds = np.cumsum(np.array(weights, dtype=np.uint64))
+
+    def block(self, count: int) -> Channels:
+        """Return the channels of the next `count` records, one raw word each."""
+        high = self._bits.random_raw(count) >> np.uint64(32)
+        if self._uniform:
+            return ((high * self._width) >> np.uint64(32)).astype(np.int16)
+        drawn = (high * self._bounds[-1]) >> np.uint64(32)
+        picks: Channels = np.searchsorted(self._bounds, drawn, side="right").astype(np.int16)
+        return picks

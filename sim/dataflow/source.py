@@ -1,0 +1,131 @@
+"""Source tasks: records without input, as fast as the outputs allow or at a rate.
+
+A source with a rate emits evenly.  What back-pressure made it miss is caught up as far as
+`catch_up_ns` reaches and dropped beyond that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sim.dataflow.states import State
+from sim.dataflow.task import Task
+
+if TYPE_CHECKING:
+    from sim.dataflow.world import DataflowWorld
+
+# How many records a source without outputs emits in one stretch; it has no effect on anything else.
+_STRETCH_MAX = 1024
+
+
+class Source(Task):
+    """One subtask of a source.
+
+    step_ns: how long one record takes; gap_ns: time between two records that are due, None for as
+    fast as possible; first_ns: when the first one is due; limit: how many there are, or None.
+    """
+
+    def __init__(
+        self,
+        world: DataflowWorld,
+        name: str,
+        subtask: int,
+        *,
+        step_ns: int,
+        gap_ns: int | None,
+        first_ns: int,
+        limit: int | None,
+    ) -> None:
+        super().__init__(world, name, subtask, step_ns=step_ns, two_input=False)
+        self.gap_ns = gap_ns
+        self.limit = limit
+        self.exhausted_ns: int | None = None
+        self._due_ns = first_ns
+
+    def run(self) -> None:
+        """Go on between two records until a stretch begins or there is nothing to do."""
+        while self.mail:
+            function, arguments = self.mail.popleft()
+            function(*arguments)
+            if self.has_ended:
+                return
+        if self.exhausted_ns is not None:
+            self.enter(State.IDLE)
+            return
+        if self.limit is not None and self.processed >= self.limit:
+            self.exhaust()
+            self.run()
+            return
+        for writer in self.writers:
+            if not writer.pool.available:
+                self.enter(State.BLOCKED)
+                return
+        self._begin_stretch()
+
+    def exhaust(self) -> None:
+        """End the input: no records follow."""
+        if self.exhausted_ns is None:
+            self.exhausted_ns = self.env.now
+            self.ending.exhausted()
+
+    def _begin_stretch(self) -> None:
+        now = self.env.now
+        count = min((writer.to_next for writer in self.writers), default=_STRETCH_MAX)
+        if self.limit is not None:
+            count = min(count, self.limit - self.processed)
+        self._start_ns = now
+        gap = self.gap_ns
+        if gap is not None:
+            self._due_ns = max(self._due_ns, now - self.world.constants.catch_up_ns)
+            if self._due_ns > now:
+                self._count = count
+                self.enter(State.PACED)
+                self._timer.arm_at(self._due_ns + (count - 1) * gap)
+                return
+            count = min(count, (now - self._due_ns) // gap + 1)
+        self._count = count
+        self.enter(State.BUSY)
+        self._timer.arm_at(now + count * self.step_ns)
+
+    def _fire(self) -> None:
+        if self.state in (State.BUSY, State.PACED):
+            self._complete(self._count)
+            if self.is_stuck:
+                return
+        self.run()
+
+    def _complete(self, count: int) -> None:
+        self.processed += count
+        if self.gap_ns is not None:
+            self._due_ns += count * self.gap_ns
+        self._emit(count)
+
+    def post(self, function: Callable[..., object], *arguments: Any) -> None:
+        """Put something into the mailbox; a source that waits for its next record is at hand."""
+        super().post(function, *arguments)
+        if self.state is State.PACED:
+            self.sync()
+            self._count = 0
+            self._timer.arm_at(self.env.now)
+
+    def sync(self) -> None:
+        """Account for the records that are out by now."""
+        if self.state is not State.PACED:
+            super().sync()
+            return
+        gap = self.gap_ns or 1
+        if self.env.now >= self._due_ns:
+            done = min((self.env.now - self._due_ns) // gap + 1, self._count - 1)
+            if done > 0:
+                self._complete(done)
+                self._count -= done
+
+    def _replan(self) -> None:
+        if self.state is not State.PACED:
+            super()._replan()
+            return
+        limit = min((writer.to_next for writer in self.writers), default=self._count)
+        if limit < self._count:
+            self._count = limit
+            self._timer.arm_at(self._due_ns + (limit - 1) * (self.gap_ns or 1))

@@ -1,0 +1,332 @@
+"""One task: a mailbox thread that serves records, and stops when an output has no buffer.
+
+Between two records the thread looks at its mailbox first, then at its outputs, then at its inputs.
+It serves as many records as it can in one stretch: up to the last record of the buffer, or up to
+the record that opens an output buffer.  Whatever comes in between shortens the stretch to the next
+record boundary, which is arithmetic; so a stretch is one calendar entry however long it is.
+
+A receiver's buffer is free when its last record has been read, not when it has been processed, so
+the last record of a buffer is a stretch of its own.
+
+Source: Apache Flink 1.20.3, MailboxProcessor, StreamTask.processInput, AbstractStreamTaskNetwork-
+Input.emitNext.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sim.dataflow.channels import Channel
+from sim.dataflow.kinds import Kind
+from sim.dataflow.segment import Slice
+from sim.dataflow.states import State
+
+if TYPE_CHECKING:
+    from models.barriers.network import NetworkEffect
+    from sim.dataflow.alignment import Alignment
+    from sim.dataflow.ending import Ending
+    from sim.dataflow.gate import Gate
+    from sim.dataflow.outlet import Element, Outlet
+    from sim.dataflow.snapshots import Snapshots
+    from sim.dataflow.world import DataflowWorld
+    from sim.dataflow.writer import Writer
+
+
+class Task:
+    """One subtask of an operator.
+
+    number: over all tasks of the job; step_ns: service time of one record; two_input: it reads an
+    input until that is empty or the thread was interrupted, instead of taking the gates in turn.
+    upstream: tasks that write to it.  processed: records so far.  time_in: ns per state.
+    """
+
+    def __init__(
+        self, world: DataflowWorld, name: str, subtask: int, *, step_ns: int, two_input: bool
+    ) -> None:
+        self.world = world
+        self.env = world.env
+        self.name = name
+        self.subtask = subtask
+        self.number = len(world.tasks)
+        self.entity = world.env.entity(name, subtask)
+        self.step_ns = max(1, step_ns)
+        self.two_input = two_input
+        self.upstream: list[Task] = []
+        self.gates: list[Gate] = []
+        self.channels: list[Channel] = []
+        self.writers: list[Writer] = []
+        self.outlets: list[Outlet] = []
+        self.outbox: list[NetworkEffect] = []
+        self.alignment: Alignment
+        self.snapshots: Snapshots
+        self.ending: Ending
+        self.mail: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
+        self.state = State.IDLE
+        self.processed = 0
+        self.finished_ns: int | None = None
+        self.time_in = [0] * len(State)
+        self.since_ns = 0
+        self._wake_ns = world.constants.wake_ns
+        self._timer = world.env.timer(Kind.TASK, self.entity, self._fire)
+        # The buffer being read, its channel, and how many of its records are unread.
+        self._slice: Slice | None = None
+        self._channel: Channel | None = None
+        self._left = 0
+        self._set_aside: dict[int, tuple[Slice, Channel, int]] = {}
+        self._ready: deque[Gate] = deque()
+        self._reading: Gate | None = None
+        self._last_input = 0
+        self._idle_before = 0
+        # The stretch under way: when it began and how many records it has.
+        self._start_ns = 0
+        self._count = 0
+        world.tasks.append(self)
+
+    # The loop ---------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Go on at a record boundary until a stretch begins or there is nothing to do."""
+        while not self.has_ended:
+            if self.mail:
+                self._set_input_aside()
+                function, arguments = self.mail.popleft()
+                function(*arguments)
+                continue
+            for writer in self.writers:
+                if not writer.pool.available:
+                    self._set_input_aside()
+                    self.enter(State.BLOCKED)
+                    return
+            if self._slice is None and not self._next():
+                self.enter(State.IDLE)
+                return
+            if self._slice is not None:
+                self._begin(self._slice)
+                return
+
+    def _next(self) -> bool:
+        """Take the next element; False when there is none."""
+        found = self._poll_inputs() if self.two_input else self._poll_gates()
+        if found is None:
+            return self._slice is not None
+        channel, element = found
+        if not isinstance(element, Slice):
+            self._reading = None
+            self.alignment.take(channel, element)
+            return True
+        self.alignment.count_bytes(element.bytes)
+        self._channel = channel
+        channel.gate.taken_bytes += element.bytes
+        channel.records += element.records
+        channel.partial_bytes += element.bytes - element.records * self.world.record_bytes
+        if element.records:
+            self._slice = element
+            self._left = element.records
+        else:
+            channel.recycle(element)
+        return True
+
+    def _poll_gates(self) -> tuple[Channel, Element] | None:
+        ready = self._ready
+        while ready:
+            gate = ready.popleft()
+            found = gate.poll()
+            if gate.ready:
+                ready.append(gate)
+            else:
+                gate.listed = False
+            if found is not None:
+                return found
+        return None
+
+    def _poll_inputs(self) -> tuple[Channel, Element] | None:
+        """Stay with the input being read while it has data, else turn to the other one.
+
+        Source: Apache Flink 1.20.3, StreamMultipleInputProcessor and MultipleInputSelectionHandler.
+        """
+        for gate in self._input_order():
+            aside = self._set_aside.pop(gate.index, None)
+            if aside is not None:
+                self._reading = gate
+                self._slice, self._channel, self._left = aside
+                return None
+            found = gate.poll()
+            if found is not None:
+                self._reading = gate
+                return found
+        self._reading = None
+        return None
+
+    def _input_order(self) -> list[Gate]:
+        gates = self.gates
+        if self._reading is not None:
+            place = self._reading.index
+        else:
+            place = (self._last_input + 1) % len(gates)
+        return gates[place:] + gates[:place]
+
+    def _set_input_aside(self) -> None:
+        """Give the other input its turn, because the thread was interrupted."""
+        if not self.two_input or self._reading is None:
+            return
+        gate, self._reading = self._reading, None
+        self._last_input = gate.index
+        if self._slice is not None and self._channel is not None:
+            self._set_aside[gate.index] = (self._slice, self._channel, self._left)
+            self._slice = None
+
+    # Stretches --------------------------------------------------------------------------------
+
+    def _begin(self, slice_: Slice) -> None:
+        count = self._left - 1
+        if not count:
+            count = 1
+            self._channel.recycle(slice_)  # type: ignore[union-attr]
+        for writer in self.writers:
+            count = min(count, writer.to_next)
+        self._count = count
+        self._start_ns = now = self.env.now
+        self.enter(State.BUSY)
+        self._timer.arm_at(now + count * self.step_ns)
+
+    def _fire(self) -> None:
+        if self.state is State.BUSY:
+            self._complete(self._count)
+            if self.is_stuck:
+                return
+        self.run()
+
+    def _complete(self, count: int) -> None:
+        self._left -= count
+        self.processed += count
+        if not self._left:
+            self._slice = None
+        self._emit(count)
+
+    def _emit(self, count: int) -> None:
+        for writer in self.writers:
+            writer.advance(count)
+            if writer.blocked:
+                self.enter(State.STUCK)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the record under way lacks an output buffer."""
+        return self.state is State.STUCK
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the thread has ended."""
+        return self.state is State.ENDED
+
+    def enter(self, state: State) -> None:
+        """Change what the thread does, and account for the time since the last change."""
+        now = self.env.now
+        self.time_in[self.state] += now - self.since_ns
+        self.since_ns = now
+        self.state = state
+
+    # From outside -----------------------------------------------------------------------------
+
+    def post(self, function: Callable[..., object], *arguments: Any) -> None:
+        """Put something into the mailbox; it is done at the next record boundary."""
+        self.mail.append((function, arguments))
+        if self.state is State.BUSY:
+            self._interrupt()
+        elif self.state in (State.IDLE, State.BLOCKED):
+            self._wake()
+
+    def _interrupt(self) -> None:
+        if self._count > 1:
+            done = max(1, -(-(self.env.now - self._start_ns) // self.step_ns))
+            if done < self._count:
+                self._count = done
+                self._timer.arm_at(self._start_ns + done * self.step_ns)
+
+    def _wake(self) -> None:
+        self.enter(State.WAKING)
+        self._timer.arm_in(self._wake_ns)
+
+    def sync(self) -> None:
+        """Account for the records of the stretch that are done by now."""
+        if self.state is State.BUSY:
+            done = min((self.env.now - self._start_ns) // self.step_ns, self._count - 1)
+            if done > 0:
+                self._complete(done)
+                self._start_ns += done * self.step_ns
+                self._count -= done
+
+    def input_arrived(self, gate: Gate) -> None:
+        """Note that a gate has something to read."""
+        if not gate.listed:
+            gate.listed = True
+            self._ready.append(gate)
+        if self.state is State.IDLE:
+            self._wake()
+
+    def output_available(self) -> None:
+        """Note that a pool has a segment again."""
+        if self.state is State.BLOCKED:
+            if all(writer.pool.available for writer in self.writers):
+                self._wake()
+        elif self.state is State.STUCK:
+            # Inside a record the thread waits for the pool itself, so it goes on at once.
+            self.env.call_at(self.env.now, Kind.TASK, self.entity, self._retry)
+
+    def _retry(self) -> None:
+        stuck = [writer for writer in self.writers if writer.blocked]
+        if self.state is State.STUCK and all(writer.retry() for writer in stuck):
+            self.enter(State.IDLE)
+            self.run()
+
+    def flush(self) -> None:
+        """Send what the open buffers hold (the output flusher)."""
+        self.sync()
+        for writer in self.writers:
+            if not writer.blocked:
+                for outlet in writer.outlets:
+                    outlet.flush()
+
+    def resize(self, outlet: Outlet, size: int) -> None:
+        """Let the next buffers of an outlet be smaller or larger."""
+        self.sync()
+        outlet.writer.resize(outlet.channel, size)
+        self._replan()
+
+    def _replan(self) -> None:
+        """Go on with a stretch whose end may have moved."""
+        if self.state is not State.BUSY:
+            return
+        limit = min((writer.to_next for writer in self.writers), default=self._count)
+        if limit < self._count:
+            self._count = limit
+            self._timer.arm_at(self._start_ns + limit * self.step_ns)
+
+    def priority_arrived(self, gate: Gate, channel: Channel) -> None:
+        """Have an element that overtakes data taken before the next record."""
+        self.post(self._take_priority, gate, channel)
+
+    def _take_priority(self, gate: Gate, channel: Channel) -> None:
+        element = gate.take_priority(channel)
+        if element is not None and not isinstance(element, Slice):
+            self.alignment.take(channel, element)
+
+    def unread_bytes(self, channel: Channel) -> int:
+        """Count what is unread of the buffer under way, and of a record begun in a channel."""
+        unread = channel.partial_bytes
+        record = self.world.record_bytes
+        if self._slice is not None and self._channel is channel:
+            unread += self._left * record
+        unread += sum(left * record for _, c, left in self._set_aside.values() if c is channel)
+        return unread
+
+    def debloat(self) -> None:
+        """Let the debloaters of all gates look at what happened since they did so last."""
+        self.enter(self.state)
+        idle = self.time_in[State.IDLE]
+        period = self.world.constants.debloat_period_ns
+        for gate in self.gates:
+            gate.debloat(max(1, period - (idle - self._idle_before)))
+        self._idle_before = idle

@@ -1,0 +1,62 @@
+"""The network under one channel: both directions keep their order and take some time.
+
+A message takes the latency plus a random share; a message never overtakes an older one of its
+direction.  The sender writes one buffer after the other, `send_ns` each.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sim.dataflow.kinds import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sim.kernel import Entity, Environment
+
+
+class Wire:
+    """Both directions of one channel's connection.
+
+    latency_ns: the least time of a message; jitter_ns: the mean of what comes on top.
+    """
+
+    __slots__ = (
+        "_back_ns",
+        "_env",
+        "_forward_ns",
+        "_jitter_ns",
+        "_latency_ns",
+        "_stream",
+        "entity",
+        "send_ns",
+    )
+
+    def __init__(
+        self, env: Environment, entity: Entity, *, latency_ns: int, jitter_ns: int, send_ns: int
+    ) -> None:
+        self.entity = entity
+        self.send_ns = send_ns
+        self._env = env
+        self._latency_ns = latency_ns
+        self._jitter_ns = jitter_ns
+        self._stream = env.stream(f"wire {entity.name}")
+        self._forward_ns = 0
+        self._back_ns = 0
+
+    def forward(self, function: Callable[..., object], *arguments: Any) -> None:
+        """Call a function when a message has reached the receiver."""
+        due = self._env.now + self._latency_ns
+        if self._jitter_ns:
+            due = max(due + self._stream.exponential_ns(self._jitter_ns), self._forward_ns)
+            self._forward_ns = due
+        self._env.call_at(due, Kind.ARRIVAL, self.entity, function, *arguments)
+
+    def back(self, function: Callable[..., object], *arguments: Any) -> None:
+        """Call a function when a message has reached the sender."""
+        due = self._env.now + self._latency_ns
+        if self._jitter_ns:
+            due = max(due + self._stream.exponential_ns(self._jitter_ns), self._back_ns)
+            self._back_ns = due
+        self._env.call_at(due, Kind.CREDIT, self.entity, function, *arguments)

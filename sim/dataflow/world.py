@@ -1,0 +1,124 @@
+"""The world of one dataflow job: build it, start it, run it to its end."""
+
+from __future__ import annotations
+
+from models.barriers.factory import make_handler
+from models.barriers.interface import handler_kind
+from scenarios.dataflow import DataflowModel
+from sim.dataflow.alignment import Alignment
+from sim.dataflow.channel_files import ChannelFiles
+from sim.dataflow.constants import CONSTANTS, Constants
+from sim.dataflow.coordination import Coordination
+from sim.dataflow.cores import Cores
+from sim.dataflow.ending import Ending
+from sim.dataflow.graph import Graph
+from sim.dataflow.kinds import Kind
+from sim.dataflow.placement import Placement
+from sim.dataflow.sampling import Sampling
+from sim.dataflow.snapshots import Snapshots
+from sim.dataflow.source import Source
+from sim.dataflow.states import State
+from sim.dataflow.storage import Storage
+from sim.dataflow.task import Task
+from sim.kernel import Environment
+
+
+class DataflowWorld:
+    """One run of one job.
+
+    tasks: all subtasks, by number; ended: whether the job is over or has shown what was wanted.
+    """
+
+    def __init__(
+        self, env: Environment, model: DataflowModel, constants: Constants = CONSTANTS
+    ) -> None:
+        self.env = env
+        self.model = model
+        self.constants = constants
+        self.record_bytes = model.network.record_bytes
+        self.tasks: list[Task] = []
+        self.ended = False
+        self.placement = Placement(model.placement)
+        self.cores = Cores(env, constants.cores)
+        self.storage = Storage(env, model.storage, constants)
+        self.channel_files = ChannelFiles(self)
+        self.graph = Graph(self)
+        self.coordination = Coordination(self)
+        self.sampling = Sampling(self)
+        self._over = env.event()
+        self._equip()
+
+    def run(self) -> None:
+        """Run until the job is over, the wanted checkpoints are complete, or time is up."""
+        env = self.env
+        for task in self.tasks:
+            if isinstance(task, Source):
+                env.call_at(env.now, Kind.TASK, task.entity, task.run)
+        self._start_timers()
+        self.sampling.start()
+        self.coordination.start()
+        env.call_at(self.model.duration_ns, Kind.MEASURE, env.entity("world"), self.end)
+        env.run(until=self._over)
+        self._note_goals()
+
+    def end(self) -> None:
+        """End the run at this instant."""
+        self.ended = True
+        if not self._over.triggered:
+            self._over.succeed()
+
+    def _equip(self) -> None:
+        """Give every task what it needs besides its channels."""
+        table = self.model.checkpoint
+        kind = handler_kind(exactly_once=table.exactly_once, unaligned_enabled=table.unaligned)
+        state = {o.name: o.state_bytes // o.parallelism for o in self.model.operators}
+        for task in self.tasks:
+            self.channel_files.register(task)
+            task.snapshots = Snapshots(task, state_bytes=state.get(task.name, 0))
+            task.ending = Ending(task)
+            if task.gates:
+                handler = make_handler(kind, len(task.channels), gates=len(task.gates))
+                task.alignment = Alignment(task, handler)
+            for writer in task.writers:
+                writer.pool.on_available = task.output_available
+
+    def _start_timers(self) -> None:
+        env, draws = self.env, self.env.stream("timers")
+        timeout = self.model.network.buffer_timeout_ns
+        period = self.constants.debloat_period_ns
+        for task in self.tasks:
+            if timeout and task.writers:
+                first = draws.integer(1, timeout)
+                env.call_at(first, Kind.FLUSH, task.entity, self._flush, task, timeout)
+            if self.model.network.debloat and task.gates:
+                first = draws.integer(1, period)
+                env.call_at(first, Kind.MEASURE, task.entity, self._debloat, task, period)
+        for source in self.model.sources:
+            if source.stop_after_ns is not None:
+                for task in self.graph.by_name[source.name]:
+                    if isinstance(task, Source):
+                        env.call_at(
+                            source.stop_after_ns, Kind.MAIL, task.entity, task.post, task.exhaust
+                        )
+
+    def _note_goals(self) -> None:
+        """Note the rare situations that the parts of the world have seen."""
+        reach = self.env.goals.reach
+        for task in self.tasks:
+            task.enter(task.state)
+            if any(channel.starved for channel in task.channels):
+                reach("credit_starvation")
+            if any(writer.pool.overdraft_peak for writer in task.writers):
+                reach("overdraft_used")
+            if task.time_in[State.BLOCKED]:
+                reach("back_pressured")
+
+    def _flush(self, task: Task, timeout_ns: int) -> None:
+        if task.state is not State.ENDED:
+            task.flush()
+            self.env.call_in(timeout_ns, Kind.FLUSH, task.entity, self._flush, task, timeout_ns)
+
+    def _debloat(self, task: Task, period_ns: int) -> None:
+        if task.state is not State.ENDED:
+            task.post(task.debloat)
+            self.env.call_in(period_ns, Kind.MEASURE, task.entity, self._debloat, task, period_ns)
