@@ -112,6 +112,7 @@ class OperatorTable:
         minimum=1,
         maximum=16,
         says="edges into it, more than one for a union",
+        source=_JOB,
     )
     two_input: bool = flag(
         False, says="two inputs of their own (connect) instead of a union", source=_JOB
@@ -244,7 +245,7 @@ class DataflowModel:
     """A dataflow job."""
 
     sources: tuple[SourceTable, ...] = many(
-        SourceTable, (SourceTable(),), minimum=1, maximum=16, says="the sources"
+        SourceTable, (SourceTable(),), minimum=1, maximum=16, says="the sources", source=_JOB
     )
     operators: tuple[OperatorTable, ...] = many(
         OperatorTable,
@@ -252,6 +253,7 @@ class DataflowModel:
         minimum=1,
         maximum=64,
         says="the operators, each behind those that it reads from",
+        source=_JOB,
     )
     placement: PlacementKind = choice(
         "remote", PlacementKind, says="which subtasks share a task manager", source=_JOB
