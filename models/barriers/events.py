@@ -99,7 +99,11 @@ HandlerEvent: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class BlockChannel:
-    """Take nothing more from a channel (its sender has stopped behind the barrier anyway)."""
+    """Note that a channel's sender has stopped behind a barrier that the task has taken.
+
+    A host whose senders stop by themselves has nothing to do.  Data that an overtaking barrier left
+    behind in the channel's queue is still to be processed.
+    """
 
     channel: int
 

@@ -1,0 +1,359 @@
+"""Both ends of a channel: order, overtaking, blocking, and exactly the buffers that are state."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from models.barriers import LocalChannel, PersisterStatus, RemoteChannel, Subpartition
+from models.barriers.barrier import (
+    Announcement,
+    Barrier,
+    CancellationMarker,
+    EndOfChannelState,
+    EndOfPartition,
+    NetworkEvent,
+    OptionKind,
+)
+from models.barriers.network import (
+    NetworkEffect,
+    OutputStateFailed,
+    OutputStateKnown,
+    OutputStateOpened,
+    PersistInput,
+    PersistOutput,
+    ResumeSender,
+)
+from models.barriers.reason import FailureReason
+from models.core import ProtocolError
+
+
+def unaligned(checkpoint: int) -> Barrier:
+    """Return an unaligned barrier."""
+    return Barrier(checkpoint, 0, OptionKind.UNALIGNED)
+
+
+def aligned(checkpoint: int) -> Barrier:
+    """Return an aligned barrier."""
+    return Barrier(checkpoint, 0, OptionKind.ALIGNED)
+
+
+def timed(checkpoint: int) -> Barrier:
+    """Return a timeoutable barrier."""
+    return Barrier(checkpoint, 0, OptionKind.TIMEOUTABLE, 10)
+
+
+def sender(*elements: object) -> tuple[Subpartition, list[NetworkEffect]]:
+    """Return a sender's queue that holds these elements, and its emptied outbox."""
+    outbox: list[NetworkEffect] = []
+    queue = Subpartition(3, outbox)
+    fill(queue, *elements)
+    outbox.clear()
+    return queue, outbox
+
+
+def fill(queue: Subpartition, *elements: object) -> None:
+    """Put elements into a sender's queue."""
+    for element in elements:
+        if isinstance(element, NetworkEvent):
+            queue.add_event(element)
+        else:
+            queue.add_data(element)
+
+
+def test_an_unaligned_barrier_overtakes_all_data_and_all_of_it_is_state() -> None:
+    """Also the data behind an older queued barrier; two such barriers keep their order."""
+    queue, outbox = sender("a", aligned(1), "b")
+    queue.add_barrier(unaligned(2))
+    assert outbox == [PersistOutput(3, 2, ("a", "b"))]
+    queue.add_barrier(unaligned(3))
+    assert queue.priority_elements() == (unaligned(2), unaligned(3))
+    assert [queue.poll() for _ in range(4)] == [unaligned(2), unaligned(3), "a", aligned(1)]
+
+
+def test_a_blocked_queue_sends_nothing_and_tells_of_no_backlog() -> None:
+    """Not even its priority section, until it is resumed; resuming an open queue is an error."""
+    queue, _ = sender(aligned(1), "a", "b")
+    assert queue.poll() == aligned(1)
+    queue.add_barrier(unaligned(2))
+    assert queue.poll() is None
+    assert queue.poll_data(9) == []
+    assert queue.backlog == 0
+    queue.resume()
+    assert queue.poll() == unaligned(2)
+    with pytest.raises(ProtocolError, match="not blocked"):
+        queue.resume()
+
+
+def test_the_end_of_recovered_state_blocks_too() -> None:
+    """The receiver resumes the channel when all its channels have come that far."""
+    queue, _ = sender(EndOfChannelState(), "a")
+    assert queue.poll() == EndOfChannelState()
+    assert queue.poll() is None
+
+
+def test_the_backlog_leaves_out_a_buffer_that_may_still_grow() -> None:
+    """The last buffer counts when an event follows it, a flush is asked for, or nothing follows."""
+    queue, _ = sender("a", "b")
+    assert queue.backlog == 1
+    queue.flush_requested = True
+    assert queue.backlog == 2
+    queue.flush_requested = False
+    queue.add_event(CancellationMarker(1))
+    assert queue.backlog == 2
+    queue.add_data("c")
+    assert queue.backlog == 2
+    queue.finish()
+    assert queue.backlog == 3
+
+
+def test_a_flush_is_over_when_the_queue_has_run_empty() -> None:
+    """What comes after it is not flushed by it."""
+    queue, _ = sender("a", "b")
+    queue.flush_requested = True
+    queue.poll()
+    assert queue.flush_requested
+    queue.poll_data(5)
+    assert not queue.flush_requested
+
+
+def test_the_output_state_of_a_timeoutable_barrier() -> None:
+    """Open until the barrier is sent, which leaves nothing to be written."""
+    queue, outbox = sender("a")
+    queue.add_barrier(timed(1))
+    assert outbox == [OutputStateOpened(3, 1)]
+    assert queue.open_state == 1
+    queue.poll()
+    queue.poll()
+    assert outbox[1:] == [OutputStateKnown(3, 1, ())]
+    assert queue.open_state is None
+    assert queue.blocked
+
+
+def test_a_time_out_in_the_output_takes_what_is_in_front() -> None:
+    """The barrier turns unaligned and overtakes; data behind it is no state; once is enough."""
+    queue, outbox = sender("a", timed(1), "b")
+    assert queue.time_out(2) is False
+    assert queue.time_out(1) is True
+    assert queue.time_out(1) is False
+    assert outbox == [OutputStateKnown(3, 1, ("a",))]
+    assert [queue.poll() for _ in range(3)] == [unaligned(1), "a", "b"]
+    assert not queue.blocked
+
+
+def test_an_abort_fails_the_open_state_and_leaves_the_barrier() -> None:
+    """Only the exact checkpoint is meant."""
+    queue, outbox = sender(timed(1))
+    queue.abort(2)
+    assert outbox == []
+    queue.abort(1)
+    assert outbox == [OutputStateFailed(3, 1)]
+    assert queue.poll() == timed(1)
+    assert outbox == [OutputStateFailed(3, 1)]
+
+
+def test_a_second_timeoutable_barrier_fails_the_first_ones_state() -> None:
+    """An overlap is not legal; aligned and unaligned barriers leave the open state alone."""
+    queue, outbox = sender(timed(1))
+    queue.add_barrier(aligned(2))
+    queue.add_barrier(unaligned(3))
+    assert queue.open_state == 1
+    queue.add_barrier(timed(4))
+    assert outbox == [OutputStateFailed(3, 1), OutputStateOpened(3, 4)]
+
+
+def test_nothing_follows_the_end_of_partition() -> None:
+    """Later data, events and barriers are dropped and persist nothing."""
+    queue, outbox = sender("a")
+    assert queue.finish()
+    assert not queue.finish()
+    assert not queue.add_data("b")
+    assert not queue.extend(["b"])
+    assert not queue.add_event(CancellationMarker(1))
+    assert not queue.add_barrier(unaligned(1))
+    assert not queue.add_barrier(timed(1))
+    assert outbox == []
+    assert queue.normal_elements() == ("a", EndOfPartition())
+
+
+def receiver(*elements: object) -> tuple[RemoteChannel, list[NetworkEffect]]:
+    """Return a receiver's queue to which these elements came, and its emptied outbox."""
+    outbox: list[NetworkEffect] = []
+    channel = RemoteChannel(5, outbox)
+    for element in elements:
+        channel.arrive(element)
+    outbox.clear()
+    return channel, outbox
+
+
+def test_a_timeoutable_barrier_is_announced_in_front() -> None:
+    """The announcement names the barrier's place; the barrier itself waits in the queue."""
+    channel, _ = receiver("a", timed(1))
+    assert [channel.poll() for _ in range(4)] == [Announcement(timed(1), 1), "a", timed(1), None]
+
+
+def test_starting_before_the_barrier_persists_what_is_queued_and_what_comes() -> None:
+    """Until the barrier arrives; nothing after it."""
+    channel, outbox = receiver("a", "b")
+    assert channel.start(1) is None
+    channel.arrive("c")
+    channel.arrive_data(["d", "e"])
+    channel.arrive(unaligned(1))
+    channel.arrive("f")
+    assert outbox == [
+        PersistInput(5, 1, ("a", "b")),
+        PersistInput(5, 1, ("c",)),
+        PersistInput(5, 1, ("d", "e")),
+    ]
+
+
+def test_starting_after_the_barrier_persists_up_to_its_place() -> None:
+    """What arrived behind the barrier is not state, what was processed before neither."""
+    channel, outbox = receiver("a", "b", unaligned(1), "c")
+    assert channel.poll() == unaligned(1)
+    channel.poll()
+    assert channel.start(1) is None
+    channel.arrive("d")
+    assert outbox == [PersistInput(5, 1, ("b",))]
+
+
+def test_the_place_of_an_older_barrier_does_not_cut_a_newer_checkpoint() -> None:
+    """An obsolete barrier is forgotten when a newer checkpoint starts, and its data persists."""
+    channel, outbox = receiver("a", unaligned(1), "b")
+    assert channel.start(2) is None
+    assert channel.last_barrier == -1
+    channel.arrive("c")
+    assert outbox == [PersistInput(5, 2, ("a", "b")), PersistInput(5, 2, ("c",))]
+
+
+def test_a_late_barrier_of_a_cancelled_checkpoint_does_not_stop_a_newer_one() -> None:
+    """Persisting for 2 goes on when the barrier of 1 arrives late."""
+    channel, outbox = receiver()
+    channel.start(1)
+    channel.stop(1)
+    channel.start(2)
+    channel.arrive(unaligned(1))
+    channel.arrive("a")
+    assert outbox == [PersistInput(5, 2, ("a",))]
+
+
+def test_a_newer_barrier_refuses_an_older_start() -> None:
+    """Nothing changes then."""
+    channel, outbox = receiver("a", unaligned(2))
+    assert channel.start(1) is FailureReason.CHECKPOINT_SUBSUMED
+    assert outbox == []
+    assert channel.last_barrier == 2
+
+
+def test_stopping_an_older_checkpoint_leaves_a_newer_one_alone() -> None:
+    """The network may have noted a newer barrier meanwhile."""
+    channel, _ = receiver(unaligned(2))
+    channel.stop(1)
+    assert channel.persister.status is PersisterStatus.BARRIER_RECEIVED
+    assert channel.last_barrier == 2
+    channel.stop(2)
+    assert channel.persister.status is PersisterStatus.COMPLETED
+    assert channel.last_barrier == -1
+
+
+def test_a_converted_barrier_moves_to_the_front_unchanged() -> None:
+    """It keeps its kind and stands behind what was urgent before."""
+    channel, _ = receiver("a", timed(1))
+    channel.poll()
+    channel.prioritize(1)
+    assert channel.priority_elements() == ((timed(1), 1),)
+    assert [channel.poll() for _ in range(2)] == [timed(1), "a"]
+
+
+@pytest.mark.parametrize("sequence", [0, 7])
+def test_only_a_queued_barrier_can_be_converted(sequence: int) -> None:
+    """Data at that place and no element at all are errors that change nothing."""
+    channel, _ = receiver("a", timed(1))
+    before = channel.normal_elements()
+    with pytest.raises(ProtocolError, match="no barrier there"):
+        channel.prioritize(sequence)
+    assert channel.normal_elements() == before
+
+
+def test_resuming_is_passed_to_the_sender() -> None:
+    """A receiver only forwards it."""
+    channel, outbox = receiver()
+    channel.resume()
+    assert outbox == [ResumeSender(5)]
+    LocalChannel(6, outbox).resume()
+    assert outbox[1:] == [ResumeSender(6)]
+
+
+def test_a_local_channel_persists_what_is_pulled_before_the_barrier() -> None:
+    """There is no queue to look at; a newer barrier refuses an older start."""
+    outbox: list[NetworkEffect] = []
+    channel = LocalChannel(4, outbox)
+    channel.pulled("a")
+    assert channel.start(1) is None
+    channel.pulled("b")
+    channel.pulled(CancellationMarker(0))
+    channel.pulled(unaligned(1))
+    channel.pulled("c")
+    assert outbox == [PersistInput(4, 1, ("b",))]
+    channel.stop(1)
+    channel.pulled(unaligned(3))
+    assert channel.start(2) is FailureReason.CHECKPOINT_SUBSUMED
+
+
+CALLS = st.lists(
+    st.one_of(
+        st.tuples(st.just("data"), st.integers(1, 4)),
+        st.tuples(st.sampled_from(["aligned", "timed", "unaligned", "cancel"]), st.just(0)),
+        st.tuples(st.sampled_from(["poll", "poll_data"]), st.integers(1, 5)),
+        st.tuples(st.sampled_from(["resume", "time_out", "abort"]), st.integers(0, 3)),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=300)
+@given(CALLS)
+def test_a_sender_keeps_data_in_order_and_urgent_things_too(script: list[tuple[str, int]]) -> None:
+    """Stretches act like single elements; sequence numbers count what was sent; S14 and S15."""
+    one, one_out = sender()
+    many, many_out = sender()
+    sent: list[object] = []
+    number = checkpoint = 0
+    for verb, count in script:
+        if verb == "data":
+            stretch = list(range(number, number + count))
+            number += count
+            fill(one, *stretch)
+            many.extend(stretch)
+        elif verb in ("aligned", "timed", "unaligned", "cancel"):
+            checkpoint += 1
+            makers = {"aligned": aligned, "timed": timed, "unaligned": unaligned}
+            event = makers[verb](checkpoint) if verb in makers else CancellationMarker(checkpoint)
+            one.add_event(event)
+            many.add_event(event)
+        elif verb in ("poll", "poll_data"):
+            taken = many.poll_data(count) if verb == "poll_data" else [many.poll()]
+            taken = [element for element in taken if element is not None]
+            assert [one.poll() for _ in taken] == taken
+            sent += taken
+        elif verb == "resume" and one.blocked:
+            one.resume()
+            many.resume()
+        elif verb == "time_out":
+            assert one.time_out(checkpoint - count) == many.time_out(checkpoint - count)
+        elif verb == "abort":
+            one.abort(checkpoint - count)
+            many.abort(checkpoint - count)
+        assert one.normal_elements() == many.normal_elements()
+        assert (one.backlog, one.next_sequence, one.data_count) == (
+            many.backlog,
+            many.next_sequence,
+            many.data_count,
+        )
+    assert one_out == many_out
+    assert one.next_sequence == len(sent)
+    data = [element for element in sent if isinstance(element, int)]
+    assert data == sorted(data)
+    urgent = [e for e in one.priority_elements() if isinstance(e, Barrier)]
+    assert all(barrier.is_unaligned for barrier in urgent)

@@ -1,0 +1,172 @@
+"""Key groups and state mappers: every old subtask's data is taken, and by whom."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from models.core import ProtocolError
+from models.recovery import (
+    DISTRIBUTIONS,
+    MAX_PARALLELISM,
+    Mapper,
+    Partitioner,
+    ambiguous_subtasks,
+    assign_gate,
+    default_max_parallelism,
+    inputs_support_unaligned,
+    inverted,
+    is_identity,
+    key_group,
+    key_group_range,
+    mapping_of,
+    murmur_hash,
+    old_subtasks,
+    operator_of_key_group,
+    string_hash,
+)
+
+PARALLELISM = st.integers(1, 40)
+
+
+@given(PARALLELISM, st.sampled_from([40, 128, 200, 1000]))
+def test_ranges_partition_the_key_groups(parallelism: int, max_parallelism: int) -> None:
+    """Ranges follow each other without gaps, and a group's operator is the owner of its range."""
+    following = 0
+    for index in range(parallelism):
+        groups = key_group_range(index, max_parallelism=max_parallelism, parallelism=parallelism)
+        assert groups.start == following
+        following = groups.stop
+        for group in groups:
+            owner = operator_of_key_group(
+                group, max_parallelism=max_parallelism, parallelism=parallelism
+            )
+            assert owner == index
+    assert following == max_parallelism
+
+
+def test_hashes_wrap_as_in_java() -> None:
+    """Known values: a collision, a negative hash, units above the basic plane, edge words."""
+    assert string_hash("Aa") == string_hash("BB") == 2112
+    assert string_hash("") == 0
+    assert string_hash("polygenelubricants") == -(2**31)
+    assert string_hash("\U0001f600") == 31 * 0xD83D + 0xDE00
+    assert murmur_hash(0) == 593_689_054
+    assert murmur_hash(-1) >= 0
+
+
+@given(st.integers(-(2**31), 2**31 - 1), st.sampled_from([1, 7, 128, 32768]))
+def test_a_key_group_lies_in_range(java_hash: int, max_parallelism: int) -> None:
+    """Whatever the hash, also the smallest one."""
+    assert 0 <= key_group(java_hash, max_parallelism) < max_parallelism
+
+
+@pytest.mark.parametrize(
+    ("parallelism", "expected"),
+    [(1, 128), (85, 128), (86, 256), (171, 256), (172, 512), (21_845, 32_768), (32_768, 32_768)],
+)
+def test_the_default_number_of_key_groups(parallelism: int, expected: int) -> None:
+    """The next power of two above one and a half times the parallelism, within bounds."""
+    assert default_max_parallelism(parallelism) == expected
+
+
+def test_more_subtasks_than_key_groups_are_refused() -> None:
+    """Somebody would own nothing."""
+    with pytest.raises(ProtocolError, match="bad_parallelism"):
+        key_group_range(0, max_parallelism=4, parallelism=5)
+    with pytest.raises(ProtocolError, match="bad_parallelism"):
+        key_group_range(0, max_parallelism=MAX_PARALLELISM + 1, parallelism=5)
+
+
+SUPPORTED = [mapper for mapper in Mapper if mapper is not Mapper.UNSUPPORTED]
+
+
+@settings(max_examples=200)
+@given(st.sampled_from(SUPPORTED), PARALLELISM, PARALLELISM)
+def test_every_old_subtask_is_taken(mapper: Mapper, old: int, new: int) -> None:
+    """Nothing is lost; only range and full may give one old subtask to several new ones."""
+    mapping = mapping_of(mapper, old=old, new=new)
+    takers = inverted(mapping, old=old)
+    assert all(takers)
+    if not mapper.may_be_ambiguous:
+        assert all(len(indices) == 1 for indices in takers)
+    assert ambiguous_subtasks(mapping, old=old) == tuple(
+        index for index, indices in enumerate(takers) if len(indices) > 1
+    )
+    assert all(list(taken) == sorted(set(taken)) for taken in mapping)
+
+
+@given(PARALLELISM, PARALLELISM)
+def test_a_key_is_found_where_its_range_went(old: int, new: int) -> None:
+    """For each key group the old owner is among what the new owner takes."""
+    mapping = mapping_of(Mapper.RANGE, old=old, new=new)
+    for group in range(0, MAX_PARALLELISM, 97):
+        before = operator_of_key_group(group, max_parallelism=MAX_PARALLELISM, parallelism=old)
+        now = operator_of_key_group(group, max_parallelism=MAX_PARALLELISM, parallelism=new)
+        assert before in mapping[now]
+
+
+@given(st.sampled_from(SUPPORTED), PARALLELISM)
+def test_an_unchanged_parallelism_keeps_pairs_unless_all_goes_to_one(
+    mapper: Mapper, parallelism: int
+) -> None:
+    """Range and round-robin are identities; first and full are so for one subtask only."""
+    mapping = mapping_of(mapper, old=parallelism, new=parallelism)
+    expected = parallelism == 1 or mapper not in (Mapper.FIRST, Mapper.FULL)
+    assert is_identity(mapping, old=parallelism) == expected
+
+
+def test_scale_out_in_turn_is_an_identity_and_scale_in_never() -> None:
+    """New subtasks begin empty; merging always needs virtual channels."""
+    assert is_identity(mapping_of(Mapper.ROUND_ROBIN, old=2, new=5), old=2)
+    assert not is_identity(mapping_of(Mapper.ROUND_ROBIN, old=5, new=2), old=5)
+    assert not is_identity(mapping_of(Mapper.RANGE, old=2, new=3), old=2)
+
+
+def test_an_unsupported_edge_cannot_be_rescaled() -> None:
+    """Its order would be lost; it has no in-flight data in a checkpoint either."""
+    with pytest.raises(ProtocolError, match="unsupported_rescale"):
+        old_subtasks(Mapper.UNSUPPORTED, 0, old=1, new=2)
+    for partitioner in (Partitioner.BROADCAST, Partitioner.FORWARD_UNSPECIFIED):
+        with pytest.raises(ProtocolError, match="unsupported_rescale"):
+            assign_gate(
+                DISTRIBUTIONS[partitioner],
+                subtask=0,
+                old_parallelism=(1, 1),
+                new_parallelism=(2, 2),
+            )
+
+
+def test_one_ordered_input_aligns_all_inputs_of_an_operator() -> None:
+    """A keyed edge beside a forward edge is aligned too."""
+    assert inputs_support_unaligned([Partitioner.KEY_GROUP, Partitioner.REBALANCE])
+    assert not inputs_support_unaligned([Partitioner.KEY_GROUP, Partitioner.FORWARD])
+
+
+def test_the_virtual_channels_of_a_rescaled_gate() -> None:
+    """From 2 x 3 to 2 x 2 on a keyed edge: pairs of old subtask and old channel per channel."""
+    keyed = DISTRIBUTIONS[Partitioner.KEY_GROUP]
+    found = assign_gate(keyed, subtask=0, old_parallelism=(2, 3), new_parallelism=(2, 2))
+    assert found.old_subtasks == (0, 1)
+    assert found.old_channels == ((0,), (1,))
+    assert found.ambiguous == (1,)
+    assert not found.identity
+    assert found.virtual_channels(1) == ((0, 1), (1, 1))
+
+
+def test_an_unchanged_gate_needs_no_virtual_channels() -> None:
+    """Nothing has moved in either dimension."""
+    rebalance = DISTRIBUTIONS[Partitioner.REBALANCE]
+    found = assign_gate(rebalance, subtask=1, old_parallelism=(3, 2), new_parallelism=(3, 2))
+    assert found.identity
+    assert found.old_subtasks == (1,)
+    assert found.ambiguous == ()
+
+
+def test_a_new_subtask_may_take_nothing() -> None:
+    """Scaling out in turn leaves the further subtasks without old data."""
+    rebalance = DISTRIBUTIONS[Partitioner.REBALANCE]
+    found = assign_gate(rebalance, subtask=3, old_parallelism=(2, 2), new_parallelism=(2, 4))
+    assert found.old_subtasks == ()
+    assert found.virtual_channels(0) == ()

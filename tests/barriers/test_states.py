@@ -1,0 +1,444 @@
+"""Every state meets every input: effects and the next state, as whole lists."""
+
+from __future__ import annotations
+
+import pytest
+
+from models.barriers import events as ev
+from models.barriers.barrier import Barrier, OptionKind
+from models.barriers.handler import SingleCheckpointHandler
+from models.barriers.interface import AllBarriers, HandlerKind
+from models.barriers.machine import BarrierMachine
+from models.barriers.reason import FailureReason
+from models.barriers.states import (
+    ALIGNED_TABLE,
+    ALTERNATING_TABLE,
+    UNALIGNED_TABLE,
+    Guard,
+    Illegal,
+    Input,
+    State,
+    Table,
+    describe_table,
+)
+
+TIMED = Barrier(1, 100, OptionKind.TIMEOUTABLE, 50)
+TURNED = Barrier(1, 100, OptionKind.UNALIGNED)
+ALIGNED = Barrier(1, 100, OptionKind.ALIGNED)
+NEWER = Barrier(2, 100, OptionKind.UNALIGNED)
+SUBSUMED = FailureReason.CHECKPOINT_DECLINED_SUBSUMED
+CANCELLED = FailureReason.CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER
+
+S, H = State, HandlerKind
+START = [ev.InitializeInput(TURNED), ev.StartInput(0, TURNED), ev.TriggerCheckpoint(TURNED, 10)]
+
+
+def arrived(channel: int, barrier: Barrier, now_ns: int = 110) -> ev.BarrierArrived:
+    """Return the arrival of a barrier."""
+    return ev.BarrierArrived(now_ns, channel, barrier)
+
+
+def announced(channel: int, sequence: int, barrier: Barrier = TIMED) -> ev.BarrierAnnounced:
+    """Return the announcement of a barrier."""
+    return ev.BarrierAnnounced(110, channel, barrier, sequence)
+
+
+TIMEOUT = ev.TimerFired(150, TIMED)
+ENDED = ev.ChannelEnded(110, 2)
+CANCEL = ev.CancellationArrived(110, 2, 1)
+
+# What leads a fresh handler of three channels to each state.
+WAYS: dict[State, tuple[HandlerKind, list[ev.HandlerEvent]]] = {
+    S.WAITING: (H.ALIGNED, []),
+    S.COLLECTING: (H.ALIGNED, [arrived(0, ALIGNED)]),
+    S.ALTERNATING_WAITING: (H.ALTERNATING, [announced(1, 7)]),
+    S.ALTERNATING_COLLECTING: (H.ALTERNATING, [announced(1, 7), arrived(0, TIMED)]),
+    S.WAITING_UNALIGNED: (H.ALTERNATING, [announced(1, 7), TIMEOUT]),
+    S.COLLECTING_UNALIGNED: (H.ALTERNATING, [arrived(0, TIMED), TIMEOUT]),
+}
+
+# state, event, effects, next state
+ROWS: list[tuple[State, ev.HandlerEvent, list[ev.HandlerEffect], State]] = [
+    (S.WAITING, arrived(0, ALIGNED), [ev.BlockChannel(0)], S.COLLECTING),
+    (
+        S.WAITING,
+        arrived(0, TURNED),
+        [ev.FailTask("an aligned handler got an unaligned barrier")],
+        S.WAITING,
+    ),
+    (S.WAITING, announced(1, 7), [], S.WAITING),
+    (S.WAITING, ENDED, [], S.WAITING),
+    (S.WAITING, ev.CancellationArrived(110, 0, 1), [ev.AbortCheckpoint(1, CANCELLED)], S.WAITING),
+    (S.COLLECTING, arrived(1, ALIGNED), [ev.BlockChannel(1)], S.COLLECTING),
+    (
+        S.COLLECTING,
+        arrived(1, TURNED),
+        [ev.FailTask("an aligned handler got an unaligned barrier")],
+        S.COLLECTING,
+    ),
+    (S.COLLECTING, announced(1, 7), [], S.COLLECTING),
+    (S.COLLECTING, ENDED, [], S.COLLECTING),
+    (
+        S.COLLECTING,
+        CANCEL,
+        [ev.ResumeChannels((0,)), ev.AbortCheckpoint(1, CANCELLED)],
+        S.WAITING,
+    ),
+    (S.ALTERNATING_WAITING, arrived(0, TIMED), [ev.BlockChannel(0)], S.ALTERNATING_COLLECTING),
+    (
+        S.ALTERNATING_WAITING,
+        arrived(0, TIMED, 151),
+        [
+            ev.BlockChannel(0),
+            ev.PrioritizeBarriers(((1, 7),)),
+            ev.InitializeInput(TURNED),
+            ev.StartInput(0, TURNED),
+            ev.TriggerCheckpoint(TURNED, 51),
+        ],
+        S.COLLECTING_UNALIGNED,
+    ),
+    (
+        S.ALTERNATING_WAITING,
+        arrived(0, TURNED),
+        [ev.PrioritizeBarriers(((1, 7),)), *START],
+        S.COLLECTING_UNALIGNED,
+    ),
+    (S.ALTERNATING_WAITING, announced(0, 3), [], S.ALTERNATING_WAITING),
+    (S.ALTERNATING_WAITING, ENDED, [], S.ALTERNATING_WAITING),
+    (
+        S.ALTERNATING_WAITING,
+        ev.CancellationArrived(110, 0, 2),
+        [ev.CancelTimer(1), ev.AbortCheckpoint(2, CANCELLED)],
+        S.ALTERNATING_WAITING,
+    ),
+    (
+        S.ALTERNATING_WAITING,
+        TIMEOUT,
+        [ev.PrioritizeBarriers(((1, 7),))],
+        S.WAITING_UNALIGNED,
+    ),
+    (S.ALTERNATING_COLLECTING, arrived(1, TIMED), [ev.BlockChannel(1)], S.ALTERNATING_COLLECTING),
+    (
+        S.ALTERNATING_COLLECTING,
+        arrived(1, TURNED),
+        [ev.PrioritizeBarriers(((1, 7),)), *START],
+        S.COLLECTING_UNALIGNED,
+    ),
+    (S.ALTERNATING_COLLECTING, announced(2, 3), [], S.ALTERNATING_COLLECTING),
+    (S.ALTERNATING_COLLECTING, ENDED, [], S.ALTERNATING_COLLECTING),
+    (
+        S.ALTERNATING_COLLECTING,
+        ev.ChannelEnded(151, 2),
+        [ev.PrioritizeBarriers(((1, 7),)), *START],
+        S.COLLECTING_UNALIGNED,
+    ),
+    (
+        S.ALTERNATING_COLLECTING,
+        CANCEL,
+        [ev.CancelTimer(1), ev.ResumeChannels((0,)), ev.AbortCheckpoint(1, CANCELLED)],
+        S.ALTERNATING_WAITING,
+    ),
+    (
+        S.ALTERNATING_COLLECTING,
+        TIMEOUT,
+        [ev.PrioritizeBarriers(((1, 7),)), *START],
+        S.COLLECTING_UNALIGNED,
+    ),
+    (
+        S.WAITING_UNALIGNED,
+        arrived(0, TIMED),
+        [ev.BlockChannel(0), *START],
+        S.COLLECTING_UNALIGNED,
+    ),
+    (S.WAITING_UNALIGNED, arrived(0, TURNED), START, S.COLLECTING_UNALIGNED),
+    (
+        S.WAITING_UNALIGNED,
+        announced(2, 3),
+        [ev.PrioritizeBarriers(((2, 3),))],
+        S.WAITING_UNALIGNED,
+    ),
+    (S.WAITING_UNALIGNED, ENDED, [], S.WAITING_UNALIGNED),
+    (
+        S.WAITING_UNALIGNED,
+        ev.CancellationArrived(110, 0, 2),
+        [ev.AbortCheckpoint(2, CANCELLED)],
+        S.ALTERNATING_WAITING,
+    ),
+    (S.WAITING_UNALIGNED, TIMEOUT, [], S.WAITING_UNALIGNED),
+    (S.COLLECTING_UNALIGNED, arrived(1, TIMED), [ev.BlockChannel(1)], S.COLLECTING_UNALIGNED),
+    (S.COLLECTING_UNALIGNED, arrived(1, TURNED), [], S.COLLECTING_UNALIGNED),
+    (
+        S.COLLECTING_UNALIGNED,
+        announced(2, 3),
+        [ev.PrioritizeBarriers(((2, 3),))],
+        S.COLLECTING_UNALIGNED,
+    ),
+    (S.COLLECTING_UNALIGNED, ENDED, [], S.COLLECTING_UNALIGNED),
+    (
+        S.COLLECTING_UNALIGNED,
+        CANCEL,
+        [
+            ev.StopInput(0, 1),
+            ev.ResumeChannels((0,)),
+            ev.AlignmentMeasured(1, 0, 0),
+            ev.AbortCheckpoint(1, CANCELLED),
+        ],
+        S.ALTERNATING_WAITING,
+    ),
+    (S.COLLECTING_UNALIGNED, TIMEOUT, [], S.COLLECTING_UNALIGNED),
+]
+
+
+def led_to(state: State, channels: int = 3) -> SingleCheckpointHandler:
+    """Return a handler that the usual way has led to a state."""
+    kind, events = WAYS[state]
+    handler = SingleCheckpointHandler(kind, channels)
+    for event in events:
+        handler.step(event)
+    assert handler.state is state
+    return handler
+
+
+@pytest.mark.parametrize(("state", "event", "effects", "target"), ROWS)
+def test_every_row(
+    state: State, event: ev.HandlerEvent, effects: list[ev.HandlerEffect], target: State
+) -> None:
+    """A state answers an input with exactly these effects, in this order, and goes on there."""
+    handler = led_to(state)
+    assert handler.step(event) == effects
+    assert handler.state is target
+
+
+def given_by(state: State, event: ev.HandlerEvent) -> Input:
+    """Return which input of the table an event is."""
+    match event:
+        case ev.BarrierArrived():
+            return Input.UNALIGNED_BARRIER if event.barrier.is_unaligned else Input.BARRIER
+        case ev.BarrierAnnounced():
+            return Input.ANNOUNCEMENT
+        case ev.ChannelEnded():
+            return Input.END_OF_PARTITION
+        case ev.CancellationArrived():
+            return Input.ABORT
+        case _:
+            return Input.TIMEOUT
+
+
+def test_the_rows_cover_the_tables() -> None:
+    """Each pair of state and input is tested, but for the time-outs that no event can cause."""
+    tested = {(state, given_by(state, event)) for state, event, _, _ in ROWS}
+    untested = (ALIGNED_TABLE.keys() | ALTERNATING_TABLE.keys()) - tested
+    assert untested == {(S.WAITING, Input.TIMEOUT), (S.COLLECTING, Input.TIMEOUT)}
+
+
+@pytest.mark.parametrize(
+    ("table", "states"),
+    [
+        (ALIGNED_TABLE, (S.WAITING, S.COLLECTING)),
+        (
+            ALTERNATING_TABLE,
+            (
+                S.ALTERNATING_WAITING,
+                S.ALTERNATING_COLLECTING,
+                S.WAITING_UNALIGNED,
+                S.COLLECTING_UNALIGNED,
+            ),
+        ),
+        (UNALIGNED_TABLE, (S.WAITING_UNALIGNED, S.COLLECTING_UNALIGNED)),
+    ],
+)
+def test_tables_are_complete_and_closed(table: Table, states: tuple[State, ...]) -> None:
+    """Every state has a row for every input, and every rule leads to a state of the table."""
+    assert set(table) == {(state, given) for state in states for given in Input}
+    for rule in table.values():
+        if isinstance(rule, Illegal):
+            continue
+        assert rule.branches[-1].guard is Guard.ALWAYS
+        for branch in rule.branches:
+            assert (branch.target is None) == bool(branch.then)
+            assert branch.target is None or branch.target in (*states, S.HOME)
+
+
+def test_a_time_out_of_an_aligned_handler_is_illegal() -> None:
+    """Its table names the row; a timer that fires nevertheless fails the task."""
+    for state in (S.WAITING, S.COLLECTING):
+        assert isinstance(ALIGNED_TABLE[state, Input.TIMEOUT], Illegal)
+    handler = led_to(S.COLLECTING)
+    assert handler.step(ev.TimerFired(110, ALIGNED)) == [
+        ev.FailTask("an aligned handler has no time-out")
+    ]
+
+
+def test_tables_can_be_printed() -> None:
+    """Each row is one line that names the state, the input, the actions and where they lead."""
+    lines = describe_table(ALTERNATING_TABLE)
+    assert len(lines) == len(ALTERNATING_TABLE)
+    assert lines[0] == (
+        "ALTERNATING_WAITING + BARRIER: forget_announcement, block; "
+        "if FULL: initialize, trigger, resume_all -> ALTERNATING_WAITING; "
+        "if TIMED_OUT: TIMEOUT then UNALIGNED_BARRIER; -> ALTERNATING_COLLECTING"
+    )
+    assert any(
+        line.startswith("WAITING + TIMEOUT: illegal") for line in describe_table(ALIGNED_TABLE)
+    )
+
+
+FULL_ROWS: list[tuple[State, ev.HandlerEvent, list[ev.HandlerEffect]]] = [
+    (
+        S.COLLECTING,
+        arrived(1, ALIGNED, 130),
+        [
+            ev.BlockChannel(1),
+            ev.TriggerCheckpoint(ALIGNED, 10),
+            ev.AlignmentMeasured(1, 20, 0),
+            ev.ResumeChannels((0, 1)),
+            ev.AllBarriersReceived(1),
+        ],
+    ),
+    (
+        S.COLLECTING,
+        ev.ChannelEnded(130, 1),
+        [
+            ev.TriggerCheckpoint(ALIGNED, 10),
+            ev.AlignmentMeasured(1, 20, 0),
+            ev.ResumeChannels((0,)),
+            ev.AllBarriersReceived(1),
+        ],
+    ),
+    (
+        S.ALTERNATING_COLLECTING,
+        arrived(1, TIMED, 180),
+        [
+            ev.BlockChannel(1),
+            ev.InitializeInput(TIMED),
+            ev.TriggerCheckpoint(TIMED, 10),
+            ev.AlignmentMeasured(1, 70, 0),
+            ev.ResumeChannels((0, 1)),
+            ev.CancelTimer(1),
+            ev.AllBarriersReceived(1),
+        ],
+    ),
+    (
+        S.ALTERNATING_COLLECTING,
+        arrived(1, TURNED, 130),
+        [
+            ev.PrioritizeBarriers(((1, 7),)),
+            *START,
+            ev.AlignmentMeasured(1, 20, 0),
+            ev.StopInput(0, 1),
+            ev.ResumeChannels((0,)),
+            ev.CancelTimer(1),
+            ev.AllBarriersReceived(1),
+        ],
+    ),
+    (
+        S.ALTERNATING_COLLECTING,
+        ev.ChannelEnded(180, 1),
+        [
+            ev.InitializeInput(TIMED),
+            ev.TriggerCheckpoint(TIMED, 10),
+            ev.AlignmentMeasured(1, 70, 0),
+            ev.ResumeChannels((0,)),
+            ev.CancelTimer(1),
+            ev.AllBarriersReceived(1),
+        ],
+    ),
+    (
+        S.COLLECTING_UNALIGNED,
+        arrived(1, TIMED, 180),
+        [
+            ev.AlignmentMeasured(1, 70, 0),
+            ev.BlockChannel(1),
+            ev.StopInput(0, 1),
+            ev.ResumeChannels((0, 1)),
+            ev.AllBarriersReceived(1),
+        ],
+    ),
+    (
+        S.COLLECTING_UNALIGNED,
+        ev.ChannelEnded(180, 1),
+        [
+            ev.AlignmentMeasured(1, 70, 0),
+            ev.StopInput(0, 1),
+            ev.ResumeChannels((0,)),
+            ev.AllBarriersReceived(1),
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("state", "event", "effects"), FULL_ROWS)
+def test_the_last_barrier(
+    state: State, event: ev.HandlerEvent, effects: list[ev.HandlerEffect]
+) -> None:
+    """With two channels the second delivery completes the checkpoint and the handler is home."""
+    handler = led_to(state, channels=2)
+    assert handler.step(event) == effects
+    assert handler.state is WAYS_HOME[handler_kind_of(state)]
+    assert handler.blocked == ()
+    assert handler.aligned == ()
+    assert not handler.pending
+
+
+WAYS_HOME = {H.ALIGNED: S.WAITING, H.ALTERNATING: S.ALTERNATING_WAITING}
+
+
+def handler_kind_of(state: State) -> HandlerKind:
+    """Return the kind of handler that the usual way to a state takes."""
+    return WAYS[state][0]
+
+
+def test_the_last_barrier_in_time_stays_aligned_although_the_time_out_has_passed() -> None:
+    """Completeness is looked at before lateness: no timer, no switch."""
+    handler = SingleCheckpointHandler(H.ALTERNATING, 1)
+    effects = handler.step(arrived(0, TIMED, 1000))
+    assert ev.TriggerCheckpoint(TIMED, 900) in effects
+    assert ev.SetTimer(1, 0, TIMED) in effects
+
+
+def test_the_passive_time_out_is_strict() -> None:
+    """At exactly the time-out a barrier is still in time; one nanosecond later it is not."""
+    for now_ns, state in ((150, S.ALTERNATING_COLLECTING), (151, S.COLLECTING_UNALIGNED)):
+        handler = SingleCheckpointHandler(H.ALTERNATING, 2)
+        handler.step(arrived(0, TIMED, now_ns))
+        assert handler.state is state
+
+
+def test_all_barriers_settle_once() -> None:
+    """Open, then done or failed; done for older checkpoints; unknown for newer ones."""
+    handler = led_to(S.COLLECTING, channels=2)
+    assert handler.all_barriers(1) is AllBarriers.OPEN
+    handler.step(arrived(1, ALIGNED))
+    assert handler.all_barriers(1) is AllBarriers.DONE
+    handler.step(ev.HandlerClosed())
+    assert handler.all_barriers(1) is AllBarriers.DONE
+    closed = led_to(S.COLLECTING)
+    closed.step(ev.HandlerClosed())
+    assert closed.all_barriers(1) is AllBarriers.FAILED
+    assert closed.all_barriers(0) is AllBarriers.DONE
+
+
+def test_a_newer_barrier_subsumes_and_its_target_is_what_is_open_then() -> None:
+    """The older checkpoint is aborted first; the new one needs the channels open at that moment."""
+    handler = led_to(S.ALTERNATING_COLLECTING)
+    handler.step(ENDED)
+    effects = handler.step(arrived(1, NEWER))
+    assert effects[:3] == [
+        ev.CancelTimer(1),
+        ev.ResumeChannels((0,)),
+        ev.AbortCheckpoint(1, SUBSUMED),
+    ]
+    assert handler.target == 2
+    handler.step(ev.ChannelEnded(120, 1))
+    assert handler.target == 2
+
+
+def test_an_action_exists_for_every_name() -> None:
+    """Each action that a table names is a method of the machine."""
+    for table in (ALIGNED_TABLE, ALTERNATING_TABLE):
+        for rule in table.values():
+            if isinstance(rule, Illegal):
+                continue
+            named = [*rule.actions, *(a for branch in rule.branches for a in branch.actions)]
+            for action in named:
+                assert callable(getattr(BarrierMachine, action.name.lower()))
