@@ -204,15 +204,17 @@ class OrderingCore:
         refusal = self._lifecycle.record_refusal(event.stream, event.channel)
         if refusal is not None:
             raise self._refused(refusal, event, event.stream)
+        first = ledger.records_read == 0
         ledger.read(identity, event.count, event.size_bytes)
         if event.count == 0:
             return []
         passed = PassRecords(
             stream=event.stream, id=identity, count=event.count, size_bytes=event.size_bytes
         )
-        if self._lifecycle.open(event.stream):
-            return [OpenStream(stream=event.stream), passed]
-        return [passed]
+        if not first:
+            return [passed]
+        self._lifecycle.open(event.stream)
+        return [OpenStream(stream=event.stream), passed]
 
     def _on_records_durable(self, event: RecordsDurable) -> list[Effect]:
         ledger = self._ledger_of(event.stream, event)

@@ -66,16 +66,13 @@ class Lifecycle:
         """Return why a record of the stream cannot come on the channel, or None."""
         if not 0 <= channel < len(self._open_channels):
             return Refusal.UNKNOWN_CHANNEL
-        if stream in self._ended or not self._open_channels[channel]:
+        if not self._open_channels[channel] or (self._ended and stream in self._ended):
             return Refusal.STREAM_CLOSED
         return None
 
-    def open(self, stream: StreamDescriptor) -> bool:
-        """Open the stream; return whether it was not open before."""
-        if stream in self._opened:
-            return False
+    def open(self, stream: StreamDescriptor) -> None:
+        """Open the stream."""
         self._opened[stream] = None
-        return True
 
     def complete_refusal(self, stream: StreamDescriptor, channel: int) -> Refusal | None:
         """Return why COMPLETE of the stream cannot come on the channel, or None."""

@@ -47,6 +47,12 @@ def under_old_key(
     return state if old is None else replace(state, key=old.key)
 
 
+def joined_text(stream: StreamDescriptor, ordinal: CheckpointIndex) -> CheckpointId:
+    """Return `[namespace-]name-n`, which different streams can share."""
+    prefix = f"{stream.namespace}-" if stream.namespace is not None else ""
+    return f"{prefix}{stream.name}-{ordinal}"
+
+
 class UncheckedLedger(Ledger):
     """Takes every report, of whatever id and size."""
 
@@ -168,7 +174,12 @@ class FlushedReadiness(Readiness):
 
 
 class UnscopedReadiness(FlushedReadiness):
-    """Sums a partition over all streams whatever the scope."""
+    """Sums a partition over all streams whatever the scope; inferred ids are joined texts."""
+
+    def _partitions(self, state: PendingState) -> list[CheckpointId]:
+        if self._medium is Medium.SOCKET or state.scope is not None:
+            return super()._partitions(state)
+        return [joined_text(stream, state.key.index) for stream in self._ledgers]
 
     def flushed(self, state: PendingState, identity: CheckpointId) -> int:
         """Return the records flushed under the id by any stream."""
@@ -218,8 +229,7 @@ class JoinedTextInference(Inference):
 
     def id_of(self, stream: StreamDescriptor, ordinal: CheckpointIndex) -> CheckpointId:
         """Return `[namespace-]name-n`."""
-        prefix = f"{stream.namespace}-" if stream.namespace is not None else ""
-        return f"{prefix}{stream.name}-{ordinal}"
+        return joined_text(stream, ordinal)
 
     def stream_key(self, stream: StreamDescriptor) -> CheckpointKey:
         """Return the key with the joined text."""
