@@ -143,6 +143,7 @@ class Attempt:
             self._stop(process for process in processes if process is not active)
         for socket in self.sockets:
             socket.drop_all()
+            socket.check()
         self.env.trace.record("attempt_ended", self.entity, self.truth.number, reason)
         self.world.attempt_ended(self, reason)
 

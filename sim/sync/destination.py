@@ -158,7 +158,7 @@ class Destination:
     def _on_state(self, socket: Socket, state: SourceState) -> None:
         attempt = self._attempt
         attempt.sign()
-        self._env.trace.record("state_read", socket.entity, state.scope, state.index)
+        self._env.trace.record("state_read", self._entity, state.scope, state.index, socket.index)
         if state.accepted_ns is None:
             state.socket = socket.index
             state.accepted_ns = self._env.now
@@ -224,7 +224,6 @@ class Destination:
         attempt = self._attempt
         attempt.sign()
         self._account(batch)
-        self._env.trace.record("durable", self._entity, batch.number)
         attempt.point(Point.AFTER_UPLOAD)
         levels = self._table.levels
         in_turn = levels is Levels.DISJOINT and batch.number % 2

@@ -23,6 +23,7 @@ class Sender:
         self._destination = destination
         self._table = attempt.model.destination
         self._entity = attempt.env.entity("sender")
+        self._host = attempt.env.entity("destination")
         self._stream = attempt.env.stream("destination.send")
         self._failed_in_a_row = 0
 
@@ -32,7 +33,7 @@ class Sender:
         self.busy = True
         number = attempt.world.next_send()
         scope, index = scope_text(effect.scope), effect.key.index
-        attempt.env.trace.record("send", self._entity, scope, index, number)
+        attempt.env.trace.record("send", self._host, scope, index, number)
         attempt.world.properties.on_send(attempt, effect)
         attempt.point(Point.BEFORE_SEND)
         drawn = self._stream.lognormal_ns(self._table.send_ns, self._table.send_spread)
@@ -56,12 +57,13 @@ class Sender:
         self.busy = self.stored_unacknowledged = False
         self._failed_in_a_row = 0
         scope, index = scope_text(effect.scope), effect.key.index
-        attempt.env.trace.record("sent", self._entity, scope, index)
+        attempt.env.trace.record("sent", self._host, scope, index)
         state = attempt.world.properties.on_sent(attempt, effect)
         if state is not None and state.reserved:
             state.reserved = False
             self._destination.memory.free(state.size_bytes)
         attempt.point(Point.AFTER_ACKNOWLEDGE)
+        attempt.env.trace.record("released", self._host, scope, index)
         self._destination.deliver(StateSent(scope=effect.scope, index=effect.key.index))
         attempt.world.properties.on_flushed(attempt)
 
@@ -70,7 +72,7 @@ class Sender:
         self.busy = False
         self._failed_in_a_row += 1
         scope, index = scope_text(effect.scope), effect.key.index
-        attempt.env.trace.record("send_failed", self._entity, scope, index)
+        attempt.env.trace.record("send_failed", self._host, scope, index)
         attempt.env.goals.reach("send_failed")
         properties = attempt.world.properties
         before = properties.before_failed_send(attempt, effect)

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from sim.kernel import ConservationError
 from sim.sync.kinds import KIND_ARRIVE
 
 if TYPE_CHECKING:
@@ -93,6 +94,14 @@ class Socket:
         self._writers.clear()
         self._line.clear()
         self._arrived.clear()
+
+    def check(self) -> None:
+        """Raise ConservationError unless what was put was taken, dropped or is still queued."""
+        if self.put_count != self.taken_count + self.dropped_count + self.queued_count:
+            raise ConservationError(
+                f"{self.entity.name}: {self.put_count} messages were put, {self.taken_count} "
+                f"taken, {self.dropped_count} dropped and {self.queued_count} are queued"
+            )
 
     @property
     def writers_count(self) -> int:

@@ -145,9 +145,8 @@ class Source:
         partition.started_ns = env.now
         partition.wire_id = self._ids.draw(feed.index, partition.ordinal)
         self._attempt.truth.partitions.append(partition)
-        env.trace.record(
-            "reader", socket.entity, feed.name, partition.low, partition.high, partition.wire_id
-        )
+        fields = (feed.name, partition.low, partition.high, partition.wire_id, socket.index)
+        env.trace.record("reader", env.active_entity, *fields)
         yield from self._drain(socket)
         yield env.timeout(self._open.lognormal_ns(table.open_ns, table.open_spread))
         limit_ns = table.reader_limit_ns
@@ -172,6 +171,7 @@ class Source:
             accepted = self._finish_reader(plan, partition, number)
             if accepted is not None:
                 yield accepted
+        env.trace.record("reader_ended", env.active_entity, partition.wire_id)
         self.resources.release(socket)
 
     def _put_packet(
@@ -286,7 +286,9 @@ class Source:
         self._attempt.point(Point.BEFORE_DRAIN)
         while self._pending:
             messages, self._pending = list(self._pending), deque()
-            self._env.trace.record("drain", socket.entity, len(messages))
+            self._env.trace.record(
+                "drain", self._env.active_entity, len(messages), socket.entity.name
+            )
             accepted = socket.put(messages)
             if accepted is not None:
                 yield accepted

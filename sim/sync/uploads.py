@@ -123,6 +123,7 @@ class Uploader:
         if attempt.faults.upload_fails(batch.number):
             self._failed(batch)
             return
+        attempt.env.trace.record("durable", self._entity, batch.number)
         window = self._window(batch.number)
         if window is not None:
             self._held.append((window, batch))

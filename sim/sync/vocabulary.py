@@ -4,48 +4,63 @@ from __future__ import annotations
 
 from sim.story import Telling, Vocabulary
 
+_STATE = "scope index"
+
 VOCABULARY: Vocabulary = {
+    # The platform and the attempt.
     "attempt": Telling("starts attempt {number}", "number", always=True),
     "attempt_ended": Telling("attempt {number} ends: {reason}", "number reason", always=True),
     "crash": Telling("the {side} crashes {where}", "side where", always=True),
     "gave_up": Telling("gives up after attempt {number}", "number", always=True),
+    "stored": Telling("keeps state {scope}/{index}", _STATE, ends="delivery:scope,index"),
+    "state_unknown": Telling("refuses state {scope}/{index}, which it never saw", _STATE),
+    "state_rejected": Telling("refuses state {scope}/{index}: counts differ", _STATE),
+    "violated": Telling("property {name} does not hold: {says}", "name says"),
+    # The source.
     "reader": Telling(
-        "a reader of {feed} begins records {low} to {high} under id {id}", "feed low high id"
+        "begins records {low} to {high} of {feed} under id {id} on socket {socket}",
+        "feed low high id socket",
+        begins="partition:id",
     ),
-    "reader_failed": Telling("a reader of {feed} fails", "feed"),
+    "reader_ended": Telling("ends id {id}", "id", ends="partition:id"),
+    "reader_failed": Telling("fails to read {feed}", "feed", always=True),
     "state": Telling(
-        "makes state {scope}/{index} of id {id}", "scope index id", begins="way:scope,index"
+        "makes state {scope}/{index} of id {id}", f"{_STATE} id", begins="way:scope,index"
     ),
-    "drain": Telling("carries {count} queued messages", "count"),
-    "read": Telling("records {low} to {high} of id {id} are read", "stream low high id"),
-    "state_read": Telling("state {scope}/{index} is read", "scope index", ends="way:scope,index"),
-    "complete_read": Telling("COMPLETE of stream {stream} is read", "stream"),
+    "drain": Telling("carries {count} queued messages through {to}", "count to"),
+    # The destination.
+    "read": Telling("delivers records {low} to {high} of id {id}", "stream low high id"),
+    "complete_read": Telling("delivers COMPLETE of stream {stream}", "stream"),
     "socket_ended": Telling("ends"),
-    "refused": Telling("the core refuses an input: {kind}", "kind"),
+    "state_read": Telling(
+        "reads state {scope}/{index} from socket {socket}",
+        f"{_STATE} socket",
+        begins="pending:scope,index",
+        ends="way:scope,index",
+    ),
+    "refused": Telling("refuses an input: {kind}", "kind", always=True),
     "upload": Telling(
-        "uploads batch {batch} of stream {stream}, {count} records",
+        "takes batch {batch} of stream {stream}, {count} records",
         "batch stream count",
         begins="upload:batch",
     ),
-    "upload_failed": Telling("the upload of batch {batch} fails", "batch", ends="upload:batch"),
-    "durable": Telling("batch {batch} is durable", "batch", ends="upload:batch"),
-    "reported": Telling("{count} records of id {id} are reported durable", "stream id count"),
+    "upload_failed": Telling("fails to take batch {batch}", "batch", ends="upload:batch"),
+    "durable": Telling("has stored batch {batch}", "batch", ends="upload:batch"),
+    "reported": Telling("counts {count} records of id {id} as durable", "stream id count"),
     "send": Telling(
         "sends state {scope}/{index}, send {number}",
-        "scope index number",
+        f"{_STATE} number",
         begins="send:scope,index delivery:scope,index",
     ),
-    "stored": Telling("keeps state {scope}/{index}", "scope index", ends="delivery:scope,index"),
     "sent": Telling(
-        "the send of state {scope}/{index} returns", "scope index", ends="send:scope,index"
+        "hears that state {scope}/{index} has arrived", _STATE, ends="send:scope,index"
     ),
     "send_failed": Telling(
-        "the send of state {scope}/{index} fails",
-        "scope index",
+        "fails to send state {scope}/{index}",
+        _STATE,
         ends="send:scope,index delivery:scope,index",
+        always=True,
     ),
-    "state_unknown": Telling("refuses state {scope}/{index}, which it never saw", "scope index"),
-    "state_rejected": Telling("refuses state {scope}/{index}: counts differ", "scope index"),
+    "released": Telling("has released state {scope}/{index}", _STATE, ends="pending:scope,index"),
     "effect": Telling("{name}", "name"),
-    "violated": Telling("property {name} does not hold: {says}", "name says"),
 }

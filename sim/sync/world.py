@@ -72,6 +72,7 @@ class SyncWorld:
         env.call_at(_BOUND_NS, KIND_FAULT, self.entity, self._out_of_time)
         self._start_attempt()
         env.run(until=self.finished)
+        env.finish()
         self.properties.on_run_ended()
         for attempt in self.truth.attempts:
             if attempt.ended_ns is None:
