@@ -25,11 +25,12 @@ class ReleaseChecks:
         self._goals = world.env.goals
         self._violate = violate
         self._totals: dict[int, tuple[int, int]] = {}
+        self._next_totals = self._totals  # with the state whose send is outstanding
         self._per_stream: bool | None = None
 
     def begin(self) -> None:
         """Begin an attempt."""
-        self._totals = {}
+        self._totals = self._next_totals = {}
         self._per_stream = None
 
     def find(self, attempt: Attempt, effect: SendState) -> SourceState | None:
@@ -139,7 +140,8 @@ class ReleaseChecks:
         accounts = state.accounts
         records = sum(account.settled[0] for account in accounts)
         rejected = sum(account.settled[1] for account in accounts)
-        totals = self._with(accounts)
+        totals = self._next_totals = self._with(accounts)
+        state.settled = (records, rejected)
         streams = totals if state.stream is None else (state.stream,)
         whole = (sum(totals[s][0] for s in streams), sum(totals[s][1] for s in streams))
         found, total = effect.statistics.destination, effect.statistics.total
@@ -174,9 +176,7 @@ class ReleaseChecks:
         if state is None:
             return None
         state.acknowledged_ns = self._world.env.now
-        self._totals = self._with(state.accounts)
-        own = [account.settled for account in state.accounts]
-        state.settled = (sum(pair[0] for pair in own), sum(pair[1] for pair in own))
+        self._totals = self._next_totals
         attempt.truth.acknowledge(state)
         return state
 

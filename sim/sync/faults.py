@@ -144,7 +144,8 @@ class FaultPlan:
 
 
 def _slowed(faults: Iterable[SlowUpload | SlowSend], duration_ns: int, now: int) -> int:
-    for fault in faults:
-        if fault.at_ns <= now < fault.at_ns + fault.duration_ns:
-            duration_ns = round(duration_ns * fault.factor)
-    return duration_ns
+    """Return the duration times the largest factor of the windows that now lies in."""
+    factors = [
+        fault.factor for fault in faults if fault.at_ns <= now < fault.at_ns + fault.duration_ns
+    ]
+    return round(duration_ns * max(factors)) if factors else duration_ns

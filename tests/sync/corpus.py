@@ -1,0 +1,108 @@
+"""Plans that were found, kept as JSON: a scenario's document, seed, tie policy, twin, property.
+
+`python -m tests.sync.corpus TWIN...` looks for the smallest generated plan that tells each twin
+from the right core, and writes it down.  Entries outlive changes of the strategies, which
+Hypothesis's own database does not.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from hypothesis import HealthCheck, find, settings
+from hypothesis import strategies as st
+from hypothesis.errors import NoSuchExample
+
+from scenarios import Scenario
+from scenarios.document import human, read
+from sim.twins.ordering import TWINS
+from sim.world import run_world
+from tests.sync import plans
+
+FOLDER = Path(__file__).parent / "corpus"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """One plan: how it runs, and which property the twin breaks in it (None: nobody breaks any)."""
+
+    name: str
+    scenario: Scenario
+    seed: int
+    ties: str
+    twin: str | None
+    property: str | None
+
+
+def load() -> list[Found]:
+    """Return all kept plans by name."""
+    return [_read(path) for path in sorted(FOLDER.glob("*.json"))]
+
+
+def _read(path: Path) -> Found:
+    document = json.loads(path.read_text(encoding="utf-8"))
+    scenario = read(document["scenario"], source=path.name)
+    rest = {key: document[key] for key in ("seed", "ties", "twin", "property")}
+    return Found(name=path.stem, scenario=scenario, **rest)
+
+
+def write(found: Found) -> None:
+    """Keep a plan."""
+    document = {
+        "twin": found.twin,
+        "property": found.property,
+        "seed": found.seed,
+        "ties": found.ties,
+        "scenario": human(found.scenario),
+    }
+    FOLDER.mkdir(exist_ok=True)
+    text = json.dumps(document, indent=1, sort_keys=True)
+    (FOLDER / f"{found.name}.json").write_text(text + "\n", encoding="utf-8")
+
+
+def broken(scenario: Scenario, seed: int, ties: str, twin: str) -> str | None:
+    """Return the property that a twin breaks, or None."""
+    violations = run_world(scenario, seed=seed, ties=ties, twin=twin).violations
+    return violations[0].property if violations else None
+
+
+def smallest(twin: str, *, examples: int) -> Found | None:
+    """Return the smallest plan that tells a twin from the right core, or None."""
+    search = settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    try:
+        scenario, seed, ties = find(
+            st.tuples(plans.scenarios(), plans.SEEDS, plans.TIES),
+            lambda plan: broken(*plan, twin) is not None,
+            settings=search,
+        )
+    except NoSuchExample:
+        return None
+    return Found(
+        name=twin,
+        scenario=scenario,
+        seed=seed,
+        ties=ties,
+        twin=twin,
+        property=broken(scenario, seed, ties, twin),
+    )
+
+
+def _main(twins: list[str]) -> None:
+    for twin in twins or list(TWINS):
+        found = smallest(twin, examples=3000)
+        print(twin, "not found" if found is None else found.property, flush=True)
+        if found is not None:
+            write(found)
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1:])

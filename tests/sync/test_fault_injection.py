@@ -1,0 +1,34 @@
+"""Generated workloads and fault plans: the right core completes every one of them."""
+
+from hypothesis import HealthCheck, given, settings
+
+from scenarios import Scenario, canonical_json
+from scenarios.document import plain, read
+from sim.world import run_world
+from tests.sync import plans
+
+# Worlds are slower than what Hypothesis expects; the examples are few and small instead.
+BRISK = settings(
+    max_examples=300,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+
+
+@BRISK
+@given(plans.scenarios(), plans.SEEDS, plans.TIES)
+def test_right_core_survives_every_plan(scenario: Scenario, seed: int, ties: str) -> None:
+    """No property breaks, nothing is lost, and the sync completes once its faults are over."""
+    result = run_world(scenario, seed=seed, ties=ties)
+    assert result.violations == [], result.violations[0]
+    assert result.run.outcome == "completed", result.run
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(plans.scenarios())
+def test_a_plan_survives_being_written_down(scenario: Scenario) -> None:
+    """A generated plan is a valid document, so that a found one can be kept and replayed."""
+    again = read(plain(scenario), source="plan")
+    assert again == scenario
+    assert canonical_json(again) == canonical_json(scenario)
