@@ -1,0 +1,116 @@
+"""The table of faulty twins: on which scenario each is told from the right core, and how soon.
+
+`python -m tests.sync.twin_table` writes docs/faulty-twins.md again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from scenarios.catalogue import by_name
+from sim.twins.ordering import TWINS
+from sim.world import run_world
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "faulty-twins.md"
+SEEDS_MAX = 1000
+SAMPLE = 100
+
+# The twin's scenario of the library.
+SCENARIO_OF: dict[str, str] = {
+    "no_ordering": "reference",
+    "gaps_tolerated": "t01_state_before_records",
+    "arrival_order": "t01_state_before_records",
+    "lexicographic_order": "t05_states_at_one_position",
+    "no_source_count": "t01_state_before_records",
+    "at_least": "t12_unflushed_states",
+    "rejects_ignored": "t09_rejected_records",
+    "levels_added": "b09_levels_differ",
+    "no_local_check": "t08_interleaved_stdio",
+    "cursor_before_send": "b01_send_fails",
+    "totals_before_send": "b01_send_fails",
+    "kinds_mixed": "kinds_mixed",
+    "one_counter": "t08_interleaved_stdio",
+    "early_return": "b02_mismatch_starves_others",
+    "flush_dropped": "t03_flush_during_flush",
+    "removed_before_send": "b05_send_fails_after_removal",
+    "message_replaced": "b03_index_used_twice",
+    "stale_accepted": "b04_stale_index",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kill:
+    """When a twin first broke a property, which one, and how many of SAMPLE seeds show it."""
+
+    twin: str
+    scenario: str
+    first_seed: int
+    property: str
+    seeds: int
+
+
+def violated(twin: str, seed: int) -> str | None:
+    """Return the property that a twin breaks on its scenario under a seed and random ties."""
+    scenario = by_name(SCENARIO_OF[twin])
+    rows = run_world(scenario, seed=seed, ties="random", twin=twin).violations
+    return next((row.property for row in rows if row.property not in scenario.violates), None)
+
+
+def first(twin: str) -> tuple[int, str] | None:
+    """Return the first seed below SEEDS_MAX that shows a twin, with the property it breaks."""
+    for seed in range(SEEDS_MAX):
+        name = violated(twin, seed)
+        if name is not None:
+            return seed, name
+    return None
+
+
+def kills() -> list[Kill]:
+    """Return a row per twin."""
+    rows: list[Kill] = []
+    for twin, scenario in SCENARIO_OF.items():
+        found = first(twin)
+        if found is None:
+            raise ValueError(f"{twin} survives {SEEDS_MAX} seeds of {scenario}")
+        seeds = sum(violated(twin, seed) is not None for seed in range(SAMPLE))
+        rows.append(
+            Kill(
+                twin=twin,
+                scenario=scenario,
+                first_seed=found[0],
+                property=found[1],
+                seeds=seeds,
+            )
+        )
+    return rows
+
+
+def table(rows: list[Kill]) -> str:
+    """Return the document."""
+    middle = median(row.first_seed for row in rows)
+    ordered = sorted(row.seeds for row in rows)
+    lines = [
+        "# Faulty twins of the ordering core",
+        "",
+        "Each twin is the ordering core with one rule broken. `ckptsim check SCENARIO --twin NAME`",
+        "tells it from the right core; seeds start at 0, ties are random. Written by",
+        "`python -m tests.sync.twin_table`; a test compares it with the program.",
+        "",
+        f"Median first seed over {len(rows)} twins: {middle:g} (at most {SEEDS_MAX} were tried). "
+        f"Seeds that show the twin, of {SAMPLE}: median {median(ordered):g}, least {ordered[0]}.",
+        "",
+        f"| twin | what is wrong | scenario | first seed | of {SAMPLE} seeds | property |",
+        "| --- | --- | --- | ---: | ---: | --- |",
+    ]
+    lines += [
+        f"| `{row.twin}` | {TWINS[row.twin].says} | `{row.scenario}` | {row.first_seed} | "
+        f"{row.seeds} | `{row.property}` |"
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(table(kills()), encoding="utf-8")
