@@ -87,10 +87,17 @@ def kills() -> list[Kill]:
     return rows
 
 
+def _summary(rows: list[Kill]) -> str:
+    middle = median(row.first_seed for row in rows)
+    shown = sorted(row.seeds for row in rows)
+    return (
+        f"Median first seed over {len(rows)} twins: {middle:g} (at most {SEEDS_MAX} were tried). "
+        f"Seeds that show the twin, of {SAMPLE}: median {median(shown):g}, least {shown[0]}."
+    )
+
+
 def table(rows: list[Kill]) -> str:
     """Return the document."""
-    middle = median(row.first_seed for row in rows)
-    ordered = sorted(row.seeds for row in rows)
     lines = [
         "# Faulty twins of the ordering core",
         "",
@@ -98,8 +105,7 @@ def table(rows: list[Kill]) -> str:
         "tells it from the right core; seeds start at 0, ties are random. Written by",
         "`python -m tests.sync.twin_table`; a test compares it with the program.",
         "",
-        f"Median first seed over {len(rows)} twins: {middle:g} (at most {SEEDS_MAX} were tried). "
-        f"Seeds that show the twin, of {SAMPLE}: median {median(ordered):g}, least {ordered[0]}.",
+        _summary(rows),
         "",
         f"| twin | what is wrong | scenario | first seed | of {SAMPLE} seeds | property |",
         "| --- | --- | --- | ---: | ---: | --- |",
