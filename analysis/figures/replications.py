@@ -1,0 +1,111 @@
+"""Figures over replications: means with intervals, and paired differences to a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.style import (
+    BLUE,
+    GREY,
+    VERMILION,
+    Unit,
+    count_label,
+    new_figure,
+    point_label,
+    short_name,
+    styled,
+    time_unit,
+)
+from analysis.figures.swept import evenly, label_swept, with_axis
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ROWS_MAX = 16
+# Figure of a run -> what it is.
+METRICS = {
+    "ended_ns": "duration of the run",
+    "median_latency_ns": "median checkpoint latency of a run",
+    "p95_latency_ns": "95th percentile of a run's checkpoint latency",
+    "longest_latency_ns": "longest checkpoint of a run",
+    "checkpoints_completed": "checkpoints completed",
+    "checkpoints_failed": "checkpoints failed",
+    "records_committed": "records committed",
+}
+
+
+@styled
+def means(intervals: pd.DataFrame, axis: str, metric: str) -> Figure:
+    """Draw the mean of a run's figure against a swept parameter, with its 95 % interval.
+
+    intervals: as from `metrics.intervals`, of points that differ in `axis` only.
+    """
+    table = with_axis(intervals[intervals["metric"] == metric], axis).sort_values("x")
+    figure = new_figure(3.0)
+    ax = figure.add_subplot()
+    unit = unit_of(metric, table["high"].fillna(table["mean"]))
+    mean = table["mean"] / unit.size
+    errors = np.vstack([mean - table["low"] / unit.size, table["high"] / unit.size - mean])
+    ax.errorbar(
+        table["x"], mean, np.nan_to_num(errors), color=BLUE, marker="o", ms=4, capsize=3, lw=1.2
+    )
+    label_swept(ax, table)
+    ax.set_ylim(0, None)
+    ax.set_xlabel(short_name(axis))
+    ax.set_ylabel(f"{METRICS[metric]}{f' [{unit.name}]' if unit.name else ''}")
+    return figure
+
+
+@styled
+def paired_differences(differences: pd.DataFrame, axes: Sequence[str], metric: str) -> Figure:
+    """Draw how each point differs from the baseline, paired by seed, with 95 % intervals.
+
+    differences: as from `metrics.differences`.  An interval that excludes zero is drawn filled.
+    """
+    table = differences[differences["metric"] == metric]
+    rows = evenly([row for _, row in table.iterrows()], ROWS_MAX)
+    figure = new_figure(1.0 + 0.32 * len(rows))
+    ax = figure.add_subplot()
+    unit = unit_of(metric, [max(abs(row["low"]), abs(row["high"])) for row in rows])
+    ax.axvline(0, color=GREY, linewidth=1)
+    for place, row in enumerate(rows):
+        clear = row["low"] > 0 or row["high"] < 0
+        ax.errorbar(
+            row["mean"] / unit.size,
+            place,
+            xerr=np.nan_to_num(np.array([[row["high"] - row["mean"]]])) / unit.size,
+            color=VERMILION if clear else GREY,
+            marker="o",
+            markerfacecolor=VERMILION if clear else "white",
+            capsize=3,
+        )
+        ax.annotate(
+            count_label(row["n"]),
+            (1.0, place),
+            (4, 0),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            va="center",
+        )
+    several = table["scenario"].nunique() > 1
+    ax.set_yticks(
+        range(len(rows)),
+        [
+            (f"{row['scenario']}: " if several else "") + point_label(row["parameters"], axes)
+            for row in rows
+        ],
+    )
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.grid(visible=False, axis="y")
+    of_unit = f" [{unit.name}]" if unit.name else ""
+    ax.set_xlabel(f"difference to the baseline: {METRICS[metric]}{of_unit}")
+    return figure
+
+
+def unit_of(metric: str, values: Sequence[float] | pd.Series) -> Unit:
+    """Return the unit for a figure of runs: one of time, or none for counts."""
+    return time_unit(values) if metric.endswith("_ns") else Unit("", 1)

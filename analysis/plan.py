@@ -1,0 +1,78 @@
+"""From a sweep plan to the rows that are shipped to workers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+from analysis.worker import SweepRow
+from scenarios import canonical_json
+from scenarios.document import plain
+from scenarios.grid import Plan, Point, plan_values, runs
+from scenarios.plan_keys import SCENARIO_AXIS
+from sim.world import replay_command, run_key, version
+
+
+def sweep_rows(plan: Plan) -> list[SweepRow]:
+    """Return the rows of a plan in its order: by point, then tie policy, then replication.
+
+    Raises ScenarioError with every problem of any point.
+    """
+    points: dict[int, dict[str, str]] = {}
+    rows = []
+    for run in runs(plan):
+        point = run.point
+        about = points.setdefault(point.index, _about(plan, point))
+        rows.append(
+            SweepRow(
+                run_key=run_key(point.scenario, seed=run.seed, ties=run.ties),
+                point=point.index,
+                seed=run.seed,
+                ties=run.ties,
+                version=version(),
+                replay=replay_command(
+                    about["source"],
+                    seed=run.seed,
+                    ties=run.ties,
+                    parameters=about["parameters"],
+                ),
+                **about,
+            )
+        )
+    return rows
+
+
+def _about(plan: Plan, point: Point) -> dict[str, str]:
+    """Return what all runs of a point have in common."""
+    swept: dict[str, object] = json.loads(point.parameters)
+    source = str(swept.pop(SCENARIO_AXIS, plan.scenario))
+    return {
+        "scenario": point.scenario.name,
+        "link": point.scenario.link,
+        "source": source,
+        "document": json.dumps(plain(point.scenario)),
+        "parameters": json.dumps(
+            {**plan.overrides, **swept}, sort_keys=True, separators=(",", ":")
+        ),
+    }
+
+
+def about_sweep(plan: Plan, rows: list[SweepRow]) -> Mapping[str, object]:
+    """Return what a sweep's directory says of it; two sweeps with equal texts are the same."""
+    keys = hashlib.blake2b("\n".join(row.run_key for row in rows).encode(), digest_size=16)
+    axes = {path: list(values) for path, values in plan_values(plan).items()}
+    return {
+        "plan": plan.name,
+        "says": plan.says,
+        "scenario": plan.scenario,
+        "axes": axes,
+        "overrides": dict(plan.overrides),
+        "runs": len(rows),
+        "points": len({row.point for row in rows}),
+        "program": version(),
+        "keys": keys.hexdigest(),
+    }
+
+
+__all__ = ["about_sweep", "canonical_json", "sweep_rows"]
