@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping
 
 from analysis.worker import SweepRow
-from scenarios import canonical_json
 from scenarios.document import plain
 from scenarios.grid import Plan, Point, plan_values, runs
 from scenarios.plan_keys import SCENARIO_AXIS
@@ -73,6 +72,3 @@ def about_sweep(plan: Plan, rows: list[SweepRow]) -> Mapping[str, object]:
         "program": version(),
         "keys": keys.hexdigest(),
     }
-
-
-__all__ = ["about_sweep", "canonical_json", "sweep_rows"]

@@ -11,13 +11,15 @@ import hashlib
 import json
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyarrow import parquet
 
 from analysis.schema import TABLES, arrow_schema, spark_schema
+from analysis.worker import SweepRow
 from scenarios.errors import UserError
 
 if TYPE_CHECKING:
@@ -25,6 +27,19 @@ if TYPE_CHECKING:
 
 STAGING = "_staging"
 ABOUT = "sweep.json"
+POINTS = "points.parquet"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """What a sweep's runs came to: all of them, errors, and those that broke a property.
+
+    A property that a scenario is declared to violate, as an anti-pattern, does not count.
+    """
+
+    runs: int
+    errors: int
+    violated: int
 
 
 class SweepStore:
@@ -52,6 +67,22 @@ class SweepStore:
         self._remove_unfinished()
         _write_whole(path, text)
 
+    def write_points(self, rows: Sequence[SweepRow]) -> None:
+        """Write what each point of the sweep is, for those who read its results."""
+        points = {row.point: row for row in rows}
+        columns = ("point", "scenario", "link", "source", "parameters", "document")
+        table = pa.table(
+            {name: [getattr(row, name) for row in points.values()] for name in columns}
+        )
+        beside = self.directory / (POINTS + ".new")
+        parquet.write_table(table, beside, compression="zstd")
+        beside.replace(self.directory / POINTS)
+
+    def points(self) -> list[dict[str, Any]]:
+        """Return the points of the sweep in its order, as `write_points` has written them."""
+        found: list[dict[str, Any]] = parquet.read_table(self.directory / POINTS).to_pylist()
+        return found
+
     def about(self) -> dict[str, object]:
         """Return what the sweep says of itself.
 
@@ -69,15 +100,12 @@ class SweepStore:
         """Remove the tables of an earlier sweep, and nothing else."""
         for name in (*TABLES, STAGING):
             shutil.rmtree(self.directory / name, ignore_errors=True)
-        (self.directory / ABOUT).unlink(missing_ok=True)
+        for name in (ABOUT, POINTS):
+            (self.directory / name).unlink(missing_ok=True)
 
     def run_keys(self) -> set[str]:
         """Return the keys of the runs that are there; order plays no part in their use."""
-        keys: set[str] = set()
-        for path in self._files("runs"):
-            column = parquet.read_table(path, columns=["run_key"])["run_key"]
-            keys.update(column.to_pylist())
-        return keys
+        return {row["run_key"] for row in self.columns("runs", ["run_key"])}
 
     def commit(self, streams: Sequence[Mapping[str, bytes]]) -> None:
         """Add the tables of finished runs as one piece, each table sorted by run key."""
@@ -100,6 +128,29 @@ class SweepStore:
         if not paths:
             return session.createDataFrame([], schema)
         return session.read.schema(schema).parquet(*paths)
+
+    def tally(self) -> Tally:
+        """Count runs, errors and unexpected violations, without Spark."""
+        declared = {
+            (point["scenario"], point["parameters"]): json.loads(point["document"])["violates"]
+            for point in self.points()
+        }
+        runs = self.columns("runs", ["run_key", "scenario", "parameters", "outcome"])
+        allowed = {run["run_key"]: declared[run["scenario"], run["parameters"]] for run in runs}
+        broken = {
+            row["run_key"]
+            for row in self.columns("violations", ["run_key", "property"])
+            if row["property"] not in allowed[row["run_key"]]
+        }
+        errors = sum(run["outcome"] == "error" for run in runs)
+        return Tally(runs=len(runs), errors=errors, violated=len(broken))
+
+    def columns(self, table: str, names: Sequence[str]) -> list[dict[str, Any]]:
+        """Return some columns of one table, of all runs that are there, without Spark."""
+        found: list[dict[str, Any]] = []
+        for path in self._files(table):
+            found.extend(parquet.read_table(path, columns=list(names)).to_pylist())
+        return found
 
     def _files(self, table: str) -> list[Path]:
         """Return a table's files that belong to complete pieces, in the order of their names."""

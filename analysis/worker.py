@@ -25,14 +25,16 @@ class SweepRow:
     """One run of a sweep, as it is shipped to a worker: plain values only.
 
     point: position of the swept point; rows of one point differ in seed or ties only.
+    source: what a command line names to get the scenario without the parameters.
     document: the scenario's document as JSON.
-    parameters: the swept parameters as canonical JSON.
+    parameters: the parameters that the plan sets, as canonical JSON.
     """
 
     run_key: str
     point: int
     scenario: str
     link: str
+    source: str
     document: str
     parameters: str
     seed: int
@@ -95,7 +97,11 @@ def _run(function: World, row: SweepRow, scenarios: dict[str, Scenario]) -> RunR
                 json.loads(row.document), source=f"sweep point {row.point}"
             )
         return function(
-            scenarios[row.document], seed=row.seed, ties=row.ties, parameters=row.parameters
+            scenarios[row.document],
+            seed=row.seed,
+            ties=row.ties,
+            parameters=row.parameters,
+            source=row.source,
         )
     except (Exception, SystemExit) as error:  # noqa: BLE001 - one bad run must not stop a sweep
         return _failed(row, f"{type(error).__name__}: {error}")

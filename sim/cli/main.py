@@ -30,6 +30,9 @@ VERBS: dict[str, tuple[str, str]] = {
     "hunt": ("sim.cli.hunt", "search for a violation, then shrink it"),
     "replay": ("sim.cli.replay", "tell the story of one run or one checkpoint, with pictures"),
     "order": ("sim.cli.order", "order the states of real Airbyte messages as a destination does"),
+    "sweep": ("sim.cli.sweep", "run a plan on Spark and write the result tables"),
+    "report": ("sim.cli.report", "turn the tables of sweeps into one page with figures"),
+    "demo": ("sim.cli.demo", "sweep some scenarios of the library and write a report"),
     "conform": ("sim.cli.conform", "run conformance vectors against a protocol core"),
 }
 

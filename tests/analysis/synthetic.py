@@ -52,6 +52,7 @@ def rows(points: Sequence[Scenario], seeds: Sequence[int]) -> list[SweepRow]:
             point=index,
             scenario=point.name,
             link=point.link,
+            source=point.name,
             document=json.dumps(plain(point)),
             parameters=json.dumps({"checkpoints": point.model.checkpoints}),
             seed=seed,
@@ -69,7 +70,7 @@ def key_of(point: Scenario, seed: int) -> str:
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def run_world(point: Scenario, *, seed: int, ties: str, parameters: str) -> RunResult:
+def run_world(point: Scenario, *, seed: int, ties: str, parameters: str, source: str) -> RunResult:
     """Return rows that depend on the seed only."""
     model = point.model
     if seed == model.fails:
@@ -121,7 +122,9 @@ def _checkpoint(key: str, index: int, duration_ns: int) -> CheckpointRow:
     )
 
 
-def run_with_global_random(point: Scenario, *, seed: int, ties: str, parameters: str) -> RunResult:
+def run_with_global_random(
+    point: Scenario, *, seed: int, ties: str, parameters: str, source: str
+) -> RunResult:
     """Draw from the global generator, which a worker must refuse."""
     random.random()
-    return run_world(point, seed=seed, ties=ties, parameters=parameters)
+    return run_world(point, seed=seed, ties=ties, parameters=parameters, source=source)

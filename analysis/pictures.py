@@ -1,0 +1,85 @@
+"""Which figures a report shows of a sweep, with a title and a caption each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from analysis.figures.latency import latency_bands, latency_cdf, latency_parts
+from analysis.figures.replications import means, paired_differences
+from analysis.figures.style import svg
+from analysis.findings import Findings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A figure as SVG text, with what it shows."""
+
+    title: str
+    caption: str
+    svg: str
+
+
+def pictures(findings: Findings) -> list[Picture]:
+    """Return the figures that this sweep has data for, in the order of the report."""
+    return [*_latency(findings), *_replications(findings)]
+
+
+def _latency(findings: Findings) -> Iterator[Picture]:
+    axes = findings.axes
+    latency = findings.latency
+    known = latency[latency["latency_ns"].notna()]
+    if not known.empty:
+        yield from (
+            Picture(
+                title=f"Checkpoint latency against {axis}",
+                caption="Percentiles over all checkpoints of all runs at a point, measured from "
+                "trigger to completion. A band ends where so many checkpoints did not complete "
+                "that the percentile is unknown.",
+                svg=svg(latency_bands(along(latency, axis), axis, [a for a in axes if a != axis])),
+            )
+            for axis in axes
+            if axis != "scenario"
+        )
+    if not findings.distribution.empty:
+        yield Picture(
+            title="Distribution of checkpoint latency",
+            caption="The share of checkpoints that took no longer. A curve that ends below 1 is "
+            "missing the checkpoints that did not complete: they lasted longer than shown.",
+            svg=svg(latency_cdf(findings.distribution, axes)),
+        )
+    if not findings.waits.empty:
+        yield Picture(
+            title="Where the time of a checkpoint went",
+            caption="What completed checkpoints waited for, in turn: that all their records had "
+            "arrived, that these were uploaded, that all earlier checkpoints were released, and "
+            "that the state was sent.",
+            svg=svg(latency_parts(findings.waits, axes)),
+        )
+
+
+def _replications(findings: Findings) -> Iterator[Picture]:
+    intervals, differences = findings.intervals, findings.differences
+    if len(findings.axes) == 1 and findings.axes[0] != "scenario":
+        yield Picture(
+            title=f"Duration of the run against {findings.axes[0]}",
+            caption="Mean over replications with its 95 % Student interval.",
+            svg=svg(means(intervals, findings.axes[0], "ended_ns")),
+        )
+    if not differences.empty:
+        metric = "median_latency_ns"
+        if metric not in set(differences["metric"]):
+            metric = "ended_ns"
+        yield Picture(
+            title="Difference to the first point",
+            caption="Paired by seed, so that noise common to both points cancels, with 95 % "
+            "Student intervals. Filled marks differ from zero.",
+            svg=svg(paired_differences(differences, findings.axes, metric)),
+        )
+
+
+def along(table: pd.DataFrame, axis: str) -> pd.DataFrame:
+    """Return the rows of points that have a value on an axis."""
+    return table[table["parameters"].str.contains(f'"{axis}":', regex=False)]

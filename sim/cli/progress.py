@@ -1,0 +1,43 @@
+"""A progress bar for long work, on a terminal only."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Any, Self
+
+
+class ProgressBar:
+    """Shows how many runs are done, how many per second, and the time left."""
+
+    def __init__(self, says: str) -> None:
+        self._says = says
+        self._bar: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __call__(self, *, done: int, total: int) -> None:
+        """Show that so many of all runs are done."""
+        if not sys.stderr.isatty():
+            return
+        if self._bar is None:
+            from tqdm import tqdm
+
+            self._bar = tqdm(desc=self._says, total=total, unit="run", dynamic_ncols=True)
+        self._bar.update(done - self._bar.n)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+def say(text: str) -> None:
+    """Say what is being done, on standard error and on a terminal only."""
+    if sys.stderr.isatty():
+        print(text, file=sys.stderr)

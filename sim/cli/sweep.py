@@ -1,0 +1,106 @@
+"""`ckptsim sweep`: run a plan's points and seeds on Spark and write the result tables."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from dataclasses import asdict
+from pathlib import Path
+
+from scenarios.errors import UserError
+from scenarios.grid import load_plan
+from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from sim.cli.progress import ProgressBar, say
+
+EXAMPLES = """examples:
+  ckptsim sweep sockets --out out/sockets
+  ckptsim sweep my_plan.toml --out out/mine --master "local[4]"
+  ckptsim sweep my_plan.toml --out out/mine --master spark://host:7077
+  ckptsim report out/mine
+
+The same command resumes an interrupted sweep: runs that are in the tables are skipped."""
+
+_MASTER = re.compile(r"local(\[(\*|[1-9][0-9]*)(,[1-9][0-9]*)?\])?|spark://\S+|k8s://\S+|yarn")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("plan", metavar="PLAN", help="a plan's name or the path of its file")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="default: out/NAME of the plan")
+    parser.add_argument(
+        "--resume",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="keep the runs that are there; --no-resume replaces an earlier sweep in DIR",
+    )
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+    add_spark_arguments(parser)
+
+
+def add_spark_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of every verb that sweeps."""
+    parser.add_argument(
+        "--master", default="local[*]", metavar="URL", help="any Spark master; default: local[*]"
+    )
+    parser.add_argument(
+        "--partitions", type=int, metavar="N", help="tasks per job; default: four per core"
+    )
+    parser.add_argument(
+        "--conf", action="append", default=[], metavar="KEY=VALUE", help="a Spark setting"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the sweep and say what was done and where the tables are."""
+    from analysis.plan import about_sweep, sweep_rows
+    from analysis.session import spark_session
+    from analysis.store import SweepStore
+    from analysis.sweep import run_sweep
+
+    settings = spark_settings(arguments)
+    plan = load_plan(arguments.plan)
+    rows = sweep_rows(plan)
+    out = arguments.out or Path("out") / plan.name
+    store = SweepStore(out)
+    if not arguments.resume:
+        store.clear()
+    store.open(about_sweep(plan, rows))
+    store.write_points(rows)
+    say(f"starting Spark on {arguments.master}")
+    with spark_session(arguments.master, settings=settings) as session, ProgressBar("runs") as bar:
+        summary = run_sweep(session, rows, store, partitions=arguments.partitions, progress=bar)
+    found = store.tally()
+    if arguments.json:
+        print(json.dumps({"out": str(out), **asdict(summary), **asdict(found)}))
+    else:
+        rate = summary.done / summary.wall_s
+        print(
+            f"{summary.done} runs in {summary.wall_s:.1f} s ({rate:.1f} per second), "
+            f"{summary.skipped} were there already"
+        )
+        print(
+            f"{found.runs} runs in {out}: {found.errors} errors, "
+            f"{found.violated} with a property violated"
+        )
+        print(f"next: ckptsim report {out}")
+    return EXIT_VIOLATED if found.errors or found.violated else EXIT_FINE
+
+
+def spark_settings(arguments: argparse.Namespace) -> dict[str, str]:
+    """Return the Spark settings that the user gave.
+
+    Raises UserError for a master or a number that cannot be one, and for a setting without value.
+    """
+    if not _MASTER.fullmatch(arguments.master):
+        expected = "local[*], local[N], spark://HOST:PORT, yarn or k8s://HOST:PORT"
+        raise UserError(f"--master: found {arguments.master!r}, expected {expected}")
+    if arguments.partitions is not None and arguments.partitions < 1:
+        raise UserError(f"--partitions: found {arguments.partitions}, expected at least 1")
+    settings = {}
+    for word in arguments.conf:
+        key, equals, value = word.partition("=")
+        if not equals or not key.startswith("spark."):
+            raise UserError(f"--conf: found {word!r}, expected spark.KEY=VALUE")
+        settings[key] = value
+    return settings
