@@ -43,7 +43,7 @@ class Findings:
     @property
     def axes(self) -> list[str]:
         """The swept paths, the slowest varying first."""
-        return list(self.about["axes"])
+        return [path for path, _ in self.about["axes"]]
 
 
 def find(session: SparkSession, store: SweepStore) -> Findings:
@@ -55,7 +55,10 @@ def find(session: SparkSession, store: SweepStore) -> Findings:
     points = store.points()
     order = {(p["scenario"], p["parameters"]): place for place, p in enumerate(points)}
     runs = store.read(session, "runs").cache()
-    lasting = metrics.durations(store.read(session, "checkpoints"), runs).cache()
+    checkpoints, recoveries = (
+        store.read(session, table) for table in ("checkpoints", "recoveries")
+    )
+    lasting = metrics.durations(checkpoints, runs, recoveries).cache()
     figures = metrics.per_run(lasting, runs).cache()
     baseline = (points[0]["scenario"], points[0]["parameters"])
 

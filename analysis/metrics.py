@@ -47,23 +47,22 @@ def outcomes(runs: DataFrame) -> DataFrame:
     )
 
 
-def durations(checkpoints: DataFrame, runs: DataFrame) -> DataFrame:
+def durations(checkpoints: DataFrame, runs: DataFrame, recoveries: DataFrame) -> DataFrame:
     """Return every checkpoint with its point, its replication and how long it took or lasted.
 
-    Adds `elapsed_ns` (until completion; else until it failed; else until the run ended) and
-    `ended` (whether it completed; if not, `elapsed_ns` is a bound).
+    Adds `elapsed_ns` (until completion; else until it or its attempt failed; else until the run
+    ended) and `ended` (whether it completed; if not, `elapsed_ns` is a bound).
     """
     from pyspark.sql import functions as f
 
     about = runs.select("run_key", *POINT, *REPLICATION, "ended_ns")
-    elapsed = f.coalesce(
-        "duration_ns",
-        f.col("completed_ns") - f.col("triggered_ns"),
-        f.greatest(f.col("ended_ns") - f.col("triggered_ns"), f.lit(0)),
-    )
+    failures = recoveries.groupBy("run_key", "attempt").agg(f.min("failed_ns").alias("failed_ns"))
+    until = f.coalesce("completed_ns", "failed_ns", "ended_ns")
+    lasted = f.greatest(until - f.col("triggered_ns"), f.lit(0))
     return (
         checkpoints.join(about, "run_key")
-        .withColumn("elapsed_ns", elapsed)
+        .join(failures, ["run_key", "attempt"], "left")
+        .withColumn("elapsed_ns", f.coalesce("duration_ns", lasted))
         .withColumn("ended", f.col("status") == "completed")
     )
 

@@ -60,7 +60,7 @@ def _about(plan: Plan, point: Point) -> dict[str, str]:
 def about_sweep(plan: Plan, rows: list[SweepRow]) -> Mapping[str, object]:
     """Return what a sweep's directory says of it; two sweeps with equal texts are the same."""
     keys = hashlib.blake2b("\n".join(row.run_key for row in rows).encode(), digest_size=16)
-    axes = {path: list(values) for path, values in plan_values(plan).items()}
+    axes = [[path, list(values)] for path, values in plan_values(plan).items()]
     return {
         "plan": plan.name,
         "says": plan.says,

@@ -5,14 +5,13 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version as release_of
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.findings import Findings, find
 from analysis.pictures import Picture, pictures
-from analysis.report_tables import Part, parts, violations_of
+from analysis.report_tables import parts, violations_of
 from analysis.store import ABOUT, SweepStore
 from scenarios.errors import UserError
 
@@ -73,7 +72,7 @@ def page(title: str, sections: Sequence[dict[str, Any]]) -> str:
     )
     text = files("analysis").joinpath("templates/report.html").read_text(encoding="utf-8")
     template = environment.from_string(text)
-    return template.render(title=title, sweeps=sections, release=release_of("ckptsim"))
+    return template.render(title=title, sweeps=sections)
 
 
 def section(findings: Findings, drawn: Sequence[Picture]) -> dict[str, Any]:
@@ -124,6 +123,3 @@ def cards(findings: Findings) -> list[Card]:
         Card(value=f"{errors:,}", says="runs in error", bad=errors > 0),
         Card(value=f"{broken:,}", says="violations", bad=broken > 0),
     ]
-
-
-__all__ = ["PAGE", "Part", "write_report"]

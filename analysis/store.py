@@ -54,18 +54,21 @@ class SweepStore:
         Raises UserError when the directory holds another sweep, or something else.
         """
         path = self.directory / ABOUT
-        text = json.dumps(about, indent=1, sort_keys=True) + "\n"
-        if path.exists():
-            if path.read_text() != text:
-                raise UserError(
-                    f"{self.directory}: found the results of another plan or program version, "
-                    "expected this sweep's; choose another --out, or --no-resume to replace them"
-                )
-        elif self.directory.exists() and any(self.directory.iterdir()):
+        if self.differs(about):
+            raise UserError(
+                f"{self.directory}: found the results of another plan or program version, "
+                "expected this sweep's; choose another --out, or --no-resume to replace them"
+            )
+        if not path.exists() and self.directory.exists() and any(self.directory.iterdir()):
             raise UserError(f"{self.directory}: found other files, expected an empty directory")
         self.directory.mkdir(parents=True, exist_ok=True)
         self._remove_unfinished()
-        _write_whole(path, text)
+        _write_whole(path, _text(about))
+
+    def differs(self, about: Mapping[str, object]) -> bool:
+        """Tell whether the directory holds a sweep that is not the described one."""
+        path = self.directory / ABOUT
+        return path.exists() and path.read_text(encoding="utf-8") != _text(about)
 
     def write_points(self, rows: Sequence[SweepRow]) -> None:
         """Write what each point of the sweep is, for those who read its results."""
@@ -120,6 +123,7 @@ class SweepStore:
             folder = self.directory / name
             folder.mkdir(exist_ok=True)
             (staging / f"{name}-{piece}").replace(folder / piece)
+        staging.rmdir()
 
     def read(self, session: SparkSession, table: str) -> DataFrame:
         """Return one table, with its declared schema, of all runs that are there."""
@@ -171,6 +175,10 @@ def _joined(table: str, streams: Sequence[bytes]) -> pa.Table:
     whole = pa.concat_tables([arrow_schema(table).empty_table(), *parts])
     # The sort is stable: rows of one run stay in the order in which the run made them.
     return whole.sort_by("run_key").combine_chunks()
+
+
+def _text(about: Mapping[str, object]) -> str:
+    return json.dumps(about, indent=1, sort_keys=True) + "\n"
 
 
 def _write_whole(path: Path, text: str) -> None:

@@ -9,7 +9,7 @@ from sim.cli.main import EXIT_FINE
 from sim.cli.progress import say
 
 EXAMPLES = """examples:
-  ckptsim report out/sockets
+  ckptsim report out/uploads
   ckptsim report out/demo        # a directory with several sweeps gives one page"""
 
 

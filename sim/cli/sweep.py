@@ -14,7 +14,7 @@ from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from sim.cli.progress import ProgressBar, say
 
 EXAMPLES = """examples:
-  ckptsim sweep sockets --out out/sockets
+  ckptsim sweep upload_latency --out out/uploads
   ckptsim sweep my_plan.toml --out out/mine --master "local[4]"
   ckptsim sweep my_plan.toml --out out/mine --master spark://host:7077
   ckptsim report out/mine

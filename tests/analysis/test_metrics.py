@@ -70,20 +70,23 @@ def lasting(spark: SparkSession) -> DataFrame:
         checkpoint("b", 0, 70),
         checkpoint("b", 1, 25, status="aborted", completed_ns=None),
         checkpoint("b", 2, None, status="pending"),
+        checkpoint("b", 3, None, status="failed", attempt=2, triggered_ns=25),
         checkpoint("c", 0, None, status="expired"),
     ]
     random.Random(5).shuffle(rows)
-    return metrics.durations(frame(spark, "checkpoints", rows), runs)
+    failure = {"run_key": "b", "attempt": 2, "cause": "", "failed_ns": 60, "records_reprocessed": 0}
+    recoveries = frame(spark, "recoveries", [failure])
+    return metrics.durations(frame(spark, "checkpoints", rows), runs, recoveries)
 
 
 def test_what_did_not_complete_is_counted_and_lasts(lasting: DataFrame) -> None:
-    """Every checkpoint is in n; a pending one lasts to the end of its run."""
+    """Every checkpoint is in n; one lasts until it, its attempt or its run ends."""
     found = metrics.latency(lasting, [0.5]).toPandas().set_index("parameters")
     fast, slow = found.loc[FAST], found.loc[SLOW]
-    assert (fast["n"], fast["completed"], fast["aborted"], fast["pending"]) == (8, 6, 1, 1)
+    assert (fast["n"], fast["completed"], fast["aborted"], fast["pending"]) == (9, 6, 1, 1)
     assert fast["completed_ns"] == quantile([10, 20, 30, 40, 50, 70], 0.5)
     entries = [(10, True), (20, True), (25, False), (30, True), (40, True), (50, True)]
-    entries += [(70, True), (900, False)]
+    entries += [(70, True), (900, False), (35, False)]
     expected = statistics.survival(*zip(*entries, strict=True)).quantile(0.5)
     assert fast["latency_ns"] == expected
     assert (slow["n"], slow["completed"], slow["expired"]) == (1, 0, 1)
@@ -98,7 +101,7 @@ def test_distribution_ends_below_one_when_censored(lasting: DataFrame) -> None:
     assert found["latency_ns"].tolist() == [10, 20, 30, 40, 50, 70]
     assert found["below"].is_monotonic_increasing
     assert found["below"].iloc[-1] < 1
-    assert set(found["unfinished"]) == {2}
+    assert set(found["unfinished"]) == {3}
 
 
 def test_outcomes_are_counted(spark: SparkSession) -> None:
@@ -120,7 +123,9 @@ def test_waits_are_integer_sums(spark: SparkSession) -> None:
         checkpoint("a", 3, 7),
     ]
     table = metrics.durations(
-        frame(spark, "checkpoints", rows), frame(spark, "runs", [run("a", FAST, 1)])
+        frame(spark, "checkpoints", rows),
+        frame(spark, "runs", [run("a", FAST, 1)]),
+        frame(spark, "recoveries", []),
     )
     (found,) = metrics.waits(table).collect()
     assert found["n"] == 2
@@ -141,7 +146,8 @@ def test_intervals_and_differences_over_replications(spark: SparkSession) -> Non
     random.Random(2).shuffle(rows)
     runs = frame(spark, "runs", rows)
     checkpoints = frame(spark, "checkpoints", [checkpoint("f1", 0, 10), checkpoint("f1", 1, 30)])
-    figures = metrics.per_run(metrics.durations(checkpoints, runs), runs)
+    nothing = frame(spark, "recoveries", [])
+    figures = metrics.per_run(metrics.durations(checkpoints, runs, nothing), runs)
 
     means = metrics.intervals(figures).toPandas().set_index(["parameters", "metric"])
     assert means.loc[(FAST, "ended_ns"), "mean"] == statistics.interval(list(noise.values())).mean

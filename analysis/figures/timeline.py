@@ -1,0 +1,227 @@
+"""The timeline of one run: what every part did, and which checkpoints were pending when.
+
+Drawn from a kept trace and the run's checkpoint rows alone; what an entry means, which entries
+begin and end a span, is declared by the vocabulary beside the trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from analysis.figures.latency import PARTS
+from analysis.figures.style import GREY, SKY, VERMILION, Unit, new_figure, styled, time_unit
+from sim.rows import CheckpointRow
+from sim.story import Vocabulary, span_key
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LANES_MAX = 12  # of one kind; more would be too thin to see
+ROW_HEIGHT = 0.17  # inches
+Entry = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Something that lasts: one span, or one checkpoint from its trigger to its end."""
+
+    begin_ns: int
+    end_ns: int
+    text: str
+    parts: tuple[tuple[str, int], ...] = ()  # (what it waited for, ns), in turn
+    completed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One labelled lane: bars in as many rows as overlap needs, or ticks in one row."""
+
+    label: str
+    rows: tuple[tuple[Bar, ...], ...] = ()
+    ticks: tuple[int, ...] = ()
+    left_out: int = 0
+
+
+@styled
+def timeline(
+    trace: Sequence[Entry],
+    vocabulary: Vocabulary,
+    checkpoints: Sequence[CheckpointRow],
+    *,
+    window_ns: tuple[int, int] | None = None,
+) -> Figure:
+    """Draw one run, or the part of it in a window of simulated time.
+
+    One lane of ticks per part that acts at instants, one lane per kind of span, one lane per scope
+    for its checkpoints, coloured by what each waited for; faults and attempts are vertical lines.
+    """
+    begin, end = window_ns or (0, max([int(entry[0]) for entry in trace], default=1))
+    lanes = [
+        *ticks_of(trace, vocabulary, begin, end),
+        *spans_of(trace, vocabulary, begin, end),
+        *checkpoints_of(checkpoints, begin, end),
+    ]
+    heights = [max(1, len(lane.rows)) for lane in lanes]
+    figure = new_figure(1.7 + ROW_HEIGHT * (sum(heights) + 0.6 * len(lanes)))
+    ax = figure.add_subplot()
+    unit = time_unit([end])
+    middles = []
+    top = 0.0
+    for lane, height in zip(lanes, heights, strict=True):
+        _draw_lane(ax, lane, top, unit)
+        middles.append(top + height / 2)
+        top += height + 0.6
+        ax.axhline(top - 0.3, color="#D0D0D0", linewidth=0.5)
+    _draw_marks(ax, trace, vocabulary, unit=unit, window=(begin, end))
+    ax.set_yticks(middles, [lane.label for lane in lanes])
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(top - 0.3, -0.3)
+    ax.set_xlim(begin / unit.size, end / unit.size)
+    ax.grid(visible=False, axis="y")
+    ax.set_xlabel(f"simulated time [{unit.name}]")
+    figure.legend(handles=_legend(), loc="outside lower left", ncols=3)
+    return figure
+
+
+def ticks_of(trace: Sequence[Entry], vocabulary: Vocabulary, begin: int, end: int) -> list[Lane]:
+    """Return a lane of instants for every part, in the order of their names."""
+    found: dict[str, list[int]] = {}
+    for entry in trace:
+        telling = vocabulary.get(str(entry[1]))
+        is_plain = telling is not None and not (telling.begins or telling.ends or telling.always)
+        if is_plain and begin <= entry[0] <= end:
+            found.setdefault(str(entry[2]), []).append(int(entry[0]))
+    return [Lane(name, ticks=tuple(found[name])) for name in sorted(found)][:LANES_MAX]
+
+
+def spans_of(trace: Sequence[Entry], vocabulary: Vocabulary, begin: int, end: int) -> list[Lane]:
+    """Return a lane for every kind of span; one that is not over at the end is drawn up to it."""
+    last = max([int(entry[0]) for entry in trace], default=0)
+    begun: dict[tuple[str, ...], int] = {}
+    found: dict[str, list[Bar]] = {}
+    for entry in trace:
+        telling = vocabulary.get(str(entry[1]))
+        if telling is None:
+            continue
+        if telling.ends:
+            key = span_key(telling.ends, telling.named(entry))
+            if key in begun:
+                bar = Bar(begun.pop(key), int(entry[0]), "/".join(key[1:]))
+                found.setdefault(key[0], []).append(bar)
+        if telling.begins:
+            begun[span_key(telling.begins, telling.named(entry))] = int(entry[0])
+    for key, since in begun.items():
+        found.setdefault(key[0], []).append(Bar(since, last, "/".join(key[1:]), completed=False))
+    return [_lane(name, found[name], begin, end) for name in sorted(found)]
+
+
+def checkpoints_of(rows: Sequence[CheckpointRow], begin: int, end: int) -> list[Lane]:
+    """Return a lane for every scope with its checkpoints from trigger to completion."""
+    scopes: dict[str, list[Bar]] = {}
+    for row in rows:
+        completed = row.completed_ns is not None
+        until = row.completed_ns if row.completed_ns is not None else _bound(row, rows, end)
+        parts = tuple(
+            (part, getattr(row, part) or 0) for part in PARTS if getattr(row, part) is not None
+        )
+        bar = Bar(row.triggered_ns, until, str(row.checkpoint_id), parts, completed)
+        scopes.setdefault(row.scope, []).append(bar)
+    return [_lane(f"states of {scope}", bars, begin, end) for scope, bars in scopes.items()]
+
+
+def _bound(row: CheckpointRow, rows: Sequence[CheckpointRow], end: int) -> int:
+    """Return until when an unfinished checkpoint is drawn: the next attempt, or the end."""
+    later = [other.triggered_ns for other in rows if other.attempt > row.attempt]
+    return max(row.triggered_ns, min(later, default=end))
+
+
+def _lane(label: str, bars: Iterable[Bar], begin: int, end: int) -> Lane:
+    """Put bars into rows so that none overlap, the earliest first."""
+    rows: list[list[Bar]] = []
+    left_out = 0
+    for bar in sorted(bars, key=lambda bar: (bar.begin_ns, bar.end_ns)):
+        if bar.end_ns < begin or bar.begin_ns > end:
+            continue
+        row = next((row for row in rows if row[-1].end_ns <= bar.begin_ns), None)
+        if row is not None:
+            row.append(bar)
+        elif len(rows) < LANES_MAX:
+            rows.append([bar])
+        else:
+            left_out += 1
+    shown = f"{label}\n({left_out} more)" if left_out else label
+    return Lane(shown, rows=tuple(tuple(row) for row in rows), left_out=left_out)
+
+
+def _draw_lane(ax: Axes, lane: Lane, top: float, unit: Unit) -> None:
+    if lane.ticks:
+        at = [time / unit.size for time in lane.ticks]
+        ax.vlines(at, top + 0.1, top + 0.9, color="black", linewidth=0.8)
+    for number, row in enumerate(lane.rows):
+        for bar in row:
+            _draw_bar(ax, bar, top + number, unit)
+
+
+def _draw_bar(ax: Axes, bar: Bar, top: float, unit: Unit) -> None:
+    begin, end = bar.begin_ns / unit.size, bar.end_ns / unit.size
+    if not bar.completed:
+        box = {"facecolor": "white", "edgecolor": GREY, "hatch": "////", "linewidth": 0.6}
+    else:
+        box = {"facecolor": SKY, "edgecolor": "white", "linewidth": 0.4}
+    ax.barh(top + 0.5, end - begin, 0.8, left=begin, **box)
+    left = begin
+    for part, length in bar.parts if bar.completed else ():
+        _, color, _ = PARTS[part]
+        ax.barh(top + 0.5, length / unit.size, 0.8, left=left, color=color, linewidth=0)
+        left += length / unit.size
+    if bar.parts and bar.completed:
+        ax.plot(end, top + 0.5, marker="D", color="black", markersize=3, linestyle="none")
+
+
+def _draw_marks(
+    ax: Axes,
+    trace: Sequence[Entry],
+    vocabulary: Vocabulary,
+    *,
+    unit: Unit,
+    window: tuple[int, int],
+) -> None:
+    """Draw what concerns everything, such as crashes, as lines across all lanes."""
+    texts: dict[int, list[str]] = {}
+    for entry in trace:
+        telling = vocabulary.get(str(entry[1]))
+        if telling is not None and telling.always and window[0] <= entry[0] <= window[1]:
+            texts.setdefault(int(entry[0]), []).append(telling.sentence(entry).strip())
+    for time, said in texts.items():
+        if time == 0:
+            continue
+        ax.axvline(time / unit.size, color=VERMILION, linewidth=1.2, linestyle="--")
+        at_right = time > (window[0] + window[1]) / 2
+        ax.annotate(
+            "\n".join(said),
+            (time / unit.size, 1.0),
+            (-3 if at_right else 3, 3),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            ha="right" if at_right else "left",
+            fontsize=7.5,
+            color=VERMILION,
+        )
+
+
+def _legend() -> list[Any]:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    waits = [
+        Patch(facecolor=color, label=f"state waits {label}") for label, color, _ in PARTS.values()
+    ]
+    return [
+        *waits,
+        Line2D([], [], marker="D", color="black", linestyle="none", ms=4, label="released"),
+        Patch(facecolor="white", edgecolor=GREY, hatch="////", label="not finished"),
+        Patch(facecolor=SKY, label="other span"),
+    ]
