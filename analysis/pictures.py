@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,7 +11,12 @@ import pandas as pd
 from analysis.figures.latency import latency_bands, latency_cdf, latency_parts
 from analysis.figures.replications import means, paired_differences
 from analysis.figures.style import svg
+from analysis.figures.timeline import timeline
 from analysis.findings import Findings
+from scenarios import document
+from sim.world import load_world, run_world
+
+CHECKPOINTS_DRAWN = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +30,7 @@ class Picture:
 
 def pictures(findings: Findings) -> list[Picture]:
     """Return the figures that this sweep has data for, in the order of the report."""
-    return [*_latency(findings), *_replications(findings)]
+    return [*_latency(findings), *_replications(findings), *_timeline(findings)]
 
 
 def _latency(findings: Findings) -> Iterator[Picture]:
@@ -78,6 +84,38 @@ def _replications(findings: Findings) -> Iterator[Picture]:
             "Student intervals. Filled marks differ from zero.",
             svg=svg(paired_differences(differences, findings.axes, metric)),
         )
+
+
+def _timeline(findings: Findings) -> Iterator[Picture]:
+    """Run the run with the slowest checkpoint again, keeping its trace, and draw it."""
+    slowest = findings.outliers.sort_values("elapsed_ns", ascending=False, kind="stable")
+    if slowest.empty:
+        return
+    row = slowest.iloc[0]
+    (point,) = [
+        point
+        for point in findings.points
+        if (point["scenario"], point["parameters"]) == (row["scenario"], row["parameters"])
+    ]
+    scenario = document.read(json.loads(point["document"]), source=point["source"])
+    result = run_world(scenario, seed=int(row["seed"]), ties=str(row["ties"]), keep_trace=True)
+    begin, length = int(row["triggered_ns"]), int(row["elapsed_ns"])
+    window = (max(0, begin - length // 4), begin + length + length // 10)
+    whole = len(result.checkpoints) <= CHECKPOINTS_DRAWN
+    yield Picture(
+        title="The run with the slowest checkpoint" + ("" if whole else ", around it"),
+        caption="Ticks are what each part did; bars are what lasted. A state is drawn from its "
+        "trigger to its release, in the colours of what it waited for. "
+        f"The story in words: {row['replay']}",
+        svg=svg(
+            timeline(
+                result.trace,
+                load_world(scenario.link).VOCABULARY,
+                result.checkpoints,
+                window_ns=None if whole else window,
+            )
+        ),
+    )
 
 
 def along(table: pd.DataFrame, axis: str) -> pd.DataFrame:

@@ -62,7 +62,7 @@ def timeline(
     lanes = [
         *ticks_of(trace, vocabulary, begin, end),
         *spans_of(trace, vocabulary, begin, end),
-        *checkpoints_of(checkpoints, begin, end),
+        *checkpoints_of(checkpoints, cuts_of(trace, vocabulary), begin, end),
     ]
     heights = [max(1, len(lane.rows)) for lane in lanes]
     figure = new_figure(1.7 + ROW_HEIGHT * (sum(heights) + 0.6 * len(lanes)))
@@ -97,9 +97,28 @@ def ticks_of(trace: Sequence[Entry], vocabulary: Vocabulary, begin: int, end: in
     return [Lane(name, ticks=tuple(found[name])) for name in sorted(found)][:LANES_MAX]
 
 
-def spans_of(trace: Sequence[Entry], vocabulary: Vocabulary, begin: int, end: int) -> list[Lane]:
-    """Return a lane for every kind of span; one that is not over at the end is drawn up to it."""
+def cuts_of(trace: Sequence[Entry], vocabulary: Vocabulary) -> list[int]:
+    """Return the instants at which something concerned everything, ascending, and the last one.
+
+    What was under way then and never ended by itself is drawn up to there.
+    """
     last = max([int(entry[0]) for entry in trace], default=0)
+    marked = [int(entry[0]) for entry in trace if _is_mark(entry, vocabulary)]
+    return [*sorted(marked), last]
+
+
+def _is_mark(entry: Entry, vocabulary: Vocabulary) -> bool:
+    telling = vocabulary.get(str(entry[1]))
+    return telling is not None and telling.always
+
+
+def _cut(since_ns: int, cuts: Sequence[int]) -> int:
+    return next((cut for cut in cuts if cut > since_ns), max(since_ns, cuts[-1]))
+
+
+def spans_of(trace: Sequence[Entry], vocabulary: Vocabulary, begin: int, end: int) -> list[Lane]:
+    """Return a lane for every kind of span."""
+    cuts = cuts_of(trace, vocabulary)
     begun: dict[tuple[str, ...], int] = {}
     found: dict[str, list[Bar]] = {}
     for entry in trace:
@@ -114,28 +133,25 @@ def spans_of(trace: Sequence[Entry], vocabulary: Vocabulary, begin: int, end: in
         if telling.begins:
             begun[span_key(telling.begins, telling.named(entry))] = int(entry[0])
     for key, since in begun.items():
-        found.setdefault(key[0], []).append(Bar(since, last, "/".join(key[1:]), completed=False))
+        bar = Bar(since, _cut(since, cuts), "/".join(key[1:]), completed=False)
+        found.setdefault(key[0], []).append(bar)
     return [_lane(name, found[name], begin, end) for name in sorted(found)]
 
 
-def checkpoints_of(rows: Sequence[CheckpointRow], begin: int, end: int) -> list[Lane]:
+def checkpoints_of(
+    rows: Sequence[CheckpointRow], cuts: Sequence[int], begin: int, end: int
+) -> list[Lane]:
     """Return a lane for every scope with its checkpoints from trigger to completion."""
     scopes: dict[str, list[Bar]] = {}
     for row in rows:
         completed = row.completed_ns is not None
-        until = row.completed_ns if row.completed_ns is not None else _bound(row, rows, end)
+        until = _cut(row.triggered_ns, cuts) if row.completed_ns is None else row.completed_ns
         parts = tuple(
             (part, getattr(row, part) or 0) for part in PARTS if getattr(row, part) is not None
         )
         bar = Bar(row.triggered_ns, until, str(row.checkpoint_id), parts, completed)
         scopes.setdefault(row.scope, []).append(bar)
     return [_lane(f"states of {scope}", bars, begin, end) for scope, bars in scopes.items()]
-
-
-def _bound(row: CheckpointRow, rows: Sequence[CheckpointRow], end: int) -> int:
-    """Return until when an unfinished checkpoint is drawn: the next attempt, or the end."""
-    later = [other.triggered_ns for other in rows if other.attempt > row.attempt]
-    return max(row.triggered_ns, min(later, default=end))
 
 
 def _lane(label: str, bars: Iterable[Bar], begin: int, end: int) -> Lane:
@@ -167,6 +183,7 @@ def _draw_lane(ax: Axes, lane: Lane, top: float, unit: Unit) -> None:
 
 def _draw_bar(ax: Axes, bar: Bar, top: float, unit: Unit) -> None:
     begin, end = bar.begin_ns / unit.size, bar.end_ns / unit.size
+    box: dict[str, Any]
     if not bar.completed:
         box = {"facecolor": "white", "edgecolor": GREY, "hatch": "////", "linewidth": 0.6}
     else:
@@ -192,16 +209,16 @@ def _draw_marks(
     """Draw what concerns everything, such as crashes, as lines across all lanes."""
     texts: dict[int, list[str]] = {}
     for entry in trace:
-        telling = vocabulary.get(str(entry[1]))
-        if telling is not None and telling.always and window[0] <= entry[0] <= window[1]:
-            texts.setdefault(int(entry[0]), []).append(telling.sentence(entry).strip())
-    for time, said in texts.items():
+        if _is_mark(entry, vocabulary) and window[0] <= entry[0] <= window[1]:
+            said = vocabulary[str(entry[1])].sentence(entry).strip().removesuffix(": None")
+            texts.setdefault(int(entry[0]), []).append(said)
+    for time, lines in texts.items():
         if time == 0:
             continue
         ax.axvline(time / unit.size, color=VERMILION, linewidth=1.2, linestyle="--")
         at_right = time > (window[0] + window[1]) / 2
         ax.annotate(
-            "\n".join(said),
+            "\n".join(lines),
             (time / unit.size, 1.0),
             (-3 if at_right else 3, 3),
             xycoords=("data", "axes fraction"),
