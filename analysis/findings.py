@@ -59,7 +59,7 @@ def find(session: SparkSession, store: SweepStore) -> Findings:
         store.read(session, table) for table in ("checkpoints", "recoveries")
     )
     lasting = metrics.durations(checkpoints, runs, recoveries).cache()
-    figures = metrics.per_run(lasting, runs).cache()
+    figures = metrics.per_run(lasting, runs, recoveries).cache()
     baseline = (points[0]["scenario"], points[0]["parameters"])
 
     def ordered(frame: DataFrame) -> pd.DataFrame:

@@ -8,6 +8,7 @@ counted and enter distributions as censored, they are never left out.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -170,13 +171,16 @@ def waits(lasting: DataFrame) -> DataFrame:
     )
 
 
-def per_run(lasting: DataFrame, runs: DataFrame) -> DataFrame:
-    """Return figures of single runs in tall form: the unit of replication is the run.
+def per_run(lasting: DataFrame, runs: DataFrame, recoveries: DataFrame) -> DataFrame:
+    """Return figures of single runs in tall form.
 
     Columns: the point, the replication, `metric`, `value` (integers as double; empty when a run
     has none).  Runs that ended in an error have no figures.
     """
     from pyspark.sql import functions as f
+
+    down = f.col("resumed_ns") - f.col("failed_ns")
+    recovering = recoveries.groupBy("run_key").agg(f.sum(down).alias("recovery_ns"))
 
     valid = runs.where(f.col("outcome") != "error")
     durations_of_run = (
@@ -188,9 +192,13 @@ def per_run(lasting: DataFrame, runs: DataFrame) -> DataFrame:
             f.max("elapsed_ns").cast("double").alias("longest_latency_ns"),
         )
     )
-    of_run = ("ended_ns", "checkpoints_completed", "checkpoints_failed", "records_committed")
+    of_run = (
+        *("ended_ns", "checkpoints_completed", "checkpoints_failed"),
+        *("records_produced", "records_committed", "recovery_ns"),
+    )
     of_latency = ("median_latency_ns", "p95_latency_ns", "longest_latency_ns")
-    wide = valid.join(durations_of_run, "run_key", "left").select(
+    joined = valid.join(durations_of_run, "run_key", "left").join(recovering, "run_key", "left")
+    wide = joined.select(
         *POINT, *REPLICATION, *[f.col(name).cast("double") for name in (*of_run, *of_latency)]
     )
     return wide.unpivot([*POINT, *REPLICATION], [*of_run, *of_latency], "metric", "value")
@@ -199,7 +207,9 @@ def per_run(lasting: DataFrame, runs: DataFrame) -> DataFrame:
 def intervals(figures: DataFrame, confidence: float = CONFIDENCE) -> DataFrame:
     """Return the mean of each figure over a point's replications with its Student interval.
 
-    figures: as from `per_run`.  Columns: the point, `metric`, `n`, `mean`, `low`, `high`.
+    A replication is a seed: runs of one seed under several tie policies have most of their noise in
+    common, so their mean counts once.  figures: as from `per_run`.  Columns: the point, `metric`,
+    `n` seeds, `mean`, `low`, `high`.
     """
 
     def kernel(group: pd.DataFrame) -> pd.DataFrame:
@@ -216,7 +226,7 @@ def intervals(figures: DataFrame, confidence: float = CONFIDENCE) -> DataFrame:
 
 def interval_kernel(group: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """Return the interval of one point's figure as one row."""
-    found = interval(group["value"].tolist(), confidence=confidence)
+    found = interval(list(by_seed(group).values()), confidence=confidence)
     return pd.DataFrame(
         {
             "scenario": [group["scenario"].iloc[0]],
@@ -230,21 +240,29 @@ def interval_kernel(group: pd.DataFrame, confidence: float) -> pd.DataFrame:
     )
 
 
+def by_seed(group: pd.DataFrame) -> dict[int, float]:
+    """Return the mean of a figure over the tie policies of each seed."""
+    values: dict[int, list[float]] = {}
+    for seed, value in zip(group["seed"], group["value"], strict=True):
+        values.setdefault(seed, []).append(value)
+    return {seed: math.fsum(found) / len(found) for seed, found in values.items()}
+
+
 def differences(
     figures: DataFrame, baseline: tuple[str, str], confidence: float = CONFIDENCE
 ) -> DataFrame:
-    """Return how each point differs from a baseline point, paired by seed and tie policy.
+    """Return how each point differs from a baseline point, paired by seed.
 
     figures: as from `per_run`; baseline: scenario and parameters of a point.  Columns: the point,
-    `metric`, `n` pairs, `unpaired`, `mean`, `low`, `high` of the differences.
+    `metric`, `n` seeds that both have, `unpaired`, `mean`, `low`, `high` of the differences.
     """
     from pyspark.sql import functions as f
 
     is_baseline = (f.col("scenario") == baseline[0]) & (f.col("parameters") == baseline[1])
     known = figures.where("value is not null")
-    reference = known.where(is_baseline).select(*REPLICATION, "metric", "value")
+    reference = known.where(is_baseline).select("seed", "metric", "value")
     collected = reference.groupBy("metric").agg(
-        f.collect_list(f.struct(*REPLICATION, "value")).alias("reference")
+        f.collect_list(f.struct("seed", "value")).alias("reference")
     )
 
     def kernel(group: pd.DataFrame) -> pd.DataFrame:
@@ -261,14 +279,10 @@ def differences(
 def difference_kernel(group: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """Return one point's paired difference for one figure; no row without a common replication.
 
-    group: rows of `per_run` with a column `reference`, the baseline's (seed, ties, value).
+    group: rows of `per_run` with a column `reference`, the baseline's (seed, value).
     """
-    replications = zip(group["seed"], group["ties"], strict=True)
-    values = dict(zip(replications, group["value"], strict=True))
-    reference = {
-        (entry["seed"], entry["ties"]): entry["value"] for entry in group["reference"].iloc[0]
-    }
-    found = paired_difference(values, reference, confidence=confidence)
+    reference = pd.DataFrame.from_records(list(group["reference"].iloc[0]))
+    found = paired_difference(by_seed(group), by_seed(reference), confidence=confidence)
     rows = [] if found is None else [found]
     return pd.DataFrame(
         {

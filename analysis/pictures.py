@@ -17,6 +17,15 @@ from scenarios import document
 from sim.world import load_world, run_world
 
 CHECKPOINTS_DRAWN = 40
+LONG_RUN = 8  # a run this many times longer than its slowest checkpoint is drawn around that
+MEANS = (
+    "ended_ns",
+    "p95_latency_ns",
+    "records_produced",
+    "recovery_ns",
+    "checkpoints_failed",
+    "checkpoints_completed",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +78,13 @@ def _latency(findings: Findings) -> Iterator[Picture]:
 def _replications(findings: Findings) -> Iterator[Picture]:
     intervals, differences = findings.intervals, findings.differences
     if len(findings.axes) == 1 and findings.axes[0] != "scenario":
-        yield Picture(
-            title=f"Duration of the run against {findings.axes[0]}",
-            caption="Mean over replications with its 95 % Student interval.",
-            svg=svg(means(intervals, findings.axes[0], "ended_ns")),
-        )
+        varying = [metric for metric in MEANS if _varies(intervals, metric)]
+        if varying:
+            yield Picture(
+                title=f"Runs against {findings.axes[0]}",
+                caption="Means over replications (seeds) with their 95 % Student intervals.",
+                svg=svg(means(intervals, findings.axes[0], varying[:4])),
+            )
     if not differences.empty:
         metric = "median_latency_ns"
         if metric not in set(differences["metric"]):
@@ -100,8 +111,10 @@ def _timeline(findings: Findings) -> Iterator[Picture]:
     scenario = document.read(json.loads(point["document"]), source=point["source"])
     result = run_world(scenario, seed=int(row["seed"]), ties=str(row["ties"]), keep_trace=True)
     begin, length = int(row["triggered_ns"]), int(row["elapsed_ns"])
-    window = (max(0, begin - length // 4), begin + length + length // 10)
-    whole = len(result.checkpoints) <= CHECKPOINTS_DRAWN
+    short = result.run.ended_ns <= LONG_RUN * length
+    whole = short and len(result.checkpoints) <= CHECKPOINTS_DRAWN
+    before = length // 4 if short else 2 * length
+    window = (max(0, begin - before), begin + length + length // 5)
     yield Picture(
         title="The run with the slowest checkpoint" + ("" if whole else ", around it"),
         caption="Ticks are what each part did; bars are what lasted. A state is drawn from its "
@@ -116,6 +129,11 @@ def _timeline(findings: Findings) -> Iterator[Picture]:
             )
         ),
     )
+
+
+def _varies(intervals: pd.DataFrame, metric: str) -> bool:
+    """Tell whether a figure of runs is known and not the same at all points."""
+    return intervals.loc[intervals["metric"] == metric, "mean"].nunique() > 1
 
 
 def along(table: pd.DataFrame, axis: str) -> pd.DataFrame:

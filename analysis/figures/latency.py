@@ -17,6 +17,7 @@ from analysis.figures.style import (
     PURPLE,
     SKY,
     VERMILION,
+    WIDTH,
     Unit,
     count_label,
     new_figure,
@@ -25,7 +26,7 @@ from analysis.figures.style import (
     styled,
     time_unit,
 )
-from analysis.figures.swept import COUNTS, evenly, label_swept, scale_axis, with_axis
+from analysis.figures.swept import evenly, label_swept, scale_axis, with_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,10 +51,10 @@ def latency_cdf(distribution: pd.DataFrame, axes: Sequence[str]) -> Figure:
     distribution: as from `metrics.distribution`; axes: the swept paths.  Of many points some are
     drawn, evenly spaced in the order given.  A curve ends below 1 where the rest did not complete.
     """
-    figure = new_figure(3.9)
-    ax = figure.add_subplot()
     groups = [group for _, group in distribution.groupby(["scenario", "parameters"], sort=False)]
     chosen = evenly(groups, CURVES_MAX)
+    figure = new_figure(3.3 + 0.17 * len(chosen))
+    ax = figure.add_subplot()
     unit = time_unit(distribution["latency_ns"])
     several = distribution["scenario"].nunique() > 1
     for group, color, dashes in zip(chosen, LINES, DASHES, strict=False):
@@ -97,9 +98,9 @@ def latency_bands(quantiles: pd.DataFrame, axis: str, others: Sequence[str] = ()
     drawn = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for ax, (label, panel) in zip(drawn, panels, strict=True):
         _draw_bands(ax, panel, unit)
-        label_swept(ax, panel)
-        ax.set_title(label)
-        ax.set_xlabel(f"{short_name(axis)}\n{COUNTS}")
+        counts = label_swept(ax, panel, width=0.8 * WIDTH / len(panels))
+        ax.set_title(label.replace(", ", "\n"), fontsize=8.5)
+        ax.set_xlabel(f"{short_name(axis)}\n{counts}")
     scale_axis(drawn[0], table["latency_ns"].to_numpy() / unit.size, vertical=True)
     drawn[0].set_ylabel(f"checkpoint latency [{unit.name}]")
     handles, names = drawn[0].get_legend_handles_labels()

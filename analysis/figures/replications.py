@@ -12,6 +12,7 @@ from analysis.figures.style import (
     BLUE,
     GREY,
     VERMILION,
+    WIDTH,
     Unit,
     count_label,
     new_figure,
@@ -35,28 +36,34 @@ METRICS = {
     "checkpoints_completed": "checkpoints completed",
     "checkpoints_failed": "checkpoints failed",
     "records_committed": "records committed",
+    "records_produced": "records read from the source",
+    "recovery_ns": "time spent down and restarting",
 }
 
 
 @styled
-def means(intervals: pd.DataFrame, axis: str, metric: str) -> Figure:
-    """Draw the mean of a run's figure against a swept parameter, with its 95 % interval.
+def means(intervals: pd.DataFrame, axis: str, metrics: Sequence[str]) -> Figure:
+    """Draw the means of up to four figures of a run against a swept parameter, with intervals.
 
     intervals: as from `metrics.intervals`, of points that differ in `axis` only.
     """
-    table = with_axis(intervals[intervals["metric"] == metric], axis).sort_values("x")
-    figure = new_figure(3.0)
-    ax = figure.add_subplot()
-    unit = unit_of(metric, table["high"].fillna(table["mean"]))
-    mean = table["mean"] / unit.size
-    errors = np.vstack([mean - table["low"] / unit.size, table["high"] / unit.size - mean])
-    ax.errorbar(
-        table["x"], mean, np.nan_to_num(errors), color=BLUE, marker="o", ms=4, capsize=3, lw=1.2
-    )
-    label_swept(ax, table)
-    ax.set_ylim(0, None)
-    ax.set_xlabel(short_name(axis))
-    ax.set_ylabel(f"{METRICS[metric]}{f' [{unit.name}]' if unit.name else ''}")
+    rows = (len(metrics) + 1) // 2
+    figure = new_figure(2.5 * rows)
+    panels = figure.subplots(rows, 2, squeeze=False).ravel()
+    for ax, metric in zip(panels, metrics, strict=False):
+        table = with_axis(intervals[intervals["metric"] == metric], axis).sort_values("x")
+        unit = unit_of(metric, table["high"].fillna(table["mean"]))
+        mean = table["mean"] / unit.size
+        errors = np.vstack([mean - table["low"] / unit.size, table["high"] / unit.size - mean])
+        ax.errorbar(
+            table["x"], mean, np.nan_to_num(errors), color=BLUE, marker="o", ms=4, capsize=3, lw=1.2
+        )
+        counts = label_swept(ax, table, width=0.35 * WIDTH)
+        ax.set_ylim(0, None)
+        ax.set_xlabel(f"{short_name(axis)}  {counts}")
+        ax.set_title(METRICS[metric] + (f" [{unit.name}]" if unit.name else ""), fontsize=9)
+    for ax in panels[len(metrics) :]:
+        ax.remove()
     return figure
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.figures.style import count_label, shown_value
+from analysis.figures.style import shown_value
 from scenarios import units
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
 
 ItemT = TypeVar("ItemT")
-COUNTS = "(checkpoints completed / all)"
+CHARACTER_INCHES = 0.085  # of a tick label, with some room
 LOG_RATIO = 30  # from this ratio of largest to smallest on, an axis is logarithmic
 
 
@@ -54,25 +56,54 @@ def number(value: object) -> float | None:
     return None
 
 
-def label_swept(ax: Axes, panel: pd.DataFrame) -> None:
-    """Put a tick at every swept place, with its value and the number of values behind it.
+def label_swept(ax: Axes, panel: pd.DataFrame, *, width: float) -> str:
+    """Put a tick at every swept place, and return what is to be said of the counts.
 
-    panel: rows with `x`, `shown`, `n` and, where some are censored, `completed`; with these the
-    counts read as COUNTS says.
+    panel: rows with `x`, `shown`, `n` and, where some are censored, `completed`; width: inches
+    that the axis has.  Counts stand below the ticks, or in the returned text where they would
+    overlap.
     """
     places = panel.drop_duplicates("x").sort_values("x")
     x = places["x"].tolist()
-    if len(x) > 2 and x[0] > 0 and x[-1] / x[0] >= LOG_RATIO / 3:
-        ax.set_xscale("log")
-    if "completed" in places:
-        pairs = zip(places["completed"], places["n"], strict=True)
-        counts = [f"{completed:,} / {n:,}" for completed, n in pairs]
-    else:
-        counts = [count_label(n) for n in places["n"]]
-    labels = [f"{shown}\n{text}" for shown, text in zip(places["shown"], counts, strict=True)]
+    shown = places["shown"].tolist()
+    position = spread(ax, x)
+    completed = (places["completed"] if "completed" in places else places["n"]).tolist()
+    counts = [
+        f"{n:,}" if done == n else f"{done:,} / {n:,}"
+        for done, n in zip(completed, places["n"].tolist(), strict=True)
+    ]
+    widest = max(len(text) for text in counts) * CHARACTER_INCHES
+    gaps = [right - left for left, right in pairwise(position)]
+    fits = widest <= min(gaps, default=1.0) * width
+    labels = [f"{a}\n{b}" for a, b in zip(shown, counts, strict=True)] if fits else shown
     ax.set_xticks(x, labels, fontsize=8)
     ax.set_xticks([], minor=True)
     ax.margins(x=0.08)
+    if fits:
+        return "(below: n)" if completed == places["n"].tolist() else "(below: completed / n)"
+    return f"n = {counts[0]}" if len(set(counts)) == 1 else f"n = {counts[0]} ... {counts[-1]}"
+
+
+def spread(ax: Axes, x: Sequence[float]) -> list[float]:
+    """Choose a linear or logarithmic axis for these ascending places; return where they fall.
+
+    The places are returned as shares of the axis.  It is logarithmic where that keeps neighbours
+    further apart.
+    """
+    if len(x) < 2:
+        return [0.5 for _ in x]
+    linear = [(place - x[0]) / (x[-1] - x[0]) for place in x]
+    if x[0] <= 0 or len(x) < 3:
+        return linear
+    logs = [math.log(place / x[0]) / math.log(x[-1] / x[0]) for place in x]
+    if _least_gap(logs) > 1.2 * _least_gap(linear):
+        ax.set_xscale("log")
+        return logs
+    return linear
+
+
+def _least_gap(places: Sequence[float]) -> float:
+    return min(right - left for left, right in pairwise(places))
 
 
 def scale_axis(ax: Axes, values: npt.NDArray[np.float64], *, vertical: bool = False) -> None:

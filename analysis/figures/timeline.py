@@ -212,10 +212,10 @@ def _draw_marks(
         if _is_mark(entry, vocabulary) and window[0] <= entry[0] <= window[1]:
             said = vocabulary[str(entry[1])].sentence(entry).strip().removesuffix(": None")
             texts.setdefault(int(entry[0]), []).append(said)
-    for time, lines in texts.items():
-        if time == 0:
-            continue
+    drawn = [(time, lines) for time, lines in texts.items() if time != window[0]]
+    for time, _ in drawn:
         ax.axvline(time / unit.size, color=VERMILION, linewidth=1.2, linestyle="--")
+    for time, lines in _merged(drawn, (window[1] - window[0]) // 3):
         at_right = time > (window[0] + window[1]) / 2
         ax.annotate(
             "\n".join(lines),
@@ -227,6 +227,17 @@ def _draw_marks(
             fontsize=7.5,
             color=VERMILION,
         )
+
+
+def _merged(marks: Sequence[tuple[int, list[str]]], near_ns: int) -> list[tuple[int, list[str]]]:
+    """Return the texts of marks, those of near ones together at the first, so none overlap."""
+    merged: list[tuple[int, list[str]]] = []
+    for time, lines in marks:
+        if merged and time - merged[-1][0] < near_ns:
+            merged[-1][1].extend(lines)
+        else:
+            merged.append((time, list(lines)))
+    return merged
 
 
 def _legend() -> list[Any]:

@@ -147,7 +147,7 @@ def test_intervals_and_differences_over_replications(spark: SparkSession) -> Non
     runs = frame(spark, "runs", rows)
     checkpoints = frame(spark, "checkpoints", [checkpoint("f1", 0, 10), checkpoint("f1", 1, 30)])
     nothing = frame(spark, "recoveries", [])
-    figures = metrics.per_run(metrics.durations(checkpoints, runs, nothing), runs)
+    figures = metrics.per_run(metrics.durations(checkpoints, runs, nothing), runs, nothing)
 
     means = metrics.intervals(figures).toPandas().set_index(["parameters", "metric"])
     assert means.loc[(FAST, "ended_ns"), "mean"] == statistics.interval(list(noise.values())).mean
