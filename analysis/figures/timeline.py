@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from analysis.figures.latency import PARTS
 from analysis.figures.style import GREY, SKY, VERMILION, Unit, new_figure, styled, time_unit
 from sim.rows import CheckpointRow
-from sim.story import Vocabulary, span_key
+from sim.story import Vocabulary, span_keys
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -125,13 +125,13 @@ def spans_of(trace: Sequence[Entry], vocabulary: Vocabulary, begin: int, end: in
         telling = vocabulary.get(str(entry[1]))
         if telling is None:
             continue
-        if telling.ends:
-            key = span_key(telling.ends, telling.named(entry))
+        named = telling.named(entry)
+        for key in span_keys(telling.ends, named):
             if key in begun:
                 bar = Bar(begun.pop(key), int(entry[0]), "/".join(key[1:]))
                 found.setdefault(key[0], []).append(bar)
-        if telling.begins:
-            begun[span_key(telling.begins, telling.named(entry))] = int(entry[0])
+        for key in span_keys(telling.begins, named):
+            begun[key] = int(entry[0])
     for key, since in begun.items():
         bar = Bar(since, _cut(since, cuts), "/".join(key[1:]), completed=False)
         found.setdefault(key[0], []).append(bar)
@@ -210,7 +210,7 @@ def _draw_marks(
     texts: dict[int, list[str]] = {}
     for entry in trace:
         if _is_mark(entry, vocabulary) and window[0] <= entry[0] <= window[1]:
-            said = vocabulary[str(entry[1])].sentence(entry).strip().removesuffix(": None")
+            said = vocabulary[str(entry[1])].sentence(entry).removesuffix(": -")
             texts.setdefault(int(entry[0]), []).append(said)
     drawn = [(time, lines) for time, lines in texts.items() if time != window[0]]
     for time, _ in drawn:
