@@ -152,3 +152,11 @@ def test_keyed_draws_have_no_state_and_are_uniform():
     assert streams.keyed("loss", 0, 4999) == drawn[-1]
     assert abs(fmean(drawn) - 0.5) < 5 * math.sqrt(1 / 12 / 5000)
     assert streams.keyed("loss", 1, 0) != drawn[0]
+
+
+def test_wide_ranges_are_not_skewed():
+    """Three quarters of all words: taking remainders alone would favour the lower third."""
+    stream = Streams(3).stream("wide")
+    span = 3 << 62
+    low = sum(stream.integer(0, span - 1) < span // 3 for _ in range(COUNT))
+    assert abs(low / COUNT - 1 / 3) < 5 * math.sqrt(2 / 9 / COUNT)

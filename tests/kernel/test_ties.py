@@ -102,6 +102,19 @@ def test_kinds_come_before_entities_in_structural_order():
     assert seen == ["z1", "a2", "a300"]
 
 
+def test_random_ties_also_order_the_kinds_of_one_entity():
+    """Two things of different kinds that one entity has at an instant come in either order."""
+    reached: dict[tuple[int, ...], int] = {}
+    for seed in range(40):
+        env = Environment(ties=SeededRandom(seed))
+        seen: list[int] = []
+        for kind in (1, 2):
+            env.call_at(5, kind, env.entity("a"), seen.append, kind)
+        env.run()
+        reached[tuple(seen)] = reached.get(tuple(seen), 0) + 1
+    assert min(reached[(1, 2)], reached[(2, 1)]) > 5
+
+
 def test_leaving_out_unobservable_events_changes_no_tie():
     """Two drivers of one model, one with extra events in between, agree on every order."""
     for seed in range(50):
