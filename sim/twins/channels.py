@@ -1,0 +1,73 @@
+"""Faulty ends of a channel."""
+
+from __future__ import annotations
+
+from models.barriers.channel import Persister, PersisterStatus, RemoteChannel
+from models.barriers.network import NetworkEffect
+from models.barriers.reason import FailureReason
+from models.barriers.subpartition import Subpartition
+
+
+class _CredulousPersister(Persister):
+    """Believes every barrier that is not older than the last one seen."""
+
+    def barrier_arrived(self, checkpoint: int) -> bool:
+        """Count a barrier also when its checkpoint is over."""
+        if checkpoint < self.last_seen:
+            return False
+        self.status = PersisterStatus.BARRIER_RECEIVED
+        self.last_seen = checkpoint
+        return True
+
+    def start(self, checkpoint: int) -> None:
+        """Wait for no barrier once one was received."""
+        if self.status is not PersisterStatus.BARRIER_RECEIVED:
+            super().start(checkpoint)
+
+
+class LateBarrierCounts(RemoteChannel):
+    """Lets the late barrier of a cancelled checkpoint stand for that of the next one."""
+
+    def __init__(self, index: int, outbox: list[NetworkEffect]) -> None:
+        super().__init__(index, outbox)
+        self.persister = _CredulousPersister()
+
+
+class ObsoletePlaceKept(RemoteChannel):
+    """Keeps the place of an older barrier when a newer checkpoint starts."""
+
+    def start(self, checkpoint: int) -> FailureReason | None:
+        """Cut at whatever barrier came last."""
+        place = self.last_barrier
+        if 0 <= place < checkpoint and not self.persister.refuses(checkpoint):
+            self.last_barrier = checkpoint
+        reason = super().start(checkpoint)
+        if self.last_barrier == checkpoint and place < checkpoint:
+            self.last_barrier = place
+        return reason
+
+
+class _ForgetfulPersister(Persister):
+    """Stops whatever there is."""
+
+    def stop(self, checkpoint: int) -> None:
+        """Complete, whichever checkpoint the network has noted meanwhile."""
+        self.status = PersisterStatus.COMPLETED
+        self.last_seen = max(self.last_seen, checkpoint)
+
+
+class StopResetsNewer(RemoteChannel):
+    """Forgets a newer barrier when an older checkpoint stops."""
+
+    def __init__(self, index: int, outbox: list[NetworkEffect]) -> None:
+        super().__init__(index, outbox)
+        self.persister = _ForgetfulPersister()
+
+
+class OutputNeverTimesOut(Subpartition):
+    """Lets no barrier overtake in the output."""
+
+    def time_out(self, checkpoint: int) -> bool:
+        """Do nothing."""
+        del checkpoint
+        return False

@@ -1,0 +1,95 @@
+"""Faulty subtask sides, writers and coordinators."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from models.barriers import subtask_events as sub
+from models.barriers import writer as w
+from models.barriers.reason import FailureReason
+from models.barriers.subtask import SubtaskCheckpoints
+from models.coordinator import events as co
+from models.coordinator.coordinator import CheckpointCoordinator
+
+
+class OutputTimeOutUnreported(SubtaskCheckpoints):
+    """Says of a timeoutable checkpoint that it was aligned, whatever it holds."""
+
+    def step(self, event: sub.SubtaskEvent) -> list[sub.SubtaskEffect]:
+        """Take the flag from the barrier instead of from the data."""
+        running = {number: self._parts[number].barrier for number in self._parts}
+        return [
+            replace(effect, unaligned=running[effect.checkpoint].is_unaligned)
+            if isinstance(effect, sub.AcknowledgeCheckpoint)
+            else effect
+            for effect in super().step(event)
+        ]
+
+
+class EarlyAbortWithoutMarker(SubtaskCheckpoints):
+    """Lets the tasks below wait for the barrier of a checkpoint that was given up before."""
+
+    def step(self, event: sub.SubtaskEvent) -> list[sub.SubtaskEffect]:
+        """Send markers only for aborts that come with barriers."""
+        effects = super().step(event)
+        if isinstance(event, sub.CheckpointTriggered):
+            return [e for e in effects if not isinstance(e, sub.BroadcastCancellation)]
+        return effects
+
+
+class EarlyAbortUnanswered(w.SharedStateWriter):
+    """Says nothing to a subtask that begins after the abort."""
+
+    def _start(self, event: w.WriteStarted) -> None:
+        if event.checkpoint > self._aborted and event.checkpoint >= self._ongoing:
+            super()._start(event)
+
+
+class LateAbortClosesWriter(w.SharedStateWriter):
+    """Closes the open file, whichever checkpoint the abort is for."""
+
+    def _abort(self, event: w.WriteAborted) -> None:
+        older = event.checkpoint < self._ongoing
+        super()._abort(event)
+        if older:
+            self._fail_all(FailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION)
+
+
+class SupersededResultRemoved(w.SharedStateWriter):
+    """Forgets the older checkpoint's parts without answering for them."""
+
+    def _start(self, event: w.WriteStarted) -> None:
+        if event.checkpoint > self._ongoing:
+            self._clear()
+        super()._start(event)
+
+
+class WriteErrorLost(w.SharedStateWriter):
+    """Answers a write error as if nothing had happened."""
+
+    def step(self, event: w.WriterEvent) -> list[w.WriterEffect]:
+        """Take the failure of the file for its success."""
+        if isinstance(event, w.StreamFailed):
+            event = w.StreamStored(event.checkpoint)
+        return super().step(event)
+
+
+class SavepointsSubsumed(CheckpointCoordinator):
+    """Makes no exception for savepoints."""
+
+    def _abort_older(self, checkpoint: int) -> None:
+        for older in self.pending:
+            if older < checkpoint:
+                self._abort(older, FailureReason.CHECKPOINT_SUBSUMED)
+
+
+class ToldBeforeStored(CheckpointCoordinator):
+    """Notifies the tasks with the last acknowledgement instead of after the store's answer."""
+
+    def step(self, event: co.CoordinatorEvent) -> list[co.CoordinatorEffect]:
+        """Move the notification forward."""
+        effects = super().step(event)
+        if isinstance(event, co.Stored):
+            return [effect for effect in effects if not isinstance(effect, co.NotifyComplete)]
+        early = [effect for effect in effects if isinstance(effect, co.StoreCheckpoint)]
+        return effects + [co.NotifyComplete(effect.checkpoint, None) for effect in early]
