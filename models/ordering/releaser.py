@@ -186,18 +186,18 @@ class Releaser:
 
     def _end_pass(self) -> list[Effect]:
         """Give the verdict if this pass was the last, or if there is nothing to wait for."""
-        well = not self._lifecycle.incomplete and not len(self._shelves)
-        if self._ending is Ending.WAITING and well:
-            self._ending = Ending.OPEN
-            return [CancelFinishTimer(), CompleteSync()]
-        if self._ending is Ending.LAST:
-            self._ending = Ending.OPEN
-            if well:
-                return [CompleteSync()]
-            incomplete = bool(self._lifecycle.incomplete)
-            kind = Refusal.INCOMPLETE_STREAMS if incomplete else Refusal.UNFLUSHED_STATES
-            return [self._failure(kind)]
-        return []
+        if self._ending is Ending.OPEN:
+            return []
+        incomplete = self._lifecycle.incomplete
+        well = not incomplete and not len(self._shelves)
+        waiting = self._ending is Ending.WAITING
+        if waiting and not well:
+            return []
+        self._ending = Ending.OPEN
+        if well:
+            return [CancelFinishTimer(), CompleteSync()] if waiting else [CompleteSync()]
+        kind = Refusal.INCOMPLETE_STREAMS if incomplete else Refusal.UNFLUSHED_STATES
+        return [self._failure(kind)]
 
     def _failure(self, kind: Refusal) -> FailSync:
         return FailSync(kind=kind, incomplete=self._lifecycle.incomplete, blocked=self.blocked())

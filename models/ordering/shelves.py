@@ -108,13 +108,15 @@ class Shelves:
         self._make = partial(shelf_type, remembers_ids=remembers_ids)
         self._by_stream = {stream: self._make(stream) for stream in streams}
         self._whole = self._make(None)
-        self._all = (*self._by_stream.values(), self._whole)
+        self._of_streams = tuple(self._by_stream.values())
+        self._all = (*self._of_streams, self._whole)
         self.per_stream: bool | None = None  # undecided until the first state is accepted
 
     def announce(self, stream: StreamDescriptor) -> None:
         """Add the shelf of a stream."""
         self._by_stream[stream] = self._make(stream)
-        self._all = (*self._by_stream.values(), self._whole)
+        self._of_streams = tuple(self._by_stream.values())
+        self._all = (*self._of_streams, self._whole)
 
     def refusal(self, scope: Scope, key: CheckpointKey) -> Refusal | None:
         """Return why a state cannot be added, or None; the kind is looked at first."""
@@ -136,7 +138,7 @@ class Shelves:
         """Return the shelves that can hold states, streams in the order of the catalog."""
         if self.per_stream is None:
             return ()
-        return self._all[:-1] if self.per_stream else self._all[-1:]
+        return self._of_streams if self.per_stream else (self._whole,)
 
     def __len__(self) -> int:
         return sum(len(shelf) for shelf in self._all)

@@ -133,7 +133,7 @@ class DestinationScript:
         first: str | None = None
         if self._interval_s is not None:
             fired, due = self._clock_s // self._interval_s, end // self._interval_s
-            for _ in range(due - fired):
+            for _ in range(int(due - fired)):
                 kind = self._feed(FlushRequested())
                 first = first or kind
         self._clock_s = end
