@@ -165,11 +165,11 @@ class SingleCheckpointHandler:
         self._effects = self._machine.effects = effects
         undo, self._undo = self._undo, None
         match event:
-            case ev.BytesProcessed():
-                self._clock.add_bytes(event.count)
             case ev.BarrierArrived():
                 self._prepare(event.now_ns, event.channel, event)
                 self._barrier(event)
+            case ev.BytesProcessed():
+                self._clock.add_bytes(event.count)
             case ev.BarrierAnnounced():
                 self._prepare(event.now_ns, event.channel, event)
                 self._announcement(event)
