@@ -136,7 +136,8 @@ class FinishRequested:
 
     wait_ns: how long states may still become releasable.  Zero asks for the verdict right after
         the last pass.  Otherwise the core asks for a timer, releases whatever becomes releasable
-        without being asked, and gives its verdict as soon as all is well or the timer has fired.
+        without being asked, and gives its verdict as soon as all is well or the timer has fired;
+        a send that is outstanding then comes to its end first, so the host bounds its sends.
     """
 
     wait_ns: int = 0
