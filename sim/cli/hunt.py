@@ -20,8 +20,8 @@ from sim.cli.subject import (
     violation_text,
 )
 from sim.rows import ViolationRow
-from sim.search import Find, Subject, hunt
-from sim.search.trial import stories
+from sim.search import Find, Subject, hunt, trial
+from sim.search.trial import with_story
 
 EXAMPLES = """examples:
   ckptsim hunt reference --twin cursor_before_send
@@ -95,13 +95,8 @@ def _written(find: Find, subject: Subject, path: Path) -> ViolationRow:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(to_toml(scenario), encoding="utf-8")
     smallest = Subject(scenario=scenario, core=subject.core, twin=subject.twin, source=str(path))
-    found = find.shrunk.trial
-    if found.digest:
-        result = smallest.run(found.seed, found.ties, keep_trace=True)
-        rows = stories(scenario.link, result)
-    else:  # the core raised, so there is nothing to tell
-        rows = [replace(row, replay=row.replay) for row in found.violations]
-    return next(row for row in rows if row.property == find.property)
+    found = with_story(smallest, trial(smallest, find.shrunk.trial.seed, find.shrunk.trial.ties))
+    return next(row for row in found.violations if row.property == find.property)
 
 
 def _document(find: Find, row: ViolationRow, path: Path) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from scenarios import UserError
-from sim.cli.main import EXIT_FINE
+from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
@@ -16,6 +16,7 @@ from sim.cli.subject import (
     violation_text,
 )
 from sim.export import mermaid, perfetto, shiviz
+from sim.search import blame
 from sim.search.trial import stories
 from sim.story import Target, concerning, shortened, tell
 from sim.world import load_world
@@ -49,7 +50,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Run again with the trace kept, tell it, and write it for three viewers."""
     subject = subject_of(arguments)
     target = _target(arguments.checkpoint)
-    result = subject.run(arguments.seed, arguments.ties, keep_trace=True)
+    try:
+        result = subject.run(arguments.seed, arguments.ties, keep_trace=True)
+    except UserError:
+        raise
+    except Exception as error:
+        row = blame(subject, error, seed=arguments.seed, ties=arguments.ties)
+        print(violation_text(row))
+        return EXIT_VIOLATED
     vocabulary = load_world(subject.scenario.link).VOCABULARY
     entries = result.trace
     if target is not None:

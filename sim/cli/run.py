@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
+from scenarios import UserError
 from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from sim.cli.subject import (
     add_seed_arguments,
@@ -16,6 +17,7 @@ from sim.cli.subject import (
     violation_text,
 )
 from sim.rows import CheckpointRow, RunResult
+from sim.search import Subject, blame
 from sim.search.trial import stories
 from sim.story import milliseconds
 
@@ -36,7 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run once, print what came of it; a violation that is not expected is exit code 1."""
     subject = subject_of(arguments)
-    result = subject.run(arguments.seed, arguments.ties)
+    try:
+        result = subject.run(arguments.seed, arguments.ties)
+    except UserError:
+        raise
+    except Exception as error:
+        return _blame(arguments, subject, error)
     if any(not row.story for row in result.violations):
         kept = subject.run(arguments.seed, arguments.ties, keep_trace=True)
         result.violations = stories(subject.scenario.link, kept)
@@ -44,6 +51,17 @@ def run(arguments: argparse.Namespace) -> int:
     expected = subject.scenario.violates
     bad = [row for row in result.violations if row.property not in expected]
     return EXIT_VIOLATED if bad else EXIT_FINE
+
+
+def _blame(arguments: argparse.Namespace, subject: Subject, error: Exception) -> int:
+    """Print that somebody else's core raised; an error of ours goes on."""
+    row = blame(subject, error, seed=arguments.seed, ties=arguments.ties)
+    if arguments.json:
+        found = {"digest": "", "run_key": "", "replay": row.replay, "goals": {}, "checkpoints": []}
+        print(json.dumps(found | {"violations": [asdict(row)]}, indent=1))
+    else:
+        print(violation_text(row))
+    return EXIT_VIOLATED
 
 
 def _json(result: RunResult) -> str:

@@ -3,6 +3,17 @@
 from sim.search.check import CheckReport, check
 from sim.search.hunt import Find, hunt
 from sim.search.shrink import Shrunk, shrink
-from sim.search.trial import Subject, Trial, trial
+from sim.search.trial import Subject, Trial, blame, trial
 
-__all__ = ["CheckReport", "Find", "Shrunk", "Subject", "Trial", "check", "hunt", "shrink", "trial"]
+__all__ = [
+    "CheckReport",
+    "Find",
+    "Shrunk",
+    "Subject",
+    "Trial",
+    "blame",
+    "check",
+    "hunt",
+    "shrink",
+    "trial",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from traceback import extract_tb
 
 from scenarios import Scenario, UserError
 from sim.kernel import TiePolicy
@@ -68,11 +69,8 @@ def trial(subject: Subject, seed: int, ties: str | TiePolicy) -> Trial:
         result = subject.run(seed, ties)
     except UserError:
         raise
-    except Exception as error:
-        if subject.core is None and subject.twin is None:
-            error.add_note(f"in the run that this repeats: {_replay(subject, seed, text)}")
-            raise
-        row = _raised(subject, error, _replay(subject, seed, text))
+    except Exception as error:  # noqa: BLE001 - a core that is not ours may raise anything
+        row = blame(subject, error, seed=seed, ties=text)
         return Trial(
             seed=seed, ties=text, outcome=_OUTCOME_RAISED, digest="", events=0, violations=(row,)
         )
@@ -108,8 +106,12 @@ def stories(link: str, result: RunResult) -> list[ViolationRow]:
     return told
 
 
-def _replay(subject: Subject, seed: int, ties: str) -> str:
-    return replay_command(
+def blame(subject: Subject, error: Exception, *, seed: int, ties: str) -> ViolationRow:
+    """Return the violation of a core that is not ours and raised what no core may raise.
+
+    Raises the error again, with the command that repeats it, when the core is ours.
+    """
+    replay = replay_command(
         subject.source or subject.scenario.name,
         seed=seed,
         ties=ties,
@@ -117,15 +119,20 @@ def _replay(subject: Subject, seed: int, ties: str) -> str:
         twin=subject.twin,
         parameters=subject.parameters,
     )
-
-
-def _raised(subject: Subject, error: Exception, replay: str) -> ViolationRow:
-    core = subject.core or subject.twin
+    if subject.core is None and subject.twin is None:
+        error.add_note(f"in the run that this repeats: {replay}")
+        raise error
     return ViolationRow(
         run_key="",
         property=CORE_RAISED,
         at_ns=0,
-        says=f"{core} raised {type(error).__name__}: {error}",
-        story="The run ended with that exception; there is no trace of it.",
+        says=f"{subject.core or subject.twin} raised {type(error).__name__}: {error}",
+        story=_where(error),
         replay=replay,
     )
+
+
+def _where(error: Exception) -> str:
+    """Return the last places of an exception's way, oldest first."""
+    frames = extract_tb(error.__traceback__)[-4:]
+    return "\n".join(f"{frame.name}, line {frame.lineno}: {frame.line}" for frame in frames)

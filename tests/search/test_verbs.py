@@ -92,6 +92,20 @@ def test_replay_writes_story_and_pictures(file, capsys):
     assert "lines left out)" in capsys.readouterr().out
 
 
+def test_a_core_that_raises_is_found_shrunk_and_shown(file, capsys):
+    """Somebody else's exception is a violation in every verb, and the smallest file repeats it."""
+    core = ["--core", "tests.search.toy:raising_core"]
+    assert main(["hunt", "lossy.toml", *core, "--out", "small.toml", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["found"] == "the_core_raises_protocol_errors_only"
+    assert found["replay"].startswith("ckptsim replay small.toml --seed 0")
+    for verb in ("run", "replay", "check"):
+        assert main([verb, "small.toml", *core]) == 1
+        assert "raised KeyError: 0" in capsys.readouterr().out
+    assert main(["run", "small.toml", *core, "--json"]) == 1
+    assert len(json.loads(capsys.readouterr().out)["violations"]) == 1
+
+
 def test_an_impure_core_is_refused_with_its_lines(file, capsys):
     """A core whose source depends on more than the seed is refused before it runs."""
     (file / "impure_core.py").write_text("import random\n\ndef make(**_):\n    return {1}.pop()\n")
