@@ -41,6 +41,13 @@ TOPICS: dict[str, Topic] = {
     "units": Topic(
         says="units of durations, sizes and rates", maker="sim.cli.reference:units_page"
     ),
+    "barrier-states": Topic(
+        says="state tables of the barrier handlers", maker="sim.cli.barrier_pages:states_page"
+    ),
+    "edges": Topic(
+        says="what each kind of edge means for barriers and rescaling",
+        maker="sim.cli.barrier_pages:edges_page",
+    ),
 }
 
 

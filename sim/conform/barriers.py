@@ -20,7 +20,7 @@ from models.barriers.reason import FailureReason
 from models.barriers.states import State
 from models.barriers.tracker import BarrierTracker
 from sim.conform.runner import CoreFactory, Mismatch, Vector
-from sim.twins.barriers import Part, find_twin
+from sim.twins.barriers import TWINS, Part, find_twin
 
 MS = 1_000_000
 
@@ -168,9 +168,9 @@ class BarriersAdapter:
         if twin is None:
             return None
         wanted = Part.TRACKER if vector["handler"] == "tracker" else Part.HANDLER
-        if find_twin(twin).part is wanted:
+        if twin in TWINS and find_twin(twin).part is wanted:
             return None
-        return f"the twin {twin} is not about the {wanted.value}"
+        return f"there is no twin {twin!r} of the {wanted.value}"
 
     def run(self, vector: Vector, factory: CoreFactory | None, twin: str | None) -> Mismatch | None:
         """Compare everything that the vector carries, step by step."""

@@ -29,7 +29,7 @@ class CoordinatorAdapter:
     def skip_reason(self, vector: Vector, twin: str | None) -> str | None:
         """Skip what another core or a twin of another part would run."""
         del vector
-        return None if twin is None else f"the twin {twin} is not about these parts"
+        return None if twin is None else f"there is no twin {twin!r} of these parts"
 
     def run(self, vector: Vector, factory: CoreFactory | None, twin: str | None) -> Mismatch | None:
         """Compare every value that the vector carries."""

@@ -32,7 +32,7 @@ class RescaleAdapter:
     def skip_reason(self, vector: Vector, twin: str | None) -> str | None:
         """Skip what a twin would run: there are none of these functions."""
         del vector
-        return None if twin is None else f"the twin {twin} is not about rescaling"
+        return None if twin is None else f"there is no twin {twin!r} of rescaling"
 
     def run(self, vector: Vector, factory: CoreFactory | None, twin: str | None) -> Mismatch | None:
         """Compare every value that the vector carries."""
