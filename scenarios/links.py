@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scenarios.dataflow import DataflowModel
 from scenarios.dataflow_names import GOALS as DATAFLOW_GOALS
+from scenarios.jobs import BARRIER_PROTOCOL, FINAL_CHECKPOINT
 from scenarios.spec import Link
 from scenarios.sync import SyncModel
 from scenarios.sync_faults import SYNC_FAULTS
@@ -27,6 +28,8 @@ _ALL: tuple[Link, ...] = (
         model=DataflowModel,
         goals=DATAFLOW_GOALS,
     ),
+    BARRIER_PROTOCOL,
+    FINAL_CHECKPOINT,
 )
 
 LINKS: dict[str, Link] = {link.name: link for link in _ALL}

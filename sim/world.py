@@ -34,7 +34,8 @@ CoreFactory = Callable[..., Any]
 WORLDS: dict[str, str] = {
     "ordering": "sim.sync",
     "barriers": "sim.dataflow",
-    "final_checkpoint": "sim.lifecycle",
+    "barrier_protocol": "sim.jobs",
+    "final_checkpoint": "sim.jobs",
     "checkpoint_store": "sim.store",
     "composed": "sim.composed",
 }

@@ -100,6 +100,13 @@ class Subpartition:
         """Whether something of high priority is queued."""
         return bool(self._priority)
 
+    @property
+    def data_first(self) -> bool:
+        """Whether the next element to be sent is data, which costs a credit; events cost none."""
+        if self._priority or not self._queue:
+            return False
+        return not isinstance(self._queue[0], NetworkEvent)
+
     def priority_elements(self) -> tuple[NetworkEvent, ...]:
         """Return the priority section, front first."""
         return tuple(self._priority or ())

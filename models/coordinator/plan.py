@@ -33,11 +33,16 @@ class FinishedState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A connection between two vertices, by their names."""
+    """A connection between two vertices, by their names.
+
+    senders: for a pointwise edge between unequal parallelisms, the upstream subtasks of each
+    downstream subtask; None joins equal indices.
+    """
 
     upstream: str
     downstream: str
     pattern: Pattern
+    senders: tuple[tuple[int, ...], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,17 +181,18 @@ def _to_trigger(vertices: Sequence[Vertex], edges: Sequence[Edge]) -> list[Task]
     for vertex in vertices:
         inputs = [edge for edge in edges if edge.downstream == vertex.name]
         for index in vertex.running:
-            fed = any(_feeds(by_name[edge.upstream], edge.pattern, index) for edge in inputs)
+            fed = any(_feeds(by_name[edge.upstream], edge, index) for edge in inputs)
             if not fed:
                 chosen.append((vertex.name, index))
     return chosen
 
 
-def _feeds(upstream: Vertex, pattern: Pattern, index: int) -> bool:
+def _feeds(upstream: Vertex, edge: Edge, index: int) -> bool:
     """Say whether a running subtask of `upstream` is connected to the subtask `index`."""
-    if pattern is Pattern.ALL_TO_ALL:
+    if edge.pattern is Pattern.ALL_TO_ALL:
         return not upstream.fully_finished
-    return index < upstream.parallelism and index not in upstream.finished
+    senders = (index,) if edge.senders is None else edge.senders[index]
+    return any(s < upstream.parallelism and s not in upstream.finished for s in senders)
 
 
 def _recorded(vertex: Vertex) -> FinishedState:

@@ -79,7 +79,7 @@ class TaskLifecycle:
         """Return the conditions of closing that are not met yet, in the order of the table."""
         return tuple(act for act in waits(self.parameters.kind, self.mode) if not self._met(act))
 
-    # --- one method per group of events -----------------------------------------------------
+    # --- one method per group of events ---
 
     def _handle(self, event: on.Event) -> None:  # noqa: C901, PLR0912 - one branch per event
         match event:
@@ -176,7 +176,7 @@ class TaskLifecycle:
         elif checkpoint_id > self.last_checkpoint:
             self._aborted_early.add(checkpoint_id)
 
-    # --- checkpoints --------------------------------------------------------------------------
+    # --- checkpoints ---
 
     def _barrier(self, channel: int, checkpoint_id: int, *, savepoint: bool) -> None:
         """Align the barriers of a checkpoint; a newer one subsumes the one being aligned."""
@@ -236,7 +236,7 @@ class TaskLifecycle:
             do.TakeSnapshot(checkpoint_id, self.ended, self.parameters.finished_on_restore)
         )
 
-    # --- the table ------------------------------------------------------------------------------
+    # --- the table ---
 
     def _run(self, cue: Cue) -> None:
         """Carry out the cells of a cue for the present end mode, and take on each row's status."""
@@ -326,7 +326,7 @@ class TaskLifecycle:
             return len(self._acknowledged) == self.parameters.output_channels
         return self.checkpoint_done or (not final and self.savepoint_id is None)
 
-    # --- helpers --------------------------------------------------------------------------------
+    # --- helpers ---
 
     @property
     def _runs_operators(self) -> bool:

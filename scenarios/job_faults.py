@@ -1,0 +1,130 @@
+"""Faults that can befall a job; a closed union of frozen data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from scenarios.errors import Problem
+from scenarios.fields import REQUIRED, count, duration_ns, name
+
+_PLAN = "assumption: part of the fault plan"
+
+
+class _Vertex(Protocol):
+    """What a fault needs to know of a vertex."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def parallelism(self) -> int: ...
+
+
+class _Job(Protocol):
+    """What a fault needs to know of a job."""
+
+    @property
+    def vertices(self) -> tuple[_Vertex, ...]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _AtSubtask:
+    """A fault of one subtask."""
+
+    vertex: str = name(REQUIRED, says="vertex concerned", source=_PLAN)
+    subtask: int = count(0, unit="index", says="subtask concerned, from 0", source=_PLAN)
+
+    def problems_in(self, model: _Job) -> list[Problem]:
+        """Return what does not fit the job."""
+        found = next((v for v in model.vertices if v.name == self.vertex), None)
+        if found is None:
+            return [Problem("vertex", f'"{self.vertex}"', "the name of a vertex")]
+        if self.subtask >= found.parallelism:
+            expected = f"less than the parallelism {found.parallelism}"
+            return [Problem("subtask", str(self.subtask), expected)]
+        return []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrashTask(_AtSubtask):
+    """A subtask fails at an instant; the job restarts from its latest completed checkpoint."""
+
+    at_ns: int = duration_ns(REQUIRED, says="instant of the failure", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrashAtCheckpoint(_AtSubtask):
+    """A subtask fails right after it has taken its snapshot of a checkpoint."""
+
+    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailSnapshot(_AtSubtask):
+    """A subtask's asynchronous snapshot fails, so the checkpoint is declined."""
+
+    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelayAcknowledgement(_AtSubtask):
+    """A subtask's acknowledgement of a checkpoint comes late."""
+
+    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
+    delay_ns: int = duration_ns(REQUIRED, says="how much later", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoseNotification(_AtSubtask):
+    """A subtask never hears that a checkpoint is complete."""
+
+    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelayNotification(_AtSubtask):
+    """A subtask hears late that a checkpoint is complete."""
+
+    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
+    delay_ns: int = duration_ns(REQUIRED, says="how much later", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelayTrigger(_AtSubtask):
+    """The trigger of a checkpoint reaches a subtask late."""
+
+    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
+    delay_ns: int = duration_ns(REQUIRED, says="how much later", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StallTask(_AtSubtask):
+    """A subtask's thread stands still for a while."""
+
+    at_ns: int = duration_ns(REQUIRED, says="instant of the stall", source=_PLAN)
+    lasts_ns: int = duration_ns(REQUIRED, says="how long it lasts", source=_PLAN)
+
+
+JobFault = (
+    CrashTask
+    | CrashAtCheckpoint
+    | FailSnapshot
+    | DelayAcknowledgement
+    | LoseNotification
+    | DelayNotification
+    | DelayTrigger
+    | StallTask
+)
+
+JOB_FAULTS: Mapping[str, type] = {
+    "crash_task": CrashTask,
+    "crash_at_checkpoint": CrashAtCheckpoint,
+    "fail_snapshot": FailSnapshot,
+    "delay_acknowledgement": DelayAcknowledgement,
+    "lose_notification": LoseNotification,
+    "delay_notification": DelayNotification,
+    "delay_trigger": DelayTrigger,
+    "stall_task": StallTask,
+}

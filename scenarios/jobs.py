@@ -1,0 +1,443 @@
+"""Jobs at the granularity of records: what the protocols of a dataflow job are hunted on.
+
+A job is a graph of vertices with subtasks, whose channels carry records one by one together with
+barriers and end marks.  Every record has an identity, so the world knows where each one is.  Costs
+are few and may be zero; the calibrated model of buffers and rates is another link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+from scenarios import graphs
+from scenarios.errors import Problem
+from scenarios.fields import (
+    REQUIRED,
+    choice,
+    count,
+    duration_ns,
+    flag,
+    many,
+    name,
+    nested,
+    ratio,
+)
+from scenarios.job_faults import JOB_FAULTS
+from scenarios.spec import Link
+
+_JOB = "assumption: part of the job"
+_SMALL = "assumption: small enough to be hunted in milliseconds"
+_FLINK = "Source: Apache Flink 1.20.3, "
+
+
+class VertexKind(StrEnum):
+    """What a vertex does."""
+
+    SOURCE = "source"
+    OPERATOR = "operator"
+    SINK = "sink"
+
+
+class Partitioner(StrEnum):
+    """How records choose a subtask of the next vertex."""
+
+    FORWARD = "forward"
+    REBALANCE = "rebalance"
+    RESCALE = "rescale"
+    KEYED = "keyed"
+    BROADCAST = "broadcast"
+    GLOBAL = "global"
+
+
+POINTWISE = (Partitioner.FORWARD, Partitioner.RESCALE)
+# Edges over which a barrier must not overtake: their order or their copies would not survive.
+ALWAYS_ALIGNED = (*POINTWISE, Partitioner.BROADCAST)
+
+
+class Mode(StrEnum):
+    """How checkpoints treat records in flight."""
+
+    ALIGNED = "aligned"
+    UNALIGNED = "unaligned"
+    ALIGNED_TIMEOUT = "aligned_timeout"
+    AT_LEAST_ONCE = "at_least_once"
+
+
+class Protocol(StrEnum):
+    """How tasks end: released Flink, the FLIP as written, or each task for itself."""
+
+    FLINK = "flink"
+    FLIP = "flip"
+    NAIVE = "naive"
+
+
+class StopKind(StrEnum):
+    """How stop-with-savepoint ends the job."""
+
+    DRAIN = "drain"
+    NO_DRAIN = "no_drain"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vertex:
+    """One vertex of the job graph; every subtask is built alike."""
+
+    name: str = name(REQUIRED, says="name of the vertex", source=_JOB)
+    kind: VertexKind = choice("operator", VertexKind, says="what it does", source=_JOB)
+    parallelism: int = count(
+        1, minimum=1, maximum=128, unit="subtasks", says="number of subtasks", source=_SMALL
+    )
+    chain: int = count(
+        1, minimum=1, maximum=8, unit="operators", says="operators in the chain", source=_SMALL
+    )
+    service_ns: int = duration_ns(
+        "1 ms", maximum="1 h", says="time to process one record", source=_SMALL
+    )
+    service_step_ns: int = duration_ns(
+        0, maximum="1 h", says="added to the service time per subtask index", source=_SMALL
+    )
+    records: int | None = count(
+        None,
+        maximum=1_000_000,
+        unit="records per subtask",
+        says="what a source emits before it ends; absent: it has no end of its own",
+        source=_SMALL,
+        optional=True,
+    )
+    records_step: int = count(
+        0,
+        maximum=100_000,
+        unit="records",
+        says="added to the records per subtask index",
+        source=_SMALL,
+    )
+    emit_interval_ns: int = duration_ns(
+        "1 ms", maximum="1 h", says="time between two records of a source subtask", source=_SMALL
+    )
+    union_state: bool = flag(
+        False, says="it uses union list state, which is redistributed whole", source=_JOB
+    )
+    opens_after_finish: bool = flag(
+        False,
+        says="a sink opens transactions also after finish()",
+        source=_FLINK + "TwoPhaseCommitSinkFunction opens none (FLINK-23473)",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """One edge of the job graph; two edges into a vertex are two input gates."""
+
+    upstream: str = name(REQUIRED, says="vertex that sends", source=_JOB)
+    downstream: str = name(REQUIRED, says="vertex that receives", source=_JOB)
+    partitioner: Partitioner = choice(
+        "keyed", Partitioner, says="how records choose a subtask", source=_JOB
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Channels:
+    """What every channel between two subtasks can hold, and what passing it costs."""
+
+    sender_records: int = count(
+        4,
+        minimum=1,
+        maximum=100_000,
+        unit="records",
+        says="room in the sender's queue",
+        source=_SMALL,
+    )
+    receiver_records: int = count(
+        4, minimum=1, maximum=100_000, unit="records", says="credit of the receiver", source=_SMALL
+    )
+    preloaded_records: int = count(
+        0,
+        maximum=10_000,
+        unit="records",
+        says="records that every channel holds at the start, as if processed upstream",
+        source="assumption: stands for a backlog that has built up",
+    )
+    latency_ns: int = duration_ns(0, maximum="1 min", says="time on the wire", source=_SMALL)
+    end_of_partition_ns: int = duration_ns(
+        0, maximum="1 min", says="time that EndOfPartition takes on top", source=_SMALL
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpointing:
+    """When checkpoints are triggered and what they cost."""
+
+    enabled: bool = flag(True, says="checkpoints are taken at all", source=_JOB)
+    mode: Mode = choice("aligned", Mode, says="how records in flight are treated", source=_JOB)
+    interval_ns: int = duration_ns(
+        "20 ms", minimum="1 us", maximum="10 d", says="time between triggers", source=_SMALL
+    )
+    first_trigger_ns: int | None = duration_ns(
+        None,
+        says="instant of the first trigger; absent: one interval",
+        source=_SMALL,
+        optional=True,
+    )
+    alignment_timeout_ns: int = duration_ns(
+        "5 ms", maximum="10 d", says="after which alignment gives way", source=_SMALL
+    )
+    timeout_ns: int = duration_ns(
+        "10 min",
+        minimum="1 us",
+        says="after which a checkpoint expires",
+        source=_FLINK + "CheckpointConfig",
+    )
+    min_pause_ns: int = duration_ns(
+        0, says="from a completion to the next periodic trigger", source=_FLINK + "CheckpointConfig"
+    )
+    max_concurrent: int = count(
+        1,
+        minimum=1,
+        maximum=100,
+        unit="checkpoints",
+        says="checkpoints under way at once",
+        source=_FLINK + "CheckpointConfig",
+    )
+    tolerable_failures: int = count(
+        1_000,
+        unit="checkpoints",
+        says="failed ones in a row that the job survives",
+        source="assumption: high, so that a hunt goes on; Flink's default is 0",
+    )
+    retained: int = count(
+        1,
+        minimum=1,
+        maximum=1_000,
+        unit="checkpoints",
+        says="completed ones that are kept",
+        source=_FLINK + "CheckpointConfig",
+    )
+    after_finish: bool = flag(
+        True,
+        says="checkpoints go on after tasks have finished",
+        source=_FLINK + "execution.checkpointing.checkpoints-after-tasks-finish",
+    )
+    immediate_final: bool = flag(
+        True,
+        says="a checkpoint is triggered when all tasks have reached the end of data",
+        source="Source: Apache Flink 1.18, FLINK-28386",
+    )
+    skip_missed_ticks: bool = flag(
+        False,
+        says="a periodic trigger that meets a running checkpoint is skipped, not queued",
+        source="Source: Apache Flink queues it; skipping makes closed forms simple",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """What messages and snapshots cost."""
+
+    rpc_ns: int = duration_ns(
+        0, maximum="1 min", says="a message to or from the coordinator", source=_SMALL
+    )
+    rpc_jitter_ns: int = duration_ns(
+        0, maximum="1 min", says="at most added to a message, by chance", source=_SMALL
+    )
+    notification_jitter_ns: int = duration_ns(
+        0,
+        maximum="1 min",
+        says="at most added to a notification, by chance: notifications can change order",
+        source=_SMALL,
+    )
+    notification_loss_ratio: float = ratio(
+        0.0, says="share of completion notifications that are lost", source=_SMALL
+    )
+    snapshot_sync_ns: int = duration_ns(
+        0, maximum="1 min", says="the task thread's part of a snapshot", source=_SMALL
+    )
+    snapshot_async_ns: int = duration_ns(
+        0, maximum="1 h", says="from there to the acknowledgement", source=_SMALL
+    )
+    snapshot_jitter_ns: int = duration_ns(
+        0, maximum="1 h", says="at most added to the asynchronous part, by chance", source=_SMALL
+    )
+    completion_ns: int = duration_ns(
+        0, maximum="1 h", says="from the last acknowledgement to the notifications", source=_SMALL
+    )
+    restart_ns: int = duration_ns(
+        "10 ms", maximum="1 h", says="from a failure to the next attempt", source=_SMALL
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How the tasks end, and whether the user stops the job."""
+
+    protocol: Protocol = choice("flink", Protocol, says="whose rules tasks follow", source=_JOB)
+    acknowledgements: bool = flag(
+        True,
+        says="a task waits until its EndOfData is acknowledged",
+        source="Source: FLIP-147; off for comparison only",
+    )
+    stop_at_ns: int | None = duration_ns(
+        None, says="instant of a stop-with-savepoint", source=_JOB, optional=True
+    )
+    stop_kind: StopKind = choice(
+        "drain", StopKind, says="whether the stop drains the job", source=_JOB
+    )
+    horizon_ns: int = duration_ns(
+        "10 min",
+        minimum="1 us",
+        says="when a job with an endless source is stopped with drain",
+        source=_SMALL,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A job, its checkpoints, its costs and its end."""
+
+    vertices: tuple[Vertex, ...] = many(
+        Vertex, REQUIRED, says="the vertices", source=_JOB, minimum=1, maximum=64
+    )
+    edges: tuple[Edge, ...] = many(Edge, says="the edges", source=_JOB, maximum=256)
+    channels: Channels = nested(Channels, says="every channel", source=_JOB)
+    checkpointing: Checkpointing = nested(Checkpointing, says="checkpoints", source=_JOB)
+    costs: Costs = nested(Costs, says="costs", source=_JOB)
+    ending: Ending = nested(Ending, says="the end", source=_JOB)
+
+    def problems(self) -> list[Problem]:
+        """Return what does not hold between the values."""
+        found = _graph_problems(self.vertices, self.edges)
+        chain = [(one.name, next_.name) for one, next_ in pairwise(self.vertices)]
+        single = all(vertex.parallelism == 1 for vertex in self.vertices)
+        if self.channels.preloaded_records and (
+            not single or [(edge.upstream, edge.downstream) for edge in self.edges] != chain
+        ):
+            found.append(
+                Problem(
+                    "channels.preloaded_records",
+                    str(self.channels.preloaded_records),
+                    "0, unless the job is a chain of single subtasks in order",
+                )
+            )
+        overtaking = self.checkpointing.mode in (Mode.UNALIGNED, Mode.ALIGNED_TIMEOUT)
+        if overtaking and self.checkpointing.max_concurrent > 1:
+            found.append(
+                Problem(
+                    "checkpointing.max_concurrent",
+                    str(self.checkpointing.max_concurrent),
+                    "1, because unaligned checkpoints do not run concurrently",
+                )
+            )
+        return found
+
+
+def _graph_problems(vertices: Sequence[Vertex], edges: Sequence[Edge]) -> list[Problem]:
+    names = [vertex.name for vertex in vertices]
+    found = [
+        Problem(f"vertices[{index}].name", f'"{repeated}"', "a name that no other vertex has")
+        for index, repeated in graphs.repeated(names)
+    ]
+    for index, edge in enumerate(edges):
+        found += [
+            Problem(f"edges[{index}].{side}", f'"{value}"', "the name of a vertex")
+            for side, value in (("upstream", edge.upstream), ("downstream", edge.downstream))
+            if value not in names
+        ]
+    if found:
+        return found
+    before = {n: [e.upstream for e in edges if e.downstream == n] for n in names}
+    circle = graphs.cycle(before)
+    if circle:
+        return [Problem("edges", " -> ".join(circle), "a graph without a cycle")]
+    by_name = {vertex.name: vertex for vertex in vertices}
+    for index, vertex in enumerate(vertices):
+        found += _place_problems(index, vertex, before[vertex.name], edges)
+    for index, edge in enumerate(edges):
+        up, down = by_name[edge.upstream], by_name[edge.downstream]
+        if edge.partitioner is Partitioner.FORWARD and up.parallelism != down.parallelism:
+            found.append(
+                Problem(
+                    f"edges[{index}].partitioner",
+                    f"forward from {up.parallelism} to {down.parallelism} subtasks",
+                    "equal parallelism on both sides",
+                )
+            )
+    return found
+
+
+def _place_problems(
+    index: int, vertex: Vertex, inputs: Sequence[str], edges: Sequence[Edge]
+) -> list[Problem]:
+    """Return what is wrong with the place of a vertex in the graph."""
+    path = f"vertices[{index}]"
+    outputs = [edge for edge in edges if edge.upstream == vertex.name]
+    found = []
+    if (vertex.kind is VertexKind.SOURCE) == bool(inputs):
+        expected = "no edge into a source" if inputs else "an edge into every other vertex"
+        found.append(Problem(f"{path}.kind", f'"{vertex.kind.value}"', expected))
+    if vertex.kind is VertexKind.SINK and outputs:
+        found.append(Problem(f"{path}.kind", '"sink"', "no edge out of a sink"))
+    if vertex.kind is not VertexKind.SOURCE and vertex.records is not None:
+        found.append(Problem(f"{path}.records", str(vertex.records), "nothing but at a source"))
+    return found
+
+
+GOALS = (
+    "barrier_overtook_records",
+    "completed_between_end_of_data_and_acknowledgement",
+    "completed_after_lost_notification",
+    "declined_because_closing",
+    "restored_fully_finished",
+    "restored_partly_finished",
+    "stopped_under_backlog_drain",
+    "stopped_under_backlog_no_drain",
+    "timed_out_in_input",
+    "timed_out_in_output",
+    "cancelled_by_announcement_only",
+    "subsumed",
+    "expired",
+    "credit_starved",
+    "restarted",
+    "triggered_by_remote_call_below_finished",
+    "immediate_final_checkpoint",
+)
+
+PROPERTIES = (
+    "consistent_cut",
+    "exactly_once_output",
+    "exactly_once_state",
+    "at_least_once_output",
+    "no_commit_before_completion",
+    "transaction_ends_once",
+    "aborted_transactions_are_empty_at_close",
+    "end_marks_in_order",
+    "finished_task_leaves_no_records",
+    "plan_reaches_every_running_task",
+    "completed_ids_increase",
+    "union_state_ends_together",
+    "restored_checkpoint_gives_the_same_output",
+    "job_ends",
+    "stop_ends",
+    "no_channel_stays_blocked",
+    "checkpoint_ends_in_time",
+)
+
+FINAL_CHECKPOINT = Link(
+    name="final_checkpoint",
+    says="bounded jobs: EndOfData, its acknowledgement, final checkpoints, stop-with-savepoint",
+    key="job",
+    model=Job,
+    faults=JOB_FAULTS,
+    goals=GOALS,
+    properties=PROPERTIES,
+)
+BARRIER_PROTOCOL = Link(
+    name="barrier_protocol",
+    says="barriers, in-flight records, crash and recovery, record by record",
+    key="job",
+    model=Job,
+    faults=JOB_FAULTS,
+    goals=GOALS,
+    properties=PROPERTIES,
+)

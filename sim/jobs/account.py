@@ -1,0 +1,154 @@
+"""The world's own account of a job: what was put into and taken from each channel, and by whom.
+
+Nothing here asks a protocol core what it believes.  Every channel numbers its records; a checkpoint
+is a consistent cut when, for each channel, what the sender had emitted before its snapshot is
+exactly what the receiver had taken before its own plus what the checkpoint holds of the channel.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from scenarios.jobs import Job, Mode, Protocol, VertexKind
+from sim.jobs.graph import Graph
+from sim.jobs.snapshot import SOURCE_SPAN, Element, JobCheckpoint, TaskSnapshot
+
+if TYPE_CHECKING:
+    from sim.jobs.link import Link
+    from sim.jobs.task import Task
+
+_ORDER = ("watermark", "end of data", "end of partition")
+
+Violate = Callable[[str, str], None]
+
+
+class Account:
+    """The account of one attempt."""
+
+    def __init__(self, job: Job, graph: Graph, violate: Violate) -> None:
+        self.job = job
+        self.graph = graph
+        self._violate = violate
+        self._marks: dict[int, list[str]] = {}
+        self._finished: dict[int, int] = {}
+        self._ended: set[int] = set()
+        self.last_emitted: dict[int, int] = {}  # per channel whose sender has left
+
+    def mark(self, task: Task, mark: str) -> None:
+        """Note an end mark that a task sends: each comes once, in order."""
+        marks = self._marks.setdefault(task.spec.index, [])
+        if marks and _ORDER.index(mark) <= _ORDER.index(marks[-1]):
+            self._violate("end_marks_in_order", f"{task.name} sends {mark} after {marks[-1]}")
+        marks.append(mark)
+
+    def end_input(self, task: Task) -> None:
+        """Note endInput(): it comes before finish()."""
+        if task.ending.operators_finished:
+            self._violate("end_marks_in_order", f"{task.name}: endInput after finish")
+
+    def finish(self, task: Task) -> None:
+        """Note that an operator has finished: at most once each."""
+        count = self._finished.get(task.spec.index, 0) + 1
+        self._finished[task.spec.index] = count
+        if count > task.spec.vertex.chain:
+            self._violate("end_marks_in_order", f"{task.name}: finish() more than once")
+
+    def channel_ended(self, link: Link) -> None:
+        """Note EndOfPartition at the receiver: nothing may be left in the channel."""
+        if link.spec.index in self._ended:
+            self._violate("end_marks_in_order", f"{link.receiver.name} gets EndOfPartition twice")
+        self._ended.add(link.spec.index)
+
+    def left(self, link: Link) -> None:
+        """Note that a sender leaves: under the acknowledgement rule its channels are empty."""
+        self.last_emitted[link.spec.index] = link.emitted
+        remaining = link.emitted - link.consumed
+        if remaining and self.job.ending.protocol is not Protocol.NAIVE:
+            says = f"{link.sender.name} leaves with {remaining} records not processed behind it"
+            self._violate("finished_task_leaves_no_records", says)
+
+    # --- checkpoints ---
+
+    def check_cut(self, checkpoint: JobCheckpoint) -> None:
+        """Check that a completed checkpoint cuts every channel consistently."""
+        exactly_once = self.job.checkpointing.mode is not Mode.AT_LEAST_ONCE
+        for channel in self.graph.channels:
+            receiver = checkpoint.tasks.get(channel.downstream)
+            if receiver is None:
+                continue  # it had finished, so its input had ended
+            sender = checkpoint.tasks.get(channel.upstream)
+            output: tuple[Element, ...] = ()
+            if sender is not None:
+                emitted = sender.emitted[channel.index]
+                output = sender.output_state.get(channel.index, ())
+            elif channel.index in self.last_emitted:
+                emitted = self.last_emitted[channel.index]
+            else:
+                continue  # it was restored as finished and has sent nothing but end marks
+            held = receiver.input_state.get(channel.index, ()) + output
+            self._check_channel(checkpoint, channel.index, receiver, emitted, held, exactly_once)
+
+    def _check_channel(  # noqa: PLR0917
+        self,
+        checkpoint: JobCheckpoint,
+        channel: int,
+        receiver: TaskSnapshot,
+        emitted: int,
+        held: tuple[Element, ...],
+        exactly_once: bool,  # noqa: FBT001
+    ) -> None:
+        consumed = receiver.consumed[channel]
+        found = [number for number, _ in held]
+        expected = list(range(consumed + 1, emitted + 1))
+        early = consumed > emitted
+        if (found == expected and not early) or (not exactly_once and not expected):
+            return
+        spec = self.graph.channels[channel]
+        where = (
+            f"{self.graph.tasks[spec.upstream].name} -> {self.graph.tasks[spec.downstream].name}"
+        )
+        says = (
+            f"checkpoint {checkpoint.checkpoint_id}, channel {where}: {emitted} records sent "
+            f"before the barrier, {consumed} processed before the snapshot, "
+            f"in flight {found or 'none'}"
+        )
+        self._violate("consistent_cut", says)
+
+
+def expected_output(graph: Graph, positions: Mapping[int, int]) -> dict[str, Counter[int]]:
+    """Return per vertex how often each record must be processed there in all.
+
+    positions: records that each source task has emitted in all.
+    """
+    found: dict[str, Counter[int]] = {vertex.name: Counter() for vertex in graph.vertices}
+    for vertex in graph.vertices:
+        if vertex.kind is not VertexKind.SOURCE:
+            continue
+        arrivals = graph.arrivals(vertex.name)
+        records = [
+            record
+            for task in graph.tasks_of(vertex.name)
+            for record in _identities(task, positions.get(task, 0))
+        ]
+        for name, times in arrivals.items():
+            if times and name != vertex.name:
+                found[name].update(dict.fromkeys(records, times))
+    return found
+
+
+def _identities(task: int, count: int) -> range:
+    return range(task * SOURCE_SPAN, task * SOURCE_SPAN + count)
+
+
+def differences(expected: Counter[int], found: Counter[int]) -> str | None:
+    """Say in words how two outputs differ, or None; at most three records are named."""
+    missing = sorted((expected - found).elements())
+    extra = sorted((found - expected).elements())
+    parts = []
+    if missing:
+        parts.append(f"{len(missing)} missing (such as {missing[:3]})")
+    if extra:
+        parts.append(f"{len(extra)} too many (such as {extra[:3]})")
+    return ", ".join(parts) or None

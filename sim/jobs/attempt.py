@@ -1,0 +1,229 @@
+"""One attempt to run a job: its tasks and channels, from deployment to end or failure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from models.barriers import Barrier
+from models.barriers.reason import FailureReason
+from models.coordinator.plan import FinishedState
+from models.lifecycle import TaskLifecycle, TaskParameters, TaskState
+from models.lifecycle import events as on
+from sim.jobs.account import Account
+from sim.jobs.graph import TaskSpec
+from sim.jobs.kinds import Kind
+from sim.jobs.link import Link
+from sim.jobs.snapshot import SOURCE_SPAN, JobCheckpoint, TaskSnapshot
+from sim.jobs.task import Task
+from sim.kernel import Entity, Timer
+
+if TYPE_CHECKING:
+    from sim.jobs.checkpointing import Parts
+    from sim.jobs.world import JobWorld
+
+
+class Attempt:
+    """The tasks and channels of one attempt; after a failure nothing of it acts any more."""
+
+    def __init__(self, world: JobWorld, number: int, restored: JobCheckpoint | None) -> None:
+        self.world = world
+        self.number = number
+        self.env = world.env
+        self.job = world.job
+        self.graph = world.graph
+        self.faults = world.faults
+        self.external = world.external
+        self.alive = True
+        self.restored = restored
+        self.restored_id = restored.checkpoint_id if restored is not None else None
+        self.checks_final_transactions = True
+        self.account = Account(world.job, world.graph, world.violate)
+        self.tasks: list[Task] = []
+        for spec in self.graph.tasks:
+            self.tasks.append(self._deploy(spec))
+        self.links = [Link(self, spec) for spec in self.graph.channels]
+        for spec, task in zip(self.graph.tasks, self.tasks, strict=True):
+            task.inputs = [self.links[index] for index in self.graph.inputs[spec.index]]
+            task.outputs = [
+                (output, [self.links[index] for index in output.channels])
+                for output in self.graph.outputs[spec.index]
+            ]
+        self._fill_channels()
+
+    @property
+    def lifecycle_factory(self) -> Callable[[TaskParameters], TaskLifecycle]:
+        """Return what makes lifecycle cores: ours, a twin's or the user's."""
+        return self.world.lifecycle_factory
+
+    def start(self) -> None:
+        """Begin: channels send what they hold, tasks work."""
+        for link in self.links:
+            link.pump()
+        for task in self.tasks:
+            task.start()
+
+    # --- time ---
+
+    def later(
+        self, delay_ns: int, kind: Kind, entity: Entity, function: Callable[..., None], *rest: Any
+    ) -> None:
+        """Call a function after a delay, unless the attempt has failed by then."""
+        self.env.call_in(delay_ns, kind, entity, self._if_alive, function, *rest)
+
+    def timer_in(
+        self, delay_ns: int, kind: Kind, entity: Entity, function: Callable[..., None], *rest: Any
+    ) -> Timer:
+        """Set a timer that can be cancelled."""
+        return self.env.call_in(delay_ns, kind, entity, self._if_alive, function, *rest)
+
+    def _if_alive(self, function: Callable[..., None], *rest: Any) -> None:
+        if self.alive:
+            function(*rest)
+
+    def jitter(self, purpose: str, at_most_ns: int) -> int:
+        """Draw a delay between 0 and a bound, both included."""
+        if at_most_ns == 0:
+            return 0
+        return self.env.stream(purpose).integer(0, at_most_ns)
+
+    # --- what tasks tell the world ---
+
+    def goal(self, name: str) -> None:
+        """Count a situation that was reached."""
+        self.env.goals.reach(name)
+
+    def violate(self, name: str, says: str) -> None:
+        """Report a property that does not hold."""
+        self.world.violate(name, says)
+
+    def progress(self) -> None:
+        """Note that something was done, so the run does not stand still."""
+        self.world.progress_ns = self.env.now
+
+    def is_stop(self, checkpoint: int) -> bool:
+        """Say whether a checkpoint is the savepoint of the stop."""
+        return checkpoint == self.world.coordinator.stop_id
+
+    def performed(self, task: Task, checkpoint: int) -> None:
+        """Note that a task takes part in a checkpoint."""
+        self.env.trace.record("performed", task.entity, checkpoint)
+        if self.faults.crashes_after_snapshot(task.spec, checkpoint):
+            self.later(0, Kind.FAULT, task.entity, self.world.crash, task.spec)
+
+    def committed(self, task: Task, checkpoints: tuple[int, ...]) -> None:
+        """Note that a sink commits what checkpoints have pre-committed."""
+        for number in checkpoints:
+            self.env.trace.record("committed", task.entity, number)
+
+    def check_commit(self, checkpoint: int, spec: TaskSpec) -> None:
+        """Check that something that covers a checkpoint was complete before the commit."""
+        if self.world.coordinator.highest_completed < checkpoint:
+            says = f"{spec.name} commits transaction {checkpoint} before its completion"
+            self.violate("no_commit_before_completion", says)
+
+    def state_changed(self, task: Task, state: TaskState) -> None:
+        """Follow a task from state to state."""
+        self.progress()
+        self.env.trace.record("state", task.entity, state.name)
+        if state is TaskState.WAITING_FOR_FINAL_CP:
+            self.world.coordinator.end_of_data(task)
+        elif state is TaskState.CLOSED:
+            task.gone = True
+            self.world.closed_ns[task.spec.index] = self.env.now
+            self.world.message(Kind.MESSAGE, self.world.task_finished, self, task)
+
+    def acknowledge_end_of_data(self, link: Link) -> None:
+        """Tell the sender of a channel that its EndOfData has been polled."""
+        sender = link.sender
+        self.env.trace.record("end_of_data_acknowledged", link.entity)
+
+        def mail() -> None:
+            if self.world.coordinator.completed_since(sender):
+                self.goal("completed_between_end_of_data_and_acknowledgement")
+            sender.ending.step(on.EndOfDataAcknowledged(link.spec.output))
+
+        self.later(self.job.channels.latency_ns, Kind.MESSAGE, link.entity, sender.post, mail)
+
+    def acknowledge(
+        self, task: Task, checkpoint: int, snapshot: TaskSnapshot, parts: Parts
+    ) -> None:
+        """Send a task's part of a checkpoint to the coordinator."""
+        self.world.message(
+            Kind.MESSAGE,
+            self.world.coordinator.acknowledged,
+            self,
+            task,
+            checkpoint,
+            snapshot,
+            parts,
+        )
+
+    def decline(self, task: Task, checkpoint: int, reason: FailureReason) -> None:
+        """Tell the coordinator that a task takes no part in a checkpoint."""
+        self.env.trace.record("declined", task.entity, checkpoint, reason.value)
+        self.world.message(
+            Kind.MESSAGE, self.world.coordinator.declined, self, task, checkpoint, reason
+        )
+
+    def decline_closing(self, task: Task, checkpoint: int) -> None:
+        """Decline because the task is closing or has closed."""
+        closed = task.ending.state is TaskState.CLOSED
+        reason = (
+            FailureReason.CHECKPOINT_DECLINED_TASK_CLOSING
+            if closed
+            else FailureReason.CHECKPOINT_DECLINED_SUBSUMED
+        )
+        self.decline(task, checkpoint, reason)
+
+    def fail(self, task: Task, reason: str) -> None:
+        """Fail the job because a task has failed."""
+        self.world.fail_over(f"{task.name}: {reason}")
+
+    def trigger(self, task: Task, barrier: Barrier, *, stop: bool, drain: bool) -> None:
+        """Give the coordinator's trigger to a task's mailbox."""
+        task.post(lambda: task.checkpoints.trigger(barrier, stop=stop, drain=drain))
+
+    # --- deployment ---
+
+    def _deploy(self, spec: TaskSpec) -> Task:
+        restored = self.restored
+        if restored is None:
+            return Task(self, spec, restored=None, finished_on_restore=False, exhausted=False)
+        full = restored.vertices[spec.vertex.name] is FinishedState.FULL
+        return Task(
+            self,
+            spec,
+            restored=restored.tasks.get(spec.index),
+            finished_on_restore=full,
+            exhausted=spec.index in restored.finished,
+        )
+
+    def _fill_channels(self) -> None:
+        """Give channels what the restored checkpoint holds of them, or the scenario's backlog."""
+        restored = self.restored
+        if restored is None:
+            self._preload()
+            return
+        for link in self.links:
+            sender = restored.tasks.get(link.spec.upstream)
+            receiver = restored.tasks.get(link.spec.downstream)
+            received = receiver.input_state.get(link.spec.index, ()) if receiver else ()
+            sent = sender.output_state.get(link.spec.index, ()) if sender else ()
+            link.preload([r for _, r in received], [r for _, r in sent])
+
+    def _preload(self) -> None:
+        """Put the backlog into every channel of a chain, the oldest records farthest downstream.
+
+        A preloaded record counts as emitted by the source and as processed by every task that lies
+        upstream of its channel.
+        """
+        count = self.job.channels.preloaded_records
+        source = self.tasks[0]
+        for link in reversed(self.links if count else []):
+            for _ in range(count):
+                record = source.spec.index * SOURCE_SPAN + source.position
+                source.position += 1
+                link.put(record)
+                for task in self.tasks[1 : link.spec.upstream + 1]:
+                    task.state.append(record)

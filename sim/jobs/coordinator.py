@@ -1,0 +1,405 @@
+"""The coordinator in the world: plans, messages, completed checkpoints, notifications, the stop.
+
+Decisions come from `CheckpointCoordinator` and from `plan`; here they meet time, message delays and
+the world's fault plan, and here the rows of checkpoints are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, assert_never
+
+from models.barriers import Barrier
+from models.barriers.reason import FailureReason
+from models.coordinator import CheckpointCoordinator, CoordinatorParameters, Request
+from models.coordinator import events as ev
+from models.coordinator.plan import Plan, Rejected, Vertex, finalize, plan_checkpoint
+from models.lifecycle import StopMode, TaskState
+from models.lifecycle import events as on
+from scenarios.jobs import Job, Mode, Protocol, StopKind
+from sim.jobs.kinds import Kind
+from sim.jobs.snapshot import JobCheckpoint, TaskSnapshot
+from sim.kernel import Timer
+
+if TYPE_CHECKING:
+    from sim.jobs.attempt import Attempt
+    from sim.jobs.checkpointing import Parts
+    from sim.jobs.task import Task
+    from sim.jobs.world import JobWorld
+
+
+@dataclass(slots=True)
+class Triggered:
+    """A checkpoint that was triggered: its plan, and what has come in."""
+
+    checkpoint_id: int
+    request: Request
+    kind: str
+    plan: Plan
+    triggered_ns: int
+    attempt: int
+    states: dict[int, TaskSnapshot] = field(default_factory=dict)
+    parts: dict[int, tuple[int, Parts]] = field(default_factory=dict)
+    operators_finished: set[int] = field(default_factory=set)
+    status: str = "pending"
+    reason: str | None = None
+    ended_ns: int | None = None
+
+
+def parameters_of(job: Job) -> CoordinatorParameters:
+    """Return the coordinator's settings of a job."""
+    checkpointing = job.checkpointing
+    unaligned = checkpointing.mode in (Mode.UNALIGNED, Mode.ALIGNED_TIMEOUT)
+    timed = checkpointing.mode is Mode.ALIGNED_TIMEOUT
+    return CoordinatorParameters(
+        interval_ns=checkpointing.interval_ns if checkpointing.enabled else None,
+        timeout_ns=checkpointing.timeout_ns,
+        min_pause_ns=checkpointing.min_pause_ns,
+        max_concurrent=1 if unaligned else checkpointing.max_concurrent,
+        tolerable_failures=checkpointing.tolerable_failures,
+        retained=checkpointing.retained,
+        exactly_once=checkpointing.mode is not Mode.AT_LEAST_ONCE,
+        unaligned=unaligned,
+        alignment_timeout_ns=checkpointing.alignment_timeout_ns if timed else 0,
+    )
+
+
+class JobCoordinator:
+    """The checkpoints of one job over all its attempts."""
+
+    def __init__(self, world: JobWorld, *, first_checkpoint: int) -> None:
+        self.world = world
+        self.job = world.job
+        self.core = CheckpointCoordinator(
+            parameters_of(world.job), first_checkpoint=first_checkpoint
+        )
+        self.entity = world.env.entity("coordinator")
+        self.triggered: dict[int, Triggered] = {}
+        self.completed: dict[int, JobCheckpoint] = {}
+        self.highest_completed = -1
+        self.stop_id: int | None = None
+        self.stop_requested = False
+        self.stop_completed = False
+        self.finished: set[int] = set()
+        self._ended: set[int] = set()
+        self._final_requested = False
+        self._timers: dict[tuple[int, int], Timer] = {}
+
+    # --- the life of the job ---
+
+    def start(self, *, restored: JobCheckpoint | None) -> None:
+        """Begin to trigger: all tasks of a new attempt run."""
+        self.finished = set()
+        self._ended = set()
+        self._final_requested = False
+        checkpointing = self.job.checkpointing
+        first_ns = checkpointing.first_trigger_ns
+        if first_ns is None or restored is not None:
+            first_ns = checkpointing.interval_ns
+        self._step(ev.SchedulerStarted(self._now, max(0, first_ns - self._origin(restored))))
+
+    def _origin(self, restored: JobCheckpoint | None) -> int:
+        return 0 if restored is not None else self._now
+
+    def suspend(self, reason: FailureReason) -> None:
+        """Give up everything that runs or waits."""
+        self._step(ev.SchedulerStopped(self._now, reason))
+
+    def stop(self) -> None:
+        """Stop with savepoint: no more periodic checkpoints, then the savepoint."""
+        self.stop_requested = True
+        self.suspend(FailureReason.CHECKPOINT_COORDINATOR_SUSPEND)
+        self._step(ev.CheckpointRequested(self._now, savepoint=True, synchronous=True))
+
+    def end_of_data(self, task: Task) -> None:
+        """Note that a task has sent EndOfData; when all have, one checkpoint is asked for.
+
+        Source: Apache Flink 1.18, FLINK-28386; not when checkpoints are off (FLINK-32663) and not
+        when something stopped without drain.
+        """
+        if task.ending.core.mode.name != StopMode.DRAIN.name and self.stop_requested:
+            drained = self.job.ending.stop_kind is StopKind.DRAIN
+            if not drained and task.ending.core.operators_finished is False:
+                return
+        self._ended.add(task.spec.index)
+        wanted = self.job.checkpointing.immediate_final and self.job.checkpointing.enabled
+        naive = self.job.ending.protocol is Protocol.NAIVE
+        if not wanted or naive or self._final_requested:
+            return
+        if len(self._ended) == len(self.world.graph.tasks):
+            self._final_requested = True
+            self.world.env.goals.reach("immediate_final_checkpoint")
+            self.world.message(Kind.MESSAGE, self._request_final)
+
+    def _request_final(self) -> None:
+        self._step(ev.CheckpointRequested(self._now))
+
+    def task_finished(self, task: int) -> None:
+        """Record that a task has FINISHED; plans leave it out from now on."""
+        self.finished.add(task)
+
+    def completed_since(self, task: Task) -> bool:
+        """Say whether a checkpoint was completed since the task sent EndOfData."""
+        least = task.ending.core.minimum_id
+        return least is not None and self.highest_completed >= least
+
+    # --- what tasks send ---
+
+    def acknowledged(
+        self, attempt: Attempt, task: Task, checkpoint: int, snapshot: TaskSnapshot, parts: Parts
+    ) -> None:
+        """Take a task's part of a checkpoint."""
+        if not attempt.alive:
+            return
+        triggered = self.triggered[checkpoint]
+        triggered.states[task.spec.index] = snapshot
+        triggered.parts[task.spec.index] = (self._now, parts)
+        if parts.flags is not None and parts.flags.operators_finished:
+            triggered.operators_finished.add(task.spec.index)
+        self.world.env.trace.record("acknowledged", task.entity, checkpoint)
+        self._step(ev.Acknowledged(self._now, checkpoint, task.spec.index))
+
+    def declined(
+        self, attempt: Attempt, task: Task, checkpoint: int, reason: FailureReason
+    ) -> None:
+        """Take a task's refusal."""
+        if attempt.alive:
+            self._step(ev.Declined(self._now, checkpoint, task.spec.index, reason))
+
+    # --- effects of the core ---
+
+    def _step(self, event: ev.CoordinatorEvent) -> None:
+        self._carry_out(self.core.step(event))
+
+    def _carry_out(self, effects: Sequence[ev.CoordinatorEffect]) -> None:  # noqa: C901, PLR0912
+        for effect in effects:
+            match effect:
+                case ev.SetTimer(kind, number, delay_ns):
+                    env = self.world.env
+                    timer = env.call_in(
+                        delay_ns, Kind.COORDINATOR, self.entity, self._timer, kind, number
+                    )
+                    self._timers[(kind, number)] = timer
+                case ev.CancelTimer(kind, number):
+                    self._timers.pop((kind, number)).cancel()
+                case ev.PlanCheckpoint(request):
+                    self._plan(request)
+                case ev.TriggerTasks(barrier, tasks, request):
+                    self._trigger(barrier, tasks, request)
+                case ev.RefuseRequest(request):
+                    if request.synchronous:
+                        self._stop_failed()
+                case ev.StoreCheckpoint(checkpoint):
+                    delay_ns = self.job.costs.completion_ns
+                    env = self.world.env
+                    env.call_in(delay_ns, Kind.COORDINATOR, self.entity, self._store, checkpoint)
+                case ev.CheckpointCompleted(checkpoint):
+                    self._complete(checkpoint)
+                case ev.NotifyComplete(checkpoint):
+                    self._notify_complete(checkpoint)
+                case ev.CheckpointFailed(checkpoint, reason):
+                    self._failed(checkpoint, reason)
+                case ev.NotifyAborted(checkpoint, latest):
+                    self._notify_aborted(checkpoint, latest)
+                case ev.DiscardCheckpoint(checkpoint):
+                    if checkpoint != self.stop_id:
+                        self.completed.pop(checkpoint, None)
+                case ev.DiscardState():
+                    pass
+                case ev.FailJob(_, reason):
+                    self.world.fail_over(f"checkpoint failed: {reason.value}")
+                case _:
+                    assert_never(effect)
+
+    def _timer(self, kind: ev.TimerKind, number: int) -> None:
+        self._step(ev.TimerFired(self._now, kind, number))
+
+    def _plan(self, request: Request) -> None:
+        """Plan a checkpoint from the recorded execution states, unless it was just given up."""
+        if not self.core.planning:
+            return
+        skipped = (
+            self.job.checkpointing.skip_missed_ticks
+            and request.periodic
+            and request.submitted_ns < self._now
+        )
+        plan = plan_checkpoint(
+            self.vertices(),
+            self.world.graph.plan_edges,
+            checkpoints_after_finish=self.job.checkpointing.after_finish,
+        )
+        if isinstance(plan, Rejected) or skipped or not self.world.running:
+            self._step(ev.PlanRefused(self._now))
+            return
+        self.world.check_plan(plan)
+        self._planned = plan
+        self._step(ev.Planned(self._now, self._indices(plan.trigger), self._indices(plan.wait_for)))
+
+    def vertices(self, triggered: Triggered | None = None) -> list[Vertex]:
+        """Return the vertices as recorded, or with what the tasks of a checkpoint reported."""
+        found = []
+        graph = self.world.graph
+        finished = self.finished
+        if triggered is not None:
+            finished = set(self._indices(triggered.plan.finished))
+        for vertex in graph.vertices:
+            tasks = graph.tasks_of(vertex.name)
+            reported = () if triggered is None else triggered.operators_finished
+            found.append(
+                Vertex(
+                    name=vertex.name,
+                    parallelism=vertex.parallelism,
+                    finished=frozenset(t - tasks.start for t in tasks if t in finished),
+                    union_state=vertex.union_state,
+                    reported_operators_finished=frozenset(
+                        t - tasks.start for t in tasks if t in reported
+                    ),
+                    finished_on_restore=self.world.restored_full(vertex.name),
+                )
+            )
+        return found
+
+    def _trigger(self, barrier: Barrier, tasks: Sequence[int], request: Request) -> None:
+        attempt = self.world.attempt
+        checkpoint = barrier.checkpoint
+        plan = self._planned
+        self.triggered[checkpoint] = Triggered(
+            checkpoint, request, barrier.kind.name.lower(), plan, self._now, attempt.number
+        )
+        stop = request.synchronous
+        if stop:
+            self.stop_id = checkpoint
+        self.world.env.trace.record("triggered", self.entity, checkpoint, barrier.kind.name)
+        drain = self.job.ending.stop_kind is StopKind.DRAIN
+        if stop and self.world.has_backlog():
+            kind = "drain" if drain else "no_drain"
+            self.world.env.goals.reach(f"stopped_under_backlog_{kind}")
+        for index in tasks:
+            task = attempt.tasks[index]
+            delay_ns = self.world.faults.trigger_delay(task.spec, checkpoint)
+            self.world.message_in(
+                delay_ns, Kind.MESSAGE, self._deliver_trigger, attempt, task, barrier, stop, drain
+            )
+
+    def _deliver_trigger(
+        self,
+        attempt: Attempt,
+        task: Task,
+        barrier: Barrier,
+        stop: bool,  # noqa: FBT001
+        drain: bool,  # noqa: FBT001
+    ) -> None:
+        if attempt.alive:
+            attempt.trigger(task, barrier, stop=stop, drain=drain)
+
+    def _store(self, checkpoint: int) -> None:
+        """Decide what the checkpoint records of each vertex, and keep it or give it up."""
+        triggered = self.triggered[checkpoint]
+        if triggered.status != "pending":
+            return
+        states = finalize(self.vertices(triggered))
+        if isinstance(states, Rejected):
+            triggered.reason = states.rule
+            self._step(ev.Stored(self._now, checkpoint, failed=True))
+            return
+        full = [name for name, state in states.items() if state.value == "full"]
+        kept = {
+            index: snapshot
+            for index, snapshot in triggered.states.items()
+            if self.world.graph.tasks[index].vertex.name not in full
+        }
+        stored = JobCheckpoint(
+            checkpoint_id=checkpoint,
+            savepoint=triggered.request.savepoint,
+            tasks=kept,
+            vertices=states,
+            finished=frozenset(self._indices(triggered.plan.finished)),
+        )
+        self.completed[checkpoint] = stored
+        self._step(ev.Stored(self._now, checkpoint))
+
+    def _complete(self, checkpoint: int) -> None:
+        triggered = self.triggered[checkpoint]
+        triggered.status, triggered.ended_ns = "completed", self._now
+        self.world.env.trace.record("completed", self.entity, checkpoint)
+        self.world.checkpoint_completed(self.completed[checkpoint], self.highest_completed)
+        self.highest_completed = max(self.highest_completed, checkpoint)
+        self.stop_completed |= checkpoint == self.stop_id
+
+    def _failed(self, checkpoint: int, reason: FailureReason) -> None:
+        triggered = self.triggered[checkpoint]
+        expired = reason is FailureReason.CHECKPOINT_EXPIRED
+        triggered.status = "expired" if expired else "aborted"
+        triggered.reason = triggered.reason or reason.value
+        triggered.ended_ns = self._now
+        if expired:
+            self.world.env.goals.reach("expired")
+        if reason in (
+            FailureReason.CHECKPOINT_SUBSUMED,
+            FailureReason.CHECKPOINT_DECLINED_SUBSUMED,
+        ):
+            self.world.env.goals.reach("subsumed")
+        self.world.env.trace.record("aborted", self.entity, checkpoint, reason.value)
+        if checkpoint == self.stop_id:
+            self._stop_failed()
+
+    def _stop_failed(self) -> None:
+        """Go on with periodic checkpoints: the stop has failed."""
+        self.stop_id = None
+        self.stop_requested = False
+        self.world.stop_again()
+        self._step(ev.SchedulerStarted(self._now, self.job.checkpointing.interval_ns))
+
+    # --- notifications ---
+
+    def _notify_complete(self, checkpoint: int) -> None:
+        world, costs = self.world, self.job.costs
+        attempt = world.attempt
+        lost_ratio = costs.notification_loss_ratio
+        for name, subtask in self.triggered[checkpoint].plan.commit_to:
+            task = attempt.tasks[world.graph.first_task[name] + subtask]
+            stream = world.env.stream("notification", task.spec.index)
+            lost = bool(lost_ratio) and stream.uniform() < lost_ratio
+            if lost or world.faults.notification_lost(task.spec, checkpoint):
+                world.lost_notifications.add((task.spec.index, checkpoint))
+                continue
+            delay_ns = world.faults.notification_delay(task.spec, checkpoint)
+            delay_ns += attempt.jitter("notification delay", costs.notification_jitter_ns)
+            world.message_in(
+                delay_ns, Kind.MESSAGE, self._deliver_completion, attempt, task, checkpoint
+            )
+
+    def _deliver_completion(self, attempt: Attempt, task: Task, checkpoint: int) -> None:
+        def mail() -> None:
+            before = task.ending.state
+            task.ending.step(on.CheckpointCompleted(checkpoint))
+            closed = before is not TaskState.CLOSED and task.ending.state is TaskState.CLOSED
+            if closed and self.world.was_lost(task.spec.index, checkpoint):
+                self.world.env.goals.reach("completed_after_lost_notification")
+
+        if attempt.alive:
+            task.post(mail)
+
+    def _notify_aborted(self, checkpoint: int, latest: int | None) -> None:
+        attempt = self.world.attempt
+        for name, subtask in self.triggered[checkpoint].plan.commit_to:
+            task = attempt.tasks[self.world.graph.first_task[name] + subtask]
+            self.world.message(Kind.MESSAGE, self._deliver_abort, attempt, task, checkpoint, latest)
+
+    @staticmethod
+    def _deliver_abort(attempt: Attempt, task: Task, checkpoint: int, latest: int | None) -> None:
+        def mail() -> None:
+            task.checkpoints.aborted(checkpoint)
+            task.ending.step(on.CheckpointAborted(checkpoint, latest))
+
+        if attempt.alive:
+            task.post(mail)
+
+    def _indices(self, tasks: Sequence[tuple[str, int]]) -> tuple[int, ...]:
+        first = self.world.graph.first_task
+        return tuple(first[name] + subtask for name, subtask in tasks)
+
+    @property
+    def _now(self) -> int:
+        return self.world.env.now

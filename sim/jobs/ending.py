@@ -1,0 +1,209 @@
+"""A task's end in the world: carries out what its lifecycle core decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, assert_never
+
+from models.barriers import CancellationMarker, EndOfData
+from models.lifecycle import (
+    StopMode,
+    TaskKind,
+    TaskLifecycle,
+    TaskParameters,
+    TaskState,
+    Variant,
+)
+from models.lifecycle import effects as do
+from models.lifecycle import events as on
+from models.lifecycle.naive import NaiveLifecycle
+from models.lifecycle.tables import Act
+from scenarios.jobs import Protocol, VertexKind
+from sim.jobs.link import Link
+from sim.jobs.snapshot import WATERMARK
+from sim.kernel import Wait
+
+if TYPE_CHECKING:
+    from sim.jobs.task import Task
+
+LifecycleFactory = Callable[[TaskParameters], TaskLifecycle]
+
+_WAITS = {
+    Act.AWAIT_CHECKPOINT: ("the completion of its final checkpoint", "the coordinator"),
+    Act.AWAIT_ACKNOWLEDGEMENT: ("the acknowledgement of EndOfData", None),
+    Act.AWAIT_END_OF_PARTITION: ("EndOfPartition", None),
+}
+
+
+class TaskEnding:
+    """The lifecycle of one task: hands it events and carries out its effects in order."""
+
+    def __init__(self, task: Task, *, finished_on_restore: bool) -> None:
+        self.task = task
+        self.core = self._make_core(finished_on_restore=finished_on_restore)
+        self.operators_finished = False
+        self._over: set[int] = set()
+        self._held: list[do.Effect] = []
+
+    @property
+    def ended(self) -> bool:
+        """Say whether EndOfData has been sent."""
+        return self.core.ended
+
+    @property
+    def state(self) -> TaskState:
+        """Return the state of the task."""
+        return self.core.state
+
+    @property
+    def all_inputs_over(self) -> bool:
+        """Say whether every input channel has delivered EndOfPartition."""
+        return len(self._over) == len(self.task.inputs)
+
+    def start(self) -> None:
+        """Let a source that was restored as finished pass its end marks on."""
+        if self.task.is_source:
+            self.step(on.Started())
+
+    def channel_over(self, link: Link) -> bool:
+        """Say whether a channel has delivered EndOfPartition."""
+        return link.spec.input in self._over
+
+    def step(self, event: on.Event) -> None:
+        """Give the core an event and carry out what it decides."""
+        if isinstance(event, on.EndOfPartitionReceived):
+            self._over.add(event.channel)
+        before = self.core.state
+        effects = self.core.step(event)
+        asked = isinstance(event, on.CheckpointTriggered | on.StopWithSavepointTriggered)
+        if asked and before is TaskState.CLOSED:
+            self.task.attempt.goal("declined_because_closing")
+        self._carry_out(effects)
+
+    def cancel_marker(self, checkpoint: int) -> None:
+        """Send a cancellation marker on every output."""
+        for link in self.task.links_out:
+            link.queue.add_event(CancellationMarker(checkpoint))
+            link.pump()
+
+    def writes_settled(self) -> None:
+        """Go on with closing: the asynchronous parts that it waited for are over."""
+        held, self._held = self._held, []
+        self._carry_out(held)
+
+    def waits(self) -> list[Wait]:
+        """Return what keeps the task from closing."""
+        if self.core.state is not TaskState.WAITING_FOR_FINAL_CP:
+            return []
+        name = self.task.name
+        found = []
+        for act in self.core.waits_for():
+            what, whom = _WAITS[act]
+            partners = [whom]
+            if act is Act.AWAIT_ACKNOWLEDGEMENT:
+                partners = [link.receiver.name for link in self.task.links_out]
+            elif act is Act.AWAIT_END_OF_PARTITION:
+                open_links = [link for link in self.task.inputs if not self.channel_over(link)]
+                partners = [link.sender.name for link in open_links]
+            found += [Wait(name, what, partner) for partner in partners]
+        return found
+
+    def _carry_out(self, effects: Sequence[do.Effect]) -> None:
+        """Carry out effects in order; closing waits for snapshots that are being written."""
+        for position, effect in enumerate(effects):
+            closing = isinstance(effect, do.StateChanged) and effect.state is TaskState.CLOSED
+            if closing and self.task.checkpoints.pending_writes:
+                self._held = list(effects[position:])
+                return
+            self._one(effect)
+
+    def _one(self, effect: do.Effect) -> None:  # noqa: C901, PLR0912 - one branch per effect
+        task, attempt = self.task, self.task.attempt
+        match effect:
+            case do.StateChanged(state):
+                attempt.state_changed(task, state)
+            case do.FinishTask() | do.AdvanceToMaxWatermark() | do.CloseOperator():
+                pass
+            case do.EndInput():
+                attempt.account.end_input(task)
+            case do.EmitMaxWatermark():
+                attempt.account.mark(task, "watermark")
+                task.emit(WATERMARK)
+            case do.FinishOperator(operator):
+                self.operators_finished = operator == task.spec.vertex.chain - 1
+                attempt.account.finish(task)
+            case do.EmitEndOfData(stop_mode):
+                self._end_of_data(stop_mode)
+            case do.EmitBarrier(checkpoint_id):
+                task.checkpoints.send_barrier(checkpoint_id)
+            case do.EmitCancelMarker(checkpoint_id):
+                self.cancel_marker(checkpoint_id)
+            case do.TakeSnapshot(checkpoint_id):
+                attempt.performed(task, checkpoint_id)
+                task.checkpoints.take_snapshot(effect)
+            case do.DeclineCheckpoint(checkpoint_id):
+                attempt.decline_closing(task, checkpoint_id)
+            case do.AcknowledgeEndOfData(channel):
+                attempt.acknowledge_end_of_data(task.inputs[channel])
+            case do.PrecommitTransaction(checkpoint_id):
+                successor = self.core.transactions is not None and self.core.transactions.open
+                if task.sink is not None:
+                    task.sink.precommit(checkpoint_id, open_successor=successor)
+            case do.CommitTransactions(_, checkpoints):
+                if task.sink is not None:
+                    attempt.committed(task, checkpoints)
+                    task.sink.commit(checkpoints)
+            case do.AbortTransactions(transactions):
+                if task.sink is not None:
+                    task.sink.abort(transactions)
+            case do.LeaveTransactions(checkpoints):
+                if task.sink is not None:
+                    task.sink.leave(checkpoints)
+            case do.EmitEndOfPartition():
+                self._end_of_partition()
+            case do.FailTask(reason):
+                attempt.fail(task, reason)
+            case _:
+                assert_never(effect)
+
+    def _end_of_data(self, stop_mode: StopMode) -> None:
+        task = self.task
+        task.attempt.account.mark(task, "end of data")
+        for link in task.links_out:
+            link.queue.add_event(EndOfData(stop_mode is StopMode.DRAIN))
+            link.pump()
+
+    def _end_of_partition(self) -> None:
+        task = self.task
+        task.attempt.account.mark(task, "end of partition")
+        for link in task.links_out:
+            task.attempt.account.left(link)
+            link.queue.finish()
+            link.pump()
+
+    def _make_core(self, *, finished_on_restore: bool) -> TaskLifecycle:
+        task = self.task
+        attempt, vertex = task.attempt, task.spec.vertex
+        job = attempt.job
+        protocol = job.ending.protocol
+        source = vertex.kind is VertexKind.SOURCE
+        opens = vertex.opens_after_finish if vertex.kind is VertexKind.SINK else None
+        parameters = TaskParameters(
+            kind=TaskKind.SOURCE if source else TaskKind.NON_SOURCE,
+            variant=Variant.FLIP if protocol is Protocol.FLIP else Variant.FLINK,
+            gates=tuple(attempt.graph.gates[task.spec.index]),
+            output_channels=sum(
+                len(out.channels) for out in attempt.graph.outputs[task.spec.index]
+            ),
+            chain=vertex.chain,
+            checkpointing=job.checkpointing.enabled,
+            checkpoints_after_finish=job.checkpointing.after_finish,
+            restored_from=attempt.restored_id,
+            finished_on_restore=finished_on_restore,
+            sink_opens_after_finish=opens,
+            await_acknowledgements=job.ending.acknowledgements,
+        )
+        factory: LifecycleFactory = attempt.lifecycle_factory
+        if protocol is Protocol.NAIVE:
+            factory = NaiveLifecycle
+        return factory(parameters)

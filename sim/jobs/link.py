@@ -1,0 +1,102 @@
+"""One channel in the world: sender's queue, wire with credits, receiver's queue.
+
+Which element is sent next, what blocks, what overtakes and what becomes state is decided by the
+cores at both ends; this module moves what they release.  Order comes from the queues alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from models.barriers import EndOfPartition, NetworkEvent, RemoteChannel, Subpartition
+from sim.jobs.graph import ChannelSpec
+from sim.jobs.kinds import Kind
+from sim.jobs.snapshot import Element, Record
+
+if TYPE_CHECKING:
+    from sim.jobs.attempt import Attempt
+
+
+class Link:
+    """A channel of one attempt; `emitted` and `consumed` are the world's account of its data."""
+
+    def __init__(self, attempt: Attempt, spec: ChannelSpec) -> None:
+        self.attempt = attempt
+        self.spec = spec
+        self.entity = attempt.env.entity("channel", spec.index)
+        self.sender = attempt.tasks[spec.upstream]
+        self.receiver = attempt.tasks[spec.downstream]
+        self.queue = Subpartition(spec.output, self.sender.outbox)
+        self.channel = RemoteChannel(spec.input, self.receiver.inbox)
+        channels = attempt.job.channels
+        self.capacity = channels.sender_records
+        self.credit = channels.receiver_records
+        self.latency_ns = channels.latency_ns
+        self.end_ns = channels.end_of_partition_ns
+        self.emitted = 0
+        self.consumed = 0
+        self.delivered = 0
+        self.recovered: list[Element] = []
+
+    @property
+    def has_room(self) -> bool:
+        """Say whether the sender may put one more record in."""
+        return self.queue.data_count < self.capacity
+
+    def preload(self, input_state: list[Record], output_state: list[Record]) -> None:
+        """Fill a fresh channel with records in flight: what was at the receiver comes first."""
+        for record in input_state:
+            self.emitted += 1
+            self.recovered.append((self.emitted, record))
+        for record in output_state:
+            self.put(record)
+
+    def put(self, record: Record) -> None:
+        """Append a record at the sender."""
+        if self.queue.add_data((self.emitted + 1, record)):
+            self.emitted += 1
+
+    def pump(self) -> None:
+        """Send whatever may be sent now."""
+        queue = self.queue
+        while len(queue) and not queue.blocked:
+            if queue.data_first:
+                if self.credit == 0:
+                    self.attempt.goal("credit_starved")
+                    return
+                self.credit -= 1
+            element = queue.poll()
+            if element is None:
+                return
+            extra = self.end_ns if isinstance(element, EndOfPartition) else 0
+            self.attempt.later(
+                self.latency_ns + extra, Kind.DELIVER, self.entity, self._deliver, element
+            )
+            if not isinstance(element, NetworkEvent):
+                self.sender.room_freed()
+        self.sender.drain_outbox()
+
+    def resume(self) -> None:
+        """Tell the sender's queue that it may go on; takes the wire's latency."""
+        self.attempt.later(self.latency_ns, Kind.RESUME, self.entity, self._resume)
+
+    def taken(self, number: int) -> None:
+        """Note that the receiver has taken a record, and give its credit back."""
+        self.consumed = number
+        if self.latency_ns:
+            self.attempt.later(self.latency_ns, Kind.CREDIT, self.entity, self._credit)
+        else:
+            self._credit()
+
+    def _deliver(self, element: object) -> None:
+        self.channel.arrive(element)
+        self.receiver.drain_inbox()
+        self.receiver.wake()
+
+    def _resume(self) -> None:
+        self.queue.resume()
+        self.pump()
+
+    def _credit(self) -> None:
+        self.credit += 1
+        self.pump()

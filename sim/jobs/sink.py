@@ -1,0 +1,81 @@
+"""A sink's transactions in the external system, as the lifecycle core orders them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from models.lifecycle.effects import OPEN, TransactionId
+from sim.jobs.external import Status
+from sim.jobs.graph import TaskSpec
+from sim.jobs.snapshot import Record, TaskSnapshot
+
+if TYPE_CHECKING:
+    from sim.jobs.attempt import Attempt
+
+
+class SinkWriter:
+    """Writes into the open transaction and does to transactions what it is told.
+
+    A restored sink first commits what its snapshot has pending; the attempt has aborted the rest.
+    """
+
+    def __init__(self, attempt: Attempt, spec: TaskSpec, restored: TaskSnapshot | None) -> None:
+        self._attempt = attempt
+        self._spec = spec
+        self._by_checkpoint: dict[int, str] = {}
+        for name in restored.pending if restored else ():
+            attempt.external.commit(name)
+        self._open: str | None = self._begin()
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """Return the names of the pre-committed transactions, oldest first."""
+        return tuple(self._by_checkpoint[number] for number in sorted(self._by_checkpoint))
+
+    def write(self, record: Record) -> None:
+        """Write a record into the open transaction."""
+        if self._open is None:
+            says = f"{self._spec.name} gets record {record} and has no open transaction"
+            self._attempt.violate("exactly_once_output", says)
+            return
+        self._attempt.external.transactions[self._open].records.append(record)
+
+    def precommit(self, checkpoint_id: int, *, open_successor: bool) -> None:
+        """Pre-commit the open transaction for a checkpoint and perhaps open a successor."""
+        if self._open is None:
+            return
+        transaction = self._attempt.external.transactions[self._open]
+        transaction.status = Status.PRECOMMITTED
+        transaction.checkpoint_id = checkpoint_id
+        self._by_checkpoint[checkpoint_id] = self._open
+        self._open = self._begin() if open_successor else None
+
+    def commit(self, checkpoints: tuple[int, ...]) -> None:
+        """Commit what these checkpoints have pre-committed."""
+        for number in checkpoints:
+            self._attempt.check_commit(number, self._spec)
+            self._attempt.external.commit(self._by_checkpoint.pop(number))
+
+    def abort(self, transactions: tuple[TransactionId, ...]) -> None:
+        """Abort transactions at close; a record in one of them would be lost."""
+        for which in transactions:
+            name = self._open if which == OPEN else self._by_checkpoint.pop(int(which))
+            if name is None:
+                continue
+            lost = self._attempt.external.transactions[name].records
+            if lost and self._attempt.checks_final_transactions:
+                says = f"{self._spec.name} closes and aborts {name} with {len(lost)} records"
+                self._attempt.violate("aborted_transactions_are_empty_at_close", says)
+            self._attempt.external.abort(name)
+        self._open = None
+
+    def leave(self, checkpoints: tuple[int, ...]) -> None:
+        """Leave transactions pre-committed at close; a record in one of them would be lost."""
+        for number in checkpoints:
+            lost = self._attempt.external.transactions[self._by_checkpoint[number]].records
+            if lost:
+                says = f"{self._spec.name} closes and leaves {len(lost)} records pre-committed"
+                self._attempt.violate("aborted_transactions_are_empty_at_close", says)
+
+    def _begin(self) -> str:
+        return self._attempt.external.begin(self._spec.name, self._spec.vertex.name).name

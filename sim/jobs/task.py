@@ -1,0 +1,305 @@
+"""One task of a job: a thread with a mailbox that takes records and events one at a time.
+
+The thread looks at its mails first (messages of the coordinator, timers, acknowledgements), then at
+priority events, then at the next element of its inputs in turn.  It begins a record only while
+every output has room, so it never stops in the middle of one.  What has to happen at a barrier or
+an end mark is decided by cores; `TaskCheckpoints` and `TaskEnding` carry out their effects.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
+
+from models.barriers import (
+    Announcement,
+    Barrier,
+    CancellationMarker,
+    EndOfData,
+    EndOfPartition,
+    NetworkEvent,
+)
+from models.barriers.network import NetworkEffect
+from models.lifecycle import StopMode
+from models.lifecycle import events as on
+from scenarios.jobs import Partitioner, VertexKind
+from sim.jobs.checkpointing import TaskCheckpoints
+from sim.jobs.ending import TaskEnding
+from sim.jobs.graph import OutputSpec, TaskSpec
+from sim.jobs.kinds import Kind
+from sim.jobs.link import Link
+from sim.jobs.sink import SinkWriter
+from sim.jobs.snapshot import SOURCE_SPAN, WATERMARK, Element, Record, TaskSnapshot
+from sim.kernel import Entity, Environment, Wait
+
+if TYPE_CHECKING:
+    from sim.jobs.attempt import Attempt
+
+
+def target_of(record: Record, parallelism: int) -> int:
+    """Return the subtask of a keyed edge for a record: its identity is its key, well mixed."""
+    mixed = (record * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
+    return (mixed >> 32) % parallelism
+
+
+class Task:
+    """A running subtask of one attempt.
+
+    state: records whose effect its state has, in order.  position: records that a source has
+    emitted.  outbox, inbox: what the cores of its outgoing and incoming channels ask for.
+    """
+
+    def __init__(
+        self,
+        attempt: Attempt,
+        spec: TaskSpec,
+        *,
+        restored: TaskSnapshot | None,
+        finished_on_restore: bool,
+        exhausted: bool,
+    ) -> None:
+        self.attempt = attempt
+        self.spec = spec
+        self.env: Environment = attempt.env
+        self.entity: Entity = attempt.env.entity(f"task {spec.vertex.name}", spec.subtask)
+        self.outbox: list[NetworkEffect] = []
+        self.inbox: list[NetworkEffect] = []
+        self.inputs: list[Link] = []
+        self.outputs: list[tuple[OutputSpec, list[Link]]] = []
+        self.mails: deque[Callable[[], None]] = deque()
+        self.state: list[Record] = list(restored.state) if restored else []
+        self.position: int = restored.position if restored else 0
+        self.exhausted = exhausted  # a source subtask that had finished does not read again
+        if exhausted and self._limit is not None:
+            self.position = self._limit
+        self.gone: bool = False  # closed or failed: takes no input any more
+        self.busy = False
+        self.stalled_until_ns = 0
+        self.sink: SinkWriter | None = None
+        if spec.vertex.kind is VertexKind.SINK and not finished_on_restore:
+            self.sink = SinkWriter(attempt, spec, restored)
+        self.checkpoints: TaskCheckpoints = TaskCheckpoints(self)
+        self.ending: TaskEnding = TaskEnding(self, finished_on_restore=finished_on_restore)
+        self._turn = 0
+        self._round_robin = 0
+        self._record: tuple[Link, Record] | None = None
+        self._step = self.env.timer(Kind.STEP, self.entity, self._run)
+        self._service = self.env.timer(Kind.SERVICE, self.entity, self._served)
+        self._emission = self.env.timer(Kind.EMIT, self.entity, self._due)
+        self._next_emission_ns = self.env.now + spec.vertex.emit_interval_ns
+
+    @property
+    def name(self) -> str:
+        """Return `vertex/subtask`."""
+        return self.spec.name
+
+    @property
+    def is_source(self) -> bool:
+        """Say whether the task reads from outside."""
+        return self.spec.vertex.kind is VertexKind.SOURCE
+
+    @property
+    def links_out(self) -> list[Link]:
+        """Return the outgoing channels in the order of the edges."""
+        return [link for _, links in self.outputs for link in links]
+
+    def start(self) -> None:
+        """Begin to work."""
+        self.ending.start()
+        self.wake()
+
+    def post(self, mail: Callable[[], None]) -> None:
+        """Put a mail into the mailbox."""
+        self.mails.append(mail)
+        self.wake()
+
+    def wake(self) -> None:
+        """Have the thread look for work at this instant, if it is idle."""
+        if not self.busy and not self._step.armed:
+            self._step.arm_in(0)
+
+    def room_freed(self) -> None:
+        """Note that an output has room again."""
+        self.wake()
+
+    def drain_outbox(self) -> None:
+        """Carry out what the outgoing channels ask for."""
+        if self.outbox:
+            effects = self.outbox[:]
+            self.outbox.clear()
+            self.checkpoints.carry_out_network(effects)
+
+    def drain_inbox(self) -> None:
+        """Carry out what the incoming channels ask for."""
+        if self.inbox:
+            effects = self.inbox[:]
+            self.inbox.clear()
+            self.checkpoints.carry_out_network(effects)
+
+    def occupy(self, duration_ns: int) -> None:
+        """Hold the thread for a while, as the synchronous part of a snapshot does."""
+        if duration_ns:
+            self.stalled_until_ns = max(self.stalled_until_ns, self.env.now + duration_ns)
+
+    def waits(self) -> list[Wait]:
+        """Return what the task waits for, for the story of a run that stands still."""
+        found = self.ending.waits()
+        for link in self.links_out:
+            if not link.has_room:
+                found.append(Wait(self.name, "room in a channel", link.receiver.name))
+        for link in self.inputs:
+            if link.queue.blocked:
+                found.append(Wait(link.sender.name, "its channel to be resumed", self.name))
+        return found
+
+    # --- the thread ---
+
+    def _run(self) -> None:
+        """Work until a record is being served or nothing can be done."""
+        if not self.attempt.alive or self.busy:
+            return
+        while True:
+            if self.stalled_until_ns > self.env.now:
+                self._step.arm_at(self.stalled_until_ns)
+                return
+            if self.mails:
+                self.mails.popleft()()
+            elif self.gone or not self._next():
+                return
+            if not self.attempt.alive or self.busy:
+                return
+
+    def _next(self) -> bool:
+        """Take one step on input or as a source; say whether something was done."""
+        for link in self.inputs:
+            if link.channel.has_priority:
+                self._take(link)
+                return True
+        if not all(link.has_room for link in self.links_out):
+            return False
+        if self.is_source:
+            return self._emit_when_due()
+        count = len(self.inputs)
+        for offset in range(count):
+            link = self.inputs[(self._turn + offset) % count]
+            if link.recovered or len(link.channel):
+                self._turn = (self._turn + offset + 1) % count
+                self._take(link)
+                return True
+        return False
+
+    def _take(self, link: Link) -> None:
+        """Take the next element of a channel: recovered records first, then the channel's own."""
+        if link.recovered and not link.channel.has_priority:
+            number, record = link.recovered.pop(0)
+            link.consumed = number
+            self._begin(link, record)
+            return
+        element = link.channel.poll()
+        if isinstance(element, NetworkEvent):
+            self._event(link, element)
+            return
+        number, record = cast("Element", element)
+        link.taken(number)
+        self._begin(link, record)
+
+    def _begin(self, link: Link, record: Record) -> None:
+        if record == WATERMARK:
+            self.ending.step(on.MaxWatermarkReceived(link.spec.input))
+            return
+        vertex = self.spec.vertex
+        self.checkpoints.count_processed()
+        self.busy = True
+        self._record = (link, record)
+        self._service.arm_in(vertex.service_ns + vertex.service_step_ns * self.spec.subtask)
+
+    def _served(self) -> None:
+        """Finish a record: its effect on the state, then what goes out."""
+        if not self.attempt.alive or self._record is None:
+            return
+        _, record = self._record
+        self._record = None
+        self.busy = False
+        self.attempt.progress()
+        self.state.append(record)
+        if self.ending.operators_finished:
+            says = f"{self.name} processes record {record} after finish()"
+            self.attempt.violate("end_marks_in_order", says)
+        if self.sink is not None:
+            self.sink.write(record)
+        self.emit(record)
+        self._run()
+
+    def _event(self, link: Link, event: NetworkEvent) -> None:
+        channel = link.spec.input
+        match event:
+            case Barrier():
+                self.checkpoints.barrier(channel, event)
+            case Announcement(barrier, sequence):
+                self.checkpoints.announcement(channel, barrier, sequence)
+            case CancellationMarker(checkpoint):
+                self.checkpoints.cancellation(channel, checkpoint)
+            case EndOfData(drain):
+                mode = StopMode.DRAIN if drain else StopMode.NO_DRAIN
+                self.ending.step(on.EndOfDataReceived(channel, mode))
+            case EndOfPartition():
+                self.attempt.account.channel_ended(link)
+                self.checkpoints.channel_ended(channel)
+                self.ending.step(on.EndOfPartitionReceived(channel))
+            case _:
+                raise AssertionError(f"no such element in a channel: {event!r}")
+
+    # --- sending ---
+
+    def emit(self, record: Record) -> None:
+        """Send a record over every edge; the final watermark goes to every channel."""
+        for spec, links in self.outputs:
+            for link in self._chosen(spec, links, record):
+                link.put(record)
+                link.pump()
+
+    def _chosen(self, spec: OutputSpec, links: list[Link], record: Record) -> list[Link]:
+        if record == WATERMARK or spec.partitioner is Partitioner.BROADCAST:
+            return links
+        match spec.partitioner:
+            case Partitioner.GLOBAL:
+                return links[:1]
+            case Partitioner.KEYED:
+                return [links[target_of(record, len(links))]]
+            case Partitioner.FORWARD:
+                return links
+            case _:
+                self._round_robin += 1
+                return [links[self._round_robin % len(links)]]
+
+    # --- sources ---
+
+    @property
+    def _limit(self) -> int | None:
+        vertex = self.spec.vertex
+        if vertex.records is None:
+            return None
+        return vertex.records + vertex.records_step * self.spec.subtask
+
+    def _emit_when_due(self) -> bool:
+        if self.ending.ended:
+            return False
+        limit = self._limit
+        if self.exhausted or (limit is not None and self.position >= limit):
+            self.ending.step(on.InputExhausted())
+            return True
+        if self._next_emission_ns > self.env.now:
+            if not self._emission.armed:
+                self._emission.arm_at(self._next_emission_ns)
+            return False
+        record = self.spec.index * SOURCE_SPAN + self.position
+        self.position += 1
+        self._next_emission_ns = self.env.now + self.spec.vertex.emit_interval_ns
+        self.attempt.progress()
+        self.emit(record)
+        return True
+
+    def _due(self) -> None:
+        if self.attempt.alive:
+            self.wake()

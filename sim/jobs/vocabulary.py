@@ -1,0 +1,27 @@
+"""How the trace of a job reads."""
+
+from __future__ import annotations
+
+from sim.story import Telling, Vocabulary
+
+VOCABULARY: Vocabulary = {
+    "triggered": Telling(
+        "triggers checkpoint {index}, {kind}", "index kind", begins="checkpoint:index"
+    ),
+    "performed": Telling("takes its snapshot of checkpoint {index}", "index"),
+    "acknowledged": Telling("acknowledges checkpoint {index}", "index"),
+    "declined": Telling("declines checkpoint {index}: {reason}", "index reason"),
+    "completed": Telling("completes checkpoint {index}", "index", ends="checkpoint:index"),
+    "aborted": Telling(
+        "gives checkpoint {index} up: {reason}", "index reason", ends="checkpoint:index"
+    ),
+    "committed": Telling("commits what checkpoint {index} pre-committed", "index"),
+    "state": Telling("is now {state}", "state"),
+    "end_of_data_acknowledged": Telling("has its EndOfData acknowledged"),
+    "stalled": Telling("stands still for {lasts_ns} ns", "lasts_ns", always=True),
+    "failed": Telling("fails: {cause}", "cause", always=True),
+    "restored": Telling("restarts from checkpoint {index}", "index", always=True),
+    "finished": Telling("has finished", always=True),
+    "output": Telling("committed output of {sink} has digest {digest}", "sink digest"),
+    "violated": Telling("property {name} does not hold: {says}", "name says", always=True),
+}

@@ -1,0 +1,392 @@
+"""The world of a job: attempts, failures, the stop, the end, and what must hold throughout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from models.barriers.reason import FailureReason
+from models.coordinator.plan import FinishedState, Plan
+from models.lifecycle import TaskLifecycle, TaskParameters, TaskState
+from scenarios.jobs import Job, StopKind, VertexKind
+from sim.jobs.account import differences, expected_output
+from sim.jobs.attempt import Attempt
+from sim.jobs.coordinator import JobCoordinator
+from sim.jobs.external import ExternalSystem
+from sim.jobs.faults import FaultPlan
+from sim.jobs.graph import Graph, TaskSpec
+from sim.jobs.kinds import Kind
+from sim.jobs.snapshot import JobCheckpoint
+from sim.kernel import Environment, SimulationStalled, Wait, settle
+
+if TYPE_CHECKING:
+    from sim.jobs.task import Task
+
+# A job that does nothing for this many of its longest times is taken for one that stands still.
+# Assumption: a final checkpoint needs one trigger; lost notifications need a few more.
+_PATIENCE = 60
+# How often a stop that failed is asked for again before the user gives up.  Assumption.
+_STOP_TRIES = 8
+
+
+class JobWorld:
+    """One job in one run.
+
+    lifecycle_factory: makes the lifecycle cores.  restored: the checkpoint that the first attempt
+    starts from, as a user would start a job from a savepoint; external: the system it writes to.
+    """
+
+    def __init__(
+        self,
+        env: Environment,
+        job: Job,
+        faults: FaultPlan,
+        *,
+        lifecycle_factory: Callable[[TaskParameters], TaskLifecycle] = TaskLifecycle,
+        restored: JobCheckpoint | None = None,
+        external: ExternalSystem | None = None,
+        may_stop: bool = True,
+    ) -> None:
+        self.env = env
+        self.job = job
+        self.graph = Graph(job)
+        self.faults = faults
+        self.lifecycle_factory = lifecycle_factory
+        self.external = ExternalSystem(self.violate) if external is None else external
+        self.violations: list[tuple[str, int, str]] = []
+        self.closed_ns: dict[int, int] = {}
+        self.recoveries: list[tuple[int, str, int, int | None, int]] = []
+        self.lost_notifications: set[tuple[int, int]] = set()
+        self.progress_ns = 0
+        self.running = False
+        self.ended = False
+        self.gave_up = False
+        self.may_stop = may_stop
+        self._stop_tries = 0
+        self.attempts = 1
+        self.entity = env.entity("job")
+        first = 1 if restored is None else restored.checkpoint_id + 1
+        self.coordinator = JobCoordinator(self, first_checkpoint=first)
+        if restored is not None:
+            self.coordinator.highest_completed = restored.checkpoint_id
+            names = [n for snapshot in restored.tasks.values() for n in snapshot.pending]
+            self.external.abort_all_but(names)
+        self._lost_state = self._loses_state(restored)
+        self.attempt = Attempt(self, 1, restored)
+
+    # --- running ---
+
+    def run(self) -> None:
+        """Run the job to its end.
+
+        A run that stands still is reported as a violation of `job_ends`.
+        """
+        env = self.env
+        for fault in self.faults.crashes:
+            spec = self._task_of(fault.vertex, fault.subtask)
+            env.call_at(fault.at_ns, Kind.FAULT, self.entity, self.crash, spec)
+        for stall in self.faults.stalls:
+            spec = self._task_of(stall.vertex, stall.subtask)
+            env.call_at(stall.at_ns, Kind.FAULT, self.entity, self._stall, spec, stall.lasts_ns)
+        stop_ns = self.job.ending.stop_at_ns
+        if stop_ns is None and self.is_endless:
+            stop_ns = self.job.ending.horizon_ns
+        if stop_ns is not None and self.may_stop:
+            env.call_in(stop_ns, Kind.COORDINATOR, self.entity, self._stop)
+        self._begin(self.attempt.restored)
+        self._until_ended()
+
+    def _until_ended(self) -> None:
+        patience_ns = _PATIENCE * self._longest_ns()
+        while not (self.ended or self.gave_up):
+            seen_ns = self.progress_ns
+            try:
+                settle(
+                    self.env,
+                    pending=lambda: self._stands(seen_ns),  # noqa: B023 - asked in here only
+                    waits=self._waits,
+                    bound_ns=patience_ns,
+                )
+            except SimulationStalled as stalled:
+                name = "stop_ends" if self._stop_was_missed() else "job_ends"
+                self.violate(name, str(stalled))
+                return
+
+    def _stands(self, since_ns: int) -> bool:
+        return not (self.ended or self.gave_up) and self.progress_ns == since_ns
+
+    def _stop_was_missed(self) -> bool:
+        """Say whether a task waits for the completion of a savepoint that it will never hear of.
+
+        Under released Flink's rules a stop waits for exactly its savepoint, so a notification that
+        is lost, or overtaken by that of a later checkpoint, is waited for without end.
+        """
+        stop_id = self.coordinator.stop_id
+        if not self.coordinator.stop_completed or stop_id is None:
+            return False
+        return any(
+            task.ending.state is TaskState.WAITING_FOR_FINAL_CP
+            and (
+                (task.spec.index, stop_id) in self.lost_notifications
+                or task.ending.core.latest_reported > stop_id
+            )
+            for task in self.attempt.tasks
+        )
+
+    @property
+    def is_endless(self) -> bool:
+        """Say whether a source has no end of its own."""
+        return any(
+            vertex.kind is VertexKind.SOURCE and vertex.records is None
+            for vertex in self.graph.vertices
+        )
+
+    def _longest_ns(self) -> int:
+        """Return the longest single time of the job, as a measure of patience."""
+        costs, checkpointing = self.job.costs, self.job.checkpointing
+        stop_ns = self.job.ending.stop_at_ns or 0
+        times = [
+            checkpointing.interval_ns,
+            checkpointing.min_pause_ns,
+            costs.rpc_ns + costs.rpc_jitter_ns + costs.notification_jitter_ns,
+            costs.snapshot_sync_ns + costs.snapshot_async_ns + costs.snapshot_jitter_ns,
+            costs.completion_ns,
+            costs.restart_ns,
+            self.job.channels.latency_ns + self.job.channels.end_of_partition_ns,
+            self.faults.longest_ns,
+            stop_ns,
+            *(v.service_ns + v.service_step_ns * v.parallelism for v in self.graph.vertices),
+            *(v.emit_interval_ns for v in self.graph.vertices),
+        ]
+        return max(times) + (checkpointing.first_trigger_ns or 0) // _PATIENCE + 1
+
+    def _begin(self, restored: JobCheckpoint | None) -> None:
+        self.running = True
+        self.progress_ns = self.env.now
+        self.attempt.start()
+        self.coordinator.start(restored=restored)
+
+    def _stop(self) -> None:
+        """Ask for the stop; while the job restarts, and after a failed stop, ask again."""
+        if self.ended or self.coordinator.stop_completed:
+            return
+        self._stop_tries += 1
+        if self._stop_tries > _STOP_TRIES:
+            self.gave_up = True
+        elif self.running:
+            self.coordinator.stop()
+        else:
+            self.stop_again()
+
+    def stop_again(self) -> None:
+        """Ask for the stop once more after a while: it has failed."""
+        delay_ns = self.job.costs.restart_ns + 2 * self.job.checkpointing.interval_ns
+        self.env.call_in(delay_ns, Kind.COORDINATOR, self.entity, self._stop)
+
+    def _stall(self, spec: TaskSpec, lasts_ns: int) -> None:
+        task = self.attempt.tasks[spec.index]
+        if self.running and not task.gone:
+            task.occupy(lasts_ns)
+            self.env.trace.record("stalled", task.entity, lasts_ns)
+
+    # --- messages ---
+
+    def message(self, kind: Kind, function: Callable[..., None], *rest: Any) -> None:
+        """Send a message to or from the coordinator."""
+        self.message_in(0, kind, function, *rest)
+
+    def message_in(
+        self, extra_ns: int, kind: Kind, function: Callable[..., None], *rest: Any
+    ) -> None:
+        """Send a message that takes longer than others."""
+        costs = self.job.costs
+        delay_ns = costs.rpc_ns + extra_ns + self.attempt.jitter("rpc", costs.rpc_jitter_ns)
+        self.env.call_in(delay_ns, kind, self.entity, function, *rest)
+
+    # --- failures ---
+
+    def crash(self, spec: TaskSpec) -> None:
+        """Fail a subtask, and the job with it, unless the subtask has finished."""
+        if self.running and not self.attempt.tasks[spec.index].gone:
+            self.fail_over(f"{spec.name} crashes")
+
+    def fail_over(self, cause: str) -> None:
+        """End the attempt and begin the next one from the latest completed checkpoint."""
+        if not self.running or self.ended:
+            return
+        self.running = False
+        self.attempt.alive = False
+        self.env.trace.record("failed", self.entity, cause)
+        self.env.goals.reach("restarted")
+        self.recoveries.append((self.attempts, cause, self.env.now, None, 0))
+        self.coordinator.suspend(FailureReason.JOB_FAILOVER_REGION)
+        self.env.call_in(self.job.costs.restart_ns, Kind.COORDINATOR, self.entity, self._restart)
+
+    def _restart(self) -> None:
+        restored = self._latest()
+        before = sum(task.position for task in self.attempt.tasks)
+        self.attempts += 1
+        names = (
+            []
+            if restored is None
+            else [name for snapshot in restored.tasks.values() for name in snapshot.pending]
+        )
+        self.external.abort_all_but(names)
+        self._lost_state |= self._loses_state(restored)
+        self.closed_ns = {}
+        self.attempt = Attempt(self, self.attempts, restored)
+        again = before - sum(task.position for task in self.attempt.tasks)
+        number, cause, failed_ns, _, _ = self.recoveries[-1]
+        self.recoveries[-1] = (number, cause, failed_ns, self.env.now, again)
+        self._note_restore(restored)
+        self._begin(restored)
+
+    def _latest(self) -> JobCheckpoint | None:
+        completed = self.coordinator.completed
+        return completed[max(completed)] if completed else None
+
+    def _note_restore(self, restored: JobCheckpoint | None) -> None:
+        number = restored.checkpoint_id if restored is not None else 0
+        self.env.trace.record("restored", self.entity, number)
+        if restored is None:
+            return
+        if FinishedState.FULL in restored.vertices.values():
+            self.env.goals.reach("restored_fully_finished")
+        if FinishedState.PARTIAL in restored.vertices.values():
+            self.env.goals.reach("restored_partly_finished")
+
+    def restored_full(self, vertex: str) -> bool:
+        """Say whether a vertex was deployed as finished in this attempt."""
+        restored = self.attempt.restored
+        return restored is not None and restored.vertices[vertex] is FinishedState.FULL
+
+    @staticmethod
+    def _loses_state(restored: JobCheckpoint | None) -> set[str]:
+        """Return the vertices whose state is not whole after a restore: some of it had finished."""
+        if restored is None:
+            return set()
+        running = FinishedState.RUNNING
+        return {name for name, state in restored.vertices.items() if state is not running}
+
+    # --- what is checked on the way ---
+
+    def violate(self, name: str, says: str) -> None:
+        """Report a property that does not hold."""
+        self.violations.append((name, self.env.now, says))
+        self.env.trace.record("violated", self.entity, name, says)
+
+    def check_plan(self, plan: Plan) -> None:
+        """Check that a plan triggers only what it awaits, and reaches every running task."""
+        reached = set(plan.trigger)
+        if not reached <= set(plan.wait_for):
+            self.violate("plan_reaches_every_running_task", "a triggered task is not awaited")
+        frontier = list(plan.trigger)
+        running = set(plan.wait_for)
+        first = self.graph.first_task
+        by_task = {first[name] + subtask: (name, subtask) for name, subtask in plan.wait_for}
+        while frontier:
+            name, subtask = frontier.pop()
+            task = first[name] + subtask
+            for output in self.graph.outputs[task]:
+                for channel in output.channels:
+                    below = by_task.get(self.graph.channels[channel].downstream)
+                    if below is not None and below not in reached:
+                        reached.add(below)
+                        frontier.append(below)
+        if reached != running:
+            missing = sorted(running - reached)
+            says = f"no trigger and no barrier reaches {missing}"
+            self.violate("plan_reaches_every_running_task", says)
+
+    def checkpoint_completed(self, checkpoint: JobCheckpoint, highest: int) -> None:
+        """Check a completed checkpoint against the world's account."""
+        if checkpoint.checkpoint_id <= highest and not checkpoint.savepoint:
+            says = f"checkpoint {checkpoint.checkpoint_id} completes after {highest}"
+            self.violate("completed_ids_increase", says)
+        self.attempt.account.check_cut(checkpoint)
+        for vertex in self.graph.vertices:
+            if vertex.union_state and checkpoint.vertices[vertex.name] is FinishedState.PARTIAL:
+                says = f"checkpoint {checkpoint.checkpoint_id} has {vertex.name} partly finished"
+                self.violate("union_state_ends_together", says)
+
+    def has_backlog(self) -> bool:
+        """Say whether records are in flight."""
+        return any(link.emitted > link.consumed for link in self.attempt.links)
+
+    def was_lost(self, task: int, before: int) -> bool:
+        """Say whether the task has missed the notification of an older checkpoint."""
+        return any(t == task and number < before for t, number in self.lost_notifications)
+
+    # --- the end ---
+
+    def task_finished(self, attempt: Attempt, task: Task) -> None:
+        """Record at the coordinator that a task has finished; the last one ends the job."""
+        if not attempt.alive:
+            return
+        self.coordinator.task_finished(task.spec.index)
+        if len(self.coordinator.finished) == len(self.graph.tasks):
+            self.ended = True
+            self.running = False
+            self.attempt.alive = False
+            self.coordinator.suspend(FailureReason.CHECKPOINT_COORDINATOR_SHUTDOWN)
+            self.env.trace.record("finished", self.entity)
+
+    @property
+    def stopped_without_drain(self) -> bool:
+        """Say whether the job ended to be resumed from its savepoint."""
+        return self.coordinator.stop_completed and self.job.ending.stop_kind is StopKind.NO_DRAIN
+
+    def check_output(self) -> None:
+        """Check committed output and state at the end against what the sources have emitted."""
+        positions = {task.spec.index: task.position for task in self.attempt.tasks}
+        expected = expected_output(self.graph, self._emitted(positions))
+        exactly = self.job.checkpointing.mode.value != "at_least_once"
+        for vertex in self.graph.vertices:
+            if vertex.kind is VertexKind.SINK:
+                found = self.external.committed(vertex.name)
+                says = differences(expected[vertex.name], found)
+                if not exactly:
+                    missing = expected[vertex.name] - found
+                    says = f"{sum(missing.values())} missing" if missing else None
+                if says is not None:
+                    name = "exactly_once_output" if exactly else "at_least_once_output"
+                    self.violate(name, f"committed output of {vertex.name}: {says}")
+        if exactly:
+            self._check_state(expected)
+
+    def _emitted(self, positions: dict[int, int]) -> dict[int, int]:
+        """Return what every source emitted; one restored as finished emitted all it has."""
+        found = {}
+        for task, position in positions.items():
+            vertex = self.graph.tasks[task].vertex
+            if vertex.kind is not VertexKind.SOURCE:
+                continue
+            limit = vertex.records
+            exhausted = self.restored_full(vertex.name) or self.attempt.tasks[task].exhausted
+            if exhausted and limit is not None:
+                position = limit + vertex.records_step * self.graph.tasks[task].subtask  # noqa: PLW2901
+            found[task] = position
+        return found
+
+    def _check_state(self, expected: dict[str, Any]) -> None:
+        from collections import Counter  # noqa: PLC0415
+
+        for vertex in self.graph.vertices:
+            if vertex.kind is VertexKind.SOURCE or vertex.name in self._lost_state:
+                continue
+            tasks = self.graph.tasks_of(vertex.name)
+            found = Counter(r for index in tasks for r in self.attempt.tasks[index].state)
+            says = differences(expected[vertex.name], found)
+            if says is not None:
+                self.violate("exactly_once_state", f"state of {vertex.name}: {says}")
+
+    def _waits(self) -> list[Wait]:
+        found = [wait for task in self.attempt.tasks for wait in task.waits()]
+        for number in self.coordinator.core.pending:
+            for index in self.coordinator.core.awaited(number):
+                name = self.graph.tasks[index].name
+                found.append(Wait("the coordinator", f"checkpoint {number}", name))
+        return found
+
+    def _task_of(self, vertex: str, subtask: int) -> TaskSpec:
+        return self.graph.tasks[self.graph.first_task[vertex] + subtask]

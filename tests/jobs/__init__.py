@@ -1,0 +1,1 @@
+"""Tests of the job world: closed forms, properties under faults and ties, published scenarios."""

@@ -1,0 +1,205 @@
+"""Random jobs with fault plans, as data: valid by construction, and they shrink.
+
+`jobs()` is a Hypothesis strategy; `random_job(seed)` draws from the same space by a seed alone, for
+long runs outside Hypothesis.
+"""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+from hypothesis import strategies as st
+
+from scenarios import Scenario
+from scenarios.document import from_json
+
+MS = 1_000_000
+PARTITIONERS = ("keyed", "rebalance", "broadcast", "global", "forward", "rescale")
+MODES = ("aligned", "unaligned", "aligned_timeout", "at_least_once")
+
+
+class Chooser:
+    """Chooses among options, from Hypothesis or from a seeded generator."""
+
+    def integer(self, low: int, high: int) -> int:
+        """Return a whole number between two bounds, both included; shrinks to the lower one."""
+        raise NotImplementedError
+
+    def of(self, options: tuple[Any, ...]) -> Any:
+        """Return one of the options; shrinks to the first."""
+        return options[self.integer(0, len(options) - 1)]
+
+
+class Drawn(Chooser):
+    """Chooses by a Hypothesis draw."""
+
+    def __init__(self, draw: Any) -> None:
+        self._draw = draw
+
+    def integer(self, low: int, high: int) -> int:
+        """Return a drawn number."""
+        return int(self._draw(st.integers(low, high)))
+
+
+class Seeded(Chooser):
+    """Chooses by a seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = Random(seed)
+
+    def integer(self, low: int, high: int) -> int:
+        """Return a random number."""
+        return self._random.randint(low, high)
+
+
+def document(
+    choose: Chooser, *, modes: tuple[str, ...] = MODES, faults: bool = True
+) -> dict[str, Any]:
+    """Return a random job scenario as the document of a scenario file, in base units."""
+    layers = choose.integer(1, 3)
+    sources = range(choose.integer(1, 2))
+    vertices = [_source(choose, f"source{number}") for number in sources]
+    edges: list[dict[str, Any]] = []
+    last = [vertex["name"] for vertex in vertices]
+    for layer in range(layers):
+        kind = "sink" if layer == layers - 1 else "operator"
+        vertex = _vertex(choose, f"{kind}{layer}", kind)
+        vertices.append(vertex)
+        by_name = {v["name"]: v for v in vertices}
+        edges += [_edge(choose, by_name[upstream], vertex) for upstream in last]
+        last = [vertex["name"]]
+    mode = choose.of(modes)
+    job: dict[str, Any] = {
+        "vertices": vertices,
+        "edges": edges,
+        "channels": {
+            "sender_records": choose.of((4, 1, 2, 20)),
+            "receiver_records": choose.of((4, 1, 2, 20)),
+            "latency_ns": choose.of((0, MS // 10, 3 * MS)),
+        },
+        "checkpointing": {
+            "mode": mode,
+            "interval_ns": choose.of((20, 5, 50)) * MS,
+            "alignment_timeout_ns": choose.of((2, 1, 10)) * MS,
+            "timeout_ns": choose.of((600_000, 40, 100)) * MS,
+            "min_pause_ns": choose.of((0, 5 * MS)),
+            "max_concurrent": choose.of((1, 2, 3)) if mode in ("aligned", "at_least_once") else 1,
+            "retained": choose.of((1, 3)),
+            "immediate_final": choose.of((True, False)),
+        },
+        "costs": _costs(choose),
+        "ending": _ending(choose, vertices),
+    }
+    return {
+        "name": "random_job",
+        "link": "final_checkpoint",
+        "says": "a random job with a random fault plan",
+        "job": job,
+        "faults": _faults(choose, vertices) if faults else [],
+    }
+
+
+def _source(choose: Chooser, name: str) -> dict[str, Any]:
+    endless = choose.integer(0, 5) == 5
+    vertex: dict[str, Any] = {
+        "name": name,
+        "kind": "source",
+        "parallelism": choose.integer(1, 3),
+        "emit_interval_ns": choose.of((1, 2, 4)) * MS,
+        "records_step": choose.of((0, 5)),
+    }
+    if not endless:
+        vertex["records"] = choose.integer(0, 30)
+    return vertex
+
+
+def _vertex(choose: Chooser, name: str, kind: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "kind": kind,
+        "parallelism": choose.integer(1, 3),
+        "service_ns": choose.of((1, 0, 2, 5)) * MS,
+        "service_step_ns": choose.of((0, 2)) * MS,
+        "opens_after_finish": kind == "sink" and choose.of((False, True)),
+    }
+
+
+def _edge(choose: Chooser, up: dict[str, Any], down: dict[str, Any]) -> dict[str, Any]:
+    partitioner = choose.of(PARTITIONERS)
+    if partitioner == "forward" and up["parallelism"] != down["parallelism"]:
+        partitioner = "rescale"
+    return {"upstream": up["name"], "downstream": down["name"], "partitioner": partitioner}
+
+
+def _costs(choose: Chooser) -> dict[str, Any]:
+    return {
+        "rpc_ns": choose.of((0, MS // 2)),
+        "rpc_jitter_ns": choose.of((0, MS)),
+        "notification_jitter_ns": choose.of((0, 2 * MS)),
+        "notification_loss_ratio": choose.of((0.0, 0.3)),
+        "snapshot_sync_ns": choose.of((0, MS)),
+        "snapshot_async_ns": choose.of((0, 2 * MS)),
+        "snapshot_jitter_ns": choose.of((0, 8 * MS)),
+        "completion_ns": choose.of((0, MS)),
+    }
+
+
+def _ending(choose: Chooser, vertices: list[dict[str, Any]]) -> dict[str, Any]:
+    endless = any(v["kind"] == "source" and "records" not in v for v in vertices)
+    ending: dict[str, Any] = {"protocol": choose.of(("flink", "flip"))}
+    if endless or choose.integer(0, 3) == 3:
+        ending["stop_at_ns"] = choose.integer(1, 150) * MS
+        ending["stop_kind"] = choose.of(("drain", "no_drain"))
+    return ending
+
+
+def _faults(choose: Chooser, vertices: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [_fault(choose, vertices) for _ in range(choose.integer(0, 3))]
+
+
+def _fault(choose: Chooser, vertices: list[dict[str, Any]]) -> dict[str, Any]:
+    vertex = choose.of(tuple(vertices))
+    fault: dict[str, Any] = {
+        "kind": choose.of(
+            (
+                "crash_task",
+                "crash_at_checkpoint",
+                "fail_snapshot",
+                "delay_acknowledgement",
+                "lose_notification",
+                "delay_notification",
+                "delay_trigger",
+                "stall_task",
+            )
+        ),
+        "vertex": vertex["name"],
+        "subtask": choose.integer(0, vertex["parallelism"] - 1),
+    }
+    kind = fault["kind"]
+    if kind in ("crash_task", "stall_task"):
+        fault["at_ns"] = choose.integer(0, 200) * MS
+    else:
+        fault["checkpoint"] = choose.integer(1, 12)
+    if kind.startswith("delay_"):
+        fault["delay_ns"] = choose.integer(1, 30) * MS
+    if kind == "stall_task":
+        fault["lasts_ns"] = choose.integer(1, 30) * MS
+    return fault
+
+
+def scenario_of(text: dict[str, Any]) -> Scenario:
+    """Build the scenario of a document; it is valid by construction."""
+    return from_json(json.dumps(text))
+
+
+def random_job(seed: int) -> Scenario:
+    """Return the random job of a seed."""
+    return scenario_of(document(Seeded(seed)))
+
+
+@st.composite
+def jobs(draw: Any) -> Scenario:
+    """Return a strategy of random jobs with fault plans."""
+    return scenario_of(document(Drawn(draw)))
