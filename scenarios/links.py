@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from scenarios.dataflow import DataflowModel
 from scenarios.dataflow_names import GOALS as DATAFLOW_GOALS
-from scenarios.jobs import BARRIER_PROTOCOL, FINAL_CHECKPOINT
+from scenarios.job_faults import JOB_FAULTS
+from scenarios.job_names import GOALS as JOB_GOALS
+from scenarios.job_names import PROPERTIES as JOB_PROPERTIES
+from scenarios.jobs import Job
 from scenarios.spec import Link
 from scenarios.sync import SyncModel
 from scenarios.sync_faults import SYNC_FAULTS
@@ -28,8 +31,24 @@ _ALL: tuple[Link, ...] = (
         model=DataflowModel,
         goals=DATAFLOW_GOALS,
     ),
-    BARRIER_PROTOCOL,
-    FINAL_CHECKPOINT,
+    Link(
+        name="barrier_protocol",
+        says="barriers, in-flight records, crash and recovery, record by record",
+        key="job",
+        model=Job,
+        faults=JOB_FAULTS,
+        goals=JOB_GOALS,
+        properties=JOB_PROPERTIES,
+    ),
+    Link(
+        name="final_checkpoint",
+        says="bounded jobs: EndOfData, its acknowledgement, final checkpoints, stop-with-savepoint",
+        key="job",
+        model=Job,
+        faults=JOB_FAULTS,
+        goals=JOB_GOALS,
+        properties=JOB_PROPERTIES,
+    ),
 )
 
 LINKS: dict[str, Link] = {link.name: link for link in _ALL}

@@ -19,7 +19,7 @@ from sim.jobs.task import Task
 from sim.kernel import Entity, Timer
 
 if TYPE_CHECKING:
-    from sim.jobs.checkpointing import Parts
+    from sim.jobs.parts import Parts
     from sim.jobs.world import JobWorld
 
 

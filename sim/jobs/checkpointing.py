@@ -9,7 +9,7 @@ the asynchronous write is done.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from models.barriers import Barrier, HandlerKind, SingleCheckpointHandler, make_handler
@@ -28,7 +28,8 @@ from models.lifecycle import effects as do
 from models.lifecycle import events as on
 from scenarios.jobs import Mode
 from sim.jobs.kinds import Kind
-from sim.jobs.snapshot import Element, TaskSnapshot
+from sim.jobs.parts import REMEMBERED, Parts
+from sim.jobs.snapshot import TaskSnapshot
 from sim.kernel import Timer
 
 if TYPE_CHECKING:
@@ -41,30 +42,6 @@ _HANDLERS = {
     Mode.ALIGNED_TIMEOUT: HandlerKind.ALTERNATING,
     Mode.AT_LEAST_ONCE: HandlerKind.TRACKER,
 }
-
-
-_REMEMBERED = 16  # ended checkpoints of which late pieces may still come; as at the coordinator
-
-
-@dataclass(slots=True)
-class Parts:
-    """What a task has gathered for one checkpoint so far."""
-
-    input_state: dict[int, list[Element]] = field(default_factory=dict)
-    output_state: dict[int, list[Element]] = field(default_factory=dict)
-    open_outputs: set[int] = field(default_factory=set)
-    input_whole: bool = False
-    taken: bool = False
-    failed: bool = False
-    writing: bool = False
-    acknowledged: bool = False
-    snapshot: TaskSnapshot | None = None
-    flags: do.TakeSnapshot | None = None
-    started_ns: int = 0
-    start_delay_ns: int = 0
-    alignment_ns: int = 0
-    processed: int = 0
-    unaligned: bool = False
 
 
 class TaskCheckpoints:
@@ -398,7 +375,7 @@ class TaskCheckpoints:
         for number in over:
             self.parts[number].taken = False
             self.pending_writes -= 1
-        for number in [n for n in self.parts if n < max(self.parts) - _REMEMBERED]:
+        for number in [n for n in self.parts if n < max(self.parts) - REMEMBERED]:
             del self.parts[number]
         if over and self.pending_writes == 0:
             self.task.ending.writes_settled()

@@ -15,16 +15,16 @@ from models.barriers.reason import FailureReason
 from models.coordinator import CheckpointCoordinator, CoordinatorParameters, Request
 from models.coordinator import events as ev
 from models.coordinator.plan import Plan, Rejected, Vertex, finalize, plan_checkpoint
-from models.lifecycle import StopMode, TaskState
-from models.lifecycle import events as on
+from models.lifecycle import StopMode
 from scenarios.jobs import Job, Mode, Protocol, StopKind
 from sim.jobs.kinds import Kind
+from sim.jobs.notifications import notify_aborted, notify_complete
 from sim.jobs.snapshot import JobCheckpoint, TaskSnapshot
 from sim.kernel import Timer
 
 if TYPE_CHECKING:
     from sim.jobs.attempt import Attempt
-    from sim.jobs.checkpointing import Parts
+    from sim.jobs.parts import Parts
     from sim.jobs.task import Task
     from sim.jobs.world import JobWorld
 
@@ -197,11 +197,11 @@ class JobCoordinator:
                 case ev.CheckpointCompleted(checkpoint):
                     self._complete(checkpoint)
                 case ev.NotifyComplete(checkpoint):
-                    self._notify_complete(checkpoint)
+                    notify_complete(self.world, checkpoint, self.triggered[checkpoint].plan)
                 case ev.CheckpointFailed(checkpoint, reason):
                     self._failed(checkpoint, reason)
                 case ev.NotifyAborted(checkpoint, latest):
-                    self._notify_aborted(checkpoint, latest)
+                    notify_aborted(self.world, checkpoint, latest, self.triggered[checkpoint].plan)
                 case ev.DiscardCheckpoint(checkpoint):
                     if checkpoint != self.stop_id:
                         self.completed.pop(checkpoint, None)
@@ -350,51 +350,6 @@ class JobCoordinator:
         self.stop_requested = False
         self.world.stop_again()
         self._step(ev.SchedulerStarted(self._now, self.job.checkpointing.interval_ns))
-
-    # --- notifications ---
-
-    def _notify_complete(self, checkpoint: int) -> None:
-        world, costs = self.world, self.job.costs
-        attempt = world.attempt
-        lost_ratio = costs.notification_loss_ratio
-        for name, subtask in self.triggered[checkpoint].plan.commit_to:
-            task = attempt.tasks[world.graph.first_task[name] + subtask]
-            stream = world.env.stream("notification", task.spec.index)
-            lost = bool(lost_ratio) and stream.uniform() < lost_ratio
-            if lost or world.faults.notification_lost(task.spec, checkpoint):
-                world.lost_notifications.add((task.spec.index, checkpoint))
-                continue
-            delay_ns = world.faults.notification_delay(task.spec, checkpoint)
-            delay_ns += attempt.jitter("notification delay", costs.notification_jitter_ns)
-            world.message_in(
-                delay_ns, Kind.MESSAGE, self._deliver_completion, attempt, task, checkpoint
-            )
-
-    def _deliver_completion(self, attempt: Attempt, task: Task, checkpoint: int) -> None:
-        def mail() -> None:
-            before = task.ending.state
-            task.ending.step(on.CheckpointCompleted(checkpoint))
-            closed = before is not TaskState.CLOSED and task.ending.state is TaskState.CLOSED
-            if closed and self.world.was_lost(task.spec.index, checkpoint):
-                self.world.env.goals.reach("completed_after_lost_notification")
-
-        if attempt.alive:
-            task.post(mail)
-
-    def _notify_aborted(self, checkpoint: int, latest: int | None) -> None:
-        attempt = self.world.attempt
-        for name, subtask in self.triggered[checkpoint].plan.commit_to:
-            task = attempt.tasks[self.world.graph.first_task[name] + subtask]
-            self.world.message(Kind.MESSAGE, self._deliver_abort, attempt, task, checkpoint, latest)
-
-    @staticmethod
-    def _deliver_abort(attempt: Attempt, task: Task, checkpoint: int, latest: int | None) -> None:
-        def mail() -> None:
-            task.checkpoints.aborted(checkpoint)
-            task.ending.step(on.CheckpointAborted(checkpoint, latest))
-
-        if attempt.alive:
-            task.post(mail)
 
     def _indices(self, tasks: Sequence[tuple[str, int]]) -> tuple[int, ...]:
         first = self.world.graph.first_task

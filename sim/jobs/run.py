@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, cast
 
 from models.lifecycle import TaskLifecycle
 from scenarios.job_faults import JobFault
-from scenarios.jobs import GOALS, Job
+from scenarios.job_names import GOALS
+from scenarios.jobs import Job
 from sim.jobs.faults import FaultPlan
 from sim.jobs.snapshot import JobCheckpoint
 from sim.jobs.tables import fill

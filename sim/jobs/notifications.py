@@ -1,0 +1,63 @@
+"""How tasks hear what became of a checkpoint: late, out of order, or never."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from models.coordinator.plan import Plan
+from models.lifecycle import TaskState
+from models.lifecycle import events as on
+from sim.jobs.kinds import Kind
+
+if TYPE_CHECKING:
+    from sim.jobs.attempt import Attempt
+    from sim.jobs.task import Task
+    from sim.jobs.world import JobWorld
+
+
+def notify_complete(world: JobWorld, checkpoint: int, plan: Plan) -> None:
+    """Tell the tasks of a plan that a checkpoint is complete; some may never hear of it."""
+    attempt, costs = world.attempt, world.job.costs
+    for task in _tasks(world, plan):
+        stream = world.env.stream("notification", task.spec.index)
+        lost = bool(costs.notification_loss_ratio) and (
+            stream.uniform() < costs.notification_loss_ratio
+        )
+        if lost or world.faults.notification_lost(task.spec, checkpoint):
+            world.lost_notifications.add((task.spec.index, checkpoint))
+            continue
+        delay_ns = world.faults.notification_delay(task.spec, checkpoint)
+        delay_ns += attempt.jitter("notification delay", costs.notification_jitter_ns)
+        world.message_in(delay_ns, Kind.MESSAGE, _completed, world, attempt, task, checkpoint)
+
+
+def notify_aborted(world: JobWorld, checkpoint: int, latest: int | None, plan: Plan) -> None:
+    """Tell the tasks of a plan that a checkpoint was given up, and which is the latest complete."""
+    for task in _tasks(world, plan):
+        world.message(Kind.MESSAGE, _aborted, world.attempt, task, checkpoint, latest)
+
+
+def _tasks(world: JobWorld, plan: Plan) -> list[Task]:
+    first = world.graph.first_task
+    return [world.attempt.tasks[first[name] + subtask] for name, subtask in plan.commit_to]
+
+
+def _completed(world: JobWorld, attempt: Attempt, task: Task, checkpoint: int) -> None:
+    def mail() -> None:
+        before = task.ending.state
+        task.ending.step(on.CheckpointCompleted(checkpoint))
+        closed = before is not TaskState.CLOSED and task.ending.state is TaskState.CLOSED
+        if closed and world.was_lost(task.spec.index, checkpoint):
+            world.env.goals.reach("completed_after_lost_notification")
+
+    if attempt.alive:
+        task.post(mail)
+
+
+def _aborted(attempt: Attempt, task: Task, checkpoint: int, latest: int | None) -> None:
+    def mail() -> None:
+        task.checkpoints.aborted(checkpoint)
+        task.ending.step(on.CheckpointAborted(checkpoint, latest))
+
+    if attempt.alive:
+        task.post(mail)

@@ -1,0 +1,31 @@
+"""What a task gathers for one checkpoint until it can acknowledge it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from models.lifecycle import effects as do
+from sim.jobs.snapshot import Element, TaskSnapshot
+
+REMEMBERED = 16  # ended checkpoints of which late pieces may still come; as at the coordinator
+
+
+@dataclass(slots=True)
+class Parts:
+    """What a task has gathered for one checkpoint so far."""
+
+    input_state: dict[int, list[Element]] = field(default_factory=dict)
+    output_state: dict[int, list[Element]] = field(default_factory=dict)
+    open_outputs: set[int] = field(default_factory=set)
+    input_whole: bool = False
+    taken: bool = False
+    failed: bool = False
+    writing: bool = False
+    acknowledged: bool = False
+    snapshot: TaskSnapshot | None = None
+    flags: do.TakeSnapshot | None = None
+    started_ns: int = 0
+    start_delay_ns: int = 0
+    alignment_ns: int = 0
+    processed: int = 0
+    unaligned: bool = False
