@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.ordering import EndStream, FailSync, SendState, scope_text
+from models.ordering import EndStream, FailSync, Refusal, SendState, scope_text
 from scenarios.sync_names import PROPERTIES
 from sim.properties.ordering_ends import EndChecks
 from sim.properties.ordering_records import RecordChecks
 from sim.properties.ordering_release import ReleaseChecks
+from sim.properties.ordering_replay import ReplayChecks
 from sim.properties.ordering_story import state_story
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class OrderingProperties:
         self._releases = ReleaseChecks(world, self.violate)
         self._ends = EndChecks(world, self.violate)
         self.records = RecordChecks(world, self.violate)
+        self.replays = ReplayChecks(world, self.violate)
         self._requested_step = 0
         self._requested_during_send = False
 
@@ -67,6 +69,7 @@ class OrderingProperties:
         self._requested_during_send = False
         self._releases.begin()
         self.records.begin()
+        self.replays.begin()
         self._ends.on_attempt_started(attempt)
 
     # States -----------------------------------------------------------------------------------
@@ -82,6 +85,10 @@ class OrderingProperties:
     def on_sent(self, attempt: Attempt, effect: SendState) -> SourceState | None:
         """Enter that a send has returned."""
         return self._releases.on_sent(attempt, effect)
+
+    def find(self, attempt: Attempt, effect: SendState) -> SourceState | None:
+        """Return the state that an effect sends."""
+        return self._releases.find(attempt, effect)
 
     def before_failed_send(self, attempt: Attempt, effect: SendState) -> tuple[int, int | None]:
         """Return what a failed send must not change: what is unsent, and the lowest index of it."""
@@ -133,10 +140,13 @@ class OrderingProperties:
     def on_complete(self, attempt: Attempt) -> None:
         """Check the success of an attempt."""
         self._ends.on_complete(attempt)
+        self.replays.on_rest(attempt)
 
     def on_fail(self, attempt: Attempt, effect: FailSync) -> None:
         """Check the verdict of a failed attempt."""
         self._ends.on_fail(attempt, effect)
+        if effect.kind is Refusal.UNFLUSHED_STATES:
+            self.replays.on_rest(attempt)
 
     def on_silence(self, attempt: Attempt, sentence: str) -> None:
         """Check, when nothing has moved for long, what it was."""

@@ -119,7 +119,7 @@ class EndChecks:
         Anything else that is silent for so long fails the attempt and says who waits for whom.
         """
         self._world.env.goals.reach("silence")
-        if attempt.destination.memory.waiting_count:
+        if attempt.destination.memory.waiting:
             self._violate("flood_does_not_block_data", sentence, None)
 
     def on_run_ended(self) -> None:

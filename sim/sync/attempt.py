@@ -6,12 +6,11 @@ callback at that very point, stops all others, and leaves timers of the attempt 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from typing import TYPE_CHECKING, Any
 
 from scenarios.sync import Medium
 from scenarios.sync_faults import Point, Side
-from sim.kernel import Wait
 from sim.sync.destination import Destination
 from sim.sync.kinds import KIND_FAULT, KIND_WATCH
 from sim.sync.socket import Socket
@@ -115,21 +114,6 @@ class Attempt:
     def succeed(self) -> None:
         """End the attempt well; unwinds."""
         raise AttemptEnded
-
-    def waits(self) -> Iterator[Wait]:
-        """Say who waits for whom."""
-        if self.destination.memory.waiting_count:
-            yield Wait("the reader threads", "memory for a state", "the sender")
-        for blocked in self.destination.core.blocked():
-            yield Wait("the sender", f"a state to become ready ({blocked})", "the reader threads")
-        for socket in self.sockets:
-            if socket.writers_count:
-                whom = "the reader threads"
-                yield Wait(f"the source at socket[{socket.index}]", "room in the pipe", whom)
-        if self.source.resources.waiting_count:
-            yield Wait("a feed of the source", "a free socket", "another reader")
-        if not self.destination.uploader.idle:
-            yield Wait("the destination", "an upload", "the storage")
 
     def end(self, reason: str | None) -> None:
         """End the attempt, well without a reason; stop everything that runs in it."""

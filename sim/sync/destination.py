@@ -94,6 +94,8 @@ class Destination:
             self._env.goals.reach("input_refused")
             self._attempt.fail(f"the core refused an input: {error.kind}: {error.state}")
             raise  # for the type checker: `fail` unwinds
+        if isinstance(event, RecordsRead | RecordsDurable | StateRead):
+            self._properties.replays.on_input(event)
         for effect in effects:
             self._carry_out(effect)
 
@@ -120,7 +122,7 @@ class Destination:
                 if not self.memory.reserve(state.size_bytes):
                     env.goals.reach("state_memory_exhausted")
                     if self._table.memory_policy is MemoryPolicy.BLOCK:
-                        yield self.memory.wait(state.size_bytes)
+                        yield self.memory.wait(state.size_bytes, socket.entity.name)
                         state.reserved = True
                 else:
                     state.reserved = True

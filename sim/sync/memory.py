@@ -18,12 +18,12 @@ class StateMemory:
         self.used_bytes = 0
         self._env = env
         self._capacity_bytes = capacity_bytes
-        self._waiting: deque[tuple[int, Event]] = deque()
+        self._waiting: deque[tuple[int, Event, str]] = deque()
 
     @property
-    def waiting_count(self) -> int:
-        """How many wait for memory."""
-        return len(self._waiting)
+    def waiting(self) -> list[str]:
+        """Who waits for memory, the first to get some first."""
+        return [who for _, _, who in self._waiting]
 
     def reserve(self, size_bytes: int) -> bool:
         """Reserve memory now, or say that there is not enough of it.
@@ -35,17 +35,17 @@ class StateMemory:
         self.used_bytes += size_bytes
         return True
 
-    def wait(self, size_bytes: int) -> Event:
+    def wait(self, size_bytes: int, who: str) -> Event:
         """Return the event of having reserved memory."""
         event = self._env.event()
-        self._waiting.append((size_bytes, event))
+        self._waiting.append((size_bytes, event, who))
         return event
 
     def free(self, size_bytes: int) -> None:
         """Give memory back, to those who wait first."""
         self.used_bytes -= size_bytes
         while self._waiting and self._fits(self._waiting[0][0]):
-            size, event = self._waiting.popleft()
+            size, event, _ = self._waiting.popleft()
             self.used_bytes += size
             event.succeed()
 

@@ -11,6 +11,7 @@ from sim.sync.kinds import KIND_SENT, KIND_STORED
 if TYPE_CHECKING:
     from sim.sync.attempt import Attempt
     from sim.sync.destination import Destination
+    from sim.sync.truth import SourceState
 
 
 class Sender:
@@ -59,13 +60,17 @@ class Sender:
         scope, index = scope_text(effect.scope), effect.key.index
         attempt.env.trace.record("sent", self._host, scope, index)
         state = attempt.world.properties.on_sent(attempt, effect)
-        if state is not None and state.reserved:
-            state.reserved = False
-            self._destination.memory.free(state.size_bytes)
+        self._free(state)
         attempt.point(Point.AFTER_ACKNOWLEDGE)
         attempt.env.trace.record("released", self._host, scope, index)
         self._destination.deliver(StateSent(scope=effect.scope, index=effect.key.index))
         attempt.world.properties.on_flushed(attempt)
+
+    def _free(self, state: SourceState | None) -> None:
+        """Free a state's memory after its first send, whether that returned or failed."""
+        if state is not None and state.reserved:
+            state.reserved = False
+            self._destination.memory.free(state.size_bytes)
 
     def _failed(self, effect: SendState) -> None:
         attempt = self._attempt
@@ -75,6 +80,7 @@ class Sender:
         attempt.env.trace.record("send_failed", self._host, scope, index)
         attempt.env.goals.reach("send_failed")
         properties = attempt.world.properties
+        self._free(properties.find(attempt, effect))
         before = properties.before_failed_send(attempt, effect)
         self._destination.deliver(SendFailed(scope=effect.scope, index=effect.key.index))
         properties.on_send_failed(attempt, effect, before)

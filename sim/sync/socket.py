@@ -8,7 +8,8 @@ of the queues, whatever the tie policy says.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from sim.kernel import ConservationError
@@ -102,6 +103,11 @@ class Socket:
                 f"{self.entity.name}: {self.put_count} messages were put, {self.taken_count} "
                 f"taken, {self.dropped_count} dropped and {self.queued_count} are queued"
             )
+
+    @property
+    def unread(self) -> Iterator[Message]:
+        """What was put and not taken, the next to be taken first."""
+        return chain(self._arrived, self._line, (message for message, _ in self._writers))
 
     @property
     def writers_count(self) -> int:

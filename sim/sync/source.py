@@ -52,7 +52,7 @@ class Source:
         self._truth = attempt.world.truth
         self._table = attempt.model.source
         self._on_sockets = self._truth.on_sockets
-        self.resources = Resources(
+        self.resources: Resources = Resources(
             attempt.env,
             attempt.sockets,
             connections=self._table.connections,

@@ -6,7 +6,6 @@ the whole run is there to catch a program that breaks this.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from models.ordering import Medium, OrderingDoor, OrderingParameters, make_core
@@ -15,13 +14,14 @@ from scenarios.sync import Medium as MediumChoice
 from scenarios.sync import MissingState, StateKind, SyncModel
 from scenarios.sync_faults import SyncFault
 from scenarios.sync_names import GOALS
-from sim.kernel import Wait, explain_waits
+from sim.kernel import explain_waits
 from sim.properties.ordering import OrderingProperties
 from sim.sync.attempt import Attempt
 from sim.sync.faults import FaultPlan
 from sim.sync.kinds import KIND_ATTEMPT, KIND_FAULT
 from sim.sync.platform import Platform
 from sim.sync.truth import Truth
+from sim.sync.waiting import waits
 from sim.twins.ordering import TWINS
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class SyncWorld:
 
     def explain(self) -> str:
         """Say who waits for whom."""
-        return explain_waits(self._waits())
+        return "" if self.attempt is None else explain_waits(waits(self.attempt))
 
     def _start_attempt(self) -> None:
         base = self._base()
@@ -156,11 +156,6 @@ class SyncWorld:
     def _finish(self) -> None:
         if not self.finished.triggered:
             self.finished.succeed()
-
-    def _waits(self) -> Iterator[Wait]:
-        attempt = self.attempt
-        if attempt is not None:
-            yield from attempt.waits()
 
 
 def _factory(spec: RunSpec) -> Any:

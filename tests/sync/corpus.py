@@ -1,7 +1,7 @@
 """Plans that were found, kept as JSON: a scenario's document, seed, tie policy, twin, property.
 
-`python -m tests.sync.corpus TWIN...` looks for the smallest generated plan that tells each twin
-from the right core, and writes it down.  Entries outlive changes of the strategies, which
+`python -m tests.sync.corpus TWIN...` looks for a small generated plan that tells each twin from
+the right core, and writes it down.  Entries outlive changes of the strategies, which
 Hypothesis's own database does not.
 """
 
@@ -11,6 +11,7 @@ import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 
 from hypothesis import HealthCheck, find, settings
 from hypothesis import strategies as st
@@ -69,8 +70,25 @@ def broken(scenario: Scenario, seed: int, ties: str, twin: str) -> str | None:
     return violations[0].property if violations else None
 
 
-def smallest(twin: str, *, examples: int) -> Found | None:
-    """Return the smallest plan that tells a twin from the right core, or None."""
+class _Search:
+    """Says whether a twin breaks a property; after `budget_s` knows only what it has seen."""
+
+    def __init__(self, twin: str, budget_s: float) -> None:
+        self._twin = twin
+        self._until = monotonic() + budget_s
+        self._seen: dict[str, bool] = {}
+
+    def __call__(self, plan: tuple[Scenario, int, str]) -> bool:
+        key = repr(plan)
+        if key not in self._seen:
+            if monotonic() > self._until:
+                return False
+            self._seen[key] = broken(*plan, self._twin) is not None
+        return self._seen[key]
+
+
+def smallest(twin: str, *, examples: int, budget_s: float) -> Found | None:
+    """Return a small plan that tells a twin from the right core, or None."""
     search = settings(
         max_examples=examples,
         deadline=None,
@@ -81,7 +99,7 @@ def smallest(twin: str, *, examples: int) -> Found | None:
     try:
         scenario, seed, ties = find(
             st.tuples(plans.scenarios(), plans.SEEDS, plans.TIES),
-            lambda plan: broken(*plan, twin) is not None,
+            _Search(twin, budget_s),
             settings=search,
         )
     except NoSuchExample:
@@ -98,7 +116,7 @@ def smallest(twin: str, *, examples: int) -> Found | None:
 
 def _main(twins: list[str]) -> None:
     for twin in twins or list(TWINS):
-        found = smallest(twin, examples=3000)
+        found = smallest(twin, examples=3000, budget_s=40.0)
         print(twin, "not found" if found is None else found.property, flush=True)
         if found is not None:
             write(found)
