@@ -90,7 +90,7 @@ class Attempt:
         """Pass a named point of the program; a planned crash unwinds from here."""
         side = self.faults.passes(point)
         if side is not None:
-            self.crash(side, f"at {point} ")
+            self.crash(side, f"at {point}")
 
     def crash(self, side: Side, where: str = "") -> None:
         """Crash the source or the destination; unwinds if the caller belongs to it."""

@@ -39,7 +39,7 @@ class Platform:
         self._table = table
         self._entity = env.entity("platform")
         self._copies: dict[tuple[int, str, str], _Copy] = {}
-        self._got_data = False
+        self.got_data = False
         self._empty_in_a_row = 0
         self._empty = 0
         self._partial = 0
@@ -74,7 +74,7 @@ class Platform:
                 return
         self._env.trace.record("stored", self._entity, scope, index)
         if counts.accounted:
-            self._got_data = True
+            self.got_data = True
         if copy.feed is not None:
             self.resume[copy.feed] = copy.claims[copy.feed]
         else:
@@ -82,7 +82,7 @@ class Platform:
 
     def judge(self) -> int | None:
         """Take note of a failed attempt; return the wait before the next, or None to give up."""
-        got_data, self._got_data = self._got_data, False
+        got_data, self.got_data = self.got_data, False
         if got_data:
             self._empty_in_a_row = 0
             self._partial += 1

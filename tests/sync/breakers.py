@@ -1,0 +1,157 @@
+"""Cores and hosts that break one promise each, to show that each property can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from models.ordering import (
+    ChannelClosed,
+    CompleteSync,
+    Effect,
+    EndStream,
+    Event,
+    FailSync,
+    FinishRequested,
+    OrderingCore,
+    OrderingDoor,
+    OrderingParameters,
+    Parts,
+    Refusal,
+    SendFailed,
+    SendState,
+    SetFinishTimer,
+    StateSent,
+)
+from models.ordering.ledger import Ledger
+from sim.properties.ordering_records import RecordChecks
+from sim.rows import RunResult
+from sim.sync.platform import Platform
+from sim.world import run_world
+from tests.sync.support import changed, library
+
+Factory = Callable[[OrderingParameters], OrderingDoor]
+
+
+class SendsTwice(OrderingCore):
+    """Sends its first state again after it was returned."""
+
+    _first: SendState | None = None
+
+    def step(self, event: Event) -> list[Effect]:
+        """Answer the first return with the same send."""
+        again, self._first = self._first, None
+        if isinstance(event, StateSent) and again is not None:
+            super().step(event)
+            return [again]
+        effects = super().step(event)
+        self._first = next((e for e in effects if isinstance(e, SendState)), None)
+        return effects
+
+
+class SendsUnknown(OrderingCore):
+    """Sends states under indexes that the source never used."""
+
+    def step(self, event: Event) -> list[Effect]:
+        """Shift the index of every send."""
+        return [
+            replace(e, key=replace(e.key, index=e.key.index + 100))
+            if isinstance(e, SendState)
+            else e
+            for e in super().step(event)
+        ]
+
+
+class ForgetsFailedSend(OrderingCore):
+    """Says after a failed send that it holds one state less."""
+
+    _lost = 0
+
+    def step(self, event: Event) -> list[Effect]:
+        """Count failed sends."""
+        self._lost += isinstance(event, SendFailed)
+        return super().step(event)
+
+    def pending_count(self) -> int:
+        """Return too few."""
+        return super().pending_count() - self._lost
+
+
+class EndsEarly(OrderingCore):
+    """Ends its streams when the first channel closes."""
+
+    def step(self, event: Event) -> list[Effect]:
+        """Add the end of all streams to the first end of a channel."""
+        effects = super().step(event)
+        if isinstance(event, ChannelClosed):
+            streams = self.parameters.streams
+            return [*effects, *(EndStream(stream=s, records_read=0) for s in streams)]
+        return effects
+
+
+class FailsWithoutReason(OrderingCore):
+    """Fails the sync without saying what is in the way."""
+
+    def step(self, event: Event) -> list[Effect]:
+        """Fail instead of completing."""
+        empty = FailSync(kind=Refusal.UNFLUSHED_STATES)
+        return [empty if isinstance(e, CompleteSync) else e for e in super().step(event)]
+
+
+class CompletesAnyway(OrderingCore):
+    """Completes the sync as soon as it is asked to finish."""
+
+    def step(self, event: Event) -> list[Effect]:
+        """Complete at once."""
+        effects = super().step(event)
+        if isinstance(event, FinishRequested):
+            return [CompleteSync()]
+        return [e for e in effects if not isinstance(e, SetFinishTimer)]
+
+
+class HoardingLedger(Ledger):
+    """Never folds the counters of a released id."""
+
+    def _fold(self, identity: str) -> None:
+        del identity
+
+
+def hoards(parameters: OrderingParameters) -> OrderingDoor:
+    """Make a core that keeps all its counters."""
+    return OrderingCore(parameters, Parts(ledger=HoardingLedger))
+
+
+def with_core(scenario: str, factory: Factory, seed: int = 0) -> RunResult:
+    """Run a library scenario on another core."""
+    return run_world(library(scenario), seed=seed, core=factory)
+
+
+def report_twice(monkeypatch: pytest.MonkeyPatch) -> RunResult:
+    """Run with a host that enters every durable report twice."""
+    once = RecordChecks.on_report
+
+    def twice(self: RecordChecks, *arguments: object) -> None:
+        once(self, *arguments)  # type: ignore[arg-type]
+        once(self, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(RecordChecks, "on_report", twice)
+    return run_world(library("quickstart"), seed=0)
+
+
+def forgetful_platform(monkeypatch: pytest.MonkeyPatch) -> RunResult:
+    """Run with a platform that forgets every state it was given."""
+    monkeypatch.setattr(Platform, "take", lambda *_: None)
+    return run_world(library("reference"), seed=0)
+
+
+def must_complete(monkeypatch: pytest.MonkeyPatch) -> RunResult:
+    """Run a sync that can never complete and is said to."""
+    del monkeypatch
+    scenario = changed(library("b10_levels_disjoint"), "outcome", "completed")
+    return next(
+        result
+        for result in (run_world(scenario, seed=seed) for seed in range(20))
+        if result.run.outcome == "failed"
+    )

@@ -1,0 +1,36 @@
+"""What the tests of the simulated sync share: scenarios by name, changed copies of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any, cast
+
+from scenarios import Scenario
+from scenarios.catalogue import by_name
+from scenarios.document import plain, read
+from scenarios.sync_faults import SyncFault
+
+
+@cache
+def library(name: str) -> Scenario:
+    """Return a library scenario."""
+    return by_name(name)
+
+
+def changed(scenario: Scenario, path: str, value: object) -> Scenario:
+    """Return a scenario with one parameter of its sync changed, such as `sockets.count`."""
+    document = plain(scenario)
+    table = cast("dict[str, Any]", document["sync"])
+    *parents, key = path.split(".")
+    for parent in parents:
+        table = table[parent]
+    if key not in table:
+        raise KeyError(path)
+    table[key] = value
+    return read(document, source="test")
+
+
+def befallen(scenario: Scenario, *faults: SyncFault) -> Scenario:
+    """Return a scenario with these faults instead of its own."""
+    return replace(scenario, faults=faults)

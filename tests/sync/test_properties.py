@@ -1,0 +1,83 @@
+"""Every property can fail: something is known that breaks it, and the right core does not."""
+
+from collections.abc import Callable
+
+import pytest
+
+from scenarios.sync_names import PROPERTIES
+from sim.rows import RunResult
+from sim.world import run_world
+from tests.sync import breakers
+from tests.sync.support import library
+
+Breaker = Callable[[pytest.MonkeyPatch], RunResult]
+
+
+def _twin(scenario: str, twin: str, seed: int = 0) -> Breaker:
+    return lambda _: run_world(library(scenario), seed=seed, ties="random", twin=twin)
+
+
+def _core(scenario: str, factory: breakers.Factory) -> Breaker:
+    return lambda _: breakers.with_core(scenario, factory)
+
+
+def _host(scenario: str) -> Breaker:
+    """Break a property by a fault of the host that the scenario declares."""
+
+    def first(patch: pytest.MonkeyPatch) -> RunResult:
+        runs = (run_world(library(scenario), seed=seed, ties="random") for seed in range(50))
+        return next(result for result in runs if result.violations)
+
+    return first
+
+
+BREAKERS: dict[str, Breaker] = {
+    "no_premature_acknowledgement": _twin("t08_interleaved_stdio", "no_local_check"),
+    "releases_without_gaps": _twin("b01_send_fails", "cursor_before_send"),
+    "releases_are_a_prefix": _core("quickstart", breakers.SendsUnknown),
+    "released_at_most_once": _core("quickstart", breakers.SendsTwice),
+    "failed_send_changes_nothing": _core("b01_send_fails", breakers.ForgetsFailedSend),
+    "released_states_are_unchanged": _twin("b03_index_used_twice", "message_replaced"),
+    "one_kind_per_attempt": _twin("kinds_mixed", "kinds_mixed"),
+    "counts_are_true": _twin("b01_send_fails", "totals_before_send"),
+    "records_have_one_owner": _twin("t08_interleaved_stdio", "one_counter"),
+    "durable_never_exceeds_read": breakers.report_twice,
+    "closing_is_orderly": _core("quickstart", breakers.EndsEarly),
+    "no_record_lost": _host("t11_missing_state_finished"),
+    "resume_is_monotone": breakers.forgetful_platform,
+    "release_is_deterministic": _twin("quickstart", "arrival_order"),
+    "snapshot_claims_are_durable": _host("b16_checkpoint_race"),
+    "every_state_is_released": _core("t06_states_left_at_end", breakers.CompletesAnyway),
+    "run_ends_with_a_reason": _core("quickstart", breakers.FailsWithoutReason),
+    "sync_completes": breakers.must_complete,
+    "flood_does_not_block_data": _host("t07_state_flood_blocks"),
+    "no_flush_request_lost": _twin("t03_flush_during_flush", "flush_dropped", seed=1),
+    "no_counters_left": _core("b13_long_ids", breakers.hoards),
+}
+
+
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_property_can_fail(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A world with one broken promise is caught by the property that speaks of it."""
+    result = BREAKERS[name](monkeypatch)
+    assert [row.property for row in result.violations] == [name], result.violations
+    row = result.violations[0]
+    assert row.says
+    assert row.replay.startswith("ckptsim replay ")
+
+
+def test_violation_tells_the_story_of_its_state() -> None:
+    """The story names reader, arrival and durability of the records, oldest first."""
+    result = _twin("t08_interleaved_stdio", "no_local_check")(pytest.MonkeyPatch())
+    story = result.violations[0].story.splitlines()
+    assert story == sorted(story, key=lambda line: int(line.split(" ", 1)[0]))
+    assert any("a reader begins records" in line for line in story)
+    assert any("is read from socket[0]" in line for line in story)
+
+
+def test_stall_is_explained_by_who_waits_for_whom() -> None:
+    """A flood that stops its own records is told as a circle of waits."""
+    result = BREAKERS["flood_does_not_block_data"](pytest.MonkeyPatch())
+    says = result.violations[0].says
+    assert "waits for memory for a state from the core, which waits for" in says
+    assert says.endswith("they wait for each other in a circle.")
