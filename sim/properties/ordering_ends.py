@@ -62,9 +62,10 @@ class EndChecks:
 
     def on_complete(self, attempt: Attempt) -> None:
         """Check the success of an attempt."""
+        lost = attempt.source.crashed  # with states that it had made and not written
         for states in attempt.truth.states.values():
             for state in states:
-                if state.acknowledged_ns is None:
+                if state.acknowledged_ns is None and not (lost and state.accepted_ns is None):
                     self._violate(
                         "every_state_is_released",
                         f"the attempt succeeded without state {state.scope}/{state.index}",

@@ -111,9 +111,13 @@ class Attempt:
         """Fail the attempt for a reason; unwinds."""
         raise AttemptEnded(reason)
 
-    def succeed(self) -> None:
-        """End the attempt well; unwinds."""
-        raise AttemptEnded
+    def destination_succeeded(self) -> None:
+        """End the attempt: well, unless the source has crashed; unwinds.
+
+        COMPLETE can be read before a crash loses the last states, so that the destination sees
+        nothing amiss; the platform looks at how both have ended.
+        """
+        raise AttemptEnded("the source crashed" if self.source.crashed else "")
 
     def end(self, reason: str | None) -> None:
         """End the attempt, well without a reason; stop everything that runs in it."""

@@ -204,7 +204,7 @@ class Destination:
                 self._properties.on_stream_ended(self._attempt, effect)
             case CompleteSync():
                 self._properties.on_complete(self._attempt)
-                self._attempt.succeed()
+                self._attempt.destination_succeeded()
             case FailSync():
                 self._properties.on_fail(self._attempt, effect)
                 self._attempt.fail(str(effect))

@@ -47,6 +47,7 @@ class Source:
     """The source of one attempt; `base` is, per feed, what it does not read again."""
 
     def __init__(self, attempt: Attempt, base: tuple[Intervals, ...]) -> None:
+        self.crashed: bool = False
         self._attempt = attempt
         self._env = attempt.env
         self._truth = attempt.world.truth
@@ -99,6 +100,7 @@ class Source:
 
     def crash(self) -> None:
         """Lose what was not written; what was goes on to the destination, then the end."""
+        self.crashed = True
         self._pending.clear()
         for socket in self._attempt.sockets:
             socket.break_off(EndMessage())
