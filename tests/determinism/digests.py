@@ -1,7 +1,7 @@
 """Print the digests of many runs as JSON; run by the tests in other interpreters.
 
-`python -m tests.determinism.digests RUNS`, where RUNS is JSON: a list of [scenario, seed, ties,
-twin] to be run in that order.
+`python -m tests.determinism.digests RUNS TIMES`, where RUNS is JSON: a list of [scenario, seed,
+ties, twin] to be run in that order, and all of that as many times as TIMES says.
 """
 
 from __future__ import annotations
@@ -26,4 +26,6 @@ def digests(runs: list[Run]) -> list[str]:
 
 
 if __name__ == "__main__":
-    json.dump(digests([tuple(run) for run in json.loads(sys.argv[1])]), sys.stdout)
+    json.dump(
+        digests([tuple(run) for run in json.loads(sys.argv[1])] * int(sys.argv[2])), sys.stdout
+    )
