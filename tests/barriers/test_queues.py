@@ -352,6 +352,9 @@ def test_a_sender_keeps_data_in_order_and_urgent_things_too(script: list[tuple[s
             many.data_count,
         )
     assert one_out == many_out
+    opened = sum(isinstance(effect, OutputStateOpened) for effect in one_out)
+    settled = sum(isinstance(e, OutputStateKnown | OutputStateFailed) for e in one_out)
+    assert opened == settled + (one.open_state is not None)
     assert one.next_sequence == len(sent)
     data = [element for element in sent if isinstance(element, int)]
     assert data == sorted(data)

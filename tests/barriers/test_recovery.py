@@ -170,3 +170,34 @@ def test_a_new_subtask_may_take_nothing() -> None:
     found = assign_gate(rebalance, subtask=3, old_parallelism=(2, 2), new_parallelism=(2, 4))
     assert found.old_subtasks == ()
     assert found.virtual_channels(0) == ()
+
+
+@settings(max_examples=300)
+@given(
+    st.integers(-(2**31), 2**31 - 1),
+    st.tuples(st.integers(1, 12), st.integers(1, 12)),
+    st.tuples(st.integers(1, 12), st.integers(1, 12)),
+    st.data(),
+)
+def test_a_keyed_record_in_flight_is_replayed_exactly_once(
+    java_hash: int, old: tuple[int, int], new: tuple[int, int], data: st.DataObject
+) -> None:
+    """Of all virtual channels that hold its old channel exactly one keeps the record."""
+    group = key_group(java_hash, 128)
+    held_by = operator_of_key_group(group, max_parallelism=128, parallelism=old[1])
+    wanted_by = operator_of_key_group(group, max_parallelism=128, parallelism=new[1])
+    came_from = data.draw(st.integers(0, old[0] - 1))
+    kept = 0
+    for subtask in range(new[1]):
+        found = assign_gate(
+            DISTRIBUTIONS[Partitioner.KEY_GROUP],
+            subtask=subtask,
+            old_parallelism=old,
+            new_parallelism=new,
+        )
+        for channel in range(new[0]):
+            replayed = (held_by, came_from) in found.virtual_channels(channel)
+            accepted = held_by not in found.ambiguous or subtask == wanted_by
+            kept += replayed and accepted
+            assert subtask == wanted_by or not (replayed and accepted)
+    assert kept == 1
