@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sim.kernel.purity import Rule, impurities
+from sim.kernel.purity import Rule, impurities, sets_declared
 
 IMPURE = {
     "for over a literal": "for x in {1, 2}:\n    pass\n",
@@ -36,6 +36,7 @@ IMPURE = {
     "random": "import random\n",
     "from random": "from random import choice\n",
     "numpy": "import numpy as np\ndef f():\n    return np.random.rand()\n",
+    "seedless generator": "from numpy.random import PCG64\ndef f():\n    return PCG64()\n",
     "from numpy": "from numpy.random import default_rng\n",
     "clock": "from time import perf_counter\n",
     "datetime": "from datetime import datetime\nx = datetime.now()\n",
@@ -81,3 +82,18 @@ def test_rules_can_be_chosen():
     """Asking for one rule leaves the others out."""
     source = "import random\nfor x in {1}:\n    pass\n"
     assert [i.rule for i in impurities(source, [Rule.RANDOM])] == [Rule.RANDOM]
+
+
+def test_sets_that_other_modules_declare_are_known():
+    """An attribute or a result that some module declares as a set is one wherever it is used."""
+    there = (
+        "class A:\n    open: set[int]\n    rows: list[int]\n"
+        "    def free(self) -> frozenset[str]: ...\n"
+    )
+    known = sets_declared([there])
+    assert known == {"open", "free"}
+    uses = ["x in a.open", "sorted(a.free())", "[x for x in a.rows]"]
+    assert not impurities("\n".join(uses), sets_elsewhere=known)
+    for use in ("for x in a.open: pass", "list(a.free())", "list(free())", "a.b.open.pop()"):
+        assert len(impurities(use, sets_elsewhere=known)) == 1, use
+    assert sets_declared([there, "class B:\n    open: bool\n"]) == {"free"}

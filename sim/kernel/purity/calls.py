@@ -76,6 +76,10 @@ class CallVisitor(ast.NodeVisitor):
             if name not in self._aliases:
                 says = f"{name}() differs from process to process: {_BUILTINS[name]}"
                 self._note(node, "hash", says)
+        dotted = self._dotted(node.func)
+        seedless = not node.args and not node.keywords
+        if dotted.removeprefix("numpy.random.") in _NUMPY_CLASSES and seedless:
+            self._note(node, "random", f"{dotted}() takes its seed from the system: {_STREAM}")
         self.generic_visit(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sim.kernel.purity.calls import CallVisitor
-from sim.kernel.purity.sets import SetVisitor
+from sim.kernel.purity.sets import SetVisitor, declared
 
 
 class Rule(StrEnum):
@@ -38,16 +38,22 @@ class Impurity:
 _WAIVER = re.compile(r"#\s*pure:\s*\S")
 
 
-def impurities(source: str, rules: Iterable[Rule] = tuple(Rule)) -> list[Impurity]:
+def impurities(
+    source: str,
+    rules: Iterable[Rule] = tuple(Rule),
+    *,
+    sets_elsewhere: frozenset[str] = frozenset(),
+) -> list[Impurity]:
     """Return the impurities of a module's source by line; `# pure: REASON` waives a line.
 
+    sets_elsewhere: what `sets_declared` found in the other modules of the program.
     Raises SyntaxError when the source is not Python.
     """
     tree = ast.parse(source)
     wanted = frozenset(rules)
     found: list[Impurity] = []
     if Rule.SET_ORDER in wanted:
-        sets = SetVisitor(tree)
+        sets = SetVisitor(tree, sets_elsewhere)
         found += [Impurity(line, Rule.SET_ORDER, says) for line, says in sets.found]
     calls = CallVisitor(tree)
     found += [Impurity(line, Rule(rule), says) for line, rule, says in calls.found]
@@ -57,3 +63,13 @@ def impurities(source: str, rules: Iterable[Rule] = tuple(Rule)) -> list[Impurit
         for impurity in dict.fromkeys(found)
         if impurity.rule in wanted and not _WAIVER.search(lines[impurity.line - 1])
     )
+
+
+def sets_declared(sources: Iterable[str]) -> frozenset[str]:
+    """Return the attributes and functions that some modules declare as sets, and none otherwise."""
+    sets: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
+    for source in sources:
+        here, besides = declared(ast.parse(source))
+        sets, others = sets | here, others | besides
+    return sets - others

@@ -31,8 +31,9 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 class SetVisitor(ast.NodeVisitor):
     """Collects `(line, sentence)` over one module."""
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, elsewhere: frozenset[str] = frozenset()) -> None:
         self.found: list[tuple[int, str]] = []
+        self._elsewhere = elsewhere  # attributes and functions of sets that other modules declare
         self._results = frozenset(_functions_of_sets(tree))
         self._scopes: list[dict[str, bool]] = [_names(tree, self._results)]
         self._attributes: list[frozenset[str]] = [frozenset()]
@@ -140,14 +141,40 @@ class SetVisitor(ast.NodeVisitor):
                 return scope.get(name, False)
             case ast.Attribute(value=ast.Name(id="self"), attr=name):
                 return name in self._attributes[-1]
+            case ast.Attribute(attr=name):
+                return name in self._elsewhere
             case ast.BinOp(left=left, op=ast.BitOr() | ast.BitAnd() | ast.Sub() | ast.BitXor()):
                 return self._is_set(left) or self._is_set(node.right) or _is_view(left)
             case ast.IfExp(body=body, orelse=orelse):
                 return self._is_set(body) or self._is_set(orelse)
             case ast.Call(func=ast.Attribute(value=value, attr=name)) if name in _SET_METHODS:
                 return self._is_set(value)
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if (
+                name in self._elsewhere
+            ):
+                return True
             case _:
                 return _makes_set(node, self._results)
+
+
+def declared(tree: ast.Module) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the attributes and functions that a module declares as sets, and as anything else."""
+    sets: list[str] = []
+    others: list[str] = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name, returns=annotation):
+                (sets if _is_set_annotation(annotation) else others).append(name)
+            case ast.AnnAssign(target=ast.Attribute(attr=name), annotation=annotation):
+                (sets if _is_set_annotation(annotation) else others).append(name)
+            case ast.ClassDef(body=body):
+                for part in body:
+                    if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
+                        known = _is_set_annotation(part.annotation)
+                        (sets if known else others).append(part.target.id)
+            case _:
+                pass
+    return frozenset(sets), frozenset(others)
 
 
 def _makes_set(node: ast.expr | None, results: frozenset[str]) -> bool:
