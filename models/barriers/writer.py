@@ -16,10 +16,27 @@ ChannelStateCheckpointWriter; pull request 20151 for the sharing.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from models.barriers.reason import FailureReason
+from models.barriers.writer_events import (
+    DataAdded,
+    DropStream,
+    InputClosed,
+    OpenStream,
+    OutputClosed,
+    PartFailed,
+    PartWritten,
+    StoreStream,
+    StreamFailed,
+    StreamStored,
+    SubtaskReleased,
+    WriteAborted,
+    WriteBytes,
+    WriterEffect,
+    WriterEvent,
+    WriteStarted,
+)
 from models.core import ProtocolError
 
 MAX_SUBTASKS_PER_FILE = 5
@@ -27,134 +44,6 @@ MAX_SUBTASKS_PER_FILE = 5
 
 Source: Apache Flink 1.20.3.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class WriteStarted:
-    """A subtask begins to write in-flight data of a checkpoint."""
-
-    subtask: int
-    checkpoint: int
-
-
-@dataclass(frozen=True, slots=True)
-class DataAdded:
-    """A subtask has something to write."""
-
-    subtask: int
-    checkpoint: int
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class InputClosed:
-    """A subtask's input part is whole."""
-
-    subtask: int
-    checkpoint: int
-
-
-@dataclass(frozen=True, slots=True)
-class OutputClosed:
-    """A subtask's output part is whole."""
-
-    subtask: int
-    checkpoint: int
-
-
-@dataclass(frozen=True, slots=True)
-class WriteAborted:
-    """A subtask gives its part up."""
-
-    subtask: int
-    checkpoint: int
-    reason: FailureReason
-
-
-@dataclass(frozen=True, slots=True)
-class StreamStored:
-    """The host has stored the file of StoreStream."""
-
-    checkpoint: int
-
-
-@dataclass(frozen=True, slots=True)
-class StreamFailed:
-    """The host could not write the file of a checkpoint."""
-
-    checkpoint: int
-
-
-@dataclass(frozen=True, slots=True)
-class SubtaskReleased:
-    """A subtask has ended and will begin no checkpoint any more."""
-
-    subtask: int
-
-
-WriterEvent: TypeAlias = (
-    WriteStarted
-    | DataAdded
-    | InputClosed
-    | OutputClosed
-    | WriteAborted
-    | StreamStored
-    | StreamFailed
-    | SubtaskReleased
-)
-
-
-@dataclass(frozen=True, slots=True)
-class OpenStream:
-    """Open the file of a checkpoint: the first byte is on its way."""
-
-    checkpoint: int
-
-
-@dataclass(frozen=True, slots=True)
-class WriteBytes:
-    """Append to the file."""
-
-    checkpoint: int
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class StoreStream:
-    """Close the file and make it durable; answer with StreamStored or StreamFailed."""
-
-    checkpoint: int
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class DropStream:
-    """Close and remove the file."""
-
-    checkpoint: int
-
-
-@dataclass(frozen=True, slots=True)
-class PartWritten:
-    """A subtask's in-flight data of a checkpoint is durable; `bytes` of it."""
-
-    subtask: int
-    checkpoint: int
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class PartFailed:
-    """A subtask's in-flight data of a checkpoint will not become durable."""
-
-    subtask: int
-    checkpoint: int
-    reason: FailureReason
-
-
-WriterEffect: TypeAlias = (
-    OpenStream | WriteBytes | StoreStream | DropStream | PartWritten | PartFailed
-)
 
 
 class _Part:

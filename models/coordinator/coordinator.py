@@ -23,6 +23,7 @@ from models.barriers.reason import FailureReason
 from models.coordinator import events as ev
 from models.coordinator.failures import FailureCounter
 from models.coordinator.parameters import CoordinatorParameters
+from models.coordinator.pending import PendingCheckpoint
 from models.coordinator.requests import (
     Decision,
     Drop,
@@ -36,23 +37,6 @@ from models.core import ProtocolError
 
 REMEMBERED_ENDED = 16
 """Ended checkpoints whose late acknowledgements are recognised.  Source: the same class."""
-
-
-class PendingCheckpoint:
-    """A running checkpoint.
-
-    awaited: tasks that have not acknowledged yet.  storing: all have, and the store works.
-    """
-
-    __slots__ = ("acknowledged_ns", "awaited", "known", "request", "storing", "triggered_ns")
-
-    def __init__(self, request: Request, triggered_ns: int, tasks: tuple[int, ...]) -> None:
-        self.request = request
-        self.triggered_ns = triggered_ns
-        self.known = frozenset(tasks)
-        self.awaited = set(tasks)
-        self.storing = False
-        self.acknowledged_ns = triggered_ns
 
 
 class CheckpointCoordinator:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from models.barriers import subtask_events as sub
-from models.barriers import writer as w
+from models.barriers import writer_events as w
 from models.barriers.reason import FailureReason
 from models.barriers.subtask import SubtaskCheckpoints
+from models.barriers.writer import SharedStateWriter
 from models.coordinator import events as co
 from models.coordinator.coordinator import CheckpointCoordinator
 
@@ -37,7 +38,7 @@ class EarlyAbortWithoutMarker(SubtaskCheckpoints):
         return effects
 
 
-class EarlyAbortUnanswered(w.SharedStateWriter):
+class EarlyAbortUnanswered(SharedStateWriter):
     """Says nothing to a subtask that begins after the abort."""
 
     def _start(self, event: w.WriteStarted) -> None:
@@ -45,7 +46,7 @@ class EarlyAbortUnanswered(w.SharedStateWriter):
             super()._start(event)
 
 
-class LateAbortClosesWriter(w.SharedStateWriter):
+class LateAbortClosesWriter(SharedStateWriter):
     """Closes the open file, whichever checkpoint the abort is for."""
 
     def _abort(self, event: w.WriteAborted) -> None:
@@ -55,7 +56,7 @@ class LateAbortClosesWriter(w.SharedStateWriter):
             self._fail_all(FailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION)
 
 
-class SupersededResultRemoved(w.SharedStateWriter):
+class SupersededResultRemoved(SharedStateWriter):
     """Forgets the older checkpoint's parts without answering for them."""
 
     def _start(self, event: w.WriteStarted) -> None:
@@ -64,7 +65,7 @@ class SupersededResultRemoved(w.SharedStateWriter):
         super()._start(event)
 
 
-class WriteErrorLost(w.SharedStateWriter):
+class WriteErrorLost(SharedStateWriter):
     """Answers a write error as if nothing had happened."""
 
     def step(self, event: w.WriterEvent) -> list[w.WriterEffect]:

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.barriers.interface import HandlerKind
-from tests.barriers.rig import Counts, Rig
+from tests.barriers.account import Counts
+from tests.barriers.rig import Rig
 from tests.barriers.script import SCRIPTS, VERBS, Step, play
 
 

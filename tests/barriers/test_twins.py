@@ -9,18 +9,20 @@ from pathlib import Path
 import pytest
 
 from models.barriers import subtask_events as sub
-from models.barriers import writer as w
+from models.barriers import writer_events as w
 from models.barriers.barrier import Barrier, OptionKind
 from models.barriers.interface import HandlerKind
 from models.barriers.reason import FailureReason
 from models.barriers.subtask import SubtaskCheckpoints
+from models.barriers.writer import SharedStateWriter, handle_bytes
 from models.coordinator import CheckpointCoordinator, CoordinatorParameters
 from models.coordinator import events as co
 from models.core import ProtocolError
 from scenarios.errors import UserError
 from sim.conform.runner import run_file
 from sim.twins.barriers import TWINS, Part, find_twin
-from tests.barriers.rig import BrokenRuleError, Factories, Rig
+from tests.barriers.account import BrokenRuleError, Factories
+from tests.barriers.rig import Rig
 from tests.barriers.script import VERBS, play
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors"
@@ -93,14 +95,14 @@ def reports_output_time_out(make: Callable[..., SubtaskCheckpoints]) -> bool:
     return subtask.step(sub.AsyncPartDone(1)) == [sub.AcknowledgeCheckpoint(1, 64, unaligned=True)]
 
 
-def answers_after_abort(make: Callable[..., w.SharedStateWriter]) -> bool:
+def answers_after_abort(make: Callable[..., SharedStateWriter]) -> bool:
     """Tell whether a beginning after the abort is answered."""
     writer = make([0])
     writer.step(w.WriteAborted(0, 1, ABORTED))
     return writer.step(w.WriteStarted(0, 1)) == [w.PartFailed(0, 1, ABORTED)]
 
 
-def survives_late_abort(make: Callable[..., w.SharedStateWriter]) -> bool:
+def survives_late_abort(make: Callable[..., SharedStateWriter]) -> bool:
     """Tell whether a late abort of 1 leaves 2 alone."""
     writer = make([0])
     writer.step(w.WriteStarted(0, 2))
@@ -108,7 +110,7 @@ def survives_late_abort(make: Callable[..., w.SharedStateWriter]) -> bool:
     return bool(writer.writing == (0,))
 
 
-def answers_superseded(make: Callable[..., w.SharedStateWriter]) -> bool:
+def answers_superseded(make: Callable[..., SharedStateWriter]) -> bool:
     """Tell whether the parts of a superseded checkpoint are answered."""
     writer = make([0])
     writer.step(w.WriteStarted(0, 1))
@@ -116,7 +118,7 @@ def answers_superseded(make: Callable[..., w.SharedStateWriter]) -> bool:
     return any(isinstance(effect, w.PartFailed) for effect in effects)
 
 
-def tells_write_error(make: Callable[..., w.SharedStateWriter]) -> bool:
+def tells_write_error(make: Callable[..., SharedStateWriter]) -> bool:
     """Tell whether a file that could not be written fails its parts."""
     writer = make([0])
     writer.step(w.WriteStarted(0, 1))
@@ -165,11 +167,11 @@ def tells_after_storing(make: Callable[..., CheckpointCoordinator]) -> bool:
 CHECKS: dict[str, tuple[Callable[..., bool], Callable[..., object]]] = {
     "early_abort_without_marker": (early_marker, SubtaskCheckpoints),
     "output_time_out_unreported": (reports_output_time_out, SubtaskCheckpoints),
-    "early_abort_unanswered": (answers_after_abort, w.SharedStateWriter),
-    "late_abort_closes_writer": (survives_late_abort, w.SharedStateWriter),
-    "superseded_result_removed": (answers_superseded, w.SharedStateWriter),
-    "write_error_lost": (tells_write_error, w.SharedStateWriter),
-    "whole_blob_per_channel": (counts_once, w.handle_bytes),
+    "early_abort_unanswered": (answers_after_abort, SharedStateWriter),
+    "late_abort_closes_writer": (survives_late_abort, SharedStateWriter),
+    "superseded_result_removed": (answers_superseded, SharedStateWriter),
+    "write_error_lost": (tells_write_error, SharedStateWriter),
+    "whole_blob_per_channel": (counts_once, handle_bytes),
     "timeoutable_crosses_any_edge": (keeps_order, Barrier.over_edge),
     "savepoints_subsumed": (spares_savepoints, CheckpointCoordinator),
     "told_before_stored": (tells_after_storing, CheckpointCoordinator),

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.barriers import writer as w
+from models.barriers import writer_events as w
 from models.barriers.reason import FailureReason
+from models.barriers.writer import SharedStateWriter, group_of, handle_bytes
 from models.core import ProtocolError
 
 SHARED = FailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION
@@ -15,15 +16,15 @@ SUBSUMED = FailureReason.CHECKPOINT_DECLINED_SUBSUMED
 ABORTED = FailureReason.CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER
 
 
-def begun(*subtasks: int, checkpoint: int = 1) -> w.SharedStateWriter:
+def begun(*subtasks: int, checkpoint: int = 1) -> SharedStateWriter:
     """Return a writer of two subtasks on which these have begun."""
-    writer = w.SharedStateWriter([0, 1])
+    writer = SharedStateWriter([0, 1])
     for subtask in subtasks:
         assert writer.step(w.WriteStarted(subtask, checkpoint)) == []
     return writer
 
 
-def closed(writer: w.SharedStateWriter, subtask: int, checkpoint: int = 1) -> list[w.WriterEffect]:
+def closed(writer: SharedStateWriter, subtask: int, checkpoint: int = 1) -> list[w.WriterEffect]:
     """Close both parts of a subtask; returns the effects of the second."""
     writer.step(w.InputClosed(subtask, checkpoint))
     return writer.step(w.OutputClosed(subtask, checkpoint))
@@ -79,7 +80,7 @@ def test_a_broken_file_fails_all() -> None:
 
 def test_an_abort_that_comes_first_fails_the_later_beginning() -> None:
     """A beginning after the abort is answered at once, so that nobody waits for ever."""
-    writer = w.SharedStateWriter([0, 1])
+    writer = SharedStateWriter([0, 1])
     assert writer.step(w.WriteAborted(0, 1, ABORTED)) == []
     assert writer.step(w.WriteStarted(0, 1)) == [w.PartFailed(0, 1, ABORTED)]
     assert writer.step(w.WriteStarted(1, 1)) == [w.PartFailed(1, 1, SHARED)]
@@ -120,13 +121,13 @@ def test_requests_out_of_nowhere_are_refused() -> None:
 
 def test_small_state_travels_in_the_acknowledgement_once() -> None:
     """However many channels share it, inlined state counts once; larger state lies in a file."""
-    assert w.handle_bytes([100, 200, 300], inline_threshold_bytes=20_480) == 600
-    assert w.handle_bytes([20_000, 480], inline_threshold_bytes=20_480) == 0
+    assert handle_bytes([100, 200, 300], inline_threshold_bytes=20_480) == 600
+    assert handle_bytes([20_000, 480], inline_threshold_bytes=20_480) == 0
 
 
 def test_five_subtasks_share_a_file() -> None:
     """Subtasks of one task manager are grouped by five in their order."""
-    assert [w.group_of(position) for position in (0, 4, 5, 9, 10)] == [0, 0, 1, 1, 2]
+    assert [group_of(position) for position in (0, 4, 5, 9, 10)] == [0, 0, 1, 1, 2]
 
 
 @settings(max_examples=200)
@@ -142,7 +143,7 @@ def test_five_subtasks_share_a_file() -> None:
 )
 def test_every_beginning_is_answered_once(script: list[tuple[str, int, int]]) -> None:
     """In any order no beginning is answered twice, and a newer one ends all older ones."""
-    writer = w.SharedStateWriter(range(3))
+    writer = SharedStateWriter(range(3))
     begun_parts: set[tuple[int, int]] = set()
     answers: list[tuple[int, int]] = []
     for verb, subtask, checkpoint in [*script, ("start", 0, 9)]:
