@@ -146,13 +146,15 @@ def run_world(
     twin: str | None = None,
     parameters: str = "{}",
     source: str | None = None,
+    core_text: str | None = None,
 ) -> RunResult:
     """Run one scenario and return its tables; the same arguments give the same bytes anywhere.
 
     ties: "structural", "random", "pct", "pct:DEPTH", "exhaustive" or "exhaustive:DECISIONS", seeded
     by `seed`; or a fresh policy.
     parameters: canonical JSON of the swept parameters (path -> value) that `scenario` already has;
-    source: what a command line names to get the scenario without them, by default its name.
+    source, core_text: what a command line names to get the scenario without them (by default its
+    name) and the core (by default module and name of the factory).
     Raises UserError for ties, a twin or a link that do not exist.
     """
     world = load_world(scenario.link)
@@ -167,6 +169,7 @@ def run_world(
         twin=twin,
         parameters=parameters,
         source=source,
+        core_text=core_text,
     )
     with fence():
         result = world.run(spec)
@@ -186,7 +189,7 @@ def replay_command(
     *,
     seed: int,
     ties: str,
-    core: CoreFactory | None = None,
+    core: str | None = None,
     twin: str | None = None,
     parameters: str = "{}",
 ) -> str:
@@ -197,7 +200,7 @@ def replay_command(
     if twin is not None:
         words += ["--twin", twin]
     if core is not None:
-        words += ["--core", core_name(core)]
+        words += ["--core", core]
     for path, value in json.loads(parameters).items():
         words += ["--set", f"{path}={json.dumps(value)}"]
     return shlex.join(words)
@@ -239,8 +242,9 @@ def _policy(text: str, seed: int) -> TiePolicy:
         raise UserError(f"--{error}") from error
 
 
-def _spec(*, scenario: Scenario, source: str | None, **rest: Any) -> RunSpec:
-    seed, ties, core, twin = rest["seed"], rest["ties"], rest["core"], rest["twin"]
+def _spec(*, scenario: Scenario, source: str | None, core_text: str | None, **rest: Any) -> RunSpec:
+    seed, ties, twin = rest["seed"], rest["ties"], rest["twin"]
+    core = None if rest["core"] is None else core_text or core_name(rest["core"])
     replay = replay_command(
         scenario.name if source is None else source,
         seed=seed,
@@ -258,12 +262,11 @@ def run_key(
     *,
     seed: int,
     ties: str,
-    core: CoreFactory | None = None,
+    core: str | None = None,
     twin: str | None = None,
 ) -> str:
     """Return the key of a run: a hash of all that decides it, as 32 hexadecimal digits."""
-    name = None if core is None else core_name(core)
-    identity = [_canonical(scenario), seed, ties, version(), name, twin]
+    identity = [_canonical(scenario), seed, ties, version(), core, twin]
     text = json.dumps(identity, separators=(",", ":"))
     return blake2b(text.encode(), digest_size=16).hexdigest()
 

@@ -42,6 +42,7 @@ class Subject:
             twin=self.twin,
             parameters=self.parameters,
             source=self.source,
+            core_text=self.core,
         )
 
 
@@ -115,7 +116,7 @@ def blame(subject: Subject, error: Exception, *, seed: int, ties: str) -> Violat
         subject.source or subject.scenario.name,
         seed=seed,
         ties=ties,
-        core=load_factory(subject.core) if subject.core else None,
+        core=subject.core,
         twin=subject.twin,
         parameters=subject.parameters,
     )
