@@ -94,7 +94,7 @@ class FaultPlan:
 
     def passes(self, point: Point) -> Side | None:
         """Count one passing of a point; return who crashes there, if anybody."""
-        planned = self._points.get(point)
+        planned = self._points.get(point) if self._points else None
         if planned is None:
             return None
         self._passed[point] = count = self._passed.get(point, 0) + 1
