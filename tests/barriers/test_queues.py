@@ -246,6 +246,15 @@ def test_a_newer_barrier_refuses_an_older_start() -> None:
     assert channel.last_barrier == 2
 
 
+def test_a_remembered_barrier_refuses_older_starts_also_after_a_newer_stop() -> None:
+    """The place of 5 is still known when 6 has been stopped, so 4 cannot start."""
+    channel, outbox = receiver("a", unaligned(5))
+    channel.stop(6)
+    assert channel.persister.status is PersisterStatus.COMPLETED
+    assert channel.start(4) is FailureReason.CHECKPOINT_SUBSUMED
+    assert outbox == []
+
+
 def test_stopping_an_older_checkpoint_leaves_a_newer_one_alone() -> None:
     """The network may have noted a newer barrier meanwhile."""
     channel, _ = receiver(unaligned(2))
