@@ -246,7 +246,6 @@ class SubtaskCheckpoints:
         self._effects.append(ev.AbortWriter(checkpoint, FailureReason.CHECKPOINT_DECLINED))
 
     def _drop(self, checkpoint: int) -> None:
-        self._early_failures.pop(checkpoint, None)
         if self._awaiting_input == checkpoint:
             self._awaiting_input = None
         if self._parts.pop(checkpoint, None) is not None:
