@@ -24,6 +24,8 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@echo "preparing quick starts of Spark"
+	@$(BIN)/python -m analysis.warm || echo "not prepared; Spark will start some seconds later"
 	@touch $(STAMP)
 
 demo: $(STAMP)

