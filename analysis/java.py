@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -124,18 +125,22 @@ def java_environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 
 def launch_gateway(
-    settings: Mapping[str, str], *, directory: Path, options: tuple[str, ...] = ()
+    settings: Mapping[str, str],
+    *,
+    directory: Path,
+    options: tuple[str, ...] = (),
+    log: Path | None = None,
 ) -> Gateway:
     """Start the driver's JVM with these Spark settings and return once it can be reached.
 
-    `directory` is private to the session; the JVM writes its address there.  The process ends by
-    itself when its standard input is closed, so it cannot outlive this one.
+    directory: private to the session; the JVM writes its address there.  log: takes what the JVM
+    says, which else goes to standard error as that of this program.  The process ends by itself
+    when its standard input is closed, so it cannot outlive this one.
     Source: Apache Spark 4.3.0, pyspark/java_gateway.py (the protocol of the handover).
 
     Raises JavaStartError with the last output of the process.
     """
     address = directory / "gateway"
-    output = directory / "java.log"
     confs = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
     command = java_command(
         "org.apache.spark.deploy.SparkSubmit",
@@ -146,26 +151,28 @@ def launch_gateway(
     environment = java_environment(
         {"_PYSPARK_DRIVER_CONN_INFO_PATH": str(address), "SPARK_CONNECT_MODE": "0"}
     )
-    with output.open("wb") as log:
+    with log.open("wb") if log else nullcontext() as output:
         process = subprocess.Popen(  # noqa: S603 - every word of the command is ours
             command,
             stdin=subprocess.PIPE,
-            stdout=log,
-            stderr=subprocess.STDOUT,
+            stdout=output or sys.stderr.fileno(),
+            stderr=output,
             env=environment,
             start_new_session=True,  # Ctrl-C is for the driver, which then stops the JVM in order
         )
-    port, secret = _read_address(address, process, output)
+    port, secret = _read_address(address, process, log)
     return Gateway(process=process, port=port, secret=secret)
 
 
-def _read_address(address: Path, process: subprocess.Popen[bytes], output: Path) -> tuple[int, str]:
+def _read_address(
+    address: Path, process: subprocess.Popen[bytes], log: Path | None
+) -> tuple[int, str]:
     """Wait for the JVM's address: a big-endian port, a length, and that many bytes of secret."""
     deadline = time.monotonic() + START_S_MAX
     while not address.exists():
         if process.poll() is not None or time.monotonic() > deadline:
             end_process(process, patience_s=0.0)
-            tail = output.read_text(errors="replace")[-2000:]
+            tail = log.read_text(errors="replace")[-2000:] if log else "(its output is above)"
             raise JavaStartError(f"the Java process of Spark did not start:\n{tail}")
         time.sleep(0.02)
     port, length = struct.unpack_from(">ii", address.read_bytes())

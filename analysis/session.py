@@ -52,7 +52,8 @@ def spark_session(
             **(settings or {}),
         }
         options = (*java_options, *JAVA_OPTIONS, f"-Dlog4j2.configurationFile={LOGGING.as_uri()}")
-        gateway = launch_gateway(chosen, directory=directory, options=options)
+        log = directory / "java.log" if is_local(master) else None
+        gateway = launch_gateway(chosen, directory=directory, options=options, log=log)
         try:
             session = _connect(gateway, python=_python(master))
             try:

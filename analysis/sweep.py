@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 WORLD = "sim.world:run_world"
 WAVES_UNDER_WAY = 2  # the second fills the cores while the last tasks of the first end
+CHUNKS_PER_CORE = 4
 POLL_S = 0.2
 
 
@@ -64,10 +65,7 @@ def run_sweep(
     there = store.run_keys()
     unique = {row.run_key: row for row in reversed(rows)}
     wanted = [row for key, row in reversed(unique.items()) if key not in there]
-    cores = session.sparkContext.defaultParallelism
-    sweep = _Sweep(
-        session.sparkContext, store, world=world, chunks=partitions or 4 * cores, cores=cores
-    )
+    sweep = _Sweep(session.sparkContext, store, world=world, partitions=partitions)
     sweep.run(in_order_of_replication(wanted), progress or _silent)
     return SweepSummary(
         skipped=len(unique) - len(wanted),
@@ -85,13 +83,17 @@ class _Sweep:
     """The waves of one call: cuts them, runs them in Spark, saves what they return."""
 
     def __init__(
-        self, context: SparkContext, store: SweepStore, *, world: str, chunks: int, cores: int
+        self,
+        context: SparkContext,
+        store: SweepStore,
+        *,
+        world: str,
+        partitions: int | None,
     ) -> None:
         self._context = context
         self._store = store
         self._world = world
-        self._chunks = chunks
-        self._cores = cores
+        self._partitions = partitions
         self._costs = Costs()
         self._finished = context.accumulator(0)
         self.worker_s = 0.0
@@ -105,9 +107,8 @@ class _Sweep:
             try:
                 while left or under_way:
                     while left and len(under_way) < WAVES_UNDER_WAY:
-                        size = self._costs.wave_size(
-                            chunks=self._chunks, cores=self._cores, last=size
-                        )
+                        cores = self._context.defaultParallelism  # a cluster's may still grow
+                        size = self._costs.wave_size(chunks=self._chunks(), cores=cores, last=size)
                         wave, left = left[:size], left[size:]
                         under_way.add(threads.submit(self._run_wave, wave))
                     finished, under_way = wait(under_way, POLL_S, return_when=FIRST_COMPLETED)
@@ -119,11 +120,14 @@ class _Sweep:
                 raise
         progress(done=len(rows), total=len(rows))
 
+    def _chunks(self) -> int:
+        return self._partitions or CHUNKS_PER_CORE * self._context.defaultParallelism
+
     def _run_wave(self, rows: list[SweepRow]) -> list[ChunkResult]:
         """Run one wave as a Spark job; halve it when a worker dies, down to the run that kills."""
         from py4j.protocol import Py4JJavaError
 
-        chunks = pack(rows, self._costs, chunks=self._chunks)
+        chunks = pack(rows, self._costs, chunks=self._chunks())
         try:
             shipped = self._context.parallelize(chunks, len(chunks))
             found: list[ChunkResult] = shipped.map(

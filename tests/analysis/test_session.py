@@ -73,7 +73,7 @@ def test_a_java_that_does_not_start_is_explained(
     """The error carries the last words of the Java process."""
     monkeypatch.setattr(java, "QUICK_OPTIONS", ("-XX:NoSuchOption",))
     with pytest.raises(java.JavaStartError, match="NoSuchOption"):
-        java.launch_gateway({}, directory=tmp_path)
+        java.launch_gateway({}, directory=tmp_path, log=tmp_path / "log")
 
 
 def test_a_java_home_for_sparks_own_scripts(tmp_path: Path) -> None:
