@@ -1,0 +1,91 @@
+"""How well a sweep on Spark uses two cores, beside a pool of processes and a serial loop.
+
+All three run the same worlds, make the same tables and write them; Spark's session and the pool's
+processes are started before the clock.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import tempfile
+from functools import partial
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+from analysis.plan import about_sweep, sweep_rows
+from analysis.session import spark_session
+from analysis.store import SweepStore
+from analysis.sweep import WORLD, run_sweep
+from analysis.worker import ChunkResult, SweepRow, run_chunk
+from scenarios.grid import Plan, plan_from
+from tests.bench.figures import Figure, interleaved, ratio
+
+CORES = 2
+POOL_CHUNK = 8  # runs that a process of the pool takes at a time
+PLAN = {
+    "name": "bench",
+    "scenario": "reference",
+    "replications": 200,
+    "overrides": {"sync.streams[*].records": 600},
+}
+
+
+def measure() -> list[Figure]:
+    """Return the efficiency of each way, the serial loop's time over that of two ideal cores."""
+    plan = plan_from(PLAN, source="bench")
+    rows = sweep_rows(plan)
+    with (
+        spark_session(f"local[{CORES}]") as session,
+        multiprocessing.get_context("forkserver").Pool(CORES) as pool,
+    ):
+
+        def on_spark() -> None:
+            with tempfile.TemporaryDirectory() as name:
+                run_sweep(session, rows, _store(name, plan, rows))
+
+        def on_pool() -> None:
+            with tempfile.TemporaryDirectory() as name:
+                chunks = [rows[i : i + POOL_CHUNK] for i in range(0, len(rows), POOL_CHUNK)]
+                _save(_store(name, plan, rows), pool.map(_chunk, chunks, chunksize=1))
+
+        def serial() -> None:
+            with tempfile.TemporaryDirectory() as name:
+                _save(_store(name, plan, rows), [_chunk(rows)])
+
+        cases = {"serial": serial, "pool": on_pool, "spark": on_spark}
+        seconds = interleaved(cases, rounds=5, clock=perf_counter)
+    run_ms = 1000 * median(seconds["serial"]) / len(rows)
+    says = f"{len(rows)} runs of {run_ms:.0f} ms; serial / ({CORES} x wall)"
+    return [
+        Figure(
+            name="Spark, efficiency on two cores",
+            value=ratio(seconds["serial"], seconds["spark"]) / CORES,
+            says=f"local[{CORES}], {says}",
+        ),
+        Figure(
+            name="pool of processes, efficiency on two cores",
+            value=ratio(seconds["serial"], seconds["pool"]) / CORES,
+            says=f"multiprocessing.Pool({CORES}) in chunks of {POOL_CHUNK}, {says}",
+        ),
+        Figure(
+            name="Spark / pool",
+            value=ratio(seconds["pool"], seconds["spark"]),
+            at_least=0.9,
+            says="how much of the pool's speed a sweep on Spark has",
+        ),
+    ]
+
+
+def _chunk(rows: list[SweepRow]) -> ChunkResult:
+    return run_chunk(WORLD, rows, each=partial(int))
+
+
+def _store(name: str, plan: Plan, rows: list[SweepRow]) -> SweepStore:
+    store = SweepStore(Path(name) / "sweep")
+    store.open(about_sweep(plan, rows))
+    return store
+
+
+def _save(store: SweepStore, results: list[ChunkResult]) -> None:
+    store.commit([result.tables for result in results])
