@@ -10,7 +10,7 @@ from analysis.worker import SweepRow
 from scenarios.document import plain
 from scenarios.grid import Plan, Point, plan_values, runs
 from scenarios.plan_keys import SCENARIO_AXIS
-from sim.world import replay_command, run_key, version
+from sim.identity import replay_command, run_key, version
 
 
 def sweep_rows(plan: Plan) -> list[SweepRow]:

@@ -12,18 +12,13 @@ command that replays it, and the fence around the run.
 
 from __future__ import annotations
 
-import json
-import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from hashlib import blake2b
 from importlib import import_module
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from typing import Any, Protocol, cast
 
-from scenarios import Scenario, UserError, canonical_json
+from scenarios import Scenario, UserError
+from sim.identity import core_name, replay_command, run_key, version
 from sim.kernel import Environment, TiePolicy, fence, parse_ties
 from sim.rows import RunResult, RunRow, ViolationRow
 from sim.story import Vocabulary
@@ -184,57 +179,6 @@ def load_world(link: str) -> World:
     return cast("World", import_module(WORLDS[link]))
 
 
-def replay_command(
-    source: str,
-    *,
-    seed: int,
-    ties: str,
-    core: str | None = None,
-    twin: str | None = None,
-    parameters: str = "{}",
-) -> str:
-    """Return the command that tells the story of this run again."""
-    words = ["ckptsim", "replay", source, "--seed", str(seed)]
-    if ties != "structural":
-        words += ["--ties", ties]
-    if twin is not None:
-        words += ["--twin", twin]
-    if core is not None:
-        words += ["--core", core]
-    for path, value in json.loads(parameters).items():
-        words += ["--set", f"{path}={json.dumps(value)}"]
-    return shlex.join(words)
-
-
-def core_name(core: CoreFactory) -> str:
-    """Return `package.module:factory` of a factory."""
-    return f"{core.__module__}:{getattr(core, '__qualname__', type(core).__qualname__)}"
-
-
-@lru_cache(maxsize=1)
-def version() -> str:
-    """Return a fingerprint of the program: a hash of the sources that decide a run."""
-    digest = blake2b(digest_size=6)
-    for package in ("models", "scenarios", "sim"):
-        for path, text in sorted(_sources(files(package), package)):
-            digest.update(f"{path}\0{len(text)}\0".encode())
-            digest.update(text)
-    return digest.hexdigest()
-
-
-def _sources(folder: Traversable, path: str) -> list[tuple[str, bytes]]:
-    """Return the Python sources below a package; the command line decides nothing in a run."""
-    found: list[tuple[str, bytes]] = []
-    for item in folder.iterdir():
-        inner = f"{path}/{item.name}"
-        if item.is_dir():
-            if inner != "sim/cli":
-                found += _sources(item, inner)
-        elif item.name.endswith(".py"):
-            found.append((inner, item.read_bytes()))
-    return found
-
-
 def _policy(text: str, seed: int) -> TiePolicy:
     try:
         return parse_ties(text, seed)
@@ -255,25 +199,6 @@ def _spec(*, scenario: Scenario, source: str | None, core_text: str | None, **re
     )
     key = run_key(scenario, seed=seed, ties=ties, core=core, twin=twin)
     return RunSpec(scenario=scenario, run_key=key, version=version(), replay=replay, **rest)
-
-
-def run_key(
-    scenario: Scenario,
-    *,
-    seed: int,
-    ties: str,
-    core: str | None = None,
-    twin: str | None = None,
-) -> str:
-    """Return the key of a run: a hash of all that decides it, as 32 hexadecimal digits."""
-    identity = [_canonical(scenario), seed, ties, version(), core, twin]
-    text = json.dumps(identity, separators=(",", ":"))
-    return blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-@lru_cache(maxsize=16)
-def _canonical(scenario: Scenario) -> str:
-    return canonical_json(scenario)
 
 
 def _with_violations(result: RunResult) -> RunRow:

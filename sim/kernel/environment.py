@@ -16,6 +16,7 @@ import simpy
 from simpy.core import BoundClass, StopSimulation
 from simpy.events import NORMAL, URGENT
 
+from sim.kernel.calendar import Push, calendar_push
 from sim.kernel.channel import Channel
 from sim.kernel.entity import KIND_ORDINARY, Entity
 from sim.kernel.errors import KernelError
@@ -24,8 +25,6 @@ from sim.kernel.goals import Goals
 from sim.kernel.streams import Stream, Streams
 from sim.kernel.ties import STRUCTURAL, TiePolicy
 from sim.kernel.trace import Trace
-
-Push = Callable[[int, int, int, Entity, Any], int]
 
 _FOREVER = 1 << 200
 _ROOT = "run"
@@ -49,7 +48,7 @@ class Environment(simpy.Environment):
         super().__init__(0)
         self._now: int = 0
         self.ties = ties
-        self.push: Push = _calendar(self._queue, ties)
+        self.push: Push = calendar_push(self._queue, ties)
         self.streams = Streams(seed)
         self.stream: Callable[..., Stream] = self.streams.stream
         self.trace = Trace(self, keep=keep_trace)
@@ -277,32 +276,6 @@ class Environment(simpy.Environment):
         processes, self._processes = self._processes, {}
         for process in processes.values():
             process._generator.close()  # noqa: SLF001
-
-
-def _calendar(queue: list[Any], ties: TiePolicy) -> Push:
-    """Return the function that enters an event or timer into the calendar.
-
-    It takes (time, priority, kind, entity, item), returns the entry's sequence number, and is the
-    one place where order is decided: by (time, priority, tie key, sequence).  Equal tie keys occur
-    inside one entity and kind only, where the sequence is causal order.  A closure over local names
-    is what makes it as cheap as SimPy's own `schedule`.
-    """
-    tie = ties.tie
-    count = 0
-
-    def push_structural(time: int, priority: int, kind: int, entity: Entity, item: Any) -> int:
-        nonlocal count
-        count += 1
-        heappush(queue, (time, priority, entity.ranks[kind], count, item))
-        return count
-
-    def push(time: int, priority: int, kind: int, entity: Entity, item: Any) -> int:
-        nonlocal count
-        count += 1
-        heappush(queue, (time, priority, tie(time, kind, entity), count, item))
-        return count
-
-    return push_structural if ties is STRUCTURAL else push
 
 
 def _failure(event: Any) -> BaseException:

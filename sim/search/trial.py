@@ -6,11 +6,12 @@ from dataclasses import dataclass, field, replace
 from traceback import extract_tb
 
 from scenarios import Scenario, UserError
+from sim.identity import replay_command
 from sim.kernel import TiePolicy
 from sim.plugins import load_factory
 from sim.rows import RunResult, ViolationRow
 from sim.story import Target, shortened, tell
-from sim.world import load_world, replay_command, run_world
+from sim.world import load_world, run_world
 
 # The property that is violated when the core under test raises what no core may raise.
 CORE_RAISED = "the_core_raises_protocol_errors_only"
