@@ -12,8 +12,10 @@ from models.lifecycle import TaskLifecycle, TaskParameters, TaskState
 from models.lifecycle import events as on
 from sim.jobs.account import Account
 from sim.jobs.graph import TaskSpec
+from sim.jobs.inlet import Inlet
 from sim.jobs.kinds import Kind
 from sim.jobs.link import Link
+from sim.jobs.sink import SinkWriter
 from sim.jobs.snapshot import SOURCE_SPAN, JobCheckpoint, TaskSnapshot
 from sim.jobs.task import Task
 from sim.kernel import Entity, Timer
@@ -50,6 +52,14 @@ class Attempt:
                 for output in self.graph.outputs[spec.index]
             ]
         self._fill_channels()
+
+    def make_sink(self, spec: TaskSpec, restored: TaskSnapshot | None) -> SinkWriter:
+        """Make what a sink subtask writes through."""
+        return SinkWriter(self, spec, restored)
+
+    def make_inlet(self, _task: Task) -> Inlet | None:
+        """Make what feeds a source subtask; None lets it make its records itself."""
+        return None
 
     @property
     def lifecycle_factory(self) -> Callable[[TaskParameters], TaskLifecycle]:

@@ -87,9 +87,16 @@ class TaskEnding:
             link.pump()
 
     def writes_settled(self) -> None:
-        """Go on with closing: the asynchronous parts that it waited for are over."""
+        """Go on with closing, if everything asynchronous that it waited for is over."""
+        if self._has_writes():
+            return
         held, self._held = self._held, []
         self._carry_out(held)
+
+    def _has_writes(self) -> bool:
+        """Say whether snapshots or commits are under way."""
+        sink = self.task.sink
+        return bool(self.task.checkpoints.pending_writes) or (sink is not None and sink.busy)
 
     def waits(self) -> list[Wait]:
         """Return what keeps the task from closing."""
@@ -109,10 +116,10 @@ class TaskEnding:
         return found
 
     def _carry_out(self, effects: Sequence[do.Effect]) -> None:
-        """Carry out effects in order; closing waits for snapshots that are being written."""
+        """Carry out effects in order; closing waits for snapshots and commits under way."""
         for position, effect in enumerate(effects):
             closing = isinstance(effect, do.StateChanged) and effect.state is TaskState.CLOSED
-            if closing and self.task.checkpoints.pending_writes:
+            if closing and self._has_writes():
                 self._held = list(effects[position:])
                 return
             self._one(effect)

@@ -23,9 +23,22 @@ class SinkWriter:
         self._attempt = attempt
         self._spec = spec
         self._by_checkpoint: dict[int, str] = {}
-        for name in restored.pending if restored else ():
-            attempt.external.commit(name)
+        self.recover(restored.pending if restored else ())
         self._open: str | None = self._begin()
+
+    def recover(self, names: tuple[str, ...]) -> None:
+        """Commit what the restored snapshot has pending; it may have been committed before."""
+        for name in names:
+            self.conclude(name)
+
+    def conclude(self, name: str) -> None:
+        """Commit one transaction in the external system."""
+        self._attempt.external.commit(name)
+
+    @property
+    def busy(self) -> bool:
+        """Say whether a commit is under way that the task's end has to wait for."""
+        return False
 
     @property
     def pending(self) -> tuple[str, ...]:
@@ -54,7 +67,7 @@ class SinkWriter:
         """Commit what these checkpoints have pre-committed."""
         for number in checkpoints:
             self._attempt.check_commit(number, self._spec)
-            self._attempt.external.commit(self._by_checkpoint.pop(number))
+            self.conclude(self._by_checkpoint.pop(number))
 
     def abort(self, transactions: tuple[TransactionId, ...]) -> None:
         """Abort transactions at close; a record in one of them would be lost."""

@@ -27,6 +27,7 @@ from scenarios.jobs import Partitioner, VertexKind
 from sim.jobs.checkpointing import TaskCheckpoints
 from sim.jobs.ending import TaskEnding
 from sim.jobs.graph import OutputSpec, TaskSpec
+from sim.jobs.inlet import Inlet
 from sim.jobs.kinds import Kind
 from sim.jobs.link import Link
 from sim.jobs.sink import SinkWriter
@@ -78,7 +79,8 @@ class Task:
         self.stalled_until_ns = 0
         self.sink: SinkWriter | None = None
         if spec.vertex.kind is VertexKind.SINK and not finished_on_restore:
-            self.sink = SinkWriter(attempt, spec, restored)
+            self.sink = attempt.make_sink(spec, restored)
+        self.inlet: Inlet | None = attempt.make_inlet(self) if self.is_source else None
         self.checkpoints: TaskCheckpoints = TaskCheckpoints(self)
         self.ending: TaskEnding = TaskEnding(self, finished_on_restore=finished_on_restore)
         self._turn = 0
@@ -285,20 +287,42 @@ class Task:
     def _emit_when_due(self) -> bool:
         if self.ending.ended:
             return False
+        if self.inlet is not None:
+            return self._emit_from(self.inlet)
         limit = self._limit
         if self.exhausted or (limit is not None and self.position >= limit):
             self.ending.step(on.InputExhausted())
             return True
-        if self._next_emission_ns > self.env.now:
-            if not self._emission.armed:
-                self._emission.arm_at(self._next_emission_ns)
+        if not self._is_due():
             return False
-        record = self.spec.index * SOURCE_SPAN + self.position
+        self._emit_next(self.spec.index * SOURCE_SPAN + self.position)
+        return True
+
+    def _emit_from(self, inlet: Inlet) -> bool:
+        """Take a record from outside; the state of such a source is what it has taken in."""
+        if inlet.exhausted:
+            self.ending.step(on.InputExhausted())
+            return True
+        if not inlet.queued_count or not self._is_due():
+            return False  # the inlet wakes the task
+        record = inlet.take()
+        self.state.append(record)
+        self._emit_next(record)
+        return True
+
+    def _is_due(self) -> bool:
+        """Say whether the next record may be emitted now; if not, come back when it may."""
+        if self._next_emission_ns <= self.env.now:
+            return True
+        if not self._emission.armed:
+            self._emission.arm_at(self._next_emission_ns)
+        return False
+
+    def _emit_next(self, record: Record) -> None:
         self.position += 1
         self._next_emission_ns = self.env.now + self.spec.vertex.emit_interval_ns
         self.attempt.progress()
         self.emit(record)
-        return True
 
     def _due(self) -> None:
         if self.attempt.alive:

@@ -72,7 +72,11 @@ class JobWorld:
             names = [n for snapshot in restored.tasks.values() for n in snapshot.pending]
             self.external.abort_all_but(names)
         self._lost_state = self._loses_state(restored)
-        self.attempt = Attempt(self, 1, restored)
+        self.attempt = self.deploy(1, restored)
+
+    def deploy(self, number: int, restored: JobCheckpoint | None) -> Attempt:
+        """Make the tasks and channels of an attempt."""
+        return Attempt(self, number, restored)
 
     # --- running ---
 
@@ -82,12 +86,7 @@ class JobWorld:
         A run that stands still is reported as a violation of `job_ends`.
         """
         env = self.env
-        for fault in self.faults.crashes:
-            spec = self._task_of(fault.vertex, fault.subtask)
-            env.call_at(fault.at_ns, Kind.FAULT, self.entity, self.crash, spec)
-        for stall in self.faults.stalls:
-            spec = self._task_of(stall.vertex, stall.subtask)
-            env.call_at(stall.at_ns, Kind.FAULT, self.entity, self._stall, spec, stall.lasts_ns)
+        self.plan_faults()
         stop_ns = self.job.ending.stop_at_ns
         if stop_ns is None and self.is_endless:
             stop_ns = self.job.ending.horizon_ns
@@ -95,6 +94,16 @@ class JobWorld:
             env.call_in(stop_ns, Kind.COORDINATOR, self.entity, self._stop)
         self._begin(self.attempt.restored)
         self._until_ended()
+
+    def plan_faults(self) -> None:
+        """Enter the faults that strike at an instant into the calendar."""
+        env = self.env
+        for fault in self.faults.crashes:
+            spec = self._task_of(fault.vertex, fault.subtask)
+            env.call_at(fault.at_ns, Kind.FAULT, self.entity, self.crash, spec)
+        for stall in self.faults.stalls:
+            spec = self._task_of(stall.vertex, stall.subtask)
+            env.call_at(stall.at_ns, Kind.FAULT, self.entity, self._stall, spec, stall.lasts_ns)
 
     def _until_ended(self) -> None:
         patience_ns = _PATIENCE * self._longest_ns()
@@ -223,6 +232,10 @@ class JobWorld:
         self.env.call_in(self.job.costs.restart_ns, Kind.COORDINATOR, self.entity, self._restart)
 
     def _restart(self) -> None:
+        self._begin(self.redeploy())
+
+    def redeploy(self) -> JobCheckpoint | None:
+        """Make the next attempt from the latest completed checkpoint, and return that."""
         restored = self._latest()
         before = sum(task.position for task in self.attempt.tasks)
         self.attempts += 1
@@ -234,12 +247,12 @@ class JobWorld:
         self.external.abort_all_but(names)
         self._lost_state |= self._loses_state(restored)
         self.closed_ns = {}
-        self.attempt = Attempt(self, self.attempts, restored)
+        self.attempt = self.deploy(self.attempts, restored)
         again = before - sum(task.position for task in self.attempt.tasks)
         number, cause, failed_ns, _, _ = self.recoveries[-1]
         self.recoveries[-1] = (number, cause, failed_ns, self.env.now, again)
         self._note_restore(restored)
-        self._begin(restored)
+        return restored
 
     def _latest(self) -> JobCheckpoint | None:
         completed = self.coordinator.completed

@@ -47,12 +47,16 @@ class Attempt:
         on_stdio = self.model.medium is Medium.STDIO
         count = 1 if on_stdio else self.model.sockets.count
         self.sockets = [Socket(self.env, self.model.sockets, index) for index in range(count)]
-        self.destination = Destination(self)
+        self.destination: Destination = self.make_destination()
         self.source = Source(self, base)
+
+    def make_destination(self) -> Destination:
+        """Make the destination of this attempt."""
+        return Destination(self)
 
     def start(self) -> None:
         """Begin to run."""
-        self._guard(self._begin, ())
+        self.guard(self._begin, ())
 
     def _begin(self) -> None:
         self.world.properties.on_attempt_started(self)
@@ -80,7 +84,7 @@ class Attempt:
         *arguments: object,
     ) -> Timer:
         """Call a function later, unless the attempt is over by then."""
-        return self.env.call_in(delay_ns, kind, entity, self._guard, function, arguments)
+        return self.env.call_in(delay_ns, kind, entity, self.guard, function, arguments)
 
     def sign(self) -> None:
         """Note a sign of life: something was read, stored or sent."""
@@ -147,7 +151,8 @@ class Attempt:
         except AttemptEnded as ended:
             self.end(str(ended) or None)
 
-    def _guard(self, function: Callable[..., object], arguments: tuple[object, ...]) -> None:
+    def guard(self, function: Callable[..., object], arguments: tuple[object, ...]) -> None:
+        """Call a function within the attempt: what unwinds ends it; nothing once it is over."""
         if self.over:
             return
         try:

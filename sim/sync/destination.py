@@ -6,7 +6,7 @@ socket takes messages in; batches become durable beside it; states are sent one 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any, assert_never
 
 from models.core import ProtocolError
@@ -41,7 +41,7 @@ from sim.sync.kinds import KIND_COMPLETE, KIND_HEARTBEAT, KIND_POLL
 from sim.sync.memory import StateMemory
 from sim.sync.messages import CompleteMessage, RecordPacket, StateMessage
 from sim.sync.sender import Sender
-from sim.sync.uploads import Batch, Pipeline, Uploader
+from sim.sync.uploads import Batch, Intake, Pipeline, Storage, Uploader
 
 if TYPE_CHECKING:
     from sim.kernel import Timer
@@ -58,7 +58,6 @@ class Destination:
         capacity = attempt.model.destination.state_memory_bytes
         self.memory: StateMemory = StateMemory(attempt.env, capacity)
         self.sender: Sender = Sender(attempt, self)
-        self.uploader: Uploader = Uploader(attempt, self._on_durable)
         self.open_sockets: int = len(attempt.sockets)
         self._attempt = attempt
         self._env = attempt.env
@@ -66,15 +65,20 @@ class Destination:
         self._properties = attempt.world.properties
         self._table = attempt.model.destination
         self._entity = attempt.env.entity("destination")
-        self._pipelines = [
-            Pipeline(attempt, self.uploader, socket.index) for socket in attempt.sockets
-        ]
+        self.uploader: Storage
+        self._pipelines: Sequence[Intake]
+        self.uploader, self._pipelines = self.make_paths(attempt)
         self._completing = 0
         self._finishing = False
         self._finish_timer: Timer | None = None
         self._descriptors = self._truth.descriptors
         self._channel = 0
         self._packet: RecordPacket | None = None  # the one that the core is just told of
+
+    def make_paths(self, attempt: Attempt) -> tuple[Storage, Sequence[Intake]]:
+        """Make what records go through, per socket, and where they become durable."""
+        uploader = Uploader(attempt, self._on_durable)
+        return uploader, [Pipeline(attempt, uploader, s.index) for s in attempt.sockets]
 
     def start(self) -> None:
         """Start the reader processes and the heartbeat."""
@@ -117,6 +121,9 @@ class Destination:
             elif isinstance(message, RecordPacket):
                 yield env.timeout((message.high - message.low) * record_ns)
                 self._on_packet(socket, message)
+                room = self._pipelines[socket.index].room()
+                if room is not None:
+                    yield room
             elif isinstance(message, StateMessage):
                 state = message.state
                 if not self.memory.reserve(state.size_bytes):

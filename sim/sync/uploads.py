@@ -4,18 +4,45 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from scenarios.sync_faults import Point
 from sim.sync.kinds import KIND_BATCH_TIMER, KIND_UPLOADED
 
 if TYPE_CHECKING:
+    from simpy import Event
+
     from scenarios.sync_faults import ReorderUploads
     from sim.kernel import Timer
     from sim.sync.attempt import Attempt
     from sim.sync.messages import RecordPacket
 
 _NS_PER_S = 1_000_000_000
+
+
+class Intake(Protocol):
+    """What takes the records of one socket in."""
+
+    def add(self, packet: RecordPacket, wire_id: str) -> None:
+        """Take a packet that the core counts under an id."""
+        ...
+
+    def close_all(self) -> None:
+        """Hand on what is held back: no record follows."""
+        ...
+
+    def room(self) -> Event | None:
+        """Return the wait for room for more, or None when there is room."""
+        ...
+
+
+class Storage(Protocol):
+    """Where records become durable."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether everything that was taken in has become durable."""
+        ...
 
 
 class Batch:
@@ -66,6 +93,10 @@ class Pipeline:
         """Close every open batch, in the order in which they were opened."""
         for batch in list(self._open.values()):
             self._close(batch)
+
+    def room(self) -> Event | None:
+        """Return None: batches that wait for their upload are not bounded."""
+        return None
 
     def _close(self, batch: Batch) -> None:
         del self._open[batch.stream]

@@ -123,11 +123,15 @@ class SyncWorld:
 
     def _start_attempt(self) -> None:
         base = self._base()
-        self.attempt = attempt = Attempt(self, base)
+        self.attempt = attempt = self.make_attempt(base)
         self.env.trace.record("attempt", self.entity, attempt.truth.number)
         if attempt.truth.number > 1:
             self.env.goals.reach("attempt_restarted")
         attempt.start()
+
+    def make_attempt(self, base: tuple[Intervals, ...]) -> Attempt:
+        """Make an attempt; `base` is, per feed, what its source does not read again."""
+        return Attempt(self, base)
 
     def _base(self) -> tuple[Intervals, ...]:
         """Return per feed what the source takes for read, given the stored states."""
