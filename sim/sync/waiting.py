@@ -35,7 +35,7 @@ def waits(attempt: Attempt) -> Iterator[Wait]:
             yield Wait(f"the source at {whom}", "room in the pipe", whom)
     if attempt.source.resources.waiting_count:
         yield Wait("a feed of the source", "a free socket", "another reader")
-    if destination.uploader.busy:
+    if not destination.uploader.idle:
         yield Wait("the destination", "an upload", "the storage")
 
 
