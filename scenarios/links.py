@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scenarios import store_names
 from scenarios.dataflow import DataflowModel
 from scenarios.dataflow_names import GOALS as DATAFLOW_GOALS
 from scenarios.job_faults import JOB_FAULTS
@@ -9,6 +10,8 @@ from scenarios.job_names import GOALS as JOB_GOALS
 from scenarios.job_names import PROPERTIES as JOB_PROPERTIES
 from scenarios.jobs import Job
 from scenarios.spec import Link
+from scenarios.store import StoreModel
+from scenarios.store_faults import STORE_FAULTS
 from scenarios.sync import SyncModel
 from scenarios.sync_faults import SYNC_FAULTS
 from scenarios.sync_names import GOALS, PROPERTIES
@@ -48,6 +51,15 @@ _ALL: tuple[Link, ...] = (
         faults=JOB_FAULTS,
         goals=JOB_GOALS,
         properties=JOB_PROPERTIES,
+    ),
+    Link(
+        name="checkpoint_store",
+        says="where a checkpoint is kept, relative to its data, and what a crash does to both",
+        key="store",
+        model=StoreModel,
+        faults=STORE_FAULTS,
+        goals=store_names.GOALS,
+        properties=tuple(store_names.PROPERTIES),
     ),
 )
 

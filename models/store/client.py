@@ -25,7 +25,7 @@ from models.store.errors import Refusal, StoreError
 from models.store.ingestion import PartitionIngestion
 from models.store.ingestion_events import IngestionState, RulesChanged
 from models.store.journal import Journal
-from models.store.log import LogBook
+from models.store.log import LogBook, Logs
 from models.store.medium import Area, Medium, RowsWrite, Slot, SlotWrite, Step
 from models.store.partition_state import PartitionState, decode_state
 from models.store.replica import Replica
@@ -46,23 +46,30 @@ class Parts:
     group_codec: Callable[[], Codec] = GroupCodec
     checkpoints: type[Checkpoints] = Checkpoints
     replica: type[Replica] = Replica
+    content: Callable[[Medium, TopicPartition], WorkingContent] = WorkingContent
 
 
 class StoreClient:
-    """One process that keeps versions of stores locally, in one placement."""
+    """One process that keeps versions of stores locally, in one placement.
+
+    fails_as_a_task: whether a recovery that fails ends the whole process, to be started again,
+    instead of leaving all partitions paused.
+    """
+
+    fails_as_a_task = True
 
     def __init__(
         self,
         placement: Placement,
         medium: Medium,
         *,
-        logs: LogBook | None = None,
+        logs: Logs | None = None,
         dictionaries: DictionaryServer | None = None,
         parts: Parts | None = None,
     ) -> None:
         self.placement = placement
         self.medium = medium
-        self.logs = LogBook() if logs is None else logs
+        self.logs: Logs = LogBook() if logs is None else logs
         self.dictionaries = ModelDictionaryServer() if dictionaries is None else dictionaries
         self.parts = Parts() if parts is None else parts
         self.topics = LocalTopics()
@@ -71,6 +78,12 @@ class StoreClient:
         self.replicas: dict[TopicPartition, Replica] = {}
         self.failing_writes: dict[TopicPartition, None] = {}
         self._opened_before: dict[TopicPartition, None] = {}
+        self.stores: dict[Slot, Checkpoints] = {}
+        self.use_medium(medium)
+
+    def use_medium(self, medium: Medium) -> None:
+        """Keep everything durable in this medium from now on; for a client that has not begun."""
+        self.medium = medium
         self.stores = {slot: self._new_store(slot) for slot in Slot}
 
     @property
@@ -238,7 +251,7 @@ class StoreClient:
 
     def _new_replica(self, key: TopicPartition, state: PartitionState) -> Replica:
         ingestion = self.parts.ingestion(self.settings.rules(self.placement), state)
-        return self.parts.replica(self, key, ingestion, WorkingContent(self.medium, key))
+        return self.parts.replica(self, key, ingestion, self.parts.content(self.medium, key))
 
     def _new_store(self, slot: Slot) -> Checkpoints:
         group = self.placement is Placement.CONSUMER_GROUP_BLOB

@@ -57,7 +57,7 @@ class PartitionIngestion:
         self.bytes_since_sync = 0
         self.timer_set = False
         self._rules = rules
-        self._cause = Cause.REQUEST
+        self.cause = Cause.REQUEST
         self._steps: tuple[Part, ...] = ()
         self._blob = b""
         self._synced_position = restored.position
@@ -129,7 +129,7 @@ class PartitionIngestion:
     def begin(self, cause: Cause) -> list[Effect]:
         """Take the checkpoint at this instant and ask for the first durable step."""
         self.state = IngestionState.SYNCING
-        self._cause = cause
+        self.cause = cause
         self._steps = self._rules.steps()
         self._blob = encode_state(self.checkpoint)
         self._synced_position = self.checkpoint.position
@@ -144,7 +144,7 @@ class PartitionIngestion:
             return [self._next_step()]
         self.state = IngestionState.OPEN
         self.reset_counter()
-        return [FinishSync(self._synced_position, self._cause)]
+        return [FinishSync(self._synced_position, self.cause)]
 
     def reset_counter(self) -> None:
         """Count the bytes since the sync that is just complete."""

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 
 from models.store.medium import Rows
 from models.store.topics import TopicPartition
@@ -52,6 +53,31 @@ class Entry:
 
     position: int
     record: Record
+
+
+class Log(Protocol):
+    """What a client needs of the log of one partition."""
+
+    @property
+    def end(self) -> int:
+        """Return the last position ever written; -1 for an empty log."""
+        ...
+
+    def after(self, position: int) -> Iterator[Entry]:
+        """Yield what a reader finds that has processed everything up to a position."""
+        ...
+
+    def fold(self, position: int) -> Rows:
+        """Return the content that the log, as written, implies up to a position."""
+        ...
+
+
+class Logs(Protocol):
+    """The logs of all partitions."""
+
+    def __getitem__(self, key: TopicPartition) -> Log:
+        """Return the log of one partition."""
+        ...
 
 
 class PartitionLog:

@@ -18,6 +18,10 @@ class ContentLoss:
     stale: int
     ghost: int
 
+    def text(self) -> str:
+        """Say it in words."""
+        return f"{self.missing} missing, {self.stale} stale, {self.ghost} ghosts"
+
 
 def loss_of(client: StoreClient, key: TopicPartition) -> ContentLoss:
     """Compare the content of a partition with what its log implies.

@@ -85,11 +85,15 @@ class Replica:
         """Carry out the first durable step of a sync, and none of those that follow."""
         for effect in self.ingestion.step(SyncRequested()):
             if isinstance(effect, MakeDurable):
-                step = self._step_of(effect)
-                if effect.part is Part.BOTH:
-                    self._client.medium.abandon(step)
-                else:
-                    self._client.medium.commit(step)
+                self.begin_step(effect)
+
+    def begin_step(self, wanted: MakeDurable) -> None:
+        """Carry out a step up to where a crash meets it: only a step that is a half is durable."""
+        step = self._step_of(wanted)
+        if wanted.part is Part.BOTH:
+            self._client.medium.abandon(step)
+        else:
+            self._client.medium.commit(step)
 
     def _write(self, position: int, record: DataRecord) -> None:
         self.content.apply(record)
@@ -106,7 +110,7 @@ class Replica:
         while effects:
             match effects.popleft():
                 case MakeDurable() as wanted:
-                    outcome, refused = self._make_durable(wanted)
+                    outcome, refused = self.make_durable(wanted)
                     failure = refused if failure is None else failure
                     effects.extend(self.ingestion.step(outcome))
                 case FinishSync():
@@ -120,7 +124,10 @@ class Replica:
         if failure is not None:
             raise failure
 
-    def _make_durable(self, wanted: MakeDurable) -> tuple[Event, StoreError | None]:
+    def make_durable(
+        self, wanted: MakeDurable
+    ) -> tuple[StepDurable | StepRefused, StoreError | None]:
+        """Carry out one durable step; return what to tell the core, and why it failed if it did."""
         try:
             self._client.medium.commit(self._step_of(wanted))
         except StoreError as error:

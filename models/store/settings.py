@@ -36,12 +36,14 @@ class Settings:
     """Choices within a placement; the co-located one has only the thresholds.
 
     sync_bytes: a sync is due when this many bytes of data records were applied; 0 is never.
+    sync_interval_ns: the same after this time, where the host has a clock; 0 is never.
     sync_hook: whether a sync flushes the user's data store.
     mirror: whether a built-in copy is flushed at each sync and put back when a partition opens.
     slot: which checkpoint store is in use; BUILT_IN is what a hook that returns nothing means.
     """
 
     sync_bytes: int = 0
+    sync_interval_ns: int = 0
     order: Order = Order.DATA_FIRST
     durability: Durability = Durability.ON_SYNC
     sync_hook: bool = True
@@ -52,4 +54,9 @@ class Settings:
     def rules(self, placement: Placement) -> SyncRules:
         """Return the rules of syncing that follow for a placement."""
         atomic = placement is Placement.COLOCATED
-        return SyncRules(sync_bytes=self.sync_bytes, order=self.order, atomic=atomic)
+        return SyncRules(
+            sync_bytes=self.sync_bytes,
+            sync_interval_ns=self.sync_interval_ns,
+            order=self.order,
+            atomic=atomic,
+        )

@@ -13,6 +13,7 @@ from models.store import (
     ControlRecord,
     DataRecord,
     Durability,
+    LogBook,
     Order,
     PartitionLog,
     Reset,
@@ -57,6 +58,8 @@ class StoreScript:
         self.client = versions.client
         self.dictionaries = ModelDictionaryServer()
         self.client.dictionaries = self.dictionaries
+        self.logs = LogBook()
+        self.client.logs = self.logs
         self.errors: list[list[Any]] = []
         self.results: list[Any] = []
         self._passed: dict[TopicPartition, Any] = {}
@@ -202,7 +205,7 @@ class StoreScript:
     def _log(self, step: Step) -> PartitionLog:
         key = partition(step["tp"])
         self.client.topics.check(key)
-        return self.client.logs[key]
+        return self.logs[key]
 
     def _mutate(self, step: Step, objects: dict[TopicPartition, Any]) -> None:
         key = partition(step["tp"])

@@ -16,18 +16,25 @@ OURS = HERE / "vectors.jsonl"  # written from the same rules
 
 # The sample has no vector for these; ours have.
 NOT_KILLED_BY_SAMPLE = {
-    "view_not_in_key",
-    "checkpoint_first",
-    "colocated_not_atomic",
     "aliases_blobs",
-    "skips_tamper_check",
+    "checkpoint_first",
+    "checkpoints_errored_replica",
+    "colocated_not_atomic",
+    "counter_reset_by_failure",
     "deletes_all_partitions",
     "drops_all_versions",
-    "checkpoints_errored_replica",
-    "never_wipes",
-    "redirect_leaks_deletes",
+    "flushes_no_deletes",
     "keeps_no_dictionary",
+    "never_wipes",
+    "one_error_stops_all",
+    "redirect_leaks_deletes",
+    "reuses_replica",
+    "skips_tamper_check",
+    "view_not_in_key",
 }
+
+# What these lack shows only in crashes at places, and in failures, that vectors cannot name.
+SHOWN_BY_SCENARIOS = {"wipes_before_clearing", "hangs_on_recovery"}
 
 
 @pytest.mark.parametrize("path", [SAMPLE, OURS], ids=["sample", "ours"])
@@ -43,8 +50,8 @@ def test_twin_is_killed(name: str) -> None:
     """A client without one safeguard fails at least one vector, of the sample where it can."""
     sample = any(o.mismatch is not None for o in run_file(SAMPLE, twin=name))
     ours = any(o.mismatch is not None for o in run_file(OURS, twin=name))
-    assert ours or sample
-    assert sample is (name not in NOT_KILLED_BY_SAMPLE)
+    assert (ours or sample) is (name not in SHOWN_BY_SCENARIOS)
+    assert sample is (name not in NOT_KILLED_BY_SAMPLE | SHOWN_BY_SCENARIOS)
     assert TWINS[name].says.endswith(".")
 
 

@@ -1,0 +1,237 @@
+"""Parameters of a checkpoint store: what is ingested, where it is kept, how it is synced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from scenarios.errors import Problem
+from scenarios.fields import (
+    choice,
+    count,
+    duration_ns,
+    flag,
+    nested,
+    rate_bytes_per_s,
+    rate_per_s,
+    size_bytes,
+)
+
+_VENICE = "Source: linkedin/venice at 77ea837f47, VeniceServerConfig"
+_MEASURED = (
+    "Source: measured with duckdb 1.5.6 and SQLite on a 2-core machine; `ckptsim measure-store`"
+)
+_CHOICE = "assumption: a choice of whoever runs the store"
+
+
+class StorePlacement(StrEnum):
+    """Where a checkpoint lies, relative to its data."""
+
+    EXTERNAL = "external"
+    COLOCATED = "colocated"
+    CONSUMER_GROUP_BLOB = "consumer_group_blob"
+
+
+class StepOrder(StrEnum):
+    """Which durable step of a sync comes first."""
+
+    DATA_FIRST = "data_first"
+    CHECKPOINT_FIRST = "checkpoint_first"
+
+
+class RecordDurability(StrEnum):
+    """When an applied record is durable."""
+
+    ON_SYNC = "on_sync"
+    PER_RECORD = "per_record"
+
+
+class Upsert(StrEnum):
+    """Which value of a key that occurs twice in one flush is kept."""
+
+    LAST_WINS = "last_wins"
+    FIRST_WINS = "first_wins"
+
+
+class OffsetReset(StrEnum):
+    """Where a consumer group starts when its offset is gone."""
+
+    EARLIEST = "earliest"
+    LATEST = "latest"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreInput:
+    """What each partition of each version has in its log."""
+
+    partitions: int = count(2, minimum=1, maximum=64, says="partitions per topic", source=_CHOICE)
+    versions: int = count(
+        1, minimum=1, maximum=9, says="versions of the store, one after the other", source=_CHOICE
+    )
+    version_gap_ns: int = duration_ns("2 s", says="time between two versions", source=_CHOICE)
+    view: bool = flag(False, says="whether each version has a view topic too", source=_CHOICE)
+    push_records: int = count(
+        2000, maximum=10_000_000, says="records of the push, there at once", source=_CHOICE
+    )
+    stream_records: int = count(
+        4000, maximum=10_000_000, says="records that follow one by one", source=_CHOICE
+    )
+    rate_per_s: float = rate_per_s(
+        2000.0, minimum=0.001, maximum=1e6, says="rate of those, per partition", source=_CHOICE
+    )
+    record_bytes: int = size_bytes(100, minimum=1, says="size of a record", source=_CHOICE)
+    keys: int = count(
+        500, minimum=1, maximum=1_000_000, says="keys that are written in turn", source=_CHOICE
+    )
+    deletes_every: int = count(
+        0, says="every how many records a delete comes; 0 is never", source=_CHOICE
+    )
+    switch_every: int = count(
+        0, says="every how many records a topic switch comes; 0 is never", source=_CHOICE
+    )
+    compressed: bool = flag(False, says="whether values need a dictionary", source=_CHOICE)
+    seek_position: int = count(
+        0, says="position that the first start seeks to, past the start of push", source=_CHOICE
+    )
+    synthesise: bool = flag(
+        True,
+        says="whether a start of push that was skipped is made up",
+        source="Source: linkedin/venice, pull request 2565",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreSync:
+    """When a partition syncs, and how."""
+
+    sync_bytes: int = size_bytes(
+        "100 KiB",
+        says="bytes of data since the last sync that demand one; 0 is never",
+        source=f"assumption; {_VENICE}: 32 MiB after the end of push, 60 MiB before",
+    )
+    sync_interval_ns: int = duration_ns(
+        0,
+        says="time since the first unsynced record that demands one; 0 is never",
+        source="assumption: an addition, Venice has no such threshold",
+    )
+    order: StepOrder = choice(
+        "data_first", StepOrder, says="which durable step comes first", source=_VENICE
+    )
+    durability: RecordDurability = choice(
+        "on_sync", RecordDurability, says="when a record is durable", source=_CHOICE
+    )
+    hooked: bool = flag(True, says="whether a sync flushes the user's store", source=_CHOICE)
+    mirror: bool = flag(False, says="whether a built-in copy is kept and put back", source=_VENICE)
+    deferred_write: bool = flag(
+        False,
+        says="whether files written before the end of push are checked at the start",
+        source="Source: linkedin/venice, checkDatabaseIntegrity",
+    )
+    identity: bool = flag(
+        False, says="whether data and checkpoints carry the store's identity", source=_CHOICE
+    )
+    built_in: bool = flag(
+        False,
+        says="whether the user names no store of its own, so that the built-in one is used",
+        source="Source: linkedin/venice, pull request 1476: a hook that returns nothing",
+    )
+    upsert: Upsert = choice(
+        "last_wins",
+        Upsert,
+        says="what a flush keeps of a key that occurs twice",
+        source="Source: measured, duckdb 1.5.6 keeps the first unless the batch is de-duplicated",
+    )
+    reset: OffsetReset = choice(
+        "earliest",
+        OffsetReset,
+        says="where a group without offset starts",
+        source="Source: Apache Kafka",
+    )
+    offset_expiry_ns: int = duration_ns(
+        "7 d",
+        says="idle time after which a group's offset is gone",
+        source="Source: Apache Kafka, KIP-186",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreCosts:
+    """What each step costs; `ckptsim measure-store` writes this table for a machine."""
+
+    apply_ns: int = duration_ns(
+        "50 us", minimum=1, says="to apply one record in memory", source="assumption: 20,000 /s"
+    )
+    autocommit_ns: int = duration_ns(
+        "1.2 ms", says="to make one record durable by itself", source=_MEASURED
+    )
+    transaction_ns: int = duration_ns(
+        "5 ms", says="one transaction with rows and checkpoint", source=_MEASURED
+    )
+    transaction_row_ns: int = duration_ns(
+        "700 ns", says="each row of it, as one set-based statement", source=_MEASURED
+    )
+    flush_ns: int = duration_ns(
+        "20 ms", says="one flush of the data alone", source="assumption: RocksDB memtable"
+    )
+    flush_bytes_per_s: int = rate_bytes_per_s(
+        "200 MB/s", says="bandwidth of a flush", source="assumption: RocksDB memtable"
+    )
+    flush_row_ns: int = duration_ns(0, says="each row of a flush", source="assumption")
+    checkpoint_ns: int = duration_ns(
+        "300 us", says="one checkpoint by itself, with its fsync", source=_MEASURED
+    )
+    remote_ns: int = duration_ns(
+        "5 ms", minimum=1, says="median of a remote offset commit", source="assumption"
+    )
+    remote_ns_p99: int = duration_ns(
+        "50 ms", minimum=1, says="99th percentile of a remote offset commit", source="assumption"
+    )
+    restart_ns: int = duration_ns("1 s", says="to start the process again", source="assumption")
+    replay_row_ns: int = duration_ns(
+        "10 us", says="to put one row of the mirror back", source="assumption"
+    )
+    reopen_ns: int = duration_ns(
+        "500 ms", says="until an errored partition is opened anew", source="assumption"
+    )
+    retry_ns: int = duration_ns(
+        "100 ms", minimum=1, says="until a dictionary is asked for again", source="assumption"
+    )
+
+    def problems(self) -> list[Problem]:
+        """Compare the percentiles of the remote commit."""
+        if self.remote_ns <= self.remote_ns_p99:
+            return []
+        return [Problem("remote_p99", str(self.remote_ns_p99), "at least the median `remote`")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreModel:
+    """One process that keeps the versions of one store locally."""
+
+    placement: StorePlacement = choice(
+        "external", StorePlacement, says="where checkpoints lie", source=_CHOICE
+    )
+    input: StoreInput = nested(StoreInput, says="what is ingested")
+    sync: StoreSync = nested(StoreSync, says="when and how it is synced")
+    costs: StoreCosts = nested(StoreCosts, says="what each step costs")
+    watchdog_ns: int = duration_ns(
+        0,
+        says="time without a reported completion after which the process is restarted; 0 is never",
+        source="Source: linkedin/venice, pull request 2828 (24 h)",
+    )
+    rework_records_max: int | None = count(
+        None,
+        minimum=1,
+        optional=True,
+        says="records that the operator accepts to repeat after a crash",
+        source=_CHOICE,
+    )
+
+    def problems(self) -> list[Problem]:
+        """Check what the parts ask of each other."""
+        found: list[Problem] = []
+        if self.input.push_records + self.input.stream_records == 0:
+            found.append(Problem("input.push_records", "0", "records in push or stream"))
+        if self.sync.mirror and self.placement is StorePlacement.COLOCATED:
+            found.append(Problem("sync.mirror", "true", "false where data is co-located"))
+        return found

@@ -1,0 +1,187 @@
+"""Faults of a checkpoint store as data: what breaks, and when.
+
+Partitions are named by version (from 1) and index (from 0).  Every fault is finite; one that a run
+never reaches is without effect.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from scenarios.fields import choice, count, duration_ns, flag
+
+_PLAN = "assumption: part of the fault plan"
+
+
+class Lost(StrEnum):
+    """What of the durable state is gone when the process starts again."""
+
+    NOTHING = "nothing"
+    DATA = "data"
+    CHECKPOINT = "checkpoint"
+    LOCAL = "local"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrashAt:
+    """The process dies at an instant and starts again, perhaps without some of its disks."""
+
+    at_ns: int = duration_ns("1 s", says="when, since the start of the run", source=_PLAN)
+    down_ns: int = duration_ns(0, says="how long it stays down", source=_PLAN)
+    loses: Lost = choice("nothing", Lost, says="what is gone when it starts again", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrashBetween:
+    """The process dies between the two durable steps of a sync; before the only one's commit."""
+
+    sync: int = count(1, minimum=1, maximum=1_000_000, says="in which sync, from 1", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrashInReset:
+    """The process dies between the two durable steps of a reset of a partition."""
+
+    reset: int = count(1, minimum=1, maximum=1000, says="in which reset, from 1", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrashRate:
+    """The process dies at random, with exponential times to failure."""
+
+    mean_ns: int = duration_ns("60 s", minimum=1, says="mean time to failure", source=_PLAN)
+    until_ns: int = duration_ns("10 min", says="no crash after this", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopAt:
+    """The process is stopped gracefully, with a last sync, and starts again."""
+
+    at_ns: int = duration_ns("1 s", says="when, since the start of the run", source=_PLAN)
+    down_ns: int = duration_ns(0, says="how long it stays down", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailWrite:
+    """One data record cannot be written; the partition is errored until it is opened anew."""
+
+    version: int = count(1, minimum=1, maximum=9, says="version of the store", source=_PLAN)
+    partition: int = count(0, maximum=999, says="index of the partition", source=_PLAN)
+    record: int = count(0, says="which of its data records, from 0", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitOutage:
+    """The remote side commits nothing for a while; only where checkpoints are remote."""
+
+    at_ns: int = duration_ns("1 s", says="when it begins", source=_PLAN)
+    duration_ns: int = duration_ns("1 s", says="how long it lasts", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DictionaryOutage:
+    """The endpoint that serves compression dictionaries is down for a while."""
+
+    at_ns: int = duration_ns(0, says="when it begins", source=_PLAN)
+    duration_ns: int = duration_ns("1 s", says="how long it lasts", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tamper:
+    """A bit of a stored checkpoint flips."""
+
+    version: int = count(1, minimum=1, maximum=9, says="version of the store", source=_PLAN)
+    partition: int = count(0, maximum=999, says="index of the partition", source=_PLAN)
+    at_ns: int = duration_ns("1 s", says="when", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignCommit:
+    """Another party overwrites the stored position of a partition."""
+
+    version: int = count(1, minimum=1, maximum=9, says="version of the store", source=_PLAN)
+    partition: int = count(0, maximum=999, says="index of the partition", source=_PLAN)
+    at_ns: int = duration_ns("1 s", says="when", source=_PLAN)
+    ahead: int = count(100, says="by how many positions too far", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compact:
+    """The broker compacts all logs up to where they are."""
+
+    at_ns: int = duration_ns("1 s", says="when", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TruncateLog:
+    """The broker loses the tail of a partition's log for good."""
+
+    version: int = count(1, minimum=1, maximum=9, says="version of the store", source=_PLAN)
+    partition: int = count(0, maximum=999, says="index of the partition", source=_PLAN)
+    at_ns: int = duration_ns("1 s", says="when", source=_PLAN)
+    entries: int = count(10, minimum=1, says="how many of the last entries", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rebootstrap:
+    """A changed transformer makes a partition start from scratch."""
+
+    version: int = count(1, minimum=1, maximum=9, says="version of the store", source=_PLAN)
+    partition: int = count(0, maximum=999, says="index of the partition", source=_PLAN)
+    at_ns: int = duration_ns("1 s", says="when", source=_PLAN)
+    wipe: bool = flag(True, says="whether its rows are wiped first", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reopen:
+    """A partition is unsubscribed and subscribed again, without a sync between."""
+
+    version: int = count(1, minimum=1, maximum=9, says="version of the store", source=_PLAN)
+    partition: int = count(0, maximum=999, says="index of the partition", source=_PLAN)
+    at_ns: int = duration_ns("1 s", says="when", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailRecovery:
+    """The recovery of one partition fails once; consumption of all of them stays paused."""
+
+    start: int = count(1, minimum=1, maximum=1000, says="at which start, from 1", source=_PLAN)
+
+
+StoreFault: TypeAlias = (
+    CrashAt
+    | CrashBetween
+    | CrashInReset
+    | CrashRate
+    | StopAt
+    | FailWrite
+    | CommitOutage
+    | DictionaryOutage
+    | Tamper
+    | ForeignCommit
+    | Compact
+    | TruncateLog
+    | Rebootstrap
+    | Reopen
+    | FailRecovery
+)
+
+STORE_FAULTS: dict[str, type] = {
+    "crash_at": CrashAt,
+    "crash_between": CrashBetween,
+    "crash_in_reset": CrashInReset,
+    "crash_rate": CrashRate,
+    "stop_at": StopAt,
+    "fail_write": FailWrite,
+    "commit_outage": CommitOutage,
+    "dictionary_outage": DictionaryOutage,
+    "tamper": Tamper,
+    "foreign_commit": ForeignCommit,
+    "compact": Compact,
+    "truncate_log": TruncateLog,
+    "rebootstrap": Rebootstrap,
+    "reopen": Reopen,
+    "fail_recovery": FailRecovery,
+}

@@ -1,0 +1,77 @@
+"""What a run of a checkpoint store leaves behind: content against log, rework against its bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from models.store import Area, TopicPartition
+from models.store.loss import compare
+
+if TYPE_CHECKING:
+    from sim.store.world import StoreWorld
+
+Finding = tuple[str, str, TopicPartition | None]
+
+
+def check_end(world: StoreWorld) -> Iterator[Finding]:
+    """Yield what does not hold at the end: property, sentence, partition."""
+    if world.stuck is not None:
+        yield "input_is_caught_up", world.stuck, None
+        if world.process.paused:
+            yield "recovery_unpauses", "the partitions never went on after the last start", None
+        return
+    for key in world.partitions():
+        if key not in world.process.refused:
+            yield from _content(world, key)
+    yield from _unused_slots(world)
+    yield from _rework(world)
+
+
+def rework_bound(world: StoreWorld) -> int | None:
+    """Return how many records all partitions together repeat at most after one crash.
+
+    Per partition these are the records of one interval: what a sync in progress holds is part of
+    it, because nothing is applied meanwhile.  None where no threshold bounds them.
+    """
+    model = world.model
+    bounds: list[int] = []
+    if model.sync.sync_bytes:
+        bounds.append(-(-model.sync.sync_bytes // model.input.record_bytes))
+    if model.sync.sync_interval_ns:
+        bounds.append(model.sync.sync_interval_ns // world.apply_ns + 1)
+    if model.rework_records_max is not None:
+        bounds.append(model.rework_records_max)
+    return min(bounds) * len(world.truths) if bounds else None
+
+
+def _content(world: StoreWorld, key: TopicPartition) -> Iterator[Finding]:
+    truth, feed = world.truths[key], world.book[key]
+    rows = world.client.medium.rows(Area.DATA, key)
+    if world.client.mirrored:  # what the next open would put back is not lost
+        rows |= world.client.medium.rows(Area.MIRROR, key)
+    found = compare(feed.fold(feed.last, truth.skipped_to), rows)
+    if found.missing or found.stale or found.ghost:
+        yield "content_converges", f"{key}: {found.text()}", key
+    state = world.client.checkpoint(key)
+    if state is None or feed.next_after(state.position) <= feed.last:
+        where = "nowhere" if state is None else f"at {state.position}"
+        yield "input_is_caught_up", f"{key}: the checkpoint is {where} of {feed.last}", key
+
+
+def _unused_slots(world: StoreWorld) -> Iterator[Finding]:
+    for slot, store in world.client.stores.items():
+        if slot is not world.client.settings.slot and store.writes:
+            yield "fallback_uses_one_store", f"{store.writes} writes reached {slot.name}", None
+
+
+def _rework(world: StoreWorld) -> Iterator[Finding]:
+    bound = rework_bound(world)
+    if bound is None:
+        return
+    for recovery in world.process.recoveries:
+        if recovery.bounded and recovery.reprocessed > bound:
+            says = (
+                f"{recovery.reprocessed} records repeated after {recovery.reason}, at most {bound}"
+            )
+            yield "rework_is_bounded", says, None

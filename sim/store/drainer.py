@@ -1,0 +1,407 @@
+"""One partition's ingestion in simulated time: runs of records, control entries, durable steps.
+
+A run of records is one event.  Its end follows from arithmetic: record k ends when it is there and
+its predecessor has ended, plus the time to apply it.  What interrupts a run (a timer, a stop, a
+crash) settles it on the exact record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from models.store import Area, ControlRecord, Part, RowsWrite, Step, TopicPartition
+from models.store.ingestion_events import (
+    AbortSync,
+    CancelSyncTimer,
+    Cause,
+    ControlRead,
+    DataWritten,
+    Effect,
+    FinishSync,
+    FreezePartition,
+    IngestionState,
+    MakeDurable,
+    SetSyncTimer,
+    SyncRequested,
+    SyncTimerFired,
+    WriteFailed,
+)
+from scenarios.store import RecordDurability, Upsert
+from sim.store.kinds import KIND_APPLIED, KIND_DURABLE, KIND_TIMER
+from sim.store.truth import PartitionTruth, SyncAccount
+
+if TYPE_CHECKING:
+    from models.store.replica import Replica
+    from sim.kernel import Timer
+    from sim.store.feed import Feed
+    from sim.store.world import StoreWorld
+
+_GOAL_OF_CAUSE = {
+    Cause.BYTES: "sync_by_bytes",
+    Cause.CONTROL: "sync_by_control",
+    Cause.TIME: "sync_by_time",
+    Cause.REQUEST: "sync_on_stop",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Consecutive data records that are being applied.
+
+    first_ns: when the first of them is (or was) there; interval_ns: between two of them, 0 where
+    all are there; record k, from 1, ends at `end_of(k)`.
+    """
+
+    position: int
+    index: int
+    records: int
+    begun_ns: int
+    first_ns: int
+    interval_ns: int
+    apply_ns: int
+
+    def end_of(self, k: int) -> int:
+        """Return when the k-th record has been applied."""
+        busy = self.begun_ns + k * self.apply_ns
+        slowest = max(self.interval_ns, self.apply_ns)
+        arrived = self.first_ns + (k - 1) * slowest + self.apply_ns
+        return max(busy, arrived)
+
+    def done_by(self, now_ns: int) -> int:
+        """Count the records that have been applied by an instant, itself included."""
+        low, high = 0, self.records
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self.end_of(middle) <= now_ns:
+                low = middle
+            else:
+                high = middle - 1
+        return low
+
+
+class Drainer:
+    """Drives one partition's ingestion core while the process is up."""
+
+    def __init__(
+        self, world: StoreWorld, key: TopicPartition, feed: Feed, truth: PartitionTruth
+    ) -> None:
+        self.world = world
+        self.key = key
+        self.feed = feed
+        self.truth = truth
+        self.entity = world.env.entity(f"partition {key.topic}", key.partition)
+        self.stopping = False
+        self._replica: Replica | None = None
+        self._run: Run | None = None
+        self._next: Timer | None = None  # the end of a run, control entry or durable step
+        self._timer: Timer | None = None
+        self._unflushed_from = 0
+        self._account: SyncAccount | None = None
+        self._requested = False
+
+    @property
+    def replica(self) -> Replica | None:
+        """Return the open incarnation, or None."""
+        return self._replica
+
+    @property
+    def caught_up(self) -> bool:
+        """Say whether everything that there will ever be has been processed."""
+        replica = self._replica
+        return (
+            replica is not None
+            and replica.state is IngestionState.OPEN
+            and self.feed.next_after(replica.position) > self.feed.last
+        )
+
+    def start(self, replica: Replica) -> None:
+        """Take over a partition that was opened."""
+        self._replica = replica
+        self.stopping = self._requested = False
+        self._unflushed_from = replica.position + 1
+
+    def die(self, reason: str) -> None:
+        """Drop the incarnation; what it had applied is counted, what was not durable is gone."""
+        if self._replica is None:
+            return
+        if self._run is not None:
+            self._apply(self._run, self._run.done_by(self.world.env.now))
+        if self._account is not None:
+            self._end_account("aborted", reason)
+        self._cancel_timers()
+        self._replica = None
+
+    def unsubscribe(self) -> None:
+        """Close without a sync; the core knows of everything that was applied."""
+        self._interrupt()
+        self.die("unsubscribed")
+
+    def stop(self) -> None:
+        """Finish with what has been applied, and with one last sync."""
+        self.stopping = True
+        replica = self._replica
+        if replica is None:
+            return
+        self._interrupt()
+        if replica.state is not IngestionState.SYNCING:
+            self._cancel_next()
+            self.go()
+
+    def go(self) -> None:
+        """Go on with whatever comes next, if nothing is under way."""
+        replica = self._replica
+        if replica is None or self._next is not None or self.world.paused:
+            return
+        if self.stopping:
+            self._request_sync(replica)
+        elif replica.state is IngestionState.OPEN:
+            self._take_next(replica)
+
+    def _take_next(self, replica: Replica) -> None:
+        position = self.feed.next_after(replica.position)
+        if position > self.feed.last:
+            self.world.caught_up()
+            return
+        env, costs = self.world.env, self.world.model.costs
+        begin = max(env.now, self.feed.available_ns(position))
+        control = self.feed.control_at(position)
+        if control is not None:
+            self._schedule(begin + costs.apply_ns, KIND_APPLIED, self._control, position, control)
+            return
+        run = self._run_from(position, replica)
+        if run.records == 0:
+            self._schedule(begin + costs.apply_ns, KIND_APPLIED, self._fail_write, position)
+            return
+        self._run = run
+        self._schedule(run.end_of(run.records), KIND_APPLIED, self._run_ended)
+
+    def _run_from(self, position: int, replica: Replica) -> Run:
+        core, shape = replica.ingestion, self.feed.shape
+        index = self.feed.index_of(position)
+        limit = core.rules.records_until_due(core.bytes_since_sync, shape.record_bytes)
+        if core.rules.sync_interval_ns and not core.timer_set:
+            limit = 1  # the record that sets the timer has to be an event of its own
+        failing = self.world.failing_record(self.key, index)
+        if failing is not None:
+            limit = min(failing - index, limit if limit is not None else failing - index)
+        records = self.feed.run_length(
+            position, shape.push + shape.stream if limit is None else limit
+        )
+        streamed = position > self.feed.end_of_push
+        return Run(
+            position=position,
+            index=index,
+            records=records,
+            begun_ns=self.world.env.now,
+            first_ns=self.feed.available_ns(position),
+            interval_ns=shape.interval_ns if streamed else 0,
+            apply_ns=self.world.apply_ns,
+        )
+
+    def _run_ended(self) -> None:
+        run, self._next = self._run, None
+        if run is not None:
+            self._settle(run, run.records)
+            self.go()
+
+    def _interrupt(self) -> None:
+        """Settle a run that is under way on the record boundary of this instant."""
+        run = self._run
+        if run is None:
+            return
+        self._cancel_next()
+        self._settle(run, run.done_by(self.world.env.now))
+
+    def _settle(self, run: Run, records: int) -> None:
+        self._apply(run, records)
+        replica = self._replica
+        if replica is None or records == 0:
+            return
+        last = run.position + records - 1
+        size = records * self.feed.shape.record_bytes
+        self._interpret(replica.ingestion.step(DataWritten(position=last, size_bytes=size)))
+
+    def _apply(self, run: Run, records: int) -> None:
+        """Apply the first records of a run to the working content, and count them."""
+        self._run = None
+        replica = self._replica
+        if replica is None or records == 0:
+            return
+        whole = self.world.model.sync.upsert is Upsert.FIRST_WINS
+        written = (
+            [self.feed.record(run.index + k) for k in range(records)]
+            if whole
+            else list(self.feed.last_records(run.index, records))
+        )
+        for record in written:
+            replica.content.apply(record)
+        truth, last = self.truth, run.position + records - 1
+        truth.applied += records
+        truth.busy_ns += records * run.apply_ns
+        again = min(last, truth.applied_to) - run.position + 1
+        if again > 0:
+            truth.reprocessed += again
+            self.world.reprocessed(again)
+        truth.applied_to = max(truth.applied_to, last)
+        if (
+            self.world.model.sync.durability is RecordDurability.PER_RECORD
+            and not self.world.atomic
+        ):
+            changes = {record.key: record.value for record in written}
+            write = RowsWrite(area=Area.DATA, key=self.key, changes=changes)
+            self.world.act(self.key)
+            self.world.client.medium.commit(Step(rows=(write,)))
+            self._covered(last)
+
+    def _control(self, position: int, record: ControlRecord) -> None:
+        self._next = None
+        replica = self._replica
+        if replica is None:
+            return
+        siblings = self.world.client.version_copies(self.key.topic, apart_from=self.key)
+        event = ControlRead(position=position, record=record, siblings=siblings)
+        effects = replica.ingestion.step(event)
+        self.truth.applied_to = max(self.truth.applied_to, position)
+        if replica.state is not IngestionState.ERRORED:
+            self.world.control_applied(self, position, record)
+        self._carry_out(effects)
+
+    def _fail_write(self, position: int) -> None:
+        self._next = None
+        replica = self._replica
+        if replica is not None:
+            self.world.write_failed(self.key)
+            self._carry_out(replica.ingestion.step(WriteFailed(position)))
+
+    def _request_sync(self, replica: Replica) -> None:
+        if self._requested:
+            self._replica_stopped()
+            return
+        self._requested = True
+        effects = replica.ingestion.step(SyncRequested())
+        if not effects:
+            self._replica_stopped()
+        self._carry_out(effects)
+
+    def _replica_stopped(self) -> None:
+        self._cancel_timers()
+        self._replica = None
+        self.world.partition_stopped()
+
+    def _carry_out(self, effects: list[Effect]) -> None:
+        self._interpret(effects)
+        self.go()
+
+    def _interpret(self, effects: list[Effect]) -> None:
+        env = self.world.env
+        for effect in effects:
+            match effect:
+                case MakeDurable():
+                    self._begin_step(effect)
+                case FinishSync(position, cause):
+                    self.truth.promised = position
+                    env.goals.reach(_GOAL_OF_CAUSE[cause])
+                    self._end_account("completed", None)
+                case AbortSync(refusal):
+                    env.goals.reach("commit_failed")
+                    self.world.properties.on_abort(self, self._account)
+                    self._end_account("failed", refusal.value)
+                case FreezePartition(refusal, reason):
+                    self.world.frozen(self, refusal, reason)
+                case SetSyncTimer(delay_ns):
+                    self._timer = env.call_in(delay_ns, KIND_TIMER, self.entity, self._timer_fired)
+                case CancelSyncTimer():
+                    self._cancel_sync_timer()
+
+    def _timer_fired(self) -> None:
+        self._timer = None
+        self._interrupt()
+        replica = self._replica
+        if replica is not None and replica.state is not IngestionState.SYNCING:
+            self._carry_out(replica.ingestion.step(SyncTimerFired()))
+
+    def _begin_step(self, wanted: MakeDurable) -> None:
+        replica = self._replica
+        if replica is None:
+            return
+        self._cancel_next()  # a timer may ask while an entry is being waited for
+        core = replica.ingestion
+        if self._account is None:
+            self._account = self.world.sync_begun(self, core.cause, core.bytes_since_sync)
+        rows = len(replica.content.changes()) if wanted.part is not Part.CHECKPOINT else 0
+        self._account.rows = max(self._account.rows, rows)
+        if wanted.checkpoint is not None:
+            self._account.blob_bytes = len(wanted.checkpoint)
+        end = self.world.costs.end_of_step(wanted.part, rows=rows, size_bytes=core.bytes_since_sync)
+        self._schedule(end, KIND_DURABLE, self._step_ended, wanted, self.world.env.now)
+
+    def _step_ended(self, wanted: MakeDurable, begun_ns: int) -> None:
+        self._next = None
+        replica, account = self._replica, self._account
+        if replica is None or account is None:
+            return
+        account.steps_ns.append(self.world.env.now - begun_ns)
+        doomed = self.world.dies_in_sync(account.number) and len(account.steps_ns) == 1
+        self.world.act(self.key)
+        if doomed and wanted.part is Part.BOTH:
+            replica.begin_step(wanted)
+            self.world.crash("within a sync")
+            return
+        self.world.prepare_commit(self.key, wanted.part)
+        outcome, failure = replica.make_durable(wanted)
+        if failure is None:
+            self._durable(wanted, account.position)
+        if doomed:
+            self.world.crash("between the steps of a sync")
+            return
+        self.world.properties.after_commit(self, failed=failure is not None)
+        self._carry_out(replica.ingestion.step(outcome))
+
+    def _durable(self, wanted: MakeDurable, position: int) -> None:
+        truth, replica = self.truth, self._replica
+        if replica is not None and wanted.part is not Part.CHECKPOINT:
+            if self.world.client.mirrored:
+                truth.covered[Area.MIRROR] = list(truth.covered[Area.DATA])
+                truth.cover(Area.MIRROR, self._unflushed_from, position)
+            if self.world.hooked:
+                self._covered(position)
+            truth.generation += 1
+        if replica is not None and wanted.part is not Part.DATA:
+            truth.claimed_generation = truth.generation
+            truth.claimed_identity = truth.data_identity
+            stored = self.world.client.checkpoint(self.key)
+            before, truth.checkpoint = truth.checkpoint, None if stored is None else stored.position
+            self.world.properties.after_checkpoint(self, wanted, before)
+
+    def _covered(self, position: int) -> None:
+        self.truth.cover(Area.DATA, self._unflushed_from, position)
+        self.truth.flushed_to = position
+        self.truth.flushed_high = max(self.truth.flushed_high, position)
+        self._unflushed_from = position + 1
+
+    def _end_account(self, status: str, reason: str | None) -> None:
+        account, self._account = self._account, None
+        if account is not None:
+            account.ended_ns, account.status, account.reason = self.world.env.now, status, reason
+            self.truth.syncing_ns += account.ended_ns - account.begun_ns
+            self.world.sync_ended(self, account)
+
+    def _schedule(self, time_ns: int, kind: int, function: object, *arguments: object) -> None:
+        env = self.world.env
+        self._next = env.call_at(time_ns, kind, self.entity, function, *arguments)  # type: ignore[arg-type]
+
+    def _cancel_sync_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _cancel_next(self) -> None:
+        if self._next is not None:
+            self._next.cancel()
+            self._next = None
+
+    def _cancel_timers(self) -> None:
+        self._cancel_sync_timer()
+        self._cancel_next()
+        self._run = None

@@ -1,0 +1,226 @@
+"""The fault plan of a run: what strikes when, and what is still to come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, assert_never, cast
+
+from models.store import TopicPartition
+from models.store.mishaps import commit_by_another_party, flip_bit
+from scenarios.store_faults import (
+    CommitOutage,
+    Compact,
+    CrashAt,
+    CrashBetween,
+    CrashInReset,
+    CrashRate,
+    DictionaryOutage,
+    FailRecovery,
+    FailWrite,
+    ForeignCommit,
+    Rebootstrap,
+    Reopen,
+    StopAt,
+    StoreFault,
+    Tamper,
+    TruncateLog,
+)
+from sim.store.kinds import KIND_FAULT
+from sim.store.watched import ProcessDied
+
+if TYPE_CHECKING:
+    from models.store import Step
+    from sim.store.world import StoreWorld
+
+
+Strike = tuple[int, Callable[..., object], tuple[object, ...]]
+
+
+class FaultPlan:
+    """Lets the faults of a scenario strike."""
+
+    def __init__(self, world: StoreWorld) -> None:
+        self._world = world
+        self._env = world.env
+        self._plan = cast("tuple[StoreFault, ...]", world.spec.scenario.faults)
+        self._entity = world.env.entity("faults")
+        self._crash_syncs = {f.sync for f in self._plan if isinstance(f, CrashBetween)}
+        self._crash_resets = {f.reset for f in self._plan if isinstance(f, CrashInReset)}
+        self._failing = [f for f in self._plan if isinstance(f, FailWrite)]
+        self._failing_starts = {f.start for f in self._plan if isinstance(f, FailRecovery)}
+        self._failed: dict[TopicPartition, None] = {}
+        self._rates = [f for f in self._plan if isinstance(f, CrashRate)]
+        self._crashes = world.env.stream("crash")
+        self._to_come = 0
+        self._resets = 0
+        self._steps_in_reset: int | None = None
+        self.commits_fail = False
+
+    @property
+    def over(self) -> bool:
+        """Say whether no timed fault is still to come."""
+        return self._to_come == 0
+
+    def schedule(self) -> None:
+        """Enter every timed fault into the calendar."""
+        for index, fault in enumerate(self._plan):
+            entity = self._env.entity("fault", index)
+            for at_ns, function, arguments in self._strikes(fault):
+                self._to_come += 1
+                self._env.call_at(at_ns, KIND_FAULT, entity, self._strike, function, arguments)
+
+    def _strike(self, function: Callable[..., object], arguments: tuple[object, ...]) -> None:
+        self._to_come -= 1
+        function(*arguments)
+        self._world.caught_up()
+
+    def process_started(self, starts: int) -> None:
+        """Draw when the process dies of itself, if it does."""
+        for fault in self._rates:
+            at_ns = self._env.now + max(1, self._crashes.exponential_ns(fault.mean_ns))
+            if at_ns <= fault.until_ns:
+                self._env.call_at(at_ns, KIND_FAULT, self._entity, self._die, starts)
+
+    def recovery_fails(self, start: int) -> bool:
+        """Say whether the recovery of this start fails."""
+        return start in self._failing_starts
+
+    def dies_in_sync(self, number: int) -> bool:
+        """Say whether the process dies in this sync."""
+        return number in self._crash_syncs
+
+    def failing_record(self, key: TopicPartition, index: int) -> int | None:
+        """Return the first data record from an index on that cannot be written."""
+        found = [f.record for f in self._failing if self._key(f) == key and f.record >= index]
+        return min(found, default=None)
+
+    def write_failed(self, key: TopicPartition) -> None:
+        """Note that the next failing record of a partition has failed; it does so once."""
+        replica = self._world.client.replicas[key]
+        index = self._world.book[key].index_of(self._world.book[key].next_after(replica.position))
+        for place, fault in enumerate(self._failing):
+            if self._key(fault) == key and fault.record == index:
+                del self._failing[place]
+                self._failed[key] = None
+                return
+
+    def has_failed(self, key: TopicPartition) -> bool:
+        """Say whether a record of this partition has failed by plan."""
+        return key in self._failed
+
+    def reset_begins(self) -> None:
+        """Count a reset, in which the plan may let the process die."""
+        self._resets += 1
+        self._steps_in_reset = 0
+
+    def reset_ends(self) -> None:
+        """Note that no reset is under way."""
+        self._steps_in_reset = None
+
+    def before_step(self, step: Step) -> None:
+        """Let the process die before the second step of a reset, if the plan says so."""
+        del step
+        if self._steps_in_reset is None:
+            return
+        self._steps_in_reset += 1
+        if self._steps_in_reset == 2 and self._resets in self._crash_resets:
+            self._crash_resets.discard(self._resets)
+            raise ProcessDied
+
+    def _strikes(self, fault: StoreFault) -> list[Strike]:  # noqa: PLR0911
+        process = self._world.process
+        match fault:
+            case CrashAt():
+                return [(fault.at_ns, self._crash, (fault,))]
+            case StopAt():
+                return [(fault.at_ns, self._stop, (fault,))]
+            case CrashRate():
+                return [(fault.until_ns, self._crashes_end, ())]
+            case CommitOutage() | DictionaryOutage():
+                end_ns = fault.at_ns + fault.duration_ns
+                return [
+                    (fault.at_ns, self._out, (fault, True)),
+                    (end_ns, self._out, (fault, False)),
+                ]
+            case Tamper():
+                return [(fault.at_ns, self._tamper, (fault,))]
+            case ForeignCommit():
+                return [(fault.at_ns, self._foreign_commit, (fault,))]
+            case Compact():
+                return [(fault.at_ns, self._compact, ())]
+            case TruncateLog():
+                return [(fault.at_ns, self._truncate, (fault,))]
+            case Rebootstrap():
+                return [(fault.at_ns, self._rebootstrap, (fault,))]
+            case Reopen():
+                return [(fault.at_ns, process.reopen, (self._key(fault),))]
+            case CrashBetween() | CrashInReset() | FailWrite() | FailRecovery():
+                return []
+            case _:
+                assert_never(fault)
+
+    def _crash(self, fault: CrashAt) -> None:
+        self._world.process.will_lose(fault.loses)
+        self._world.crash("a planned crash", down_ns=fault.down_ns)
+
+    def _crashes_end(self) -> None:
+        """Let the run end from here on; no random crash comes later."""
+
+    def _die(self, starts: int) -> None:
+        if starts == self._world.process.starts:
+            self._world.crash("a random crash")
+
+    def _stop(self, fault: StopAt) -> None:
+        self._world.process.stop("a planned stop", down_ns=fault.down_ns)
+
+    def _out(self, fault: CommitOutage | DictionaryOutage, begins: bool) -> None:  # noqa: FBT001
+        if isinstance(fault, CommitOutage):
+            self.commits_fail = begins
+        else:
+            self._world.dictionaries.up = not begins
+
+    def _tamper(self, fault: Tamper) -> None:
+        key = self._key(fault)
+        if self._exists(key):
+            self._excuse(key)
+            flip_bit(self._world.client, key, 0)
+            self._record("tampered", key)
+
+    def _foreign_commit(self, fault: ForeignCommit) -> None:
+        key = self._key(fault)
+        if not self._exists(key):
+            return
+        state = self._world.client.checkpoint(key)
+        position = (-1 if state is None else state.position) + fault.ahead
+        self._excuse(key)
+        commit_by_another_party(self._world.client, key, position)
+        self._record("foreign_commit", key, position)
+
+    def _excuse(self, key: TopicPartition) -> None:
+        self._world.act(key)
+        self._world.truths[key].excuse()
+
+    def _compact(self) -> None:
+        self._env.goals.reach("log_compacted")
+        for feed in self._world.book.feeds.values():
+            feed.compact()
+
+    def _truncate(self, fault: TruncateLog) -> None:
+        key = self._key(fault)
+        if self._exists(key):
+            self._world.book[key].truncate(fault.entries)
+            self._record("truncated", key, self._world.book[key].end)
+
+    def _rebootstrap(self, fault: Rebootstrap) -> None:
+        self._world.process.rebootstrap(self._key(fault), wipe=fault.wipe)
+
+    def _exists(self, key: TopicPartition) -> bool:
+        return key in self._world.truths and key.topic not in self._world.dropped
+
+    def _record(self, kind: str, key: TopicPartition, *fields: int) -> None:
+        self._env.trace.record(kind, self._entity, str(key), *fields)
+
+    def _key(
+        self, fault: FailWrite | Tamper | ForeignCommit | TruncateLog | Rebootstrap | Reopen
+    ) -> TopicPartition:
+        return TopicPartition(self._world.topics_of(fault.version)[0], fault.partition)

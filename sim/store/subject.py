@@ -1,0 +1,24 @@
+"""Which implementation a run is about: ours, a faulty twin, or the user's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from models.store import ModelMedium, Placement, StoreClient, StoreVersions
+from scenarios.errors import UserError
+from sim.twins.store import TWINS
+
+if TYPE_CHECKING:
+    from sim.world import RunSpec
+
+
+def subject(spec: RunSpec, placement: Placement) -> StoreVersions:
+    """Return the client with its versions; a factory takes the placement, as `conform` has it."""
+    if spec.core is not None:
+        return cast("StoreVersions", spec.core(placement))
+    if spec.twin is not None:
+        if spec.twin not in TWINS:
+            raise UserError(f"--twin: found {spec.twin!r}, expected one of {', '.join(TWINS)}")
+        return TWINS[spec.twin].factory(placement)
+    medium = ModelMedium(atomic=placement is Placement.COLOCATED)
+    return StoreVersions(StoreClient(placement, medium))

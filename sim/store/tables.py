@@ -1,0 +1,115 @@
+"""The result tables of a run of a checkpoint store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from models.store import TopicPartition
+from models.store.partition_state import NOTHING
+from sim.rows import CheckpointRow, RecoveryRow, RunResult, TaskRow
+
+if TYPE_CHECKING:
+    from sim.store.truth import PartitionTruth, SyncAccount
+    from sim.store.world import StoreWorld
+
+_SECOND_NS = 1_000_000_000
+
+
+def tables(world: StoreWorld) -> RunResult:
+    """Return all tables of a run that has ended."""
+    syncs = [each for truth in world.truths.values() for each in truth.syncs]
+    completed = sum(1 for each in syncs if each.status == "completed")
+    outcome = "completed" if world.succeeded else "stalled" if world.stuck else "failed"
+    result = world.spec.result(
+        world.env,
+        outcome=outcome,
+        error=_reason(world),
+        records_produced=sum(_produced(world, key) for key in world.truths),
+        records_committed=sum(_committed(world, key) for key in world.truths),
+        checkpoints_completed=completed,
+        checkpoints_failed=len(syncs) - completed,
+        attempts=world.process.starts,
+    )
+    key = world.spec.run_key
+    result.checkpoints = [
+        _checkpoint(key, truth, each) for truth in world.truths.values() for each in truth.syncs
+    ]
+    result.checkpoints.sort(key=lambda row: row.checkpoint_id)
+    result.tasks = [_task(world, truth) for truth in world.truths.values()]
+    result.recoveries = _recoveries(world)
+    result.violations = list(world.properties.violations)
+    return result
+
+
+def _reason(world: StoreWorld) -> str | None:
+    if world.properties.violations:
+        return world.properties.violations[0].says
+    refused = "; ".join(f"{key}: {why}" for key, why in world.process.refused.items())
+    return world.stuck or refused or None
+
+
+def _produced(world: StoreWorld, key: TopicPartition) -> int:
+    return world.book[key].index_of(world.book[key].last + 1)
+
+
+def _committed(world: StoreWorld, key: TopicPartition) -> int:
+    position = world.truths[key].checkpoint
+    return world.book[key].index_of((NOTHING if position is None else position) + 1)
+
+
+def _checkpoint(run_key: str, truth: PartitionTruth, account: SyncAccount) -> CheckpointRow:
+    """Return the row of a sync: its first step is `sync`, what follows it `async`."""
+    steps = account.steps_ns
+    ended = account.ended_ns if account.status == "completed" else None
+    return CheckpointRow(
+        run_key=run_key,
+        scope=str(truth.key),
+        checkpoint_id=account.number,
+        attempt=account.incarnation,
+        kind=account.cause.name.lower(),
+        status=account.status,
+        reason=account.reason,
+        triggered_ns=account.begun_ns,
+        completed_ns=ended,
+        duration_ns=None if ended is None else ended - account.begun_ns,
+        sync_ns=steps[0] if steps else None,
+        async_ns=sum(steps[1:]) if steps else None,
+        processed_bytes=account.size_bytes,
+        persisted_bytes=account.size_bytes + account.blob_bytes,
+        state_bytes=account.blob_bytes,
+        records=account.records,
+    )
+
+
+def _task(world: StoreWorld, truth: PartitionTruth) -> TaskRow:
+    """Return the row of a partition: busy is applying, backpressured is waiting for a sync."""
+    total = max(1, world.env.now)
+    busy, syncing = truth.busy_ns / total, truth.syncing_ns / total
+    return TaskRow(
+        run_key=world.spec.run_key,
+        task=truth.key.topic,
+        subtask=truth.key.partition,
+        records=truth.applied,
+        records_per_s=truth.applied * _SECOND_NS / total,
+        busy_ratio=busy,
+        backpressured_ratio=syncing,
+        idle_ratio=max(0.0, 1.0 - busy - syncing),
+        input_queue_buffers_mean=0.0,
+        output_queue_buffers_mean=0.0,
+        finished_ns=world.env.now if world.succeeded else None,
+    )
+
+
+def _recoveries(world: StoreWorld) -> list[RecoveryRow]:
+    return [
+        RecoveryRow(
+            run_key=world.spec.run_key,
+            attempt=each.start,
+            cause=each.reason,
+            failed_ns=each.failed_ns,
+            resumed_ns=each.resumed_ns,
+            restored_from=each.restored_from,
+            records_reprocessed=each.reprocessed,
+        )
+        for each in world.process.recoveries
+    ]

@@ -1,0 +1,87 @@
+"""The world's own account of each partition, apart from what client and store believe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from models.store import Area, TopicPartition
+from models.store.ingestion_events import Cause
+
+NOTHING = -1
+Intervals = list[tuple[int, int]]
+
+
+@dataclass(slots=True, kw_only=True)
+class SyncAccount:
+    """One sync: when it began, how far its steps got, how it ended."""
+
+    number: int
+    incarnation: int
+    cause: Cause
+    begun_ns: int
+    position: int
+    records: int
+    size_bytes: int
+    rows: int = 0
+    blob_bytes: int = 0
+    steps_ns: list[int] = field(default_factory=list)
+    ended_ns: int | None = None
+    status: str = "pending"
+    reason: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class PartitionTruth:
+    """What is true of one partition.
+
+    applied_to: the highest position ever applied; covered: the positions whose effect is durable,
+    per area, as intervals; flushed_to: the position up to which the rows were last made durable;
+    promised: the position of the last complete sync, until something excuses its loss.
+    """
+
+    key: TopicPartition
+    applied_to: int = NOTHING
+    covered: dict[Area, Intervals] = field(default_factory=lambda: {area: [] for area in Area})
+    flushed_to: int = NOTHING
+    flushed_high: int = NOTHING
+    promised: int = NOTHING
+    checkpoint: int | None = None
+    skipped_to: int = NOTHING  # a seek left out everything up to here
+    applied: int = 0
+    reprocessed: int = 0
+    busy_ns: int = 0
+    syncing_ns: int = 0
+    reports: int = 0
+    frozen: bool = False
+    was_reset: bool = False
+    data_lost: bool = False
+    data_identity: int = 0
+    claimed_identity: int = 0
+    generation: int = 0
+    claimed_generation: int = 0
+    syncs: list[SyncAccount] = field(default_factory=list)
+
+    def cover(self, area: Area, first: int, last: int) -> None:
+        """Note that the effect of these positions is durable."""
+        if last >= first:
+            self.covered[area] = merged([*self.covered[area], (first, last)])
+
+    def durable_prefix(self) -> int:
+        """Return the largest position such that everything up to it is durable."""
+        spans = self.covered[Area.DATA]
+        return spans[0][1] if spans and spans[0][0] == 0 else NOTHING
+
+    def excuse(self) -> None:
+        """Forget what was promised: a fault has taken or moved the checkpoint."""
+        self.promised = NOTHING
+
+
+def merged(spans: Intervals) -> Intervals:
+    """Return intervals of positions sorted, those that touch joined."""
+    result: Intervals = []
+    for first, last in sorted(spans):
+        if result and first <= result[-1][1] + 1:
+            result[-1] = (result[-1][0], max(result[-1][1], last))
+        else:
+            result.append((first, last))
+    return result

@@ -1,0 +1,35 @@
+"""How the trace entries of a checkpoint store read."""
+
+from __future__ import annotations
+
+from sim.story import Telling, Vocabulary
+
+VOCABULARY: Vocabulary = {
+    "started": Telling("starts, for the {number}. time", "number", always=True),
+    "opened": Telling("opens {scope} behind position {position}", "scope position"),
+    "crashed": Telling("dies: {reason}", "reason", always=True),
+    "stopping": Telling("stops gracefully: {reason}", "reason", always=True),
+    "lost": Telling("comes back without its {what}", "what", always=True),
+    "refused": Telling("refuses to open {scope}: {reason}", "scope reason", always=True),
+    "rebootstrap": Telling("starts {scope} from scratch, wiped: {wipe}", "scope wipe", always=True),
+    "sync": Telling(
+        "begins sync {index} of {scope} up to position {position} ({cause})",
+        "index scope position cause",
+        begins="sync:index",
+    ),
+    "synced": Telling("has synced {scope}, sync {index}", "index scope", ends="sync:index"),
+    "sync_failed": Telling("fails sync {index} of {scope}", "index scope", ends="sync:index"),
+    "sync_aborted": Telling("loses sync {index} of {scope}", "index scope", ends="sync:index"),
+    "control": Telling("reads {control} at position {position}", "control position"),
+    "frozen": Telling("{scope} is errored, {refusal}: {reason}", "scope refusal reason"),
+    "swapped": Telling("makes version {version} the current one", "version", always=True),
+    "dropped": Telling("drops version {version}", "version", always=True),
+    "tampered": Telling("flips a bit of the checkpoint of {scope}", "scope", always=True),
+    "foreign_commit": Telling(
+        "commits position {position} for {scope}, which is not its own",
+        "scope position",
+        always=True,
+    ),
+    "truncated": Telling("cuts the log of {scope} to position {position}", "scope position"),
+    "violated": Telling("property {name} does not hold: {says}", "name says"),
+}

@@ -1,0 +1,342 @@
+"""The world of one checkpoint store: one process that ingests versions, dies, and starts again.
+
+The client, its stores and its ingestion cores are the real ones; the world gives them time, a log,
+and faults.  It ends when everything that is in the logs has been processed and a last graceful stop
+has synced it, when a partition is refused for good, or when it gets nowhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from models.store import (
+    Area,
+    ControlRecord,
+    Durability,
+    Order,
+    Part,
+    PartitionState,
+    Placement,
+    Refusal,
+    Reset,
+    Settings,
+    Slot,
+    StoreError,
+    TopicPartition,
+    encode_state,
+    version_topic,
+)
+from models.store.dictionary import ModelDictionaryServer
+from models.store.ingestion_events import Cause
+from models.store.log import Control
+from models.store.mishaps import fail_next_commit
+from models.store.version_state import DICTIONARY_STRATEGY, FieldValue, copy_of
+from scenarios.store import StoreModel, Upsert
+from scenarios.store_names import GOALS
+from sim.properties.store import StoreProperties
+from sim.store.costs import Costs
+from sim.store.drainer import Drainer
+from sim.store.faults import FaultPlan
+from sim.store.feed import Feed, FeedBook, FeedShape
+from sim.store.first_wins import FirstWinsContent
+from sim.store.kinds import KIND_OUTSIDE, KIND_START
+from sim.store.process import Process
+from sim.store.subject import subject
+from sim.store.truth import PartitionTruth, SyncAccount
+from sim.store.watched import WatchedMedium
+
+if TYPE_CHECKING:
+    from models.store import Step
+    from sim.world import RunSpec
+
+STORE = "s"
+_SECOND_NS = 1_000_000_000
+# Assumption: no run of a library scenario takes a month; one that does is stuck.
+_BOUND_NS = 30 * 24 * 3600 * _SECOND_NS
+
+
+class StoreWorld:
+    """One run."""
+
+    def __init__(self, spec: RunSpec) -> None:
+        self.spec = spec
+        self.model = cast("StoreModel", spec.scenario.model)
+        self.env = spec.environment(GOALS)
+        self.entity = self.env.entity("broker")
+        self.placement = Placement[self.model.placement.name]
+        self.versions = subject(spec, self.placement)
+        self.client = self.versions.client
+        self.client.use_medium(WatchedMedium(self.client.medium, self._watch))
+        self.book = FeedBook()
+        self.client.logs = self.book
+        self.dictionaries = ModelDictionaryServer()
+        self.client.dictionaries = self.dictionaries
+        if self.model.sync.upsert is Upsert.FIRST_WINS:
+            self.client.parts = replace(self.client.parts, content=FirstWinsContent)
+        self.client.configure(_settings(self.model))
+        self.costs = Costs(self.model, self.env)
+        self.truths: dict[TopicPartition, PartitionTruth] = {}
+        self.drainers: dict[TopicPartition, Drainer] = {}
+        self.dropped: dict[str, None] = {}
+        self.properties = StoreProperties(self)
+        self.faults = FaultPlan(self)
+        self.process = Process(self)
+        self.finished = self.env.event()
+        self.succeeded = False
+        self.stuck: str | None = None
+        self.syncs_begun = 0
+        self._acting: tuple[TopicPartition, ...] = ()
+
+    def run(self) -> None:
+        """Run to the end, or to the bound."""
+        for version in range(1, self.model.input.versions + 1):
+            at_ns = (version - 1) * self.model.input.version_gap_ns
+            self.env.call_at(at_ns, KIND_OUTSIDE, self.entity, self._begin_version, version)
+        self.env.call_at(0, KIND_START, self.process.entity, self.process.start)
+        self.env.call_at(_BOUND_NS, KIND_OUTSIDE, self.entity, self.give_up, "a month has passed")
+        self.faults.schedule()
+        self.properties.on_begin()
+        self.env.run(until=self.finished)
+        self.properties.on_end()
+
+    # What the model says -----------------------------------------------------------------------
+
+    @property
+    def paused(self) -> bool:
+        """Say whether consumption waits for the recovery of all partitions."""
+        return self.process.paused
+
+    @property
+    def atomic(self) -> bool:
+        """Say whether data and checkpoint are one step."""
+        return self.placement is Placement.COLOCATED
+
+    @property
+    def hooked(self) -> bool:
+        """Say whether a sync flushes the user's rows."""
+        return self.model.sync.hooked or self.atomic
+
+    @property
+    def apply_ns(self) -> int:
+        """Return the time that one record takes, its own commit included where it has one."""
+        costs = self.model.costs
+        if self.client.settings.durability is Durability.PER_RECORD and not self.atomic:
+            return costs.apply_ns + costs.autocommit_ns
+        return costs.apply_ns
+
+    def topics_of(self, version: int) -> tuple[str, ...]:
+        """Name the topics of a version: its own, and that of its view if it has one."""
+        topic = version_topic(STORE, version)
+        return (topic, f"{topic}_view_mv") if self.model.input.view else (topic,)
+
+    def partitions(self) -> list[TopicPartition]:
+        """List the partitions that exist and are not dropped, in the order of their beginning."""
+        return [key for key in self.drainers if key.topic not in self.dropped]
+
+    # What happens ------------------------------------------------------------------------------
+
+    def act(self, *keys: TopicPartition) -> None:
+        """Say which partitions the next steps are allowed to touch."""
+        self._acting = keys
+
+    def reprocessed(self, records: int) -> None:
+        """Account for records that are applied again."""
+        self.env.goals.reach("records_reprocessed")
+        self.process.reprocessed(records)
+
+    def failing_record(self, key: TopicPartition, index: int) -> int | None:
+        """Return the first data record from an index on that cannot be written, if there is one."""
+        return self.faults.failing_record(key, index)
+
+    def write_failed(self, key: TopicPartition) -> None:
+        """Note that a failing record has failed, which it does once."""
+        self.faults.write_failed(key)
+
+    def sync_begun(self, drainer: Drainer, cause: Cause, size_bytes: int) -> SyncAccount:
+        """Open the account of a sync."""
+        self.syncs_begun += 1
+        replica = drainer.replica
+        account = SyncAccount(
+            number=self.syncs_begun,
+            incarnation=self.process.starts,
+            cause=cause,
+            begun_ns=self.env.now,
+            position=-1 if replica is None else replica.position,
+            records=size_bytes // self.model.input.record_bytes,
+            size_bytes=size_bytes,
+        )
+        drainer.truth.syncs.append(account)
+        self.env.trace.record(
+            "sync", drainer.entity, account.number, str(drainer.key), account.position, cause.name
+        )
+        return account
+
+    def sync_ended(self, drainer: Drainer, account: SyncAccount) -> None:
+        """Tell how a sync ended."""
+        kind = {"completed": "synced", "failed": "sync_failed"}.get(account.status, "sync_aborted")
+        self.env.trace.record(kind, drainer.entity, account.number, str(drainer.key))
+
+    def dies_in_sync(self, number: int) -> bool:
+        """Say whether the plan lets the process die in this sync."""
+        return self.faults.dies_in_sync(number)
+
+    def prepare_commit(self, key: TopicPartition, part: Part) -> None:
+        """Let the commit that follows fail if the remote side is out."""
+        if part is not Part.DATA and self.faults.commits_fail:
+            fail_next_commit(self.client, key)
+
+    def crash(self, reason: str, *, down_ns: int = 0) -> None:
+        """Let the process die."""
+        self.process.crash(reason, down_ns=down_ns)
+
+    def frozen(self, drainer: Drainer, refusal: Refusal, reason: str) -> None:
+        """Account for an errored partition, and open it anew after a while."""
+        self.env.goals.reach("partition_errored")
+        self.env.trace.record("frozen", drainer.entity, str(drainer.key), refusal.value, reason)
+        self.properties.on_frozen(drainer)
+        wait_ns = self.model.costs.reopen_ns
+        starts = self.process.starts
+        self.env.call_in(
+            wait_ns, KIND_START, drainer.entity, self.process.reopen_errored, drainer, starts
+        )
+
+    def control_applied(self, drainer: Drainer, position: int, record: ControlRecord) -> None:
+        """React to a control entry: report a completion, swap versions, ask for version state."""
+        self.env.trace.record("control", drainer.entity, record.control.value, position)
+        if record.control in (Control.END_OF_PUSH, Control.TOPIC_SWITCH):
+            self.properties.on_report(drainer, position)
+        if record.control is Control.END_OF_PUSH:
+            self._try_swap(drainer.key.topic)
+        if record.control is Control.START_OF_PUSH:
+            self.process.fetch_version_state(drainer.key.topic)
+
+    def caught_up(self) -> None:
+        """End the run when nothing is left to do."""
+        if not self.faults.over or self.process.busy or len(self.truths) < self._partition_count:
+            return
+        waiting = [key for key in self.partitions() if key not in self.process.refused]
+        if all(self.drainers[key].caught_up for key in waiting):
+            self.succeeded = not self.process.refused
+            self.process.stop("the end", restart=False)
+
+    def partition_stopped(self) -> None:
+        """Go on with a graceful stop."""
+        self.process.partition_stopped()
+
+    def finish(self) -> None:
+        """End the run."""
+        if not self.finished.triggered:
+            self.finished.succeed()
+
+    def give_up(self, reason: str) -> None:
+        """End a run that gets nowhere."""
+        if not self.finished.triggered:
+            self.stuck = reason
+            self.succeeded = False
+            self.finish()
+
+    @property
+    def _partition_count(self) -> int:
+        given = self.model.input
+        return given.versions * given.partitions * (2 if given.view else 1)
+
+    def _begin_version(self, version: int) -> None:
+        given = self.model.input
+        for topic in self.topics_of(version):
+            self.client.topics.register(topic, given.partitions)
+            self.dictionaries.dictionaries[topic] = f"dictionary of {topic}"
+            shape = _shape(self.model, version)
+            for key in self.client.topics.of_topic(topic):
+                feed = Feed(shape, self.env.now, lambda: self.env.now)
+                self.book.feeds[key] = feed
+                self.truths[key] = truth = PartitionTruth(key=key)
+                self.drainers[key] = Drainer(self, key, feed, truth)
+                self._seek(key, feed)
+                if self.process.up:
+                    self.process.open(key)
+                    self.drainers[key].go()
+            self.process.fetch_version_state(topic)
+
+    def _seek(self, key: TopicPartition, feed: Feed) -> None:
+        """Store the position that the user wants to begin behind, past the start of push."""
+        position = self.model.input.seek_position - 1
+        if position < 0:
+            return
+        version = copy_of(feed.shape.fields) if self.model.input.synthesise else None
+        state = PartitionState(
+            position=position, end_of_push=position >= feed.end_of_push, version=version
+        )
+        self.act(key)
+        self.client.store.set(key, encode_state(state))
+        truth = self.truths[key]
+        truth.checkpoint = truth.flushed_to = truth.skipped_to = position
+        truth.cover(Area.DATA, 0, position)
+
+    def _try_swap(self, topic: str) -> None:
+        version = int(topic.partition("_v")[2].partition("_")[0])
+        before = self.versions.current.get(STORE)
+        if before is not None and before >= version:
+            return
+        try:
+            self.versions.swap(STORE, version)
+        except StoreError as error:
+            if error.refusal is not Refusal.NOT_READY:
+                raise
+            return
+        self.env.goals.reach("version_swapped")
+        self.env.trace.record("swapped", self.process.entity, version)
+        self.properties.on_swap(version)
+        if before is not None:
+            self._drop(before)
+
+    def _drop(self, version: int) -> None:
+        for topic in self.topics_of(version):
+            keys = self.client.topics.of_topic(topic)
+            for key in keys:
+                self.drainers[key].die("its version was dropped")
+            self.act(*keys)
+            self.versions.drop(topic)
+            self.dropped[topic] = None
+        self.env.goals.reach("version_dropped")
+        self.env.trace.record("dropped", self.process.entity, version)
+
+    def _watch(self, step: Step) -> None:
+        self.properties.before_step(step, self._acting)
+        self.faults.before_step(step)
+
+
+def _settings(model: StoreModel) -> Settings:
+    sync = model.sync
+    return Settings(
+        sync_bytes=sync.sync_bytes,
+        sync_interval_ns=sync.sync_interval_ns,
+        order=Order[sync.order.name],
+        durability=Durability[sync.durability.name],
+        sync_hook=sync.hooked,
+        mirror=sync.mirror,
+        slot=Slot.BUILT_IN if sync.built_in else Slot.CUSTOM,
+        reset=Reset[sync.reset.name],
+    )
+
+
+def _shape(model: StoreModel, version: int) -> FeedShape:
+    given = model.input
+    fields: dict[str, FieldValue] = {
+        "sorted": True,
+        "chunked": False,
+        "compressionStrategy": DICTIONARY_STRATEGY if given.compressed else "NO_OP",
+        "batchConflictResolutionPolicy": 0,
+        "startOfPushTimestamp": version,
+        "endOfPushTimestamp": 0,
+    }
+    return FeedShape(
+        push=given.push_records,
+        stream=given.stream_records,
+        interval_ns=max(1, round(_SECOND_NS / given.rate_per_s)),
+        keys=given.keys,
+        deletes_every=given.deletes_every,
+        switch_every=given.switch_every,
+        record_bytes=given.record_bytes,
+        fields=fields,
+    )
