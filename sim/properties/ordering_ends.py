@@ -79,6 +79,15 @@ class EndChecks:
                 f"the attempt succeeded before its end; without COMPLETE: {missing or 'none'}",
                 None,
             )
+        for partition in attempt.truth.partitions:
+            if not partition.produced == partition.read == partition.durable and not lost:
+                self._violate(
+                    "closing_is_orderly",
+                    f"the attempt succeeded with records of {partition.feed.name} under way: "
+                    f"{partition.produced} sent, {partition.read} read, "
+                    f"{partition.durable} durable",
+                    None,
+                )
         self._check_counters(attempt)
 
     def _check_counters(self, attempt: Attempt) -> None:

@@ -97,7 +97,12 @@ class Attempt:
             self.crash(side, f"at {point}")
 
     def crash(self, side: Side, where: str = "") -> None:
-        """Crash the source or the destination; unwinds if the caller belongs to it."""
+        """Crash the source or the destination; unwinds if the caller belongs to it.
+
+        A source that has crashed or ended already is not there to crash.
+        """
+        if side is Side.SOURCE and (self.source.crashed or self.source.ended):
+            return
         self.env.trace.record("crash", self.entity, str(side), where)
         self.env.goals.reach(f"{side}_crashed")
         if side is Side.DESTINATION:

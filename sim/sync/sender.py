@@ -25,7 +25,6 @@ class Sender:
         self._table = attempt.model.destination
         self._entity = attempt.env.entity("sender")
         self._host = attempt.env.entity("destination")
-        self._stream = attempt.env.stream("destination.send")
         self._failed_in_a_row = 0
 
     def send(self, effect: SendState) -> None:
@@ -37,7 +36,11 @@ class Sender:
         attempt.env.trace.record("send", self._host, scope, index, number)
         attempt.world.properties.on_send(attempt, effect)
         attempt.point(Point.BEFORE_SEND)
-        drawn = self._stream.lognormal_ns(self._table.send_ns, self._table.send_spread)
+        drawn = attempt.world.draws.lognormal_ns(
+            ("destination.send", 0, number),
+            median_ns=self._table.send_ns,
+            spread=self._table.send_spread,
+        )
         duration = attempt.faults.send_ns(drawn, attempt.env.now)
         if attempt.faults.send_fails(number):
             attempt.call_in(duration, KIND_SENT, self._entity, self._failed, effect)

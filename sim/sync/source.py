@@ -48,6 +48,7 @@ class Source:
 
     def __init__(self, attempt: Attempt, base: tuple[Intervals, ...]) -> None:
         self.crashed: bool = False
+        self.ended: bool = False
         self._attempt = attempt
         self._env = attempt.env
         self._truth = attempt.world.truth
@@ -75,10 +76,10 @@ class Source:
         self._per_stream = per_stream
         self._maker = StateMaker(attempt, self._plans)
         self._ids = PartitionIds(attempt)
-        self._open = self._env.stream("source.open")
         self._pending: deque[Message] = deque()
         self._feeds_left = len(self._plans)
         self._unlocked = self._table.checkpoint_lock is CheckpointLock.UNLOCKED and not per_stream
+        self._checkpoints = 0
         self._checkpoints_under_way = 0
         self._last_due_ns = 0
         self._ended = self._env.event()
@@ -150,7 +151,13 @@ class Source:
         fields = (feed.name, partition.low, partition.high, partition.wire_id, socket.index)
         env.trace.record("reader", env.active_entity, *fields)
         yield from self._drain(socket)
-        yield env.timeout(self._open.lognormal_ns(table.open_ns, table.open_spread))
+        yield env.timeout(
+            self._attempt.world.draws.lognormal_ns(
+                ("source.open", feed.index, partition.ordinal),
+                median_ns=table.open_ns,
+                spread=table.open_spread,
+            )
+        )
         limit_ns = table.reader_limit_ns
         fails_after = self._attempt.faults.reader_failure(feed.index, partition.ordinal)
         low, packets = partition.low, 0
@@ -251,7 +258,9 @@ class Source:
         Source: airbytehq/airbyte, `StateManager`: taking a global checkpoint is not one step when
         several feeds do it at once (our reading of the code).
         """
-        delay = self._env.stream("source.checkpoint").integer(0, self._table.checkpoint_ns)
+        where = ("source.checkpoint", self._attempt.truth.number, self._checkpoints)
+        delay = self._attempt.world.draws.up_to(where, self._table.checkpoint_ns)
+        self._checkpoints += 1
         self._checkpoints_under_way += 1
         due = self._env.now + delay
         if due < self._last_due_ns:
@@ -262,6 +271,8 @@ class Source:
 
     def _emit_now(self, views: list[tuple[EmitState, View]]) -> None:
         self._checkpoints_under_way -= 1
+        if self.crashed:
+            return
         self._emit(views)
         if not self._feeds_left and not self._checkpoints_under_way:
             self._ended.succeed()
@@ -339,3 +350,4 @@ class Source:
                 yield process
         for socket in self._attempt.sockets:
             socket.put((EndMessage(),))
+        self.ended = True

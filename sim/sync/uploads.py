@@ -113,7 +113,6 @@ class Uploader:
         self._attempt = attempt
         self._on_durable = on_durable
         self._table = attempt.model.destination
-        self._stream = attempt.env.stream("destination.upload")
         self._entity = attempt.env.entity("storage")
         self._queue: deque[Batch] = deque()
         self._held: list[tuple[ReorderUploads, Batch]] = []
@@ -141,7 +140,11 @@ class Uploader:
             self.busy += 1
             batch.tries += 1
             batch.number = attempt.world.next_upload()
-            drawn = self._stream.lognormal_ns(table.upload_ns, table.upload_spread)
+            drawn = attempt.world.draws.lognormal_ns(
+                ("destination.upload", 0, batch.number),
+                median_ns=table.upload_ns,
+                spread=table.upload_spread,
+            )
             duration = drawn + batch.size_bytes * _NS_PER_S // table.upload_bandwidth_bytes_per_s
             duration = attempt.faults.upload_ns(duration, attempt.env.now)
             fields = (batch.number, batch.stream, batch.count)

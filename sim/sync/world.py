@@ -17,6 +17,7 @@ from scenarios.sync_names import GOALS
 from sim.kernel import explain_waits
 from sim.properties.ordering import OrderingProperties
 from sim.sync.attempt import Attempt
+from sim.sync.draws import Draws
 from sim.sync.faults import FaultPlan
 from sim.sync.kinds import KIND_ATTEMPT, KIND_FAULT
 from sim.sync.platform import Platform
@@ -41,6 +42,7 @@ class SyncWorld:
         self.spec = spec
         self.model = cast("SyncModel", spec.scenario.model)
         self.env = spec.environment(GOALS)
+        self.draws = Draws(self.env)
         self.faults = FaultPlan(cast("tuple[SyncFault, ...]", spec.scenario.faults))
         self.truth = Truth(self.model)
         self.platform = Platform(self.env, self.model.platform, len(self.truth.feeds))

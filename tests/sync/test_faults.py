@@ -52,9 +52,22 @@ def _run(*faults: SyncFault, seed: int = 0, scenario: str = "quickstart") -> Run
     return result
 
 
-@pytest.mark.parametrize("point", Point)
-@pytest.mark.parametrize("side", Side)
-def test_crash_strikes_at_its_point(point: Point, side: Side) -> None:
+def test_source_that_has_ended_cannot_crash() -> None:
+    """A crash planned for a process that has exited well has no effect."""
+    result = _run(CrashPoint(side=Side.SOURCE, point=Point.BEFORE_FINISH))
+    assert (result.run.attempts, result.goals["source_crashed"]) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("side", "point"),
+    [
+        (side, point)
+        for side in Side
+        for point in Point
+        if (side, point) != (Side.SOURCE, Point.BEFORE_FINISH)
+    ],
+)
+def test_crash_strikes_at_its_point(side: Side, point: Point) -> None:
     """The named side crashes right there, once, and the next attempt completes the sync."""
     once = point in (Point.BEFORE_FINISH, Point.AFTER_COMPLETE)
     result = _run(CrashPoint(side=side, point=point, occurrence=1 if once else 2))
