@@ -39,6 +39,7 @@ class Partitioner(StrEnum):
     FORWARD = "forward"
     REBALANCE = "rebalance"
     KEY_BY = "keyBy"
+    SHUFFLE = "shuffle"
     RESCALE = "rescale"
     BROADCAST = "broadcast"
     GLOBAL = "global"

@@ -33,6 +33,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "sweep": ("sim.cli.sweep", "run a plan on Spark and write the result tables"),
     "report": ("sim.cli.report", "turn the tables of sweeps into one page with figures"),
     "demo": ("sim.cli.demo", "sweep some scenarios of the library and write a report"),
+    "validate": ("sim.cli.validate", "predict measured Flink runs and compare"),
     "conform": ("sim.cli.conform", "run conformance vectors against a protocol core"),
 }
 

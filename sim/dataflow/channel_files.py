@@ -54,15 +54,9 @@ class ChannelFiles:
         if total <= self._world.model.storage.inline_threshold_bytes:
             _call_all(calls)
             return
-        self._world.coordination.count_file(checkpoint)
-        self._world.cores.run(
-            self._world.constants.channel_file_cost_ns,
-            task.entity,
-            self._world.storage.write,
-            total,
-            _call_all,
-            calls,
-        )
+        self._world.coordination.note_file(checkpoint, total)
+        storage = self._world.storage
+        storage.save(total, storage.channel_state, _call_all, calls)
 
     def _is_away(
         self,

@@ -46,12 +46,16 @@ class Constants:
     after 3 ms at one source and 6 ms at four.  A chain with its bottleneck at the end lengthens by
     9 ms per ms, if checkpoints follow each other at once."""
 
-    message_cost_ns: int = 1 * _MS
+    message_cost_ns: int = 1_500 * _US
     """A core's work for one message.  Found: see `rpc_ns`."""
 
-    acknowledge_ns: int = 3 * _MS
-    """An acknowledgement reaches the coordinator.  Found: median of end-to-end minus start delay
-    and alignment at tasks without state (3 ms)."""
+    acknowledge_cost_ns: int = 1_500 * _US
+    """A core's work to end a task's part and acknowledge it.  Found: with `rpc_ns`, the median of
+    end-to-end minus start delay and alignment at tasks without state is 3 ms."""
+
+    flusher_overshoot_ns: int = 100 * _US
+    """The output flusher sleeps a little too long.  Assumption: as other sleeps of threads.
+    Without it flushes keep their phase to the trigger for a whole run."""
 
     complete_ns: int = 2 * _MS
     """The coordinator finishes a checkpoint.  Found: the gap between a checkpoint that outlasts its
@@ -74,20 +78,33 @@ class Constants:
     cores: int = 2
     """Processor cores for small jobs.  Source: the measured machine."""
 
+    barrier_cost_ns: int = 2_500 * _US
+    """A core's work to begin a task's part, before the barrier is sent on; the thread does nothing
+    else meanwhile.  Found: start delays of unaligned checkpoints grow by 3 to 4 ms per hop in a
+    chain of single subtasks, by 9 to 11 ms with four subtasks per task."""
+
     file_cost_ns: int = 5 * _MS
-    """A core's work for a state file, besides its bytes.  Found: 20 MB on local files: 36 ms."""
+    """A core's work for a state file, besides its bytes.  Found: with `state_ns_per_mb`."""
 
-    channel_file_cost_ns: int = 7 * _MS
-    """A core's work for a channel-state file.  Found: unaligned checkpoints take 17 ms with two
-    writing subtasks, 21 to 36 ms with four, 57 to 64 ms with eight to twelve."""
+    state_ns_per_mb: int = 1_500 * _US
+    """A core's work to serialise 1,000,000 bytes of state.  Found: the asynchronous part of 20 MB
+    on local files takes 36 ms."""
 
-    discard_cost_ns: int = 5 * _MS
-    """A core's work to delete a file of the checkpoint that was replaced.  Found: triggers right
-    after a checkpoint with files reach the sources later."""
+    channel_file_cost_ns: int = 3_500 * _US
+    """A core's work for a channel-state file, besides its bytes.  Found: asynchronous parts of 4 to
+    7 ms with two writers, 9 to 13 ms with four, 25 ms with eight, 36 ms with twelve."""
 
-    copy_bytes_per_s: int = 650_000_000
-    """How fast state is serialised and written without a limit.  Found: asynchronous part of 20 MB
-    on local files."""
+    channel_ns_per_mb: int = 4_000 * _US
+    """A core's work to copy 1,000,000 bytes in flight.  Found: with `channel_file_cost_ns`."""
+
+    discard_file_ns: int = 1 * _MS
+    """A core's work to delete a file of the checkpoint that was replaced.  Found: with
+    `discard_ns_per_mb`."""
+
+    discard_ns_per_mb: int = 700 * _US
+    """The same per 1,000,000 bytes of it.  Found: triggers right behind a checkpoint that replaces
+    two files of 10 MB reach the sources after 9 to 11 ms instead of 4.  Felt only in chains whose
+    checkpoints follow each other at once, see `rpc_ns`."""
 
     chunk_bytes: int = 4096
     """Write buffer of a checkpoint stream.  Source: Apache Flink 1.20.3,
@@ -96,7 +113,7 @@ class Constants:
     limiter_step_ns: int = 1 * _MS
     """The measured throttled file system waits in steps of at least this.  Source: how it works."""
 
-    limiter_overshoot_ns: int = 120 * _US
+    limiter_overshoot_ns: int = 100 * _US
     """How much each step is too long.  Found: 15 % below nominal at 20 MB/s, 6 % at 5 MB/s, 2 % at
     1 MB/s."""
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from sim.dataflow.world import DataflowWorld
     from sim.kernel import Timer
 
+_MB = 1_000_000
+
 
 @dataclass(slots=True)
 class CheckpointRecord:
@@ -45,7 +47,7 @@ class CheckpointRecord:
     reason: str | None = None
     duration_ns: int | None = None
     ended_ns: int | None = None
-    files: int = 0
+    file_sizes: list[int] = field(default_factory=list)
 
 
 def coordinator_parameters(table: CheckpointTable) -> CoordinatorParameters:
@@ -91,7 +93,15 @@ class Coordination:
     def acknowledge(self, task: Task, part: Part) -> None:
         """Send the acknowledgement of a task."""
         constants = self._world.constants
-        self._later(constants.acknowledge_ns, self._acknowledged, task, part)
+        self._world.cores.run(
+            constants.acknowledge_cost_ns,
+            task.entity,
+            self._later,
+            constants.rpc_ns,
+            self._acknowledged,
+            task,
+            part,
+        )
 
     def _acknowledged(self, task: Task, part: Part) -> None:
         checkpoint = part.barrier.checkpoint
@@ -140,9 +150,9 @@ class Coordination:
             )
             self._world.end()
 
-    def count_file(self, checkpoint: int) -> None:
-        """Note that a file is written for a checkpoint."""
-        self.records[checkpoint].files += 1
+    def note_file(self, checkpoint: int, size: int) -> None:
+        """Note that a file of `size` bytes is written for a checkpoint."""
+        self.records[checkpoint].file_sizes.append(size)
 
     def _later(self, delay_ns: int, function: Callable[..., object], *arguments: Any) -> None:
         task: Task = arguments[0]
@@ -263,10 +273,10 @@ class Coordination:
 
     def _discard(self, checkpoint: int) -> None:
         record = self.records.get(checkpoint)
-        for _ in range(record.files if record is not None else 0):
-            self._world.cores.run(
-                self._world.constants.discard_cost_ns, self._entity, self._discarded
-            )
+        constants = self._world.constants
+        for size in record.file_sizes if record is not None else ():
+            cost = constants.discard_file_ns + constants.discard_ns_per_mb * size // _MB
+            self._world.cores.run(cost, self._entity, self._discarded)
 
     def _discarded(self) -> None:
         """End a deletion that nobody waits for."""

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 # Edges over which an unaligned barrier may overtake data; the others must keep their order.
 # Source: Apache Flink 1.20.3, StreamPartitioner.
-UNALIGNED_EDGES = frozenset({Partitioner.KEY_BY, Partitioner.REBALANCE, Partitioner.GLOBAL})
+UNALIGNED_EDGES = frozenset(
+    {Partitioner.KEY_BY, Partitioner.REBALANCE, Partitioner.SHUFFLE, Partitioner.GLOBAL}
+)
 _POINTWISE = frozenset({Partitioner.FORWARD})
 _WEIGHT = 1_000_000
 _NO_LIMIT = 1 << 60
@@ -132,6 +134,7 @@ class Graph:
             channels=1 if broadcast else channels,
             max_per_channel=_NO_LIMIT if broadcast else network.max_buffers_per_channel,
             overdraft_max=network.max_overdraft_buffers,
+            stops_early=self._world.mechanisms.stops_early,
         )
         make = ReferenceWriter if self._reference else Writer
         return make(
@@ -165,11 +168,16 @@ class Graph:
     def _route(self, partitioner: Partitioner, up: Task, name: str, channels: int) -> Route:
         if channels == 1 or partitioner in (Partitioner.BROADCAST, Partitioner.GLOBAL):
             return SingleRoute(0)
-        if partitioner is not Partitioner.KEY_BY:
+        if partitioner not in (Partitioner.KEY_BY, Partitioner.SHUFFLE):
             return RoundRobinRoute(channels, self._draws.integer(0, channels - 1))
-        if self._keeps_key(up, channels):
-            return SingleRoute(up.subtask)
-        hot = next((s.hot_ratio for s in self._model.sources if s.name == up.name), 0.0)
+        mechanisms = self._world.mechanisms
+        if not mechanisms.random_keys:
+            return RoundRobinRoute(channels, 0)
+        hot = 0.0
+        if partitioner is Partitioner.KEY_BY:
+            if mechanisms.keys_stay and self._keeps_key(up, channels):
+                return SingleRoute(up.subtask)
+            hot = next((s.hot_ratio for s in self._model.sources if s.name == up.name), 0.0)
         weights = [round((1 - hot) / channels * _WEIGHT)] * channels
         weights[0] += round(hot * _WEIGHT)
         stream = f"keys {up.entity.name}>{name}"

@@ -81,6 +81,8 @@ class Outlet:
             return
         head = core.head
         if isinstance(head, Segment) and self.writer.written(self.channel)[0] > head.taken_bytes:
+            if not self.owner.world.mechanisms.slices:
+                self.writer.close_all()
             core.flush_requested = True
             self.link.pump()
 

@@ -18,10 +18,12 @@ class OutputPool:
     free: segments not in use; held: per channel, those in use; overdraft: those in use beyond the
     size of the pool, and overdraft_peak their largest number so far.  `on_available` is called when
     the pool turns available, and on every return of a segment after a refused request.
+    stops_early: False lets the task begin a record without a free segment (for ablations).
     """
 
     __slots__ = (
         "_full_channels",
+        "_least_free",
         "_max_per_channel",
         "_overdraft_max",
         "free",
@@ -34,7 +36,13 @@ class OutputPool:
     )
 
     def __init__(
-        self, *, size: int, channels: int, max_per_channel: int, overdraft_max: int
+        self,
+        *,
+        size: int,
+        channels: int,
+        max_per_channel: int,
+        overdraft_max: int,
+        stops_early: bool = True,
     ) -> None:
         self.size = size
         self.free = size
@@ -44,13 +52,14 @@ class OutputPool:
         self.starved = False
         self.on_available: Callable[[], None] = _nobody
         self._full_channels = 0
+        self._least_free = 1 if stops_early else 0
         self._max_per_channel = max_per_channel
         self._overdraft_max = overdraft_max
 
     @property
     def available(self) -> bool:
         """Whether the task may begin another record."""
-        return self.free > 0 and not self._full_channels
+        return self.free >= self._least_free and not self._full_channels
 
     def request(self, channel: int) -> bool:
         """Take a segment for a channel; False when neither a free nor an overdraft one is left."""

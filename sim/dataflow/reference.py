@@ -133,7 +133,9 @@ class ReferenceTask(Task):
 
     def _steps(self) -> Steps:
         while not self.has_ended:
-            if self._left and self._slice is not None:
+            if self._paused_for is not None:
+                yield from self._sit_out()
+            elif self._left and self._slice is not None:
                 if self.mail or not self._outputs_available():
                     if not self._between_records():
                         yield from self._wait(State.BLOCKED)
@@ -146,6 +148,14 @@ class ReferenceTask(Task):
                 yield from self._wait(State.BLOCKED)
             elif not self._next() and not self.has_ended:
                 yield from self._wait(State.IDLE)
+
+    def _sit_out(self) -> Steps:
+        self.enter(State.PAUSED)
+        yield self._process.sleep()
+        self._call_paused()
+
+    def _pause_over(self) -> None:
+        self._process.wake()
 
     def _between_records(self) -> bool:
         """Do one piece of mail; False when there is none and the thread has to wait."""
@@ -217,7 +227,11 @@ class ReferenceSource(Source):
 
     def _steps(self) -> Steps:
         while not self.has_ended:
-            if self.mail:
+            if self._paused_for is not None:
+                self.enter(State.PAUSED)
+                yield self._process.sleep()
+                self._call_paused()
+            elif self.mail:
                 function, arguments = self.mail.popleft()
                 function(*arguments)
             elif self.exhausted_ns is not None:
@@ -273,4 +287,7 @@ class ReferenceSource(Source):
         """Do nothing: nothing is planned."""
 
     def _retry(self) -> None:
+        self._process.wake()
+
+    def _pause_over(self) -> None:
         self._process.wake()

@@ -156,7 +156,7 @@ class Snapshots:
         barrier = barrier.unforced()
         part = self._part(barrier)
         part.start_delay_ns = start_delay_ns
-        self._task.ending.perform(barrier)
+        self._task.pause(self._world.constants.barrier_cost_ns, self._task.ending.perform, barrier)
 
     def aligned(self, checkpoint: int, duration_ns: int, size: int) -> None:
         """Take the figures of the alignment."""
@@ -255,14 +255,9 @@ class Snapshots:
         )
         if self._state_bytes > self._world.model.storage.inline_threshold_bytes:
             part.uploads_open += 1
-            self._world.coordination.count_file(checkpoint)
-            self._world.cores.run(
-                self._world.constants.file_cost_ns,
-                self._task.entity,
-                self._world.storage.write,
-                self._state_bytes,
-                self._uploaded,
-                part,
+            self._world.coordination.note_file(checkpoint, self._state_bytes)
+            self._world.storage.save(
+                self._state_bytes, self._world.storage.state, self._uploaded, part
             )
         self._progress(part)
 

@@ -45,11 +45,14 @@ class Source(Task):
 
     def run(self) -> None:
         """Go on between two records until a stretch begins or there is nothing to do."""
-        while self.mail:
+        while self.mail and self._paused_for is None:
             function, arguments = self.mail.popleft()
             function(*arguments)
             if self.has_ended:
                 return
+        if self._paused_for is not None:
+            self.enter(State.PAUSED)
+            return
         if self.exhausted_ns is not None:
             self.enter(State.IDLE)
             return

@@ -14,4 +14,5 @@ class State(IntEnum):
     STUCK = 3  # inside a record that lacks an output buffer; nothing is served
     WAKING = 4  # its wake-up is under way
     PACED = 5  # a source that waits until its next records are due
-    ENDED = 6
+    PAUSED = 6  # it takes part in a checkpoint
+    ENDED = 7

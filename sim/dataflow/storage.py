@@ -1,13 +1,15 @@
 """Checkpoint storage: files that are written at a rate, each on its own or all sharing one limit.
 
-A limited file system lets each chunk wait its share; the limiter waits in steps of at least
-`limiter_step_ns` and each step overshoots a little, so the rate reached is below the nominal one.
-Streams that share a limit get equal shares of it.
+A file costs a core some work, for itself and for its bytes.  A limited file system lets each chunk
+wait its share besides.  The limiter waits in steps of at least `limiter_step_ns`, and each step
+overshoots a little, so the rate reached is below the nominal one; where several streams share one
+limit the others go on during an overshoot, so that less is lost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sim.dataflow.kinds import Kind
@@ -15,20 +17,37 @@ from sim.dataflow.kinds import Kind
 if TYPE_CHECKING:
     from scenarios.dataflow import StorageTable
     from sim.dataflow.constants import Constants
+    from sim.dataflow.cores import Cores
     from sim.kernel import Environment
 
 _SECOND_NS = 1_000_000_000
+_MB = 1_000_000
 
 
-def ns_per_byte(rate: int | None, constants: Constants) -> float:
-    """Return the time that one byte takes at a nominal rate in bytes per second, None for none."""
-    copy = _SECOND_NS / constants.copy_bytes_per_s
-    if rate is None:
-        return copy
-    chunk = constants.chunk_bytes
-    chunk_ns = chunk * _SECOND_NS / rate
-    chunks = max(1, -(-constants.limiter_step_ns // max(1, int(chunk_ns))))
-    return copy + (chunks * chunk_ns + constants.limiter_overshoot_ns) / (chunks * chunk)
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a core has to do for a file: for itself, and per 1,000,000 bytes."""
+
+    file_ns: int
+    per_mb_ns: int
+
+
+class Limiter:
+    """How long limited bytes take.
+
+    chunk_ns: nominal time of one chunk; chunks: how many make up one wait.
+    """
+
+    def __init__(self, rate: int, constants: Constants) -> None:
+        self._chunk_bytes = constants.chunk_bytes
+        self._chunk_ns = constants.chunk_bytes * _SECOND_NS / rate
+        self._chunks = max(1, -(-constants.limiter_step_ns // max(1, int(self._chunk_ns))))
+        self._overshoot_ns = constants.limiter_overshoot_ns
+
+    def ns_per_byte(self, streams: int) -> float:
+        """Return the time that one byte takes when `streams` streams are under way."""
+        wait = self._chunks * self._chunk_ns + self._overshoot_ns / streams
+        return wait / (self._chunks * self._chunk_bytes)
 
 
 class _Stream:
@@ -43,54 +62,90 @@ class _Stream:
 
 
 class Storage:
-    """Where a job's checkpoints are written."""
+    """Where a job's checkpoints are written.
 
-    def __init__(self, env: Environment, table: StorageTable, constants: Constants) -> None:
+    state, channel_state: what files of either sort cost.
+    """
+
+    def __init__(
+        self, env: Environment, cores: Cores, table: StorageTable, constants: Constants
+    ) -> None:
+        self.state = Work(constants.file_cost_ns, constants.state_ns_per_mb)
+        self.channel_state = Work(constants.channel_file_cost_ns, constants.channel_ns_per_mb)
         self._env = env
+        self._cores = cores
+        self._table = table
         self._entity = env.entity("storage")
-        self._create_ns = table.create_latency_ns
-        self._tail_ratio = table.tail_ratio
-        self._tail_ns = table.tail_latency_ns
         self._draws = env.stream("storage")
-        self._ns_per_byte = ns_per_byte(table.write_bytes_per_s, constants)
-        self._shared = table.shared_limit and table.write_bytes_per_s is not None
+        rate = table.write_bytes_per_s
+        self._limiter = None if rate is None else Limiter(rate, constants)
         self._streams: list[_Stream] = []
         self._updated_ns = 0
         self._timer = env.timer(Kind.STORAGE, self._entity, self._advance)
 
-    def write(self, size: int, done: Callable[..., object], *arguments: Any) -> None:
-        """Create a file of `size` bytes and call `done(*arguments)` when it is whole."""
-        delay = self._create_ns
-        if self._tail_ratio and self._draws.chance(self._tail_ratio):
-            delay += self._draws.exponential_ns(self._tail_ns)
-        if self._shared:
-            self._env.call_in(delay, Kind.STORAGE, self._entity, self._open, size, done, arguments)
+    def save(self, size: int, work: Work, done: Callable[..., object], *arguments: Any) -> None:
+        """Write a file of `size` bytes and call `done(*arguments)` when it is whole."""
+        delay = self._table.create_latency_ns
+        if self._table.tail_ratio and self._draws.chance(self._table.tail_ratio):
+            delay += self._draws.exponential_ns(self._table.tail_latency_ns)
+        cost = work.file_ns + work.per_mb_ns * size // _MB
+        if self._limiter is None:
+            self._env.call_in(
+                delay,
+                Kind.STORAGE,
+                self._entity,
+                self._cores.run,
+                cost,
+                self._entity,
+                done,
+                *arguments,
+            )
             return
-        delay += round(size * self._ns_per_byte)
-        self._env.call_in(delay, Kind.STORAGE, self._entity, done, *arguments)
+        self._env.call_in(
+            delay,
+            Kind.STORAGE,
+            self._entity,
+            self._cores.run,
+            cost,
+            self._entity,
+            self._limited,
+            self._limiter,
+            size,
+            done,
+            arguments,
+        )
 
-    def _open(self, size: int, done: Callable[..., object], arguments: tuple[Any, ...]) -> None:
-        self._account()
+    def _limited(
+        self, limiter: Limiter, size: int, done: Callable[..., object], arguments: tuple[Any, ...]
+    ) -> None:
+        if not self._table.shared_limit:
+            delay = round(size * limiter.ns_per_byte(1))
+            self._env.call_in(delay, Kind.STORAGE, self._entity, done, *arguments)
+            return
+        self._account(limiter)
         self._streams.append(_Stream(size, done, arguments))
-        self._arm()
+        self._arm(limiter)
 
-    def _account(self) -> None:
-        now = self._env.now
-        if self._streams:
-            share = (now - self._updated_ns) / self._ns_per_byte / len(self._streams)
+    def _account(self, limiter: Limiter) -> None:
+        now, count = self._env.now, len(self._streams)
+        if count:
+            share = (now - self._updated_ns) / limiter.ns_per_byte(count) / count
             for stream in self._streams:
                 stream.left -= share
         self._updated_ns = now
 
     def _advance(self) -> None:
-        self._account()
+        if self._limiter is None:
+            return
+        self._account(self._limiter)
         whole = [stream for stream in self._streams if stream.left < 1.0]
         self._streams = [stream for stream in self._streams if stream.left >= 1.0]
-        self._arm()
+        self._arm(self._limiter)
         for stream in whole:
             stream.done(*stream.arguments)
 
-    def _arm(self) -> None:
-        if self._streams:
+    def _arm(self, limiter: Limiter) -> None:
+        count = len(self._streams)
+        if count:
             least = min(stream.left for stream in self._streams)
-            self._timer.arm_in(max(1, round(least * self._ns_per_byte * len(self._streams))))
+            self._timer.arm_in(max(1, round(least * limiter.ns_per_byte(count) * count)))

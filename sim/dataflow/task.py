@@ -68,6 +68,7 @@ class Task:
         self.finished_ns: int | None = None
         self.time_in = [0] * len(State)
         self.since_ns = 0
+        self._frees_when_read = world.mechanisms.freed_when_read
         self._wake_ns = world.constants.wake_ns
         self._timer = world.env.timer(Kind.TASK, self.entity, self._fire)
         # The buffer being read, its channel, and how many of its records are unread.
@@ -79,6 +80,7 @@ class Task:
         self._reading: Gate | None = None
         self._last_input = 0
         self._idle_before = 0
+        self._paused_for: tuple[Callable[..., object], tuple[Any, ...]] | None = None
         # The stretch under way: when it began and how many records it has.
         self._start_ns = 0
         self._count = 0
@@ -89,6 +91,9 @@ class Task:
     def run(self) -> None:
         """Go on at a record boundary until a stretch begins or there is nothing to do."""
         while not self.has_ended:
+            if self._paused_for is not None:
+                self.enter(State.PAUSED)
+                return
             if self.mail:
                 self._set_input_aside()
                 function, arguments = self.mail.popleft()
@@ -180,7 +185,7 @@ class Task:
     # Stretches --------------------------------------------------------------------------------
 
     def _begin(self, slice_: Slice) -> None:
-        count = self._left - 1
+        count = self._left - 1 if self._frees_when_read else self._left
         if not count:
             count = 1
             self._channel.recycle(slice_)  # type: ignore[union-attr]
@@ -202,6 +207,8 @@ class Task:
         self._left -= count
         self.processed += count
         if not self._left:
+            if not self._frees_when_read:
+                self._channel.recycle(self._slice)  # type: ignore[union-attr,arg-type]
             self._slice = None
         self._emit(count)
 
@@ -237,6 +244,24 @@ class Task:
             self._interrupt()
         elif self.state in (State.IDLE, State.BLOCKED):
             self._wake()
+
+    def pause(self, cost_ns: int, function: Callable[..., object], *arguments: Any) -> None:
+        """Do nothing else until a core has spent `cost_ns`, then call the function and go on.
+
+        To be called on the task's thread only, between two records.
+        """
+        self._paused_for = (function, arguments)
+        self.world.cores.run(cost_ns, self.entity, self._pause_over)
+
+    def _pause_over(self) -> None:
+        self._call_paused()
+        self.run()
+
+    def _call_paused(self) -> None:
+        if self._paused_for is not None:
+            function, arguments = self._paused_for
+            self._paused_for = None
+            function(*arguments)
 
     def _interrupt(self) -> None:
         if self._count > 1:

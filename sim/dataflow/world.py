@@ -13,6 +13,7 @@ from sim.dataflow.cores import Cores
 from sim.dataflow.ending import Ending
 from sim.dataflow.graph import Graph
 from sim.dataflow.kinds import Kind
+from sim.dataflow.mechanisms import MECHANISMS, Mechanisms
 from sim.dataflow.placement import Placement
 from sim.dataflow.sampling import Sampling
 from sim.dataflow.snapshots import Snapshots
@@ -22,6 +23,8 @@ from sim.dataflow.storage import Storage
 from sim.dataflow.task import Task
 from sim.kernel import Environment
 
+_ENOUGH_CORES = 1024
+
 
 class DataflowWorld:
     """One run of one job.
@@ -30,17 +33,23 @@ class DataflowWorld:
     """
 
     def __init__(
-        self, env: Environment, model: DataflowModel, constants: Constants = CONSTANTS
+        self,
+        env: Environment,
+        model: DataflowModel,
+        constants: Constants = CONSTANTS,
+        mechanisms: Mechanisms = MECHANISMS,
     ) -> None:
         self.env = env
         self.model = model
         self.constants = constants
+        self.mechanisms = mechanisms
         self.record_bytes = model.network.record_bytes
         self.tasks: list[Task] = []
         self.ended = False
         self.placement = Placement(model.placement)
-        self.cores = Cores(env, constants.cores)
-        self.storage = Storage(env, model.storage, constants)
+        cores = constants.cores if mechanisms.shared_cores else _ENOUGH_CORES
+        self.cores = Cores(env, cores)
+        self.storage = Storage(env, self.cores, model.storage, constants)
         self.channel_files = ChannelFiles(self)
         self.graph = Graph(self)
         self.coordination = Coordination(self)
@@ -116,7 +125,8 @@ class DataflowWorld:
     def _flush(self, task: Task, timeout_ns: int) -> None:
         if task.state is not State.ENDED:
             task.flush()
-            self.env.call_in(timeout_ns, Kind.FLUSH, task.entity, self._flush, task, timeout_ns)
+            period = timeout_ns + self.constants.flusher_overshoot_ns
+            self.env.call_in(period, Kind.FLUSH, task.entity, self._flush, task, timeout_ns)
 
     def _debloat(self, task: Task, period_ns: int) -> None:
         if task.state is not State.ENDED:

@@ -1,0 +1,24 @@
+"""Predict measured Flink runs and compare: read, simulate, summarise, score, ablate."""
+
+from __future__ import annotations
+
+from sim.validate.ablation import ABLATIONS, Ablation
+from sim.validate.measured import MeasuredJob, MeasuredRun, read_runs
+from sim.validate.predict import Prediction, predict, predict_all
+from sim.validate.score import Score, score
+from sim.validate.text import ablation_lines, report_lines
+
+__all__ = [
+    "ABLATIONS",
+    "Ablation",
+    "MeasuredJob",
+    "MeasuredRun",
+    "Prediction",
+    "Score",
+    "ablation_lines",
+    "predict",
+    "predict_all",
+    "read_runs",
+    "report_lines",
+    "score",
+]

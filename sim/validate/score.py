@@ -1,0 +1,238 @@
+"""How good predictions are: per run, per cell (the mean of its repeats), per family and mode.
+
+A duration counts as right within max(10 %, 20 ms) of the measured median, bytes within max(10 %,
+32 KiB); the mean absolute percentage error is over cells of more than 100 ms.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sim.validate.measured import MeasuredJob
+from sim.validate.predict import Job, Prediction
+
+RELATIVE = 0.10
+ABSOLUTE_MS = 20.0
+ABSOLUTE_BYTES = 32 * 1024
+LONG_MS = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A predicted beside a measured number."""
+
+    predicted: float
+    measured: float
+
+    @property
+    def error(self) -> float:
+        """The relative error, 0 where nothing was measured and nothing predicted."""
+        if not self.measured:
+            return 0.0 if not self.predicted else float("inf")
+        return (self.predicted - self.measured) / self.measured
+
+    def within(self, absolute: float) -> bool:
+        """Tell whether the prediction is within 10 % or an absolute bound."""
+        bound = max(RELATIVE * abs(self.measured), absolute)
+        return abs(self.predicted - self.measured) <= bound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A run or a cell: its figures, predicted and measured."""
+
+    name: str
+    family: str
+    mode: str
+    duration: Pair
+    p95: Pair
+    persisted: Pair
+    processed: Pair
+    start_delay: Pair
+    alignment: Pair
+    throughput: Pair | None
+
+    @property
+    def duration_right(self) -> bool:
+        """Whether the median duration is right."""
+        return self.duration.within(ABSOLUTE_MS)
+
+    @property
+    def persisted_right(self) -> bool:
+        """Whether the persisted bytes are right."""
+        return self.persisted.within(ABSOLUTE_BYTES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How one bounded job ended: times from the source's end to the last record and to the end.
+
+    at_once: whether the job ended before the next tick of the periodic trigger.
+    """
+
+    name: str
+    drain_ms: Pair
+    finish_ms: Pair
+    at_once: tuple[bool, bool]
+
+    @property
+    def right(self) -> bool:
+        """Whether drain and end are right, and the way it ended."""
+        near = self.drain_ms.within(ABSOLUTE_MS) and self.finish_ms.within(2 * ABSOLUTE_MS)
+        return near and self.at_once[0] is self.at_once[1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """All comparisons of a set of predictions."""
+
+    runs: tuple[Line, ...]
+    cells: tuple[Line, ...]
+    endings: tuple[Ending, ...]
+    skipped: tuple[Prediction, ...]
+
+    @property
+    def duration_share(self) -> float:
+        """Share of cells whose duration is right."""
+        return _share(cell.duration_right for cell in self.cells)
+
+    @property
+    def persisted_share(self) -> float:
+        """Share of cells whose persisted bytes are right."""
+        return _share(cell.persisted_right for cell in self.cells)
+
+    @property
+    def mean_error(self) -> float:
+        """Mean absolute relative error of the durations of cells above 100 ms."""
+        return mean_error(self.cells)
+
+
+def mean_error(cells: Iterable[Line]) -> float:
+    """Return the mean absolute relative error of durations above 100 ms, 0 when there are none."""
+    errors = [abs(c.duration.error) for c in cells if c.duration.measured > LONG_MS]
+    return statistics.fmean(errors) if errors else 0.0
+
+
+def score(predictions: Sequence[Prediction]) -> Score:
+    """Compare every prediction with its measurement."""
+    runs = [line for p in predictions if p.jobs for line in _lines(p)]
+    cells: dict[str, list[Line]] = {}
+    ids = {p.run.run_id: p.run.cell_id for p in predictions}
+    for line in runs:
+        cells.setdefault(ids[line.name], []).append(line)
+    return Score(
+        runs=tuple(runs),
+        cells=tuple(_cell(name, lines) for name, lines in cells.items()),
+        endings=tuple(ending for p in predictions for ending in _endings(p)),
+        skipped=tuple(p for p in predictions if p.reason is not None),
+    )
+
+
+def _lines(prediction: Prediction) -> list[Line]:
+    run, job, predicted = prediction.run, prediction.run.jobs[0], prediction.jobs[0]
+    if not job.summary or "median" not in job.summary.get("end_to_end_duration_ms", {}):
+        return []
+    if "median" not in predicted["end_to_end_duration_ms"]:
+        return []
+    return [
+        Line(
+            name=run.run_id,
+            family=run.family,
+            mode=run.mode,
+            duration=_pair(predicted, job.summary, "end_to_end_duration_ms", "median"),
+            p95=_pair(predicted, job.summary, "end_to_end_duration_ms", "p95"),
+            persisted=_pair(predicted, job.summary, "persisted_bytes", "median"),
+            processed=_pair(predicted, job.summary, "processed_bytes", "median"),
+            start_delay=_vertex_pair(predicted, job.summary, "max_start_delay_ms"),
+            alignment=_vertex_pair(predicted, job.summary, "max_alignment_ms"),
+            throughput=_throughput(predicted, job),
+        )
+    ]
+
+
+def _pair(predicted: Job, measured: Mapping[str, Any], key: str, statistic: str) -> Pair:
+    return Pair(_number(predicted, key, statistic), _number(measured, key, statistic))
+
+
+def _number(summary: Mapping[str, Any], key: str, statistic: str) -> float:
+    return float(summary.get(key, {}).get(statistic, 0.0))
+
+
+def _vertex_pair(predicted: Job, measured: Mapping[str, Any], key: str) -> Pair:
+    """Return a time of the task for which it was measured to be the longest."""
+    vertices = measured.get("vertices", {})
+    if not vertices:
+        return Pair(0.0, 0.0)
+    worst = max(vertices, key=lambda name: _number(vertices[name], key, "median"))
+    ours = predicted["vertices"].get(worst, {})
+    return Pair(_number(ours, key, "median"), _number(vertices[worst], key, "median"))
+
+
+def _throughput(predicted: Job, job: MeasuredJob) -> Pair | None:
+    """Return the records per second of the last operator, all subtasks together."""
+    tasks = (job.throughput or {}).get("tasks", {})
+    last = list(predicted["records_per_s"])[-1]
+    if last not in tasks:
+        return None
+    measured = sum(float(entry["records_per_s"]) for entry in tasks[last])
+    return Pair(sum(predicted["records_per_s"][last]), measured)
+
+
+def _cell(name: str, lines: Sequence[Line]) -> Line:
+    first = lines[0]
+    throughputs = [line.throughput for line in lines if line.throughput is not None]
+    return Line(
+        name=name,
+        family=first.family,
+        mode=first.mode,
+        duration=_mean([line.duration for line in lines]),
+        p95=_mean([line.p95 for line in lines]),
+        persisted=_mean([line.persisted for line in lines]),
+        processed=_mean([line.processed for line in lines]),
+        start_delay=_mean([line.start_delay for line in lines]),
+        alignment=_mean([line.alignment for line in lines]),
+        throughput=_mean(throughputs) if throughputs else None,
+    )
+
+
+def _mean(pairs: Sequence[Pair]) -> Pair:
+    return Pair(
+        statistics.fmean(pair.predicted for pair in pairs),
+        statistics.fmean(pair.measured for pair in pairs),
+    )
+
+
+def _endings(prediction: Prediction) -> Iterable[Ending]:
+    for number, predicted in enumerate(prediction.jobs):
+        measured = prediction.run.jobs[number].finish
+        if measured is None or "job_finished_ms" not in predicted:
+            continue
+        yield Ending(
+            name=f"{prediction.run.run_id} job {number}",
+            drain_ms=_field(predicted, measured, "last_record_minus_source_end_ms"),
+            finish_ms=_field(predicted, measured, "job_finished_minus_source_end_ms"),
+            at_once=(_at_once(predicted), _at_once(measured)),
+        )
+
+
+def _field(predicted: Job, measured: Mapping[str, Any], key: str) -> Pair:
+    return Pair(float(predicted[key]), float(measured[key]))
+
+
+def _at_once(finish: Mapping[str, Any]) -> bool:
+    """Tell whether a job ended without another tick after its last record."""
+    last = max(max(times) for times in finish["last_record_processed_ms"].values())
+    after = [
+        entry
+        for entry in finish["checkpoints_triggered_after_source_end"]
+        if entry["trigger_ms"] > last + ABSOLUTE_MS
+    ]
+    return not after
+
+
+def _share(right: Iterable[bool]) -> float:
+    marks = list(right)
+    return sum(marks) / len(marks) if marks else 1.0

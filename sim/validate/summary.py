@@ -1,0 +1,176 @@
+"""Summaries of simulated jobs with the keys and definitions of the measured ones.
+
+Percentiles interpolate linearly, the deviation is the sample's; times are in ms.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from sim.dataflow.source import Source
+from sim.dataflow.tables import async_ns
+
+if TYPE_CHECKING:
+    from sim.dataflow.coordination import CheckpointRecord
+    from sim.dataflow.snapshots import Part
+    from sim.dataflow.world import DataflowWorld
+
+Stats = dict[str, float]
+_MS = 1_000_000
+
+# Per task: the largest of its subtasks (times) or their sum (bytes).
+_TIMES: dict[str, Callable[[CheckpointRecord, Part, int], float]] = {
+    "max_end_to_end_ms": lambda record, _, arrival: (arrival - record.triggered_ns) / _MS,
+    "max_start_delay_ms": lambda _, part, __: part.start_delay_ns / _MS,
+    "max_alignment_ms": lambda _, part, __: part.alignment_ns / _MS,
+    "max_sync_ms": lambda _, part, __: part.sync_ns / _MS,
+    "max_async_ms": lambda _, part, __: async_ns(part) / _MS,
+}
+_BYTES: dict[str, Callable[[Part], int]] = {
+    "sum_persisted_bytes": lambda part: part.persisted_bytes,
+    "sum_processed_bytes": lambda part: part.processed_bytes,
+    "sum_checkpointed_bytes": lambda part: part.state_bytes + part.persisted_bytes,
+}
+
+
+def stats(values: Sequence[float]) -> Stats:
+    """Return n, median, percentiles, mean, deviation, least and largest; only n when empty."""
+    if not values:
+        return {"n": 0}
+    ordered = sorted(values)
+    return {
+        "n": len(ordered),
+        "median": round(quantile(ordered, 0.5), 3),
+        "p95": round(quantile(ordered, 0.95), 3),
+        "p99": round(quantile(ordered, 0.99), 3),
+        "mean": round(statistics.fmean(ordered), 3),
+        "sd": round(statistics.stdev(ordered), 3) if len(ordered) > 1 else 0.0,
+        "min": round(ordered[0], 3),
+        "max": round(ordered[-1], 3),
+    }
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """Return a quantile of ascending values, between neighbours by linear interpolation."""
+    place = share * (len(ordered) - 1)
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+def summary_of(world: DataflowWorld, warmup: int) -> dict[str, Any]:
+    """Return the summary of a job's completed checkpoints behind the first `warmup` ones."""
+    records = [r for r in world.coordination.records.values() if r.status == "completed"][warmup:]
+    found: dict[str, Any] = {
+        "end_to_end_duration_ms": stats([(r.duration_ns or 0) / _MS for r in records])
+    }
+    for key in ("persisted", "processed", "checkpointed"):
+        of_part = _BYTES[f"sum_{key}_bytes"]
+        found[f"{key}_bytes"] = stats([_sum(r, of_part) for r in records])
+    gaps = [(after.triggered_ns - before.triggered_ns) / _MS for before, after in pairwise(records)]
+    found["trigger_gap_ms"] = stats(gaps)
+    found["vertices"] = {
+        name: _vertex(records, [task.number for task in tasks])
+        for name, tasks in world.graph.by_name.items()
+    }
+    return found
+
+
+def _sum(record: CheckpointRecord, of_part: Callable[[Part], int]) -> float:
+    return float(sum(of_part(part) for part, _ in record.parts.values()))
+
+
+def _vertex(records: Iterable[CheckpointRecord], numbers: list[int]) -> dict[str, Any]:
+    times: dict[str, list[float]] = {key: [] for key in _TIMES}
+    sizes: dict[str, list[float]] = {key: [] for key in _BYTES}
+    unaligned = total = 0
+    for record in records:
+        parts = [record.parts[number] for number in numbers if number in record.parts]
+        if not parts:
+            continue
+        for key, of in _TIMES.items():
+            times[key].append(max(of(record, part, arrival) for part, arrival in parts))
+        for key, size in _BYTES.items():
+            sizes[key].append(float(sum(size(part) for part, _ in parts)))
+        total += len(parts)
+        unaligned += sum(1 for part, _ in parts if part.persisted_bytes)
+    found: dict[str, Any] = {key: stats(values) for key, values in (times | sizes).items()}
+    found["unaligned_subtask_fraction"] = round(unaligned / total, 3) if total else 0.0
+    return found
+
+
+def finish_of(world: DataflowWorld, running_ms: int) -> dict[str, Any] | None:
+    """Return when a bounded job's parts ended, in ms since its submission; None if it has not."""
+    ends: dict[str, list[int]] = {}
+    last: dict[str, list[int]] = {}
+    finished: dict[str, list[int]] = {}
+    for name, tasks in world.graph.by_name.items():
+        if any(task.finished_ns is None for task in tasks):
+            return None
+        finished[name] = [running_ms + (task.finished_ns or 0) // _MS for task in tasks]
+        times = [running_ms + (task.ending.data_ended_ns or 0) // _MS for task in tasks]
+        (ends if isinstance(tasks[0], Source) else last)[name] = times
+    end = max(max(times) for times in ends.values())
+    last_record = max(max(times) for times in last.values())
+    job = max(max(times) for times in finished.values())
+    behind = {
+        name: [done - out for done, out in zip(finished[name], ends[name], strict=True)]
+        for name in ends
+    }
+    triggers = [
+        (running_ms + r.triggered_ns // _MS, r) for r in world.coordination.records.values()
+    ]
+    return {
+        "source_end_of_data_ms": ends,
+        "last_record_processed_ms": last,
+        "vertex_finished_ms": finished,
+        "job_finished_ms": job,
+        "job_finished_minus_source_end_ms": job - end,
+        "job_finished_minus_last_record_ms": job - last_record,
+        "last_record_minus_source_end_ms": last_record - end,
+        "source_finished_minus_end_ms": behind,
+        "checkpoint_interval_ms": world.model.checkpoint.interval_ns // _MS,
+        "last_trigger_before_source_end_ms": max(
+            (t for t, _ in triggers if t <= end), default=None
+        ),
+        "checkpoints_triggered_after_source_end": [
+            {
+                "id": record.checkpoint,
+                "trigger_ms": time,
+                "duration_ms": None if record.duration_ns is None else record.duration_ns // _MS,
+                "status": record.status.upper(),
+            }
+            for time, record in triggers
+            if time > end
+        ],
+    }
+
+
+def throughput_of(world: DataflowWorld) -> dict[str, list[float]]:
+    """Return records per second of every subtask over the whole run."""
+    seconds = max(1, world.env.now) / 1e9
+    return {
+        name: [round(task.processed / seconds, 2) for task in tasks]
+        for name, tasks in world.graph.by_name.items()
+    }
+
+
+def middle(found: Sequence[Any]) -> Any:
+    """Merge equal-shaped results of several seeds: the median of every number, key by key.
+
+    Where lists differ in length, or values are no numbers, the first result stands.
+    """
+    first = found[0]
+    if isinstance(first, Mapping):
+        return {key: middle([other[key] for other in found if key in other]) for key in first}
+    if isinstance(first, list):
+        if any(len(other) != len(first) for other in found):
+            return first
+        return [middle(items) for items in zip(*found, strict=True)]
+    if isinstance(first, bool) or not all(isinstance(other, int | float) for other in found):
+        return first
+    value = statistics.median(found)
+    return round(value) if all(isinstance(other, int) for other in found) else round(value, 3)

@@ -1,0 +1,117 @@
+"""Predictions beside measurements as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sim.validate.score import LONG_MS, Line, Pair, Score, mean_error
+
+_HEAD = (
+    f"{'':30}{'duration ms':>19}{'':>8}{'p95 ms':>17}{'start delay':>15}{'alignment':>13}"
+    f"{'persisted KiB':>17}{'processed KiB':>15}{'records/s':>14}"
+)
+
+
+def report_lines(score: Score, *, runs: bool) -> list[str]:
+    """Return the report: cells (and runs), families and modes, bounded jobs, totals."""
+    lines = ["predicted / measured", _HEAD, *_block(score.cells, "cell")]
+    if runs:
+        lines += ["", _HEAD, *_block(score.runs, "run")]
+    lines += ["", *_groups(score.cells), *_endings(score), *_skipped(score), "", *_totals(score)]
+    return lines
+
+
+def _block(cells: Sequence[Line], what: str) -> list[str]:
+    return [_line(cell) for cell in cells] + [f"({len(cells)} {what}s)"]
+
+
+def _line(cell: Line) -> str:
+    mark = "" if cell.duration_right else "  duration off"
+    mark += "" if cell.persisted_right else "  bytes off"
+    speed = "" if cell.throughput is None else _pair(cell.throughput)
+    return (
+        f"{cell.name:30}{_pair(cell.duration):>19}{_percent(cell.duration):>8}"
+        f"{_pair(cell.p95):>17}{_pair(cell.start_delay):>15}{_pair(cell.alignment):>13}"
+        f"{_pair(cell.persisted, 1024):>17}{_pair(cell.processed, 1024):>15}{speed:>14}{mark}"
+    )
+
+
+def _pair(pair: Pair, unit: int = 1) -> str:
+    return f"{pair.predicted / unit:.0f}/{pair.measured / unit:.0f}"
+
+
+def _percent(pair: Pair) -> str:
+    return f"{100 * pair.error:+.1f}%" if pair.measured > LONG_MS else ""
+
+
+def _groups(cells: Sequence[Line]) -> list[str]:
+    head = f"{'family and mode':30}{'cells':>6}{'duration right':>16}"
+    lines = [head + f"{'error > 100 ms':>16}{'bytes right':>13}"]
+    keys = sorted({(cell.family, cell.mode) for cell in cells})
+    for family, mode in keys:
+        group = [c for c in cells if (c.family, c.mode) == (family, mode)]
+        lines.append(_group_line(f"{family} {mode}", group))
+    return lines
+
+
+def _group_line(name: str, group: Sequence[Line]) -> str:
+    right = sum(cell.duration_right for cell in group)
+    whole = sum(cell.persisted_right for cell in group)
+    has_long = any(cell.duration.measured > LONG_MS for cell in group)
+    error = f"{100 * mean_error(group):.1f}%" if has_long else "-"
+    return f"{name:30}{len(group):>6}{right:>16}{error:>16}{whole:>13}"
+
+
+def _endings(score: Score) -> list[str]:
+    if not score.endings:
+        return []
+    lines = ["", f"{'bounded jobs':34}{'drain ms':>12}{'end ms':>14}   ended at once"]
+    for ending in score.endings:
+        mark = "" if ending.right else "  off"
+        ours, theirs = ("yes" if once else "next tick" for once in ending.at_once)
+        lines.append(
+            f"{ending.name:34}{_pair(ending.drain_ms):>12}{_pair(ending.finish_ms):>14}"
+            f"   {ours}/{theirs}{mark}"
+        )
+    return lines
+
+
+def _skipped(score: Score) -> list[str]:
+    return [f"not simulated: {p.run.run_id}: {p.reason}" for p in score.skipped]
+
+
+def _totals(score: Score) -> list[str]:
+    cells = len(score.cells)
+    right = _count(c.duration_right for c in score.cells)
+    whole = _count(c.persisted_right for c in score.cells)
+    lines = [
+        _share_line("durations within max(10 %, 20 ms)", right, cells),
+        f"mean absolute error of durations above 100 ms: {100 * score.mean_error:.2f} %",
+        _share_line("persisted bytes within max(10 %, 32 KiB)", whole, cells),
+    ]
+    if score.endings:
+        once = _count(e.at_once[0] is e.at_once[1] for e in score.endings)
+        lines.append(
+            f"bounded jobs: way of ending right in {once}, all right in "
+            f"{_count(e.right for e in score.endings)} of {len(score.endings)}"
+        )
+    return lines
+
+
+def _share_line(what: str, right: int, cells: int) -> str:
+    return f"{what}: {right} of {cells} cells ({100 * right / max(1, cells):.1f} %)"
+
+
+def _count(marks: Iterable[bool]) -> int:
+    return sum(1 for mark in marks if mark)
+
+
+def ablation_lines(full: Score, ablated: Sequence[tuple[str, Score]]) -> list[str]:
+    """Return what the scores become when one mechanism is left out."""
+    lines = ["", f"{'left out':46}{'durations right':>17}{'error > 100 ms':>16}{'bytes right':>13}"]
+    for name, score in [("nothing", full), *ablated]:
+        lines.append(
+            f"{name:46}{100 * score.duration_share:>15.1f} %{100 * score.mean_error:>14.2f} %"
+            f"{100 * score.persisted_share:>11.1f} %"
+        )
+    return lines

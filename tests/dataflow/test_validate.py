@@ -1,0 +1,112 @@
+"""Measured runs are read, predicted and compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scenarios.errors import UserError
+from sim.cli import main
+from sim.validate import predict_all, read_runs, score
+from sim.validate.summary import middle, quantile, stats
+
+FILE = Path(__file__).parents[1] / "data" / "flink" / "calibration.jsonl"
+
+
+def some_lines(*run_ids: str) -> list[str]:
+    """Return the lines of some measured runs."""
+    lines = FILE.read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if json.loads(line)["run_id"] in run_ids]
+
+
+def test_stats_follow_the_measured_definition() -> None:
+    """The summary of measured durations comes out as it was measured, to the last digit."""
+    run = json.loads(some_lines("t1_a_p1_rb#1")[0])
+    job = run["jobs"][0]
+    kept = [c for c in job["checkpoints"] if not c["warmup"]]
+    ours = stats([float(c["end_to_end_duration_ms"]) for c in kept])
+    theirs = job["summary"]["end_to_end_duration_ms"]
+    assert {key: pytest.approx(value, abs=0.01) for key, value in theirs.items()} == ours
+
+
+def test_quantiles_interpolate() -> None:
+    """A quantile between two values lies between them in proportion."""
+    assert quantile([1.0, 2.0, 4.0], 0.75) == 3.0
+    assert stats([]) == {"n": 0}
+
+
+def test_middle_is_the_median_key_by_key() -> None:
+    """Merging seeds takes the median of every number and keeps whatever is no number."""
+    found = [{"a": 1, "b": ["x", 2.0]}, {"a": 9, "b": ["x", 4.0]}, {"a": 3, "b": ["x", 3.0]}]
+    assert middle(found) == {"a": 3, "b": ["x", 3.0]}
+
+
+def test_predictions_of_some_cells(tmp_path: Path) -> None:
+    """Aligned, unaligned, timed-out, throttled and bounded runs are predicted within the bounds."""
+    path = tmp_path / "runs.jsonl"
+    wanted = some_lines(
+        "t1_a_p1_rb#3",
+        "t1_u_p2_key#1",
+        "t1_at300_p2_thr1#1",
+        "t1_u_p2_thr1#2",
+        "t3_a_p1_union#1",
+        "t4_u_p1_i1000_bp#1",
+        "t2_a_p1_d4#1",
+    )
+    path.write_text("\n".join(wanted), encoding="utf-8")
+    found = score(predict_all(read_runs([path]), seeds=3, jobs=1))
+    assert len(found.cells) == 7
+    assert found.duration_share == 1.0
+    assert found.persisted_share == 1.0
+    assert found.mean_error < 0.05
+    assert sum(e.at_once[0] is e.at_once[1] for e in found.endings) >= 4
+
+
+def test_json_has_the_keys_of_the_measured_summary(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each run of the JSON output has the keys of the measured summary and of finish."""
+    path = tmp_path / "runs.jsonl"
+    path.write_text("\n".join(some_lines("t4_a_p1_i1000_rho50#1")), encoding="utf-8")
+    assert main(["validate", str(path), "--json", "--seeds", "1"]) == 0
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    assert [run["run_id"] for run in runs] == ["t4_a_p1_i1000_rho50#1"]
+    assert set(runs[0]["measured"]) <= set(runs[0]["predicted"])
+    for name, vertex in runs[0]["measured"]["vertices"].items():
+        assert set(vertex) <= set(runs[0]["predicted"]["vertices"][name])
+
+
+def test_run_that_cannot_be_simulated_is_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run with an unknown partitioner is named with its reason, and is no error."""
+    run = json.loads(some_lines("t1_a_p1_rb#1")[0])
+    run["config"]["operators"][0]["inputs"][0]["partitioner"] = "by the moon"
+    path = tmp_path / "runs.jsonl"
+    path.write_text(json.dumps(run), encoding="utf-8")
+    assert main(["validate", str(path), "--seeds", "1"]) == 0
+    assert "not simulated: t1_a_p1_rb#1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[1]", '{"run_id": "x"}', '{"config": {}, "run_id": "x"}', ""]
+)
+def test_input_out_of_schema_is_refused(text: str, tmp_path: Path) -> None:
+    """A line that is no measured run gives exit code 2 and says where."""
+    path = tmp_path / "runs.jsonl"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match=r"runs\.jsonl"):
+        read_runs([path])
+    assert main(["validate", str(path)]) == 2
+
+
+@pytest.mark.long
+def test_calibration_bars() -> None:
+    """97 % of all cells are right, the mean error is below 3 %, and all bytes are right."""
+    found = score(predict_all(read_runs([FILE]), seeds=5, jobs=1))
+    assert found.duration_share >= 0.97
+    assert found.mean_error < 0.03
+    assert found.persisted_share == 1.0
+    assert sum(e.at_once[0] is e.at_once[1] for e in found.endings) >= 22
