@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import simpy
@@ -82,6 +83,7 @@ class Environment(simpy.Environment):
             ...
 
     else:
+        now = property(attrgetter("_now"))  # as SimPy's, without a Python call
         process = BoundClass(Process)
         timeout = BoundClass(Timeout)
         event = BoundClass(Event)

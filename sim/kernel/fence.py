@@ -124,11 +124,16 @@ def _guard(original: Callable[..., Any], what: str, instead: str) -> Callable[..
 
 
 def _guarded_hash(value: object) -> int:
-    if value.__class__ is not int and getattr(_fenced, "inside", False):
-        frame = sys._getframe(1)  # noqa: SLF001
-        # A `__hash__` method serves a dictionary, whose order is that of insertion.
-        if frame.f_code.co_name != "__hash__" and _caller_package(frame) not in _LIBRARIES:
-            _breach("hash()", _ORDER, frame)
+    frame = sys._getframe(1)  # noqa: SLF001
+    # First what is asked often: a `__hash__` method, which serves a dictionary, whose order is that
+    # of insertion.
+    if (
+        frame.f_code.co_name != "__hash__"
+        and value.__class__ is not int
+        and getattr(_fenced, "inside", False)
+        and _caller_package(frame) not in _LIBRARIES
+    ):
+        _breach("hash()", _ORDER, frame)
     return _HASH(value)
 
 
