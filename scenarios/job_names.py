@@ -20,6 +20,7 @@ GOALS = (
     "restarted",
     "triggered_by_remote_call_below_finished",
     "immediate_final_checkpoint",
+    "failed_after_stop_savepoint",
 )
 
 PROPERTIES = (

@@ -7,12 +7,10 @@ are few and may be zero; the calibrated model of buffers and rates is another li
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from scenarios import graphs
 from scenarios.errors import Problem
 from scenarios.fields import (
     REQUIRED,
@@ -21,38 +19,39 @@ from scenarios.fields import (
     duration_ns,
     flag,
     many,
-    name,
     nested,
     ratio,
 )
+from scenarios.job_graph import (
+    ALWAYS_ALIGNED,
+    POINTWISE,
+    Edge,
+    Partitioner,
+    Vertex,
+    VertexKind,
+    graph_problems,
+)
+
+__all__ = [
+    "ALWAYS_ALIGNED",
+    "POINTWISE",
+    "Channels",
+    "Checkpointing",
+    "Costs",
+    "Edge",
+    "Ending",
+    "Job",
+    "Mode",
+    "Partitioner",
+    "Protocol",
+    "StopKind",
+    "Vertex",
+    "VertexKind",
+]
 
 _JOB = "assumption: part of the job"
 _SMALL = "assumption: small enough to be hunted in milliseconds"
 _FLINK = "Source: Apache Flink 1.20.3, "
-
-
-class VertexKind(StrEnum):
-    """What a vertex does."""
-
-    SOURCE = "source"
-    OPERATOR = "operator"
-    SINK = "sink"
-
-
-class Partitioner(StrEnum):
-    """How records choose a subtask of the next vertex."""
-
-    FORWARD = "forward"
-    REBALANCE = "rebalance"
-    RESCALE = "rescale"
-    KEYED = "keyed"
-    BROADCAST = "broadcast"
-    GLOBAL = "global"
-
-
-POINTWISE = (Partitioner.FORWARD, Partitioner.RESCALE)
-# Edges over which a barrier must not overtake: their order or their copies would not survive.
-ALWAYS_ALIGNED = (*POINTWISE, Partitioner.BROADCAST)
 
 
 class Mode(StrEnum):
@@ -77,63 +76,6 @@ class StopKind(StrEnum):
 
     DRAIN = "drain"
     NO_DRAIN = "no_drain"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vertex:
-    """One vertex of the job graph; every subtask is built alike."""
-
-    name: str = name(REQUIRED, says="name of the vertex", source=_JOB)
-    kind: VertexKind = choice("operator", VertexKind, says="what it does", source=_JOB)
-    parallelism: int = count(
-        1, minimum=1, maximum=128, unit="subtasks", says="number of subtasks", source=_SMALL
-    )
-    chain: int = count(
-        1, minimum=1, maximum=8, unit="operators", says="operators in the chain", source=_SMALL
-    )
-    service_ns: int = duration_ns(
-        "1 ms", maximum="1 h", says="time to process one record", source=_SMALL
-    )
-    service_step_ns: int = duration_ns(
-        0, maximum="1 h", says="added to the service time per subtask index", source=_SMALL
-    )
-    records: int | None = count(
-        None,
-        maximum=1_000_000,
-        unit="records per subtask",
-        says="what a source emits before it ends; absent: it has no end of its own",
-        source=_SMALL,
-        optional=True,
-    )
-    records_step: int = count(
-        0,
-        maximum=100_000,
-        unit="records",
-        says="added to the records per subtask index",
-        source=_SMALL,
-    )
-    emit_interval_ns: int = duration_ns(
-        "1 ms", maximum="1 h", says="time between two records of a source subtask", source=_SMALL
-    )
-    union_state: bool = flag(
-        False, says="it uses union list state, which is redistributed whole", source=_JOB
-    )
-    opens_after_finish: bool = flag(
-        False,
-        says="a sink opens transactions also after finish()",
-        source=_FLINK + "TwoPhaseCommitSinkFunction opens none (FLINK-23473)",
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edge:
-    """One edge of the job graph; two edges into a vertex are two input gates."""
-
-    upstream: str = name(REQUIRED, says="vertex that sends", source=_JOB)
-    downstream: str = name(REQUIRED, says="vertex that receives", source=_JOB)
-    partitioner: Partitioner = choice(
-        "keyed", Partitioner, says="how records choose a subtask", source=_JOB
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,7 +247,7 @@ class Job:
 
     def problems(self) -> list[Problem]:
         """Return what does not hold between the values."""
-        found = _graph_problems(self.vertices, self.edges)
+        found = graph_problems(self.vertices, self.edges)
         chain = [(one.name, next_.name) for one, next_ in pairwise(self.vertices)]
         single = all(vertex.parallelism == 1 for vertex in self.vertices)
         if self.channels.preloaded_records and (
@@ -328,54 +270,3 @@ class Job:
                 )
             )
         return found
-
-
-def _graph_problems(vertices: Sequence[Vertex], edges: Sequence[Edge]) -> list[Problem]:
-    names = [vertex.name for vertex in vertices]
-    found = [
-        Problem(f"vertices[{index}].name", f'"{repeated}"', "a name that no other vertex has")
-        for index, repeated in graphs.repeated(names)
-    ]
-    for index, edge in enumerate(edges):
-        found += [
-            Problem(f"edges[{index}].{side}", f'"{value}"', "the name of a vertex")
-            for side, value in (("upstream", edge.upstream), ("downstream", edge.downstream))
-            if value not in names
-        ]
-    if found:
-        return found
-    before = {n: [e.upstream for e in edges if e.downstream == n] for n in names}
-    circle = graphs.cycle(before)
-    if circle:
-        return [Problem("edges", " -> ".join(circle), "a graph without a cycle")]
-    by_name = {vertex.name: vertex for vertex in vertices}
-    for index, vertex in enumerate(vertices):
-        found += _place_problems(index, vertex, before[vertex.name], edges)
-    for index, edge in enumerate(edges):
-        up, down = by_name[edge.upstream], by_name[edge.downstream]
-        if edge.partitioner is Partitioner.FORWARD and up.parallelism != down.parallelism:
-            found.append(
-                Problem(
-                    f"edges[{index}].partitioner",
-                    f"forward from {up.parallelism} to {down.parallelism} subtasks",
-                    "equal parallelism on both sides",
-                )
-            )
-    return found
-
-
-def _place_problems(
-    index: int, vertex: Vertex, inputs: Sequence[str], edges: Sequence[Edge]
-) -> list[Problem]:
-    """Return what is wrong with the place of a vertex in the graph."""
-    path = f"vertices[{index}]"
-    outputs = [edge for edge in edges if edge.upstream == vertex.name]
-    found = []
-    if (vertex.kind is VertexKind.SOURCE) == bool(inputs):
-        expected = "no edge into a source" if inputs else "an edge into every other vertex"
-        found.append(Problem(f"{path}.kind", f'"{vertex.kind.value}"', expected))
-    if vertex.kind is VertexKind.SINK and outputs:
-        found.append(Problem(f"{path}.kind", '"sink"', "no edge out of a sink"))
-    if vertex.kind is not VertexKind.SOURCE and vertex.records is not None:
-        found.append(Problem(f"{path}.records", str(vertex.records), "nothing but at a source"))
-    return found

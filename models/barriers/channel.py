@@ -162,6 +162,13 @@ class RemoteChannel:
         if persister.status is PersisterStatus.BARRIER_PENDING and elements:
             self._outbox.append(PersistInput(self.index, persister.last_seen, tuple(elements)))
 
+    def peek(self) -> object | None:
+        """Return what `poll` would take."""
+        if self._priority:
+            return self._priority[0].event
+        element = self._queue[0] if self._queue else None
+        return element.event if isinstance(element, _Placed) else element
+
     def poll(self) -> object | None:
         """Take the next element for the task, None when there is none."""
         if self._priority:

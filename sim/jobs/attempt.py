@@ -46,11 +46,13 @@ class Attempt:
             self.tasks.append(self._deploy(spec))
         self.links = [Link(self, spec) for spec in self.graph.channels]
         for spec, task in zip(self.graph.tasks, self.tasks, strict=True):
-            task.inputs = [self.links[index] for index in self.graph.inputs[spec.index]]
-            task.outputs = [
-                (output, [self.links[index] for index in output.channels])
-                for output in self.graph.outputs[spec.index]
-            ]
+            task.connect(
+                [self.links[index] for index in self.graph.inputs[spec.index]],
+                [
+                    (output, [self.links[index] for index in output.channels])
+                    for output in self.graph.outputs[spec.index]
+                ],
+            )
         self._fill_channels()
 
     def make_sink(self, spec: TaskSpec, restored: TaskSnapshot | None) -> SinkWriter:
@@ -199,15 +201,13 @@ class Attempt:
     def _deploy(self, spec: TaskSpec) -> Task:
         restored = self.restored
         if restored is None:
-            return Task(self, spec, restored=None, finished_on_restore=False, exhausted=False)
+            return Task(self, spec, restored=None, finished_on_restore=False)
         full = restored.vertices[spec.vertex.name] is FinishedState.FULL
-        return Task(
-            self,
-            spec,
-            restored=restored.tasks.get(spec.index),
-            finished_on_restore=full,
-            exhausted=spec.index in restored.finished,
-        )
+        task = Task(self, spec, restored=restored.tasks.get(spec.index), finished_on_restore=full)
+        if full or (spec.index in restored.finished and spec.vertex.keeps_position):
+            task.exhausted = True
+            task.position = restored.positions.get(spec.index, 0)
+        return task
 
     def _fill_channels(self) -> None:
         """Give channels what the restored checkpoint holds of them, or the scenario's backlog."""

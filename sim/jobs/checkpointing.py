@@ -179,7 +179,8 @@ class TaskCheckpoints:
                     if running is not None:
                         running.cancel()
                 case ev.FailTask(story):
-                    raise AssertionError(f"{task.name}: {story}")
+                    task.attempt.fail(task, story)
+                    return
                 case _:
                     assert_never(effect)
 

@@ -130,7 +130,7 @@ class JobCoordinator:
         if len(self._ended) == len(self.world.graph.tasks):
             self._final_requested = True
             self.world.env.goals.reach("immediate_final_checkpoint")
-            self.world.message(Kind.MESSAGE, self._request_final)
+            self.world.message(Kind.COORDINATOR, self._request_final)
 
     def _request_final(self) -> None:
         self._step(ev.CheckpointRequested(self._now))
@@ -232,7 +232,7 @@ class JobCoordinator:
         if isinstance(plan, Rejected) or skipped or not self.world.running:
             self._step(ev.PlanRefused(self._now))
             return
-        self.world.check_plan(plan)
+        self.world.judge.plan(plan)
         self._planned = plan
         self._step(ev.Planned(self._now, self._indices(plan.trigger), self._indices(plan.wait_for)))
 
@@ -315,15 +315,29 @@ class JobCoordinator:
             tasks=kept,
             vertices=states,
             finished=frozenset(self._indices(triggered.plan.finished)),
+            positions=self._positions(triggered),
+            lost_state=self.world.lost_state,
         )
         self.completed[checkpoint] = stored
         self._step(ev.Stored(self._now, checkpoint))
+
+    def _positions(self, triggered: Triggered) -> dict[int, int]:
+        """Return what each source task had emitted: at its snapshot, or when it finished."""
+        return {
+            task.spec.index: (
+                triggered.states[task.spec.index].position
+                if task.spec.index in triggered.states
+                else task.position
+            )
+            for task in self.world.attempt.tasks
+            if task.is_source
+        }
 
     def _complete(self, checkpoint: int) -> None:
         triggered = self.triggered[checkpoint]
         triggered.status, triggered.ended_ns = "completed", self._now
         self.world.env.trace.record("completed", self.entity, checkpoint)
-        self.world.checkpoint_completed(self.completed[checkpoint], self.highest_completed)
+        self.world.judge.checkpoint(self.completed[checkpoint], self.highest_completed)
         self.highest_completed = max(self.highest_completed, checkpoint)
         self.stop_completed |= checkpoint == self.stop_id
 

@@ -1,7 +1,8 @@
 """Kinds of simultaneous events of a job, in the order in which the structural policy has them.
 
-What arrives comes before what a task does next, so a barrier that arrives at the instant at which a
-record is done is handled before the next record.  Hunting shuffles all of this.
+What arrives comes before what a task does next, and a task begins its next record last of all, so a
+barrier that can get there at the instant at which a record is done is handled before the next one.
+Hunting shuffles all of this.
 """
 
 from __future__ import annotations
@@ -23,3 +24,4 @@ class Kind(IntEnum):
     STEP = 9
     SNAPSHOT = 10
     COORDINATOR = 11
+    BEGIN = 12

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from models.barriers import EndOfPartition, NetworkEvent, RemoteChannel, Subpartition
 from sim.jobs.graph import ChannelSpec
 from sim.jobs.kinds import Kind
-from sim.jobs.snapshot import Element, Record
+from sim.jobs.snapshot import WATERMARK, Element, Record
 
 if TYPE_CHECKING:
     from sim.jobs.attempt import Attempt
@@ -42,6 +42,14 @@ class Link:
     def has_room(self) -> bool:
         """Say whether the sender may put one more record in."""
         return self.queue.data_count < self.capacity
+
+    @property
+    def head_takes_time(self) -> bool:
+        """Say whether the next element at the receiver is a record, which takes service."""
+        if self.recovered and not self.channel.has_priority:
+            return self.recovered[0][1] != WATERMARK
+        element = self.channel.peek()
+        return isinstance(element, tuple) and element[1] != WATERMARK
 
     def preload(self, input_state: list[Record], output_state: list[Record]) -> None:
         """Fill a fresh channel with records in flight: what was at the receiver comes first."""

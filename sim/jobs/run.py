@@ -7,10 +7,12 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, cast
 
+from models.coordinator.parameters import TEN_MINUTES_NS
 from models.lifecycle import TaskLifecycle
 from scenarios.job_faults import JobFault
 from scenarios.job_names import GOALS
 from scenarios.jobs import Job
+from sim.jobs.external import ExternalSystem
 from sim.jobs.faults import FaultPlan
 from sim.jobs.snapshot import JobCheckpoint
 from sim.jobs.tables import fill
@@ -33,9 +35,11 @@ def run(spec: RunSpec) -> RunResult:
     faults = FaultPlan(cast("tuple[JobFault, ...]", spec.scenario.faults))
     world = JobWorld(env, job, faults, lifecycle_factory=_factory(spec))
     world.run()
-    if world.ended:
-        if not world.stopped_without_drain:
-            world.check_output()
+    if world.failed_while_stopping:
+        _resume(spec, env, world)
+    else:
+        if world.ended and not world.stopped_without_drain:
+            world.judge.output()
         _probe(spec, env, world)
     _record_output(env, world)
     return fill(spec, env, world)
@@ -47,6 +51,25 @@ def _factory(spec: RunSpec) -> Callable[[TaskParameters], TaskLifecycle]:
     if spec.twin is not None:
         return TWINS[spec.twin]
     return TaskLifecycle
+
+
+def _resume(spec: RunSpec, env: Environment, world: JobWorld) -> None:
+    """Restart from the savepoint of a stop that went wrong after it, as its user is told to.
+
+    The new job meets the external system as the failed one left it: some transactions of the
+    savepoint are committed, some are not.
+    """
+    number = world.coordinator.stop_id
+    if number is None:
+        raise AssertionError("a stop whose savepoint is complete has a savepoint")
+    checkpoint = world.coordinator.completed[number]
+    _report(world, number, _restart(spec, env, world, checkpoint, world.external))
+
+
+def _report(world: JobWorld, number: int, other: JobWorld) -> None:
+    for name, _, says in other.violations:
+        text = f"restarted from checkpoint {number}: {name}: {says}"
+        world.violate("restored_checkpoint_gives_the_same_output", text)
 
 
 def _probe(spec: RunSpec, env: Environment, world: JobWorld) -> None:
@@ -61,22 +84,25 @@ def _probe(spec: RunSpec, env: Environment, world: JobWorld) -> None:
         return
     chosen = kept[env.stream("probe").integer(0, len(kept) - 1)]
     checkpoint = world.coordinator.completed[chosen]
-    other = _restart(spec, env, world, checkpoint)
-    for name, _, says in other.violations:
-        text = f"restarted from checkpoint {chosen}: {name}: {says}"
-        world.violate("restored_checkpoint_gives_the_same_output", text)
+    pending = [name for snapshot in checkpoint.tasks.values() for name in snapshot.pending]
+    external = world.external.fork(pending, checkpoint.checkpoint_id)
+    _report(world, chosen, _restart(spec, env, world, checkpoint, external))
 
 
 def _restart(
-    spec: RunSpec, env: Environment, world: JobWorld, checkpoint: JobCheckpoint
+    spec: RunSpec,
+    env: Environment,
+    world: JobWorld,
+    checkpoint: JobCheckpoint,
+    external: ExternalSystem,
 ) -> JobWorld:
-    pending = [name for snapshot in checkpoint.tasks.values() for name in snapshot.pending]
-    external = world.external.fork(pending, checkpoint.checkpoint_id)
     other_env = Environment(spec.seed, env.ties)
-    costs = replace(world.job.costs, notification_loss_ratio=0.0, notification_jitter_ns=0)
+    job = world.job
+    costs = replace(job.costs, notification_loss_ratio=0.0, notification_jitter_ns=0)
+    checkpointing = replace(job.checkpointing, timeout_ns=TEN_MINUTES_NS)
     other = JobWorld(
         other_env,
-        replace(world.job, costs=costs),
+        replace(job, costs=costs, checkpointing=checkpointing),
         FaultPlan(()),
         lifecycle_factory=_factory(spec),
         restored=checkpoint,
@@ -85,7 +111,7 @@ def _restart(
     )
     other.run()
     if other.ended and not other.stopped_without_drain:
-        other.check_output()
+        other.judge.output()
     return other
 
 

@@ -37,7 +37,9 @@ class JobCheckpoint:
     """A completed checkpoint of a job.
 
     tasks: snapshot per task index; a task that had finished has none.  vertices: what it records of
-    each vertex.  finished: tasks that had finished when it was planned.
+    each vertex.  finished: tasks that had finished when it was planned.  positions, lost_state: the
+    world's own account of how many records each source task had emitted, also where it holds
+    nothing of it any more, and of the vertices whose state went in part with finished subtasks.
     """
 
     checkpoint_id: int
@@ -45,6 +47,8 @@ class JobCheckpoint:
     tasks: Mapping[int, TaskSnapshot]
     vertices: Mapping[str, FinishedState]
     finished: frozenset[int]
+    positions: Mapping[int, int]
+    lost_state: frozenset[str]
 
     @property
     def in_flight(self) -> int:

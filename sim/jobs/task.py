@@ -48,7 +48,8 @@ class Task:
     """A running subtask of one attempt.
 
     state: records whose effect its state has, in order.  position: records that a source has
-    emitted.  outbox, inbox: what the cores of its outgoing and incoming channels ask for.
+    emitted.  links_out: the outgoing channels in the order of the edges.  outbox, inbox: what the
+    cores of its outgoing and incoming channels ask for.
     """
 
     def __init__(
@@ -58,7 +59,6 @@ class Task:
         *,
         restored: TaskSnapshot | None,
         finished_on_restore: bool,
-        exhausted: bool,
     ) -> None:
         self.attempt = attempt
         self.spec = spec
@@ -68,12 +68,11 @@ class Task:
         self.inbox: list[NetworkEffect] = []
         self.inputs: list[Link] = []
         self.outputs: list[tuple[OutputSpec, list[Link]]] = []
+        self.links_out: list[Link] = []
         self.mails: deque[Callable[[], None]] = deque()
         self.state: list[Record] = list(restored.state) if restored else []
         self.position: int = restored.position if restored else 0
-        self.exhausted = exhausted  # a source subtask that had finished does not read again
-        if exhausted and self._limit is not None:
-            self.position = self._limit
+        self.exhausted = False  # a source has read all there is, now or before a restore
         self.gone: bool = False  # closed or failed: takes no input any more
         self.busy = False
         self.stalled_until_ns = 0
@@ -85,8 +84,9 @@ class Task:
         self.ending: TaskEnding = TaskEnding(self, finished_on_restore=finished_on_restore)
         self._turn = 0
         self._round_robin = 0
-        self._record: tuple[Link, Record] | None = None
-        self._step = self.env.timer(Kind.STEP, self.entity, self._run)
+        self._record: Record | None = None
+        self._step = self.env.timer(Kind.STEP, self.entity, self._look)
+        self._begins = self.env.timer(Kind.BEGIN, self.entity, self._go_on)
         self._service = self.env.timer(Kind.SERVICE, self.entity, self._served)
         self._emission = self.env.timer(Kind.EMIT, self.entity, self._due)
         self._next_emission_ns = self.env.now + spec.vertex.emit_interval_ns
@@ -101,14 +101,18 @@ class Task:
         """Say whether the task reads from outside."""
         return self.spec.vertex.kind is VertexKind.SOURCE
 
-    @property
-    def links_out(self) -> list[Link]:
-        """Return the outgoing channels in the order of the edges."""
-        return [link for _, links in self.outputs for link in links]
+    def connect(self, inputs: list[Link], outputs: list[tuple[OutputSpec, list[Link]]]) -> None:
+        """Take the channels: incoming ones over all gates, outgoing ones per edge."""
+        self.inputs = inputs
+        self.outputs = outputs
+        self.links_out = [link for _, links in outputs for link in links]
 
     def start(self) -> None:
-        """Begin to work."""
+        """Begin to work; a source that ends by time looks at its end then, if not before."""
         self.ending.start()
+        ends_ns = self.spec.vertex.ends_at_ns
+        if ends_ns is not None and ends_ns > self.env.now:
+            self.attempt.later(ends_ns - self.env.now, Kind.EMIT, self.entity, self.wake)
         self.wake()
 
     def post(self, mail: Callable[[], None]) -> None:
@@ -157,39 +161,54 @@ class Task:
 
     # --- the thread ---
 
-    def _run(self) -> None:
+    def _look(self) -> None:
+        """Do what takes no time; a record that could be begun is begun last in this instant."""
+        self._work(begins=False)
+
+    def _go_on(self) -> None:
+        """Do what takes no time, then begin a record."""
+        self._work(begins=True)
+
+    def _work(self, *, begins: bool) -> None:
         """Work until a record is being served or nothing can be done."""
-        if not self.attempt.alive or self.busy:
-            return
-        while True:
+        while self.attempt.alive and not self.busy:
             if self.stalled_until_ns > self.env.now:
                 self._step.arm_at(self.stalled_until_ns)
                 return
             if self.mails:
                 self.mails.popleft()()
-            elif self.gone or not self._next():
-                return
-            if not self.attempt.alive or self.busy:
+            elif self.gone or not self._next(begins=begins):
                 return
 
-    def _next(self) -> bool:
+    def _next(self, *, begins: bool) -> bool:
         """Take one step on input or as a source; say whether something was done."""
         for link in self.inputs:
             if link.channel.has_priority:
                 self._take(link)
                 return True
-        if not all(link.has_room for link in self.links_out):
-            return False
+        for link in self.links_out:
+            if not link.has_room:
+                return False
         if self.is_source:
             return self._emit_when_due()
-        count = len(self.inputs)
-        for offset in range(count):
-            link = self.inputs[(self._turn + offset) % count]
+        found = self._ready()
+        if found is None:
+            return False
+        if not begins and found.head_takes_time:
+            if not self._begins.armed:
+                self._begins.arm_in(0)
+            return False
+        self._turn = (found.spec.input + 1) % len(self.inputs)
+        self._take(found)
+        return True
+
+    def _ready(self) -> Link | None:
+        """Return the next channel in turn that has an element."""
+        inputs, turn = self.inputs, self._turn
+        for link in inputs[turn:] + inputs[:turn] if turn else inputs:
             if link.recovered or len(link.channel):
-                self._turn = (self._turn + offset + 1) % count
-                self._take(link)
-                return True
-        return False
+                return link
+        return None
 
     def _take(self, link: Link) -> None:
         """Take the next element of a channel: recovered records first, then the channel's own."""
@@ -213,15 +232,14 @@ class Task:
         vertex = self.spec.vertex
         self.checkpoints.count_processed()
         self.busy = True
-        self._record = (link, record)
+        self._record = record
         self._service.arm_in(vertex.service_ns + vertex.service_step_ns * self.spec.subtask)
 
     def _served(self) -> None:
         """Finish a record: its effect on the state, then what goes out."""
-        if not self.attempt.alive or self._record is None:
+        record, self._record = self._record, None
+        if not self.attempt.alive or record is None:
             return
-        _, record = self._record
-        self._record = None
         self.busy = False
         self.attempt.progress()
         self.state.append(record)
@@ -231,7 +249,7 @@ class Task:
         if self.sink is not None:
             self.sink.write(record)
         self.emit(record)
-        self._run()
+        self._begins.arm_in(0)
 
     def _event(self, link: Link, event: NetworkEvent) -> None:
         channel = link.spec.input
@@ -278,19 +296,21 @@ class Task:
     # --- sources ---
 
     @property
-    def _limit(self) -> int | None:
+    def _is_exhausted(self) -> bool:
+        """Say whether a source has nothing more to read: by count, by time, or long ago."""
         vertex = self.spec.vertex
+        if self.exhausted or (vertex.ends_at_ns is not None and vertex.ends_at_ns <= self.env.now):
+            return True
         if vertex.records is None:
-            return None
-        return vertex.records + vertex.records_step * self.spec.subtask
+            return False
+        return self.position >= vertex.records + vertex.records_step * self.spec.subtask
 
     def _emit_when_due(self) -> bool:
         if self.ending.ended:
             return False
         if self.inlet is not None:
             return self._emit_from(self.inlet)
-        limit = self._limit
-        if self.exhausted or (limit is not None and self.position >= limit):
+        if self._is_exhausted:
             self.ending.step(on.InputExhausted())
             return True
         if not self._is_due():

@@ -6,27 +6,27 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from models.barriers.reason import FailureReason
-from models.coordinator.plan import FinishedState, Plan
+from models.coordinator.plan import FinishedState
 from models.lifecycle import TaskLifecycle, TaskParameters, TaskState
-from scenarios.jobs import Job, StopKind, VertexKind
-from sim.jobs.account import differences, expected_output
+from scenarios.jobs import Job, StopKind
 from sim.jobs.attempt import Attempt
 from sim.jobs.coordinator import JobCoordinator
 from sim.jobs.external import ExternalSystem
 from sim.jobs.faults import FaultPlan
 from sim.jobs.graph import Graph, TaskSpec
+from sim.jobs.judge import Judge
 from sim.jobs.kinds import Kind
+from sim.jobs.patience import Watch, patience_of
 from sim.jobs.snapshot import JobCheckpoint
-from sim.kernel import Environment, SimulationStalled, Wait, settle
+from sim.kernel import Environment, Wait, explain_waits
 
 if TYPE_CHECKING:
     from sim.jobs.task import Task
 
-# A job that does nothing for this many of its longest times is taken for one that stands still.
-# Assumption: a final checkpoint needs one trigger; lost notifications need a few more.
-_PATIENCE = 60
 # How often a stop that failed is asked for again before the user gives up.  Assumption.
 _STOP_TRIES = 8
+# How often a job is started before it is taken for one that cannot run.  Assumption.
+_ATTEMPTS = 100
 
 
 class JobWorld:
@@ -61,6 +61,7 @@ class JobWorld:
         self.running = False
         self.ended = False
         self.gave_up = False
+        self.failed_while_stopping = False  # or stands still then; the savepoint is complete
         self.may_stop = may_stop
         self._stop_tries = 0
         self.attempts = 1
@@ -71,7 +72,10 @@ class JobWorld:
             self.coordinator.highest_completed = restored.checkpoint_id
             names = [n for snapshot in restored.tasks.values() for n in snapshot.pending]
             self.external.abort_all_but(names)
-        self._lost_state = self._loses_state(restored)
+        self.lost_state = self._loses_state(restored)
+        self._over = env.event()
+        self._initial = restored
+        self.judge = Judge(self)
         self.attempt = self.deploy(1, restored)
 
     def deploy(self, number: int, restored: JobCheckpoint | None) -> Attempt:
@@ -83,7 +87,8 @@ class JobWorld:
     def run(self) -> None:
         """Run the job to its end.
 
-        A run that stands still is reported as a violation of `job_ends`.
+        A run that stands still is reported as a violation of `job_ends`, or of `stop_ends` where
+        tasks wait for the word of a savepoint that they will never get.
         """
         env = self.env
         self.plan_faults()
@@ -92,8 +97,11 @@ class JobWorld:
             stop_ns = self.job.ending.horizon_ns
         if stop_ns is not None and self.may_stop:
             env.call_in(stop_ns, Kind.COORDINATOR, self.entity, self._stop)
+        patience_ns = patience_of(self.job, self.faults)
+        watch = Watch(env, patience_ns, lambda: self.progress_ns, self._stalled)
         self._begin(self.attempt.restored)
-        self._until_ended()
+        env.run(until=self._over)
+        watch.stop()
 
     def plan_faults(self) -> None:
         """Enter the faults that strike at an instant into the calendar."""
@@ -105,24 +113,19 @@ class JobWorld:
             spec = self._task_of(stall.vertex, stall.subtask)
             env.call_at(stall.at_ns, Kind.FAULT, self.entity, self._stall, spec, stall.lasts_ns)
 
-    def _until_ended(self) -> None:
-        patience_ns = _PATIENCE * self._longest_ns()
-        while not (self.ended or self.gave_up):
-            seen_ns = self.progress_ns
-            try:
-                settle(
-                    self.env,
-                    pending=lambda: self._stands(seen_ns),  # noqa: B023 - asked in here only
-                    waits=self._waits,
-                    bound_ns=patience_ns,
-                )
-            except SimulationStalled as stalled:
-                name = "stop_ends" if self._stop_was_missed() else "job_ends"
-                self.violate(name, str(stalled))
-                return
+    def _stalled(self) -> None:
+        waits = explain_waits(tuple(self._waits()))
+        self.failed_while_stopping = self._stop_was_missed()
+        name = "stop_ends" if self.failed_while_stopping else "job_ends"
+        self.violate(name, f"the job stands still, but work remains: {waits}")
+        self._end()
 
-    def _stands(self, since_ns: int) -> bool:
-        return not (self.ended or self.gave_up) and self.progress_ns == since_ns
+    def _end(self) -> None:
+        """End the run: the job has finished, has failed for good, or stands still."""
+        self.running = False
+        self.attempt.alive = False
+        if not self._over.triggered:
+            self._over.succeed()
 
     def _stop_was_missed(self) -> bool:
         """Say whether a task waits for the completion of a savepoint that it will never hear of.
@@ -145,29 +148,7 @@ class JobWorld:
     @property
     def is_endless(self) -> bool:
         """Say whether a source has no end of its own."""
-        return any(
-            vertex.kind is VertexKind.SOURCE and vertex.records is None
-            for vertex in self.graph.vertices
-        )
-
-    def _longest_ns(self) -> int:
-        """Return the longest single time of the job, as a measure of patience."""
-        costs, checkpointing = self.job.costs, self.job.checkpointing
-        stop_ns = self.job.ending.stop_at_ns or 0
-        times = [
-            checkpointing.interval_ns,
-            checkpointing.min_pause_ns,
-            costs.rpc_ns + costs.rpc_jitter_ns + costs.notification_jitter_ns,
-            costs.snapshot_sync_ns + costs.snapshot_async_ns + costs.snapshot_jitter_ns,
-            costs.completion_ns,
-            costs.restart_ns,
-            self.job.channels.latency_ns + self.job.channels.end_of_partition_ns,
-            self.faults.longest_ns,
-            stop_ns,
-            *(v.service_ns + v.service_step_ns * v.parallelism for v in self.graph.vertices),
-            *(v.emit_interval_ns for v in self.graph.vertices),
-        ]
-        return max(times) + (checkpointing.first_trigger_ns or 0) // _PATIENCE + 1
+        return any(vertex.is_endless for vertex in self.graph.vertices)
 
     def _begin(self, restored: JobCheckpoint | None) -> None:
         self.running = True
@@ -182,6 +163,7 @@ class JobWorld:
         self._stop_tries += 1
         if self._stop_tries > _STOP_TRIES:
             self.gave_up = True
+            self._end()
         elif self.running:
             self.coordinator.stop()
         else:
@@ -220,12 +202,31 @@ class JobWorld:
             self.fail_over(f"{spec.name} crashes")
 
     def fail_over(self, cause: str) -> None:
-        """End the attempt and begin the next one from the latest completed checkpoint."""
+        """End the attempt and begin the next one from the latest completed checkpoint.
+
+        Once the savepoint of a stop is complete there is no next attempt: an older checkpoint must
+        not be gone back to, and going on is up to the user, who restarts from the savepoint.
+
+        Source: Apache Flink 1.15, StopWithSavepointStoppingException (FLINK-26783).
+        """
         if not self.running or self.ended:
             return
         self.running = False
         self.attempt.alive = False
         self.env.trace.record("failed", self.entity, cause)
+        if self.coordinator.stop_completed:
+            self.failed_while_stopping = True
+            self.env.goals.reach("failed_after_stop_savepoint")
+        elif self.attempts >= _ATTEMPTS:
+            self.violate("job_ends", f"the job has failed {self.attempts} times, last: {cause}")
+        else:
+            self._fail_over(cause)
+            return
+        self.gave_up = True
+        self.coordinator.suspend(FailureReason.CHECKPOINT_COORDINATOR_SHUTDOWN)
+        self._end()
+
+    def _fail_over(self, cause: str) -> None:
         self.env.goals.reach("restarted")
         self.recoveries.append((self.attempts, cause, self.env.now, None, 0))
         self.coordinator.suspend(FailureReason.JOB_FAILOVER_REGION)
@@ -245,7 +246,7 @@ class JobWorld:
             else [name for snapshot in restored.tasks.values() for name in snapshot.pending]
         )
         self.external.abort_all_but(names)
-        self._lost_state |= self._loses_state(restored)
+        self.lost_state = self._loses_state(restored)
         self.closed_ns = {}
         self.attempt = self.deploy(self.attempts, restored)
         again = before - sum(task.position for task in self.attempt.tasks)
@@ -256,7 +257,7 @@ class JobWorld:
 
     def _latest(self) -> JobCheckpoint | None:
         completed = self.coordinator.completed
-        return completed[max(completed)] if completed else None
+        return completed[max(completed)] if completed else self._initial
 
     def _note_restore(self, restored: JobCheckpoint | None) -> None:
         number = restored.checkpoint_id if restored is not None else 0
@@ -274,12 +275,13 @@ class JobWorld:
         return restored is not None and restored.vertices[vertex] is FinishedState.FULL
 
     @staticmethod
-    def _loses_state(restored: JobCheckpoint | None) -> set[str]:
+    def _loses_state(restored: JobCheckpoint | None) -> frozenset[str]:
         """Return the vertices whose state is not whole after a restore: some of it had finished."""
         if restored is None:
-            return set()
+            return frozenset()
         running = FinishedState.RUNNING
-        return {name for name, state in restored.vertices.items() if state is not running}
+        partly = {name for name, state in restored.vertices.items() if state is not running}
+        return restored.lost_state | partly
 
     # --- what is checked on the way ---
 
@@ -287,40 +289,6 @@ class JobWorld:
         """Report a property that does not hold."""
         self.violations.append((name, self.env.now, says))
         self.env.trace.record("violated", self.entity, name, says)
-
-    def check_plan(self, plan: Plan) -> None:
-        """Check that a plan triggers only what it awaits, and reaches every running task."""
-        reached = set(plan.trigger)
-        if not reached <= set(plan.wait_for):
-            self.violate("plan_reaches_every_running_task", "a triggered task is not awaited")
-        frontier = list(plan.trigger)
-        running = set(plan.wait_for)
-        first = self.graph.first_task
-        by_task = {first[name] + subtask: (name, subtask) for name, subtask in plan.wait_for}
-        while frontier:
-            name, subtask = frontier.pop()
-            task = first[name] + subtask
-            for output in self.graph.outputs[task]:
-                for channel in output.channels:
-                    below = by_task.get(self.graph.channels[channel].downstream)
-                    if below is not None and below not in reached:
-                        reached.add(below)
-                        frontier.append(below)
-        if reached != running:
-            missing = sorted(running - reached)
-            says = f"no trigger and no barrier reaches {missing}"
-            self.violate("plan_reaches_every_running_task", says)
-
-    def checkpoint_completed(self, checkpoint: JobCheckpoint, highest: int) -> None:
-        """Check a completed checkpoint against the world's account."""
-        if checkpoint.checkpoint_id <= highest and not checkpoint.savepoint:
-            says = f"checkpoint {checkpoint.checkpoint_id} completes after {highest}"
-            self.violate("completed_ids_increase", says)
-        self.attempt.account.check_cut(checkpoint)
-        for vertex in self.graph.vertices:
-            if vertex.union_state and checkpoint.vertices[vertex.name] is FinishedState.PARTIAL:
-                says = f"checkpoint {checkpoint.checkpoint_id} has {vertex.name} partly finished"
-                self.violate("union_state_ends_together", says)
 
     def has_backlog(self) -> bool:
         """Say whether records are in flight."""
@@ -339,59 +307,14 @@ class JobWorld:
         self.coordinator.task_finished(task.spec.index)
         if len(self.coordinator.finished) == len(self.graph.tasks):
             self.ended = True
-            self.running = False
-            self.attempt.alive = False
             self.coordinator.suspend(FailureReason.CHECKPOINT_COORDINATOR_SHUTDOWN)
             self.env.trace.record("finished", self.entity)
+            self._end()
 
     @property
     def stopped_without_drain(self) -> bool:
         """Say whether the job ended to be resumed from its savepoint."""
         return self.coordinator.stop_completed and self.job.ending.stop_kind is StopKind.NO_DRAIN
-
-    def check_output(self) -> None:
-        """Check committed output and state at the end against what the sources have emitted."""
-        positions = {task.spec.index: task.position for task in self.attempt.tasks}
-        expected = expected_output(self.graph, self._emitted(positions))
-        exactly = self.job.checkpointing.mode.value != "at_least_once"
-        for vertex in self.graph.vertices:
-            if vertex.kind is VertexKind.SINK:
-                found = self.external.committed(vertex.name)
-                says = differences(expected[vertex.name], found)
-                if not exactly:
-                    missing = expected[vertex.name] - found
-                    says = f"{sum(missing.values())} missing" if missing else None
-                if says is not None:
-                    name = "exactly_once_output" if exactly else "at_least_once_output"
-                    self.violate(name, f"committed output of {vertex.name}: {says}")
-        if exactly:
-            self._check_state(expected)
-
-    def _emitted(self, positions: dict[int, int]) -> dict[int, int]:
-        """Return what every source emitted; one restored as finished emitted all it has."""
-        found = {}
-        for task, position in positions.items():
-            vertex = self.graph.tasks[task].vertex
-            if vertex.kind is not VertexKind.SOURCE:
-                continue
-            limit = vertex.records
-            exhausted = self.restored_full(vertex.name) or self.attempt.tasks[task].exhausted
-            if exhausted and limit is not None:
-                position = limit + vertex.records_step * self.graph.tasks[task].subtask  # noqa: PLW2901
-            found[task] = position
-        return found
-
-    def _check_state(self, expected: dict[str, Any]) -> None:
-        from collections import Counter  # noqa: PLC0415
-
-        for vertex in self.graph.vertices:
-            if vertex.kind is VertexKind.SOURCE or vertex.name in self._lost_state:
-                continue
-            tasks = self.graph.tasks_of(vertex.name)
-            found = Counter(r for index in tasks for r in self.attempt.tasks[index].state)
-            says = differences(expected[vertex.name], found)
-            if says is not None:
-                self.violate("exactly_once_state", f"state of {vertex.name}: {says}")
 
     def _waits(self) -> list[Wait]:
         found = [wait for task in self.attempt.tasks for wait in task.waits()]

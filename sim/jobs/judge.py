@@ -1,0 +1,104 @@
+"""What must hold of a job as a whole: its plans, its completed checkpoints, its output at the end.
+
+The judge looks at the world's account only: what was emitted, processed and committed, never at
+what a core believes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from models.coordinator.plan import FinishedState, Plan
+from scenarios.jobs import Mode, VertexKind
+from sim.jobs.account import differences, expected_output
+from sim.jobs.snapshot import JobCheckpoint
+
+if TYPE_CHECKING:
+    from sim.jobs.world import JobWorld
+
+
+class Judge:
+    """Checks one run of a job and reports what does not hold to its world."""
+
+    def __init__(self, world: JobWorld) -> None:
+        self._world = world
+        self._graph = world.graph
+
+    def plan(self, plan: Plan) -> None:
+        """Check that a plan triggers only what it awaits, and reaches every running task."""
+        name = "plan_reaches_every_running_task"
+        running = set(plan.wait_for)
+        if not running:
+            self._world.violate(name, "a checkpoint awaits nobody")
+        if not set(plan.trigger) <= running:
+            self._world.violate(name, "a triggered task is not awaited")
+        if running & set(plan.finished):
+            self._world.violate(name, "a finished task is awaited")
+        missing = sorted(running - self._reached(plan))
+        if missing:
+            self._world.violate(name, f"no trigger and no barrier reaches {missing}")
+
+    def _reached(self, plan: Plan) -> set[tuple[str, int]]:
+        """Return the running tasks that a trigger or a barrier of running tasks comes to."""
+        first = self._graph.first_task
+        by_task = {first[name] + subtask: (name, subtask) for name, subtask in plan.wait_for}
+        reached = set(plan.trigger)
+        frontier = list(plan.trigger)
+        while frontier:
+            name, subtask = frontier.pop()
+            for output in self._graph.outputs[first[name] + subtask]:
+                for channel in output.channels:
+                    below = by_task.get(self._graph.channels[channel].downstream)
+                    if below is not None and below not in reached:
+                        reached.add(below)
+                        frontier.append(below)
+        return reached
+
+    def checkpoint(self, checkpoint: JobCheckpoint, highest: int) -> None:
+        """Check a completed checkpoint; `highest` is the largest number completed before."""
+        number = checkpoint.checkpoint_id
+        if number <= highest and not checkpoint.savepoint:
+            says = f"checkpoint {number} completes after {highest}"
+            self._world.violate("completed_ids_increase", says)
+        self._world.attempt.account.check_cut(checkpoint)
+        for vertex in self._graph.vertices:
+            recorded = checkpoint.vertices[vertex.name]
+            if vertex.union_state and recorded is FinishedState.PARTIAL:
+                says = f"checkpoint {number} has {vertex.name} partly finished"
+                self._world.violate("union_state_ends_together", says)
+            held = any(task in checkpoint.tasks for task in self._graph.tasks_of(vertex.name))
+            if recorded is FinishedState.FULL and held:
+                says = f"checkpoint {number} holds state of {vertex.name}, which has finished"
+                self._world.violate("finished_task_leaves_no_records", says)
+
+    def output(self) -> None:
+        """Check committed output and state at the end against what the sources have emitted."""
+        tasks = self._world.attempt.tasks
+        positions = {task.spec.index: task.position for task in tasks if task.is_source}
+        expected = expected_output(self._graph, positions)
+        exactly = self._world.job.checkpointing.mode is not Mode.AT_LEAST_ONCE
+        for vertex in self._graph.vertices:
+            if vertex.kind is VertexKind.SINK:
+                self._output_of(vertex.name, expected[vertex.name], exactly=exactly)
+            elif vertex.kind is VertexKind.SOURCE:
+                continue
+            if exactly and vertex.name not in self._world.lost_state:
+                self._state_of(vertex.name, expected[vertex.name])
+
+    def _output_of(self, sink: str, expected: Counter[int], *, exactly: bool) -> None:
+        found = self._world.external.committed(sink)
+        says = differences(expected, found)
+        if not exactly:
+            missing = expected - found
+            says = f"{sum(missing.values())} missing" if missing else None
+        if says is not None:
+            name = "exactly_once_output" if exactly else "at_least_once_output"
+            self._world.violate(name, f"committed output of {sink}: {says}")
+
+    def _state_of(self, vertex: str, expected: Counter[int]) -> None:
+        tasks = self._graph.tasks_of(vertex)
+        found = Counter(r for index in tasks for r in self._world.attempt.tasks[index].state)
+        says = differences(expected, found)
+        if says is not None:
+            self._world.violate("exactly_once_state", f"state of {vertex}: {says}")
