@@ -34,6 +34,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "report": ("sim.cli.report", "turn the tables of sweeps into one page with figures"),
     "demo": ("sim.cli.demo", "sweep some scenarios of the library and write a report"),
     "validate": ("sim.cli.validate", "predict measured Flink runs and compare"),
+    "measure-store": ("sim.cli.measure_store", "measure real checkpoint stores on this machine"),
     "conform": ("sim.cli.conform", "run conformance vectors against a protocol core"),
 }
 

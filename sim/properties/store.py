@@ -83,7 +83,8 @@ class StoreProperties:
         durable = truth.durable_prefix()
         if self._world.client.mirrored:
             durable = max(durable, _prefix(truth.covered[Area.MIRROR]))
-        if position > durable:
+        feed = drainer.feed
+        if feed.index_of(position + 1) > feed.index_of(durable + 1):
             self.violate(
                 "no_checkpoint_ahead_of_data",
                 f"{key}: the checkpoint is at {position}, data is durable up to {durable}",

@@ -44,7 +44,8 @@ CREATE TABLE store_checkpoints (
 _PARTITION = "topic = ? AND part = ?"
 _UPSERT_ROWS = """
 INSERT OR REPLACE INTO store_rows
-SELECT ?, ?, ?, unnest(?::VARCHAR[]), unnest(?::BLOB[])"""
+SELECT ?, ?, ?, name, value
+FROM (SELECT unnest(?::VARCHAR[]) AS name, unnest(?::BLOB[]) AS value)"""
 _DELETE_ROWS = f"""
 DELETE FROM store_rows WHERE area = ? AND {_PARTITION}
 AND name IN (SELECT unnest(?::VARCHAR[]))"""  # noqa: S608  (a constant of this module)

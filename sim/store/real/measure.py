@@ -1,0 +1,180 @@
+"""Measure what the steps of a real store cost on this machine.
+
+Each measurement is the median of repeated transactions on a table that is filled beforehand.  The
+costs of the model follow from them: a transaction is its fixed part plus so much per row, taken
+from the smallest and the largest batch.  Medians and n are kept; a shared machine varies by a
+factor of two from day to day.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from models.store import (
+    Area,
+    Medium,
+    PartitionState,
+    PlainCodec,
+    RowsWrite,
+    Slot,
+    SlotWrite,
+    Step,
+    TopicPartition,
+    encode_state,
+)
+from sim.store.real.media import DuckLiteMedium, DuckMedium
+
+_KEY = TopicPartition("measured_v1", 0)
+_TABLE_ROWS = 20_000
+_SMALL_BYTES, _LARGE_BYTES = 100, 4096
+_BATCHES = (1, 100, 1000, 10_000)
+_STRIDE = 7919  # a prime, so that keys are spread over the table
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """One measured step: median and 95th percentile of n repetitions, in ns."""
+
+    name: str
+    says: str
+    rows: int
+    row_bytes: int
+    n: int
+    median_ns: int
+    p95_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    name: str
+    says: str
+    rows: int
+    row_bytes: int
+    repeats: int
+    run: Callable[[int], None]
+
+
+def measure(folder: Path, *, repeats: int, progress: Progress) -> list[Measurement]:
+    """Measure every step in a folder of the disk that is meant.
+
+    repeats: of a small transaction; a large one is repeated a third as often.
+    progress: is told the name of a measurement, how many are done and how many there are.
+    """
+    colocated = DuckMedium(folder / "colocated.duckdb")
+    external = DuckLiteMedium(folder / "external")
+    try:
+        for medium in (colocated, external):
+            medium.commit(Step(rows=(_rows(0, _TABLE_ROWS, _SMALL_BYTES),)))
+        cases = [*_transactions(colocated, repeats), *_separate(external, repeats)]
+        found: list[Measurement] = []
+        for index, case in enumerate(cases):
+            progress(case.says, index, len(cases))
+            found.append(_measured(case))
+        progress("", len(cases), len(cases))
+        return found
+    finally:
+        colocated.close()
+        external.close()
+
+
+def costs_of(found: list[Measurement]) -> dict[str, int]:
+    """Return the model's cost parameters by name, durations in ns."""
+    by_name = {each.name: each for each in found}
+
+    def fitted(kind: str) -> tuple[int, int]:
+        small, large = by_name[f"{kind}_{_BATCHES[0]}"], by_name[f"{kind}_{_BATCHES[-1]}"]
+        per_row = max(0, large.median_ns - small.median_ns) // (large.rows - small.rows)
+        return max(0, small.median_ns - per_row * small.rows), per_row
+
+    transaction_ns, transaction_row_ns = fitted("transaction")
+    flush_ns, flush_row_ns = fitted("flush")
+    wide, narrow = by_name["flush_wide"], by_name["flush_1000"]
+    moved = (wide.row_bytes - narrow.row_bytes) * wide.rows
+    extra_ns = max(1, wide.median_ns - narrow.median_ns)
+    return {
+        "transaction_ns": transaction_ns,
+        "transaction_row_ns": transaction_row_ns,
+        "flush_ns": flush_ns,
+        "flush_row_ns": flush_row_ns,
+        "flush_bytes_per_s": max(1, moved * 1_000_000_000 // extra_ns),
+        "checkpoint_ns": by_name["checkpoint"].median_ns,
+        "autocommit_ns": by_name["flush_1"].median_ns,
+        "replay_row_ns": flush_row_ns,
+    }
+
+
+def _transactions(medium: Medium, repeats: int) -> Iterator[_Case]:
+    for rows in _BATCHES:
+        yield _Case(
+            name=f"transaction_{rows}",
+            says=f"DuckDB: {rows} row(s) and a checkpoint in one transaction",
+            rows=rows,
+            row_bytes=_SMALL_BYTES,
+            repeats=_repeats(repeats, rows),
+            run=lambda turn, rows=rows: medium.commit(  # type: ignore[misc]
+                Step(rows=(_rows(turn, rows, _SMALL_BYTES),), slots=(_slot(turn),))
+            ),
+        )
+
+
+def _separate(medium: Medium, repeats: int) -> Iterator[_Case]:
+    wide = (("flush_wide", 1000, _LARGE_BYTES),)
+    for name, rows, size in (*((f"flush_{n}", n, _SMALL_BYTES) for n in _BATCHES), *wide):
+        yield _Case(
+            name=name,
+            says=f"DuckDB: {rows} row(s) of {size} bytes alone",
+            rows=rows,
+            row_bytes=size,
+            repeats=_repeats(repeats, rows),
+            run=lambda turn, rows=rows, size=size: medium.commit(  # type: ignore[misc]
+                Step(rows=(_rows(turn, rows, size),))
+            ),
+        )
+    yield _Case(
+        name="checkpoint",
+        says="SQLite: one checkpoint alone, on disk when it returns",
+        rows=1,
+        row_bytes=0,
+        repeats=repeats,
+        run=lambda turn: medium.commit(Step(slots=(_slot(turn),))),
+    )
+
+
+def _measured(case: _Case) -> Measurement:
+    case.run(0)  # the first one warms caches and plans
+    durations: list[int] = []
+    for turn in range(1, case.repeats + 1):
+        begin = time.perf_counter_ns()
+        case.run(turn)
+        durations.append(time.perf_counter_ns() - begin)
+    durations.sort()
+    return Measurement(
+        name=case.name,
+        says=case.says,
+        rows=case.rows,
+        row_bytes=case.row_bytes,
+        n=len(durations),
+        median_ns=round(median(durations)),
+        p95_ns=durations[min(len(durations) - 1, len(durations) * 95 // 100)],
+    )
+
+
+def _repeats(repeats: int, rows: int) -> int:
+    return max(3, repeats // 3) if rows >= _BATCHES[-1] else repeats
+
+
+def _rows(turn: int, rows: int, size: int) -> RowsWrite:
+    names = ((turn * rows + index) * _STRIDE % _TABLE_ROWS for index in range(rows))
+    value = turn.to_bytes(4, "big") + bytes(size - 4)
+    return RowsWrite(area=Area.DATA, key=_KEY, changes={f"key-{name:08}": value for name in names})
+
+
+def _slot(turn: int) -> SlotWrite:
+    blob = encode_state(PartitionState(position=turn))
+    return SlotWrite(slot=Slot.CUSTOM, key=_KEY, stored=PlainCodec().encode(_KEY, blob))
