@@ -23,7 +23,8 @@ def test_the_job_fails_when_more_than_the_tolerated_have_failed_in_a_row() -> No
     assert not counter.failed(COUNTED, 1)
     assert counter.failed(COUNTED, 2)
     assert counter.count == 0
-    assert not counter.failed(COUNTED, 3)
+    assert not counter.failed(COUNTED, 2)
+    assert counter.count == 1
 
 
 def test_a_refused_request_without_a_number_counts_every_time() -> None:

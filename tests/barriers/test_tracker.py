@@ -151,6 +151,7 @@ def test_a_skipped_checkpoint_on_the_last_open_channel_fails_the_task_later() ->
         ev.InputRefused(0, CANCELLED),
         ev.BarrierArrived(0, 2, barrier(1)),
         ev.ChannelEnded(0, -1),
+        ev.CancellationArrived(0, 2, 1),
     ],
 )
 def test_foreign_events_are_refused(event: ev.HandlerEvent) -> None:
