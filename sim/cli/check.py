@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from dataclasses import asdict
-from typing import Any, Self
+from typing import Any
 
 from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from sim.cli.progress import ProgressBar
 from sim.cli.subject import (
     add_subject_arguments,
     many_ties,
@@ -17,7 +17,7 @@ from sim.cli.subject import (
     table,
     violation_text,
 )
-from sim.search import CheckReport, Subject, Trial, check
+from sim.search import CheckReport, Subject, check
 from sim.search.check import EXHAUSTIVE
 
 EXAMPLES = """examples:
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Check the seeds, print the violations and what was reached."""
     subject = subject_of(arguments)
     seeds = range(arguments.first, arguments.first + arguments.seeds)
-    with _Bar(len(seeds)) as bar:
+    with ProgressBar("checking") as bar:
         report = check(
             subject,
             seeds,
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
             jobs=arguments.jobs,
             orders=arguments.orders,
             keep_going=arguments.keep_going,
-            progress=bar.step,
+            progress=lambda done: bar(done=done, total=len(seeds)),
         )
     if arguments.json:
         print(json.dumps(_document(subject, report), indent=1))
@@ -78,25 +78,6 @@ def run(arguments: argparse.Namespace) -> int:
         print(_text(subject, report))
     missed = arguments.require_goals and report.missed_goals
     return EXIT_FINE if report.passed and not missed else EXIT_VIOLATED
-
-
-class _Bar:
-    """A progress bar on a terminal, and nothing elsewhere."""
-
-    def __init__(self, total: int) -> None:
-        from tqdm import tqdm
-
-        self._bar: Any = tqdm(total=total, unit="run", disable=not sys.stderr.isatty(), leave=False)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.close()
-
-    def step(self, _: Trial) -> None:
-        """Count one run."""
-        self._bar.update()
 
 
 def _document(subject: Subject, report: CheckReport) -> dict[str, Any]:

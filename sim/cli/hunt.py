@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from scenarios.toml import to_toml
 from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from sim.cli.progress import ProgressBar
 from sim.cli.subject import (
     add_subject_arguments,
     many_ties,
@@ -21,6 +21,7 @@ from sim.cli.subject import (
 )
 from sim.rows import ViolationRow
 from sim.search import Find, Subject, hunt, trial
+from sim.search.shrink import TRIALS_MAX
 from sim.search.trial import with_story
 
 EXAMPLES = """examples:
@@ -57,16 +58,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Hunt, write the smallest scenario that breaks the property, and print its story."""
     subject = subject_of(arguments)
     seeds = range(arguments.first, arguments.first + arguments.seeds)
-    find = hunt(
-        subject,
-        seeds,
-        ties=arguments.ties,
-        faults=arguments.faults,
-        property_name=arguments.property,
-        progress=_on_terminal if sys.stderr.isatty() else None,
-    )
-    if sys.stderr.isatty():
-        print(file=sys.stderr)
+    with ProgressBar("searching") as searching, ProgressBar("shrinking") as shrinking:
+        find = hunt(
+            subject,
+            seeds,
+            ties=arguments.ties,
+            faults=arguments.faults,
+            property_name=arguments.property,
+            searched=lambda done: searching(done=done, total=len(seeds)),
+            shrunk=lambda done: shrinking(done=done, total=TRIALS_MAX),
+        )
     if find is None:
         text = f"no violation in {len(seeds)} runs of {subject.scenario.name}"
         print(json.dumps({"found": None, "runs": len(seeds)}) if arguments.json else text)
@@ -79,10 +80,6 @@ def run(arguments: argparse.Namespace) -> int:
         else _text(find, row, path)
     )
     return EXIT_VIOLATED
-
-
-def _on_terminal(text: str) -> None:
-    print(f"\r{text:<40}", end="", file=sys.stderr, flush=True)
 
 
 def _written(find: Find, subject: Subject, path: Path) -> ViolationRow:

@@ -64,13 +64,13 @@ def check(
     jobs: int = 1,
     orders: int = 1000,
     keep_going: bool = False,
-    progress: Callable[[Trial], None] | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> CheckReport:
     """Run the seeds in order, each under the next tie policy; stop at the first violation.
 
     With "exhaustive" as the only policy each seed is run under every order of ties, at most
     `orders`, in one process.  jobs: processes; the report does not depend on their number.
-    keep_going: do not stop; progress: called after each trial.
+    keep_going: do not stop; progress: called with the number of runs after each.
     """
     scenario = subject.scenario
     report = CheckReport(
@@ -87,7 +87,7 @@ def check(
         _count(report, found)
         digest.update(f"{found.seed} {found.ties} {found.digest}\n".encode())
         if progress is not None:
-            progress(found)
+            progress(report.runs)
         if any(row.property not in report.expected for row in found.violations):
             report.unexpected.append(with_story(subject, found))
             if not keep_going:

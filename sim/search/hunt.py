@@ -29,12 +29,13 @@ def hunt(
     ties: Sequence[str] = ("random", "pct", "structural"),
     faults: int = 0,
     property_name: str | None = None,
-    progress: Callable[[str], None] | None = None,
+    searched: Callable[[int], None] | None = None,
+    shrunk: Callable[[int], None] | None = None,
 ) -> Find | None:
     """Return the first violation that the scenario does not expect, shrunk, or None.
 
     faults: add up to that many random faults per seed; property_name: look for that one only, be it
-    expected or not.
+    expected or not.  searched, shrunk: called with the number of runs after each of either phase.
     """
     for number, seed in enumerate(seeds):
         scenario = subject.scenario
@@ -42,18 +43,13 @@ def hunt(
             scenario = with_random_faults(scenario, seed=seed, count=faults)
         here = replace(subject, scenario=scenario)
         found = trial(here, seed, ties[number % len(ties)])
-        if progress is not None:
-            progress(f"{number + 1} runs")
+        if searched is not None:
+            searched(number + 1)
         name = _wanted(found, subject.scenario, property_name)
         if name is None:
             continue
-        shrunk = shrink(
-            here,
-            found,
-            property_name=name,
-            progress=None if progress is None else lambda _: progress("shrinking"),
-        )
-        return Find(property=name, runs=number + 1, scenario=scenario, found=found, shrunk=shrunk)
+        smallest = shrink(here, found, property_name=name, progress=shrunk)
+        return Find(property=name, runs=number + 1, scenario=scenario, found=found, shrunk=smallest)
     return None
 
 

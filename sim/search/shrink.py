@@ -21,7 +21,7 @@ Path = tuple[str | int, ...]
 Size = tuple[int, int, int, int]
 
 _OTHER_SEEDS = range(4)
-_TRIALS_MAX = 2000
+TRIALS_MAX = 2000
 # Keys of a document's head that say what the scenario is, not what happens in it.
 _HEAD = frozenset({"name", "link", "says", "goals", "violates"})
 
@@ -44,12 +44,16 @@ def shrink(
     found: Trial,
     *,
     property_name: str,
-    trials_max: int = _TRIALS_MAX,
-    progress: Callable[[Scenario], None] | None = None,
+    trials_max: int = TRIALS_MAX,
+    progress: Callable[[int], None] | None = None,
 ) -> Shrunk:
-    """Return the simplest scenario that still breaks the property."""
+    """Return the simplest scenario that still breaks the property.
+
+    progress: called with the number of runs so far, after each.
+    """
     search = _Shrinker(subject, found, property_name, trials_max)
-    search.run(progress)
+    search.progress = progress
+    search.run()
     return Shrunk(
         scenario=search.scenario, trial=search.found, trials=search.trials, steps=search.steps
     )
@@ -65,20 +69,21 @@ class _Shrinker:
         self.scenario = subject.scenario
         self.found = found
         self.trials = 0
+        self.progress: Callable[[int], None] | None = None
         self.steps = 0
         self._document = _plain(subject.scenario)
         self._default = _default(subject.scenario)
 
-    def run(self, progress: Callable[[Scenario], None] | None) -> None:
+    def run(self) -> None:
         """Take steps until a whole round brings none, or the trials are used up."""
         self._simpler_trial()
         before = -1
         while before != self.steps and self._left > 0:
             before = self.steps
-            self._round(_without_items, self._is_smaller, progress)
-            self._round(_with_less_of_something, self._is_less_work, progress)
-            self._round(_with_defaults, self._is_simpler, progress)
-            self._round(_with_smaller_numbers, self._is_simpler, progress)
+            self._round(_without_items, self._is_smaller)
+            self._round(_with_less_of_something, self._is_less_work)
+            self._round(_with_defaults, self._is_simpler)
+            self._round(_with_smaller_numbers, self._is_simpler)
 
     def _is_smaller(self, candidate: dict[str, Any], _: Trial | None) -> bool:
         return _size(candidate, self._default) < _size(self._document, self._default)
@@ -94,7 +99,6 @@ class _Shrinker:
         self,
         candidates: Callable[[Any, Any], Iterator[Any]],
         better: Callable[[dict[str, Any], Trial | None], bool],
-        progress: Callable[[Scenario], None] | None,
     ) -> None:
         """Take the first candidate that is better, until there is none.
 
@@ -108,8 +112,6 @@ class _Shrinker:
                     break
                 if self._take(candidate, better):
                     again = True
-                    if progress is not None:
-                        progress(self.scenario)
                     break
 
     def _take(
@@ -136,20 +138,25 @@ class _Shrinker:
         for seed, ties in attempts:
             if self._left <= 0:
                 break
-            self._left -= 1
-            self.trials += 1
-            got = trial(replace(self._subject, scenario=scenario), seed, ties)
+            got = self._try(replace(self._subject, scenario=scenario), seed, ties)
             if any(row.property == self._name for row in got.violations):
                 return got
         return None
+
+    def _try(self, subject: Subject, seed: int, ties: str) -> Trial:
+        self._left -= 1
+        self.trials += 1
+        found = trial(subject, seed, ties)
+        if self.progress is not None:
+            self.progress(self.trials)
+        return found
 
     def _simpler_trial(self) -> None:
         """Prefer structural ties and a small seed, which make the story easier to follow."""
         for seed, ties in [(0, "structural"), (self.found.seed, "structural"), (0, "random")]:
             if (ties, seed) == (self.found.ties, self.found.seed):
                 return
-            self.trials += 1
-            got = trial(self._subject, seed, ties)
+            got = self._try(self._subject, seed, ties)
             if any(row.property == self._name for row in got.violations):
                 self.found = got
                 return
