@@ -143,12 +143,26 @@ class ViolationRow:
     index: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptPartition:
+    """What a simulated store held as durable of one partition when the run ended.
+
+    topic: `<store>_v<N>`; checkpoint: the blob, None without one.
+    """
+
+    topic: str
+    partition: int
+    rows: dict[str, bytes]
+    checkpoint: bytes | None
+
+
 @dataclass(slots=True, kw_only=True)
 class RunResult:
     """Everything that one run of a world leaves behind.
 
     `goals` counts how often each "sometimes" situation was reached.  `trace` is the list of trace
-    entries `(time_ns, kind, entity, *fields)` when the caller asked to keep it, else empty.
+    entries `(time_ns, kind, entity, *fields)` when the caller asked to keep it, else empty; so is
+    `kept`, what stores and sinks held as durable at the end.
     """
 
     run: RunRow
@@ -160,3 +174,4 @@ class RunResult:
     violations: list[ViolationRow] = field(default_factory=list)
     goals: dict[str, int] = field(default_factory=dict)
     trace: list[tuple[object, ...]] = field(default_factory=list)
+    kept: list[KeptPartition] = field(default_factory=list)

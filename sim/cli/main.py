@@ -35,6 +35,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "demo": ("sim.cli.demo", "sweep some scenarios of the library and write a report"),
     "validate": ("sim.cli.validate", "predict measured Flink runs and compare"),
     "measure-store": ("sim.cli.measure_store", "measure real checkpoint stores on this machine"),
+    "store": ("sim.cli.store", "look into a store file"),
     "conform": ("sim.cli.conform", "run conformance vectors against a protocol core"),
 }
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.store import TopicPartition
+from models.store import Area, StoreError, TopicPartition
 from models.store.partition_state import NOTHING
-from sim.rows import CheckpointRow, RecoveryRow, RunResult, TaskRow
+from sim.rows import CheckpointRow, KeptPartition, RecoveryRow, RunResult, TaskRow
 
 if TYPE_CHECKING:
     from sim.store.truth import PartitionTruth, SyncAccount
@@ -38,7 +38,22 @@ def tables(world: StoreWorld) -> RunResult:
     result.tasks = [_task(world, truth) for truth in world.truths.values()]
     result.recoveries = _recoveries(world)
     result.violations = list(world.properties.violations)
+    if world.spec.keep_trace:
+        result.kept = [_kept(world, key) for key in world.partitions()]
     return result
+
+
+def _kept(world: StoreWorld, key: TopicPartition) -> KeptPartition:
+    try:
+        blob = world.client.store.get(key)
+    except StoreError:
+        blob = None
+    return KeptPartition(
+        topic=key.topic,
+        partition=key.partition,
+        rows=world.client.medium.rows(Area.DATA, key),
+        checkpoint=None if blob is None else bytes(blob),
+    )
 
 
 def _reason(world: StoreWorld) -> str | None:

@@ -10,6 +10,7 @@ from sim.store.real.errors import (
 )
 from sim.store.real.inspection import PartitionContents, StoreContents, inspect_store
 from sim.store.real.media import DuckGroupMedium, DuckLiteMedium, DuckMedium, real_medium
+from sim.store.real.runs import RunStore
 
 __all__ = [
     "DuckGroupMedium",
@@ -17,6 +18,7 @@ __all__ = [
     "DuckMedium",
     "EmbeddedStore",
     "PartitionContents",
+    "RunStore",
     "StoreContents",
     "StoreDamagedError",
     "StoreFileError",
