@@ -38,6 +38,10 @@ TOPICS: dict[str, Topic] = {
         )
         for link in LINKS.values()
     },
+    "final_checkpoint": Topic(
+        says="how tasks end: the lifecycle tables that run, parameters and faults",
+        maker="sim.cli.lifecycle_page:page",
+    ),
     "units": Topic(
         says="units of durations, sizes and rates", maker="sim.cli.reference:units_page"
     ),

@@ -1,0 +1,76 @@
+"""The page of `ckptsim explain final_checkpoint`: lifecycle tables and state diagrams."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import cast
+
+from models.lifecycle import EndMode, TaskKind
+from models.lifecycle.diagram import as_mermaid
+from models.lifecycle.tables import as_text
+from sim.cli.reference import link_page
+from sim.cli.topics import Page
+
+KINDS = {TaskKind.SOURCE: "source tasks", TaskKind.NON_SOURCE: "all other tasks"}
+HEADER = (
+    "event",
+    "task status",
+    "operator status",
+    *(mode.name.lower().replace("_", " ") for mode in EndMode),
+)
+_CELL = 26  # columns of a wrapped cell
+_WIDTHS = (_CELL, 20, 15, _CELL, _CELL, _CELL)
+READING = (
+    "An empty event belongs to the one above; a status holds from its row on. The waits stand one "
+    "under another, but may come true in any order: the last event needs them all."
+)
+
+
+def page() -> Page:
+    """Return the tables that the lifecycle core runs, then the parameters of the link."""
+    link = link_page("final_checkpoint")
+    blocks = [
+        f"Lifecycle of {KINDS[kind]}\n" + "\n".join(_wrapped([HEADER, *as_text(kind)]))
+        for kind in KINDS
+    ]
+    data = dict(cast("dict[str, object]", link.data))
+    data["lifecycle"] = {
+        kind.name.lower(): [dict(zip(HEADER, row, strict=True)) for row in as_text(kind)]
+        for kind in KINDS
+    }
+    data["diagrams"] = {kind.name.lower(): as_mermaid(kind) for kind in KINDS}
+    return Page(text="\n\n".join([*blocks, textwrap.fill(READING, 100), link.text]), data=data)
+
+
+def _wrapped(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table whose cells are wrapped, and set apart where needed."""
+    lines: list[str] = []
+    for row in rows:
+        cells = [textwrap.wrap(cell, _CELL) or [""] for cell in row]
+        for parts in zip_longest(*cells, fillvalue=""):
+            padded = (f"{part:<{width}}" for part, width in zip(parts, _WIDTHS, strict=True))
+            lines.append("  ".join(padded).rstrip())
+    return lines
+
+
+def document() -> str:
+    """Return the tables and state diagrams as a Markdown document."""
+    parts = [
+        "# The life of a task",
+        "How tasks end when their input has run out, and in a stop with savepoint, with drain and "
+        "without. Tables and diagrams are made from the table that the core runs "
+        "(`models/lifecycle/tables.py`); `ckptsim explain final_checkpoint` prints them.",
+        READING,
+        "Sources: FLIP-147, the lifecycle tables of source and of other tasks, with the added text "
+        "(EndOfData).",
+    ]
+    for kind, says in KINDS.items():
+        parts += [f"## {says.capitalize()}", _table(kind), f"```mermaid\n{as_mermaid(kind)}\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(kind: TaskKind) -> str:
+    rows = [HEADER, ("---",) * len(HEADER), *as_text(kind)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
