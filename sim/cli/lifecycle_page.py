@@ -60,14 +60,14 @@ def document() -> str:
     parts = [
         "# The life of a task",
         (
-            "How tasks end when their input has run out, and in a stop with savepoint, with drain and "
-            "without. Tables and diagrams are made from the table that the core runs "
+            "How tasks end when their input has run out, and in a stop with savepoint, with drain "
+            "and without. Tables and diagrams are made from the table that the core runs "
             "(`models/lifecycle/tables.py`); `ckptsim explain final_checkpoint` prints them."
         ),
         READING,
         (
-            "Sources: FLIP-147, the lifecycle tables of source and of other tasks, with the added text "
-            "(EndOfData)."
+            "Sources: FLIP-147, the lifecycle tables of source and of other tasks, with the added "
+            "text (EndOfData)."
         ),
     ]
     for kind, says in KINDS.items():
