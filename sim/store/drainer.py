@@ -7,7 +7,6 @@ crash) settles it on the exact record.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from models.store import Area, ControlRecord, Part, RowsWrite, Step, TopicPartition
@@ -29,6 +28,7 @@ from models.store.ingestion_events import (
 )
 from scenarios.store import RecordDurability, Upsert
 from sim.store.kinds import KIND_APPLIED, KIND_DURABLE, KIND_TIMER
+from sim.store.record_run import Run
 from sim.store.truth import PartitionTruth, SyncAccount
 
 if TYPE_CHECKING:
@@ -43,41 +43,6 @@ _GOAL_OF_CAUSE = {
     Cause.TIME: "sync_by_time",
     Cause.REQUEST: "sync_on_stop",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """Consecutive data records that are being applied.
-
-    first_ns: when the first of them is (or was) there; interval_ns: between two of them, 0 where
-    all are there; record k, from 1, ends at `end_of(k)`.
-    """
-
-    position: int
-    index: int
-    records: int
-    begun_ns: int
-    first_ns: int
-    interval_ns: int
-    apply_ns: int
-
-    def end_of(self, k: int) -> int:
-        """Return when the k-th record has been applied."""
-        busy = self.begun_ns + k * self.apply_ns
-        slowest = max(self.interval_ns, self.apply_ns)
-        arrived = self.first_ns + (k - 1) * slowest + self.apply_ns
-        return max(busy, arrived)
-
-    def done_by(self, now_ns: int) -> int:
-        """Count the records that have been applied by an instant, itself included."""
-        low, high = 0, self.records
-        while low < high:
-            middle = (low + high + 1) // 2
-            if self.end_of(middle) <= now_ns:
-                low = middle
-            else:
-                high = middle - 1
-        return low
 
 
 class Drainer:
