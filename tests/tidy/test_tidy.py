@@ -49,7 +49,7 @@ OUTSIDE_ON_PURPOSE: dict[str, frozenset[Rule]] = {
     "analysis/daemon.py": frozenset({Rule.RANDOM}),
 }
 # Folders outside of runs: they measure time, start processes, read the environment.
-OUTSIDE_OF_RUNS = ("sim/cli/", "analysis/", "sim/order/", "sim/store/real/")
+OUTSIDE_OF_RUNS = ("sim/cli/", "analysis/", "sim/order/", "sim/store/real/", "sim/validate/")
 
 
 def _relative(path: Path) -> str:
