@@ -117,7 +117,7 @@ def smallest(twin: str, *, examples: int, budget_s: float) -> Found | None:
 
 def _main(twins: list[str]) -> None:
     for twin in twins or [name for name, twin in TWINS.items() if twin.profile == "spec"]:
-        found = smallest(twin, examples=3000, budget_s=60.0)
+        found = smallest(twin, examples=3000, budget_s=25.0)
         print(twin, "not found" if found is None else found.property, flush=True)
         if found is not None:
             write(found)
