@@ -41,6 +41,7 @@ class Attempt:
         self.faults = world.faults
         self.truth = world.truth.begin_attempt(base, world.env.now)
         self.over = False
+        self._strikes_before = world.faults.strikes
         self._processes: dict[Side, list[Process]] = {side: [] for side in Side}
         self._last_sign_ns = world.env.now
         self.entity: Entity = self.env.entity("attempt")
@@ -85,6 +86,11 @@ class Attempt:
     ) -> Timer:
         """Call a function later, unless the attempt is over by then."""
         return self.env.call_in(delay_ns, kind, entity, self.guard, function, arguments)
+
+    @property
+    def undisturbed(self) -> bool:
+        """Whether no fault has struck in this attempt so far."""
+        return self.faults.strikes == self._strikes_before
 
     def sign(self) -> None:
         """Note a sign of life: something was read, stored or sent."""
@@ -171,7 +177,11 @@ class Attempt:
             return
         delay = max(0, stall.at_ns - self.env.now)
         socket = self.sockets[stall.socket]
-        self.call_in(delay, KIND_FAULT, socket.entity, socket.stall, end)
+        self.call_in(delay, KIND_FAULT, socket.entity, self._stall, socket, end)
+
+    def _stall(self, socket: Socket, until_ns: int) -> None:
+        self.faults.strikes += 1
+        socket.stall(until_ns)
 
     def _watch(self) -> None:
         """Fail the attempt after too long a silence, saying who waits for whom."""

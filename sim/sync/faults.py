@@ -7,7 +7,7 @@ row as it says): faults stop by themselves.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias, assert_never
+from typing import TypeAlias, TypeVar, assert_never
 
 from scenarios.sync_faults import (
     CountError,
@@ -30,6 +30,7 @@ from scenarios.sync_faults import (
     SyncFault,
 )
 
+Effect = TypeVar("Effect")
 StateFault: TypeAlias = RepeatState | RepeatIndex | MixedKind
 
 
@@ -39,7 +40,8 @@ class FaultPlan:
     def __init__(self, faults: Iterable[SyncFault]) -> None:
         self.crashes_at: list[CrashAt] = []
         self.stalls: list[SocketStall] = []
-        self.reorders: list[ReorderUploads] = []
+        self.strikes = 0  # how often any fault has struck
+        self._reorders: list[ReorderUploads] = []
         self._points: dict[Point, dict[int, Side]] = {}
         self._passed: dict[Point, int] = {}
         self._slow_uploads: list[SlowUpload] = []
@@ -67,7 +69,7 @@ class FaultPlan:
             case FailUpload():
                 self._fail_uploads.append(fault)
             case ReorderUploads():
-                self.reorders.append(fault)
+                self._reorders.append(fault)
             case FailSend():
                 self._fail_sends.append(fault)
             case SlowSend():
@@ -98,54 +100,71 @@ class FaultPlan:
         if planned is None:
             return None
         self._passed[point] = count = self._passed.get(point, 0) + 1
-        return planned.get(count)
+        return self._struck(planned.get(count))
 
     def upload_fails(self, ordinal: int) -> bool:
         """Say whether the n-th upload of the run, from 1, fails."""
-        return any(
-            fault.occurrence <= ordinal < fault.occurrence + fault.uploads
-            for fault in self._fail_uploads
+        return self._struck(
+            any(
+                fault.occurrence <= ordinal < fault.occurrence + fault.uploads
+                for fault in self._fail_uploads
+            )
         )
 
     def send_fails(self, ordinal: int) -> bool:
         """Say whether the n-th send of the run, from 1, fails."""
-        return any(
-            fault.occurrence <= ordinal < fault.occurrence + fault.sends
-            for fault in self._fail_sends
+        return self._struck(
+            any(
+                fault.occurrence <= ordinal < fault.occurrence + fault.sends
+                for fault in self._fail_sends
+            )
         )
 
     def upload_ns(self, duration_ns: int, now: int) -> int:
         """Return how long an upload takes that begins now."""
-        return _slowed(self._slow_uploads, duration_ns, now)
+        return self._slowed(self._slow_uploads, duration_ns, now)
 
     def send_ns(self, duration_ns: int, now: int) -> int:
         """Return how long a send takes that begins now."""
-        return _slowed(self._slow_sends, duration_ns, now)
+        return self._slowed(self._slow_sends, duration_ns, now)
 
     def flood(self, feed: int, round_number: int) -> int:
         """Take the number of empty states that a feed emits before a round, from 0; only once."""
-        return self._floods.pop((feed, round_number), 0)
+        return self._struck(self._floods.pop((feed, round_number), 0))
 
     def collision(self, feed: int, reader: int) -> tuple[int, int] | None:
         """Return (feed, reader) whose partition id this reader draws again, if so planned."""
-        return self._collisions.get((feed, reader))
+        return self._struck(self._collisions.get((feed, reader)))
 
     def count_error(self, feed: int, reader: int) -> int:
         """Return by how much this reader's state miscounts."""
-        return self._count_errors.get((feed, reader), 0)
+        return self._struck(self._count_errors.get((feed, reader), 0))
 
     def on_state(self, feed: int, reader: int) -> list[StateFault]:
         """Return what goes wrong with the state of this reader."""
-        return self._state_faults.get((feed, reader), [])
+        return self._struck(self._state_faults.get((feed, reader), []))
 
     def reader_failure(self, feed: int, reader: int) -> int | None:
         """Return after how many packets this reader fails, or None when it does not."""
-        return self._reader_failures.get((feed, reader))
+        after = self._reader_failures.get((feed, reader))
+        self.strikes += after is not None
+        return after
 
+    def reorder(self, ordinal: int) -> ReorderUploads | None:
+        """Return the window of reversed uploads that the n-th upload of the run belongs to."""
+        for fault in self._reorders:
+            if fault.occurrence <= ordinal < fault.occurrence + fault.uploads:
+                return self._struck(fault)
+        return None
 
-def _slowed(faults: Iterable[SlowUpload | SlowSend], duration_ns: int, now: int) -> int:
-    """Return the duration times the largest factor of the windows that now lies in."""
-    factors = [
-        fault.factor for fault in faults if fault.at_ns <= now < fault.at_ns + fault.duration_ns
-    ]
-    return round(duration_ns * max(factors)) if factors else duration_ns
+    def _slowed(self, faults: Iterable[SlowUpload | SlowSend], duration_ns: int, now: int) -> int:
+        """Return the duration times the largest factor of the windows that now lies in."""
+        factors = [
+            fault.factor for fault in faults if fault.at_ns <= now < fault.at_ns + fault.duration_ns
+        ]
+        return round(duration_ns * max(factors)) if self._struck(factors) else duration_ns
+
+    def _struck(self, effect: Effect) -> Effect:
+        """Pass on what a fault does, and count it unless that is nothing."""
+        self.strikes += bool(effect)
+        return effect

@@ -158,7 +158,7 @@ class Uploader:
             self._failed(batch)
             return
         attempt.env.trace.record("durable", self._entity, batch.number)
-        window = self._window(batch.number)
+        window = attempt.faults.reorder(batch.number)
         if window is not None:
             self._held.append((window, batch))
         else:
@@ -175,12 +175,6 @@ class Uploader:
         self._queue.append(batch)
         self._start()
         self._release_held()
-
-    def _window(self, number: int) -> ReorderUploads | None:
-        for fault in self._attempt.faults.reorders:
-            if fault.occurrence <= number < fault.occurrence + fault.uploads:
-                return fault
-        return None
 
     def _release_held(self) -> None:
         """Let a window's uploads take effect, the last begun first, once all are through."""

@@ -50,6 +50,7 @@ class SyncWorld:
         self.attempt: Attempt | None = None
         self.succeeded = False
         self.gave_up: str | None = None
+        self.gave_up_undisturbed = False
         self.stalled: str | None = None
         self.reader_counts = [0] * len(self.truth.feeds)
         self.drawn_ids: dict[tuple[int, int], str] = {}
@@ -113,6 +114,7 @@ class SyncWorld:
             self.env.goals.reach("attempt_failed")
             if wait_ns is None:
                 self.gave_up = reason
+                self.gave_up_undisturbed = attempt.undisturbed
                 self.env.goals.reach("gave_up")
                 self.env.trace.record("gave_up", self.entity, attempt.truth.number)
                 self._finish()
@@ -153,6 +155,7 @@ class SyncWorld:
     def _crash(self, side: Any) -> None:
         attempt = self.attempt
         if attempt is not None:
+            self.faults.strikes += 1
             attempt.call_in(0, KIND_FAULT, attempt.entity, attempt.crash, side)
 
     def _out_of_time(self) -> None:
