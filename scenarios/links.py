@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from scenarios import store_names
+from scenarios import composed_names, store_names
+from scenarios.composed import Pipeline
+from scenarios.composed_faults import COMPOSED_FAULTS
 from scenarios.dataflow import DataflowModel
 from scenarios.dataflow_names import GOALS as DATAFLOW_GOALS
 from scenarios.job_faults import JOB_FAULTS
@@ -60,6 +62,15 @@ _ALL: tuple[Link, ...] = (
         faults=STORE_FAULTS,
         goals=store_names.GOALS,
         properties=tuple(store_names.PROPERTIES),
+    ),
+    Link(
+        name="composed",
+        says="sockets, a job with barriers, a store and the platform in one world",
+        key="pipeline",
+        model=Pipeline,
+        faults=COMPOSED_FAULTS,
+        goals=composed_names.GOALS,
+        properties=composed_names.PROPERTIES,
     ),
 )
 

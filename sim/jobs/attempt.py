@@ -137,7 +137,7 @@ class Attempt:
     def state_changed(self, task: Task, state: TaskState) -> None:
         """Follow a task from state to state."""
         self.progress()
-        self.env.trace.record("state", task.entity, state.name)
+        self.env.trace.record("task_state", task.entity, state.name)
         if state is TaskState.WAITING_FOR_FINAL_CP:
             self.world.coordinator.end_of_data(task)
         elif state is TaskState.CLOSED:

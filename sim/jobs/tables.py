@@ -28,10 +28,7 @@ def fill(spec: RunSpec, env: Environment, world: JobWorld) -> RunResult:
         attempts=world.attempts,
     )
     key = spec.run_key
-    result.checkpoints = [_checkpoint(key, one) for one in triggered]
-    for one in triggered:
-        result.task_checkpoints += _task_checkpoints(key, one, world)
-    result.tasks = [_task(key, index, world) for index in range(len(world.graph.tasks))]
+    result.checkpoints, result.task_checkpoints, result.tasks = job_rows(key, world)
     result.recoveries = [
         RecoveryRow(
             run_key=key,
@@ -48,6 +45,16 @@ def fill(spec: RunSpec, env: Environment, world: JobWorld) -> RunResult:
         spec.violation(name, at_ns, says) for name, at_ns, says in world.violations
     ]
     return result
+
+
+def job_rows(
+    key: str, world: JobWorld
+) -> tuple[list[CheckpointRow], list[TaskCheckpointRow], list[TaskRow]]:
+    """Return the rows of a job's checkpoints, of its subtasks' parts in them, and of its tasks."""
+    triggered = list(world.coordinator.triggered.values())
+    parts = [row for one in triggered for row in _task_checkpoints(key, one, world)]
+    tasks = [_task(key, index, world) for index in range(len(world.graph.tasks))]
+    return [_checkpoint(key, one) for one in triggered], parts, tasks
 
 
 def _checkpoint(key: str, one: Triggered) -> CheckpointRow:

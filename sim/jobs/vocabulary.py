@@ -16,7 +16,7 @@ VOCABULARY: Vocabulary = {
         "gives checkpoint {index} up: {reason}", "index reason", ends="checkpoint:index"
     ),
     "committed": Telling("commits what checkpoint {index} pre-committed", "index"),
-    "state": Telling("is now {state}", "state"),
+    "task_state": Telling("is now {state}", "state"),
     "end_of_data_acknowledged": Telling("has its EndOfData acknowledged"),
     "stalled": Telling("stands still for {lasts_ns} ns", "lasts_ns", always=True),
     "failed": Telling("fails: {cause}", "cause", always=True),

@@ -57,9 +57,10 @@ class Attempt:
 
     def start(self) -> None:
         """Begin to run."""
-        self.guard(self._begin, ())
+        self.guard(self.begin, ())
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Start source and destination; runs within the attempt."""
         self.world.properties.on_attempt_started(self)
         for stall in self.faults.stalls:
             self._plan_stall(stall)

@@ -1,0 +1,363 @@
+"""The composed pipeline: a source on sockets, a job with barriers, a store, and the platform.
+
+Partitions of the source are read concurrently and travel over sockets to the readers of a job.
+Records go through its stages to a sink, which writes them with each checkpoint to a store; what is
+durable there is reported to the ordering core, which returns the source's states to the platform.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from scenarios import graphs
+from scenarios.errors import Problem
+from scenarios.fields import REQUIRED, choice, count, duration_ns, flag, many, name, nested, number
+from scenarios.jobs import (
+    Channels,
+    Checkpointing,
+    Costs,
+    Edge,
+    Job,
+    Mode,
+    Partitioner,
+    Vertex,
+    VertexKind,
+)
+from scenarios.sync import (
+    DestinationTable,
+    Outcome,
+    PlatformTable,
+    SocketTable,
+    SourceTable,
+    StateKind,
+    StreamTable,
+    SyncModel,
+)
+
+_SMALL = "assumption: small enough to be hunted in milliseconds"
+_CHOICE = "assumption: a choice of whoever runs the pipeline"
+_LOCAL = "assumption: order of magnitude of a local process"
+
+READERS, SINK = "readers", "sink"
+
+
+class Placement(StrEnum):
+    """Where a sink's checkpoint lies, relative to the data it speaks of."""
+
+    COLOCATED = "colocated"
+    EXTERNAL = "external"
+    CONSUMER_GROUP_BLOB = "consumer_group_blob"
+
+
+class StepOrder(StrEnum):
+    """Which of the two durable steps of a commit comes first, where they are two."""
+
+    DATA_FIRST = "data_first"
+    CHECKPOINT_FIRST = "checkpoint_first"
+
+
+class Writes(StrEnum):
+    """What a record becomes in the store."""
+
+    UPSERT = "upsert"  # one row, however often it is written
+    APPEND = "append"  # a row for each time that it is written
+
+
+class OffsetReset(StrEnum):
+    """What a consumer group that has no offset takes for committed."""
+
+    EARLIEST = "earliest"  # nothing
+    LATEST = "latest"  # everything
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readers:
+    """The source subtasks of the job; they take turns at the sockets."""
+
+    parallelism: int = count(
+        2, minimum=1, maximum=64, unit="subtasks", says="number of subtasks", source=_SMALL
+    )
+    emit_interval_ns: int = duration_ns(
+        "100 us", maximum="1 h", says="time between two records of a subtask", source=_SMALL
+    )
+    buffer_records: int = count(
+        40,
+        minimum=1,
+        maximum=1_000_000,
+        unit="records",
+        says="read from the sockets and not yet emitted, per subtask",
+        source=_SMALL,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One stage between readers and sink."""
+
+    name: str = name(REQUIRED, says="name of the stage", source=_CHOICE)
+    parallelism: int = count(
+        2, minimum=1, maximum=64, unit="subtasks", says="number of subtasks", source=_SMALL
+    )
+    partitioner: Partitioner = choice(
+        "keyed", Partitioner, says="how records choose a subtask of it", source=_CHOICE
+    )
+    service_ns: int = duration_ns(
+        "200 us", maximum="1 h", says="time to process one record", source=_SMALL
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sink:
+    """The sink: its transactions are committed when their checkpoint is complete."""
+
+    parallelism: int = count(
+        2, minimum=1, maximum=64, unit="subtasks", says="number of subtasks", source=_SMALL
+    )
+    partitioner: Partitioner = choice(
+        "keyed", Partitioner, says="how records choose a subtask of it", source=_CHOICE
+    )
+    service_ns: int = duration_ns(
+        "100 us", maximum="1 h", says="time to process one record", source=_SMALL
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """Where the sink's data and checkpoints lie, how they get there, and what it costs."""
+
+    placement: Placement = choice(
+        "colocated", Placement, says="where checkpoints lie", source=_CHOICE
+    )
+    order: StepOrder = choice(
+        "data_first", StepOrder, says="which durable step comes first", source=_CHOICE
+    )
+    hooked: bool = flag(True, says="whether a commit flushes the user's data store", source=_CHOICE)
+    own_flush_ns: int = duration_ns(
+        "40 ms",
+        minimum="1 us",
+        says="time between two flushes of a data store that is not hooked",
+        source=_CHOICE,
+    )
+    writes: Writes = choice("upsert", Writes, says="what a record becomes", source=_CHOICE)
+    reset: OffsetReset = choice(
+        "earliest", OffsetReset, says="where a group without offset starts", source="Apache Kafka"
+    )
+    transaction_ns: int = duration_ns(
+        "5 ms",
+        says="one transaction with rows and checkpoint",
+        source="measured: duckdb 1.5.6, 100 rows in one set-based statement",
+    )
+    data_ns: int = duration_ns(
+        "5 ms", says="one commit of rows alone", source="measured: duckdb 1.5.6"
+    )
+    row_ns: int = duration_ns("700 ns", says="each row of them", source="measured: duckdb 1.5.6")
+    checkpoint_ns: int = duration_ns(
+        "300 us", says="one checkpoint alone", source="measured: SQLite with a synchronous log"
+    )
+    remote_ns: int = duration_ns(
+        "5 ms", says="one remote commit of an offset", source="assumption: a near broker"
+    )
+    spread: float = number(
+        0.4,
+        minimum=0.0,
+        maximum=3.0,
+        says="sigma of the lognormal distribution of all of them",
+        source="assumption: 95th percentile at twice the median",
+    )
+    report_ns: int = duration_ns(
+        0, maximum="1 h", says="from a commit to its report, at most, by chance", source=_SMALL
+    )
+    retry_ns: int = duration_ns(
+        "5 ms", minimum="1 us", says="until a refused commit is tried again", source=_SMALL
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """How the destination takes input in and returns states."""
+
+    record_ns: int = duration_ns("4 us", says="time to take one record in", source=_LOCAL)
+    heartbeat_ns: int | None = duration_ns(
+        "60 s",
+        optional=True,
+        minimum="1 ms",
+        says="time between two flushes that no data has asked for",
+        source="Source: airbytehq/airbyte, PR #60833.",
+    )
+    send_ns: int = duration_ns("500 us", says="median time of a send", source=_LOCAL)
+    send_spread: float = number(
+        0.3, minimum=0.0, maximum=3.0, says="sigma of its lognormal distribution", source=_LOCAL
+    )
+    send_tries: int = count(
+        5, minimum=1, maximum=100, says="failed sends in a row that end it", source=_LOCAL
+    )
+    end_wait_ns: int = duration_ns(
+        "2 s", minimum="1 ms", says="longest wait for states at the end", source=_SMALL
+    )
+    end_poll_ns: int = duration_ns(
+        "100 ms", minimum="1 ms", says="time between two flushes at the end", source=_SMALL
+    )
+    stall_limit_ns: int = duration_ns(
+        "3 s", minimum="1 ms", says="silence after which the attempt fails", source=_SMALL
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pipeline:
+    """A pipeline from the partitions of a source to a store and the platform."""
+
+    state_kind: StateKind = choice(
+        "stream", StateKind, says="feeds of the source, kind of its states", source=_CHOICE
+    )
+    streams: tuple[StreamTable, ...] = many(
+        StreamTable,
+        (
+            StreamTable(name="users", records=100, partition_records=25),
+            StreamTable(name="orders", records=100, partition_records=25),
+        ),
+        minimum=1,
+        maximum=64,
+        says="the catalog",
+        source=_SMALL,
+    )
+    source: SourceTable = nested(
+        SourceTable, says="the source", default=SourceTable(packet_records=5)
+    )
+    sockets: SocketTable = nested(SocketTable, says="what joins source and job")
+    readers: Readers = nested(Readers, says="the source subtasks of the job")
+    stages: tuple[Stage, ...] = many(
+        Stage,
+        (
+            Stage(name="upstream", partitioner=Partitioner.REBALANCE),
+            Stage(name="downstream", partitioner=Partitioner.KEYED),
+        ),
+        maximum=8,
+        says="the stages between readers and sink, in order",
+        source=_CHOICE,
+    )
+    sink: Sink = nested(Sink, says="the sink")
+    channels: Channels = nested(Channels, says="every channel of the job")
+    checkpointing: Checkpointing = nested(
+        Checkpointing, says="the job's checkpoints", default=Checkpointing(interval_ns=10_000_000)
+    )
+    costs: Costs = nested(Costs, says="what messages and snapshots of the job cost")
+    store: Store = nested(Store, says="the store behind the sink")
+    release: Release = nested(Release, says="taking input in and returning states")
+    platform: PlatformTable = nested(PlatformTable, says="the platform")
+    outcome: Outcome = choice("completed", Outcome, says="how the run must end", source=_CHOICE)
+
+    @property
+    def vertices(self) -> tuple[Vertex, ...]:
+        """The vertices of the job: readers, stages, sink."""
+        readers = Vertex(
+            name=READERS,
+            kind=VertexKind.SOURCE,
+            parallelism=self.readers.parallelism,
+            emit_interval_ns=self.readers.emit_interval_ns,
+            # What a reader has taken in is union list state: an attempt gives sockets to readers
+            # anew, so every reader has to know what all have taken in.
+            union_state=True,
+        )
+        stages = tuple(
+            Vertex(name=one.name, parallelism=one.parallelism, service_ns=one.service_ns)
+            for one in self.stages
+        )
+        sink = Vertex(
+            name=SINK,
+            kind=VertexKind.SINK,
+            parallelism=self.sink.parallelism,
+            service_ns=self.sink.service_ns,
+        )
+        return (readers, *stages, sink)
+
+    def job(self) -> Job:
+        """Return the job of the pipeline."""
+        vertices = self.vertices
+        partitioners = [*(stage.partitioner for stage in self.stages), self.sink.partitioner]
+        edges = tuple(
+            Edge(upstream=up.name, downstream=down.name, partitioner=partitioner)
+            for up, down, partitioner in zip(vertices, vertices[1:], partitioners, strict=False)
+        )
+        return Job(
+            vertices=vertices,
+            edges=edges,
+            channels=self.channels,
+            checkpointing=self.checkpointing,
+            costs=self.costs,
+        )
+
+    def sync(self) -> SyncModel:
+        """Return the sync of the pipeline: source, sockets, the release of states, platform."""
+        release = self.release
+        return SyncModel(
+            state_kind=self.state_kind,
+            streams=self.streams,
+            source=self.source,
+            sockets=self.sockets,
+            destination=DestinationTable(
+                record_ns=release.record_ns,
+                heartbeat_ns=release.heartbeat_ns,
+                send_ns=release.send_ns,
+                send_spread=release.send_spread,
+                send_tries=release.send_tries,
+                end_wait_ns=release.end_wait_ns,
+                end_poll_ns=release.end_poll_ns,
+                stall_limit_ns=release.stall_limit_ns,
+            ),
+            platform=self.platform,
+            outcome=self.outcome,
+        )
+
+    def problems(self) -> list[Problem]:
+        """Return what does not fit together."""
+        return [
+            *self.sync().problems(),
+            *self._stage_problems(),
+            *self._checkpoint_problems(),
+            *(
+                Problem(f"streams[{index}].reject_every", str(stream.reject_every), "0: no rejects")
+                for index, stream in enumerate(self.streams)
+                if stream.reject_every
+            ),
+        ]
+
+    def _stage_problems(self) -> list[Problem]:
+        names = [READERS, *(stage.name for stage in self.stages), SINK]
+        found = [
+            Problem(
+                f"stages[{index - 1}].name" if repeated != SINK else "stages",
+                f'"{repeated}"',
+                f'a name that is used once, other than "{READERS}" and "{SINK}"',
+            )
+            for index, repeated in graphs.repeated(names)
+        ]
+        parallelisms = [vertex.parallelism for vertex in self.vertices]
+        steps = [(f"stages[{i}]", stage.partitioner) for i, stage in enumerate(self.stages)]
+        for index, (path, partitioner) in enumerate([*steps, ("sink", self.sink.partitioner)]):
+            up, down = parallelisms[index], parallelisms[index + 1]
+            where = f"{path}.partitioner"
+            if partitioner is Partitioner.FORWARD and up != down:
+                says = f"forward from {up} to {down} subtasks"
+                found.append(Problem(where, says, "equal parallelism on both sides"))
+            if partitioner is Partitioner.BROADCAST:
+                found.append(Problem(where, '"broadcast"', "each record to one subtask only"))
+        return found
+
+    def _checkpoint_problems(self) -> list[Problem]:
+        found: list[Problem] = []
+        if self.channels.preloaded_records:
+            expected = "0: the source begins with nothing in flight"
+            text = str(self.channels.preloaded_records)
+            found.append(Problem("channels.preloaded_records", text, expected))
+        checkpointing = self.checkpointing
+        for key in ("enabled", "after_finish"):
+            if not getattr(checkpointing, key):
+                expected = "true: the sink commits with checkpoints"
+                found.append(Problem(f"checkpointing.{key}", "false", expected))
+        overtaking = checkpointing.mode in (Mode.UNALIGNED, Mode.ALIGNED_TIMEOUT)
+        if overtaking and checkpointing.max_concurrent > 1:
+            expected = "1, because unaligned checkpoints do not run concurrently"
+            text = str(checkpointing.max_concurrent)
+            found.append(Problem("checkpointing.max_concurrent", text, expected))
+        return found

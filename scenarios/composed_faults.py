@@ -1,0 +1,171 @@
+"""Faults of a composed pipeline: those of its sync and its job, and those of its store.
+
+Source, sockets, sends and crashes are the sync's (`scenarios.sync_faults`), tasks and checkpoints
+the job's (`scenarios.job_faults`).  Here are those of the store.  Commits and attempts count from 1
+over the whole run; a fault that a run never reaches is without effect.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol, TypeAlias
+
+from scenarios.errors import Problem
+from scenarios.fields import choice, count, duration_ns, number
+from scenarios.job_faults import (
+    CrashAtCheckpoint,
+    CrashTask,
+    DelayAcknowledgement,
+    DelayNotification,
+    DelayTrigger,
+    FailSnapshot,
+    JobFault,
+    LoseNotification,
+    StallTask,
+)
+from scenarios.sync_faults import (
+    CrashAt,
+    CrashPoint,
+    FailSend,
+    ReaderFailure,
+    SlowSend,
+    SocketStall,
+    StateFlood,
+    SyncFault,
+)
+
+_PLAN = "assumption: part of the fault plan"
+_OCCURRENCES = 100_000
+
+
+class Lost(StrEnum):
+    """What of the durable state of the store is gone."""
+
+    DATA = "data"
+    CHECKPOINT = "checkpoint"
+    BOTH = "both"
+
+
+class _Sink(Protocol):
+    @property
+    def parallelism(self) -> int: ...
+
+
+class _Pipeline(Protocol):
+    """What a fault needs to know of a pipeline."""
+
+    @property
+    def sink(self) -> _Sink: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrashInCommit:
+    """The destination dies within a commit: after the first of its two durable steps.
+
+    Where data and checkpoint are one step it dies before that step is whole.
+    """
+
+    commit: int = count(
+        1, minimum=1, maximum=_OCCURRENCES, says="in which commit, from 1", source=_PLAN
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefuseCommits:
+    """The store refuses commits in a row, from one on; each is tried again."""
+
+    commit: int = count(
+        1, minimum=1, maximum=_OCCURRENCES, says="first that is refused, from 1", source=_PLAN
+    )
+    commits: int = count(1, minimum=1, maximum=1000, says="how many in a row", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowStore:
+    """Durable steps that begin within a window take several times as long."""
+
+    at_ns: int = duration_ns("1 ms", says="when the window begins", source=_PLAN)
+    duration_ns: int = duration_ns("50 ms", says="how long it lasts", source=_PLAN)
+    factor: float = number(
+        10.0, minimum=1.0, maximum=1e6, says="how many times as long", source=_PLAN
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelayReport:
+    """The report of a commit comes late, so that commits are reported out of order."""
+
+    commit: int = count(
+        1, minimum=1, maximum=_OCCURRENCES, says="report of which commit, from 1", source=_PLAN
+    )
+    delay_ns: int = duration_ns("20 ms", says="how much later", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoseStore:
+    """Durable state of the store is gone when an attempt begins.
+
+    Co-located, data and checkpoint go together; the offsets of a consumer group are elsewhere, so
+    that losing them stands for their expiry.
+    """
+
+    attempt: int = count(
+        2, minimum=2, maximum=1000, says="at the beginning of which attempt", source=_PLAN
+    )
+    what: Lost = choice("data", Lost, says="what is gone", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignCommit:
+    """Another party overwrites the checkpoint of a sink subtask when an attempt begins."""
+
+    attempt: int = count(
+        2, minimum=2, maximum=1000, says="at the beginning of which attempt", source=_PLAN
+    )
+    subtask: int = count(0, maximum=63, says="index of the sink's subtask", source=_PLAN)
+    ahead: int = count(
+        10, minimum=1, maximum=1_000_000, says="by how many checkpoints too far", source=_PLAN
+    )
+
+    def problems_in(self, model: _Pipeline) -> list[Problem]:
+        """Return what does not fit the pipeline."""
+        parallelism = model.sink.parallelism
+        if self.subtask < parallelism:
+            return []
+        return [Problem("subtask", str(self.subtask), f"less than the parallelism {parallelism}")]
+
+
+StoreFault: TypeAlias = (
+    CrashInCommit | RefuseCommits | SlowStore | DelayReport | LoseStore | ForeignCommit
+)
+ComposedFault: TypeAlias = SyncFault | JobFault | StoreFault
+
+SYNC_KINDS: dict[str, type] = {
+    "crash_at": CrashAt,
+    "crash_point": CrashPoint,
+    "socket_stall": SocketStall,
+    "fail_send": FailSend,
+    "slow_send": SlowSend,
+    "state_flood": StateFlood,
+    "reader_failure": ReaderFailure,
+}
+JOB_KINDS: dict[str, type] = {
+    "crash_task": CrashTask,
+    "crash_at_checkpoint": CrashAtCheckpoint,
+    "fail_snapshot": FailSnapshot,
+    "delay_acknowledgement": DelayAcknowledgement,
+    "lose_notification": LoseNotification,
+    "delay_notification": DelayNotification,
+    "delay_trigger": DelayTrigger,
+    "stall_task": StallTask,
+}
+STORE_KINDS: dict[str, type] = {
+    "crash_in_commit": CrashInCommit,
+    "refuse_commits": RefuseCommits,
+    "slow_store": SlowStore,
+    "delay_report": DelayReport,
+    "lose_store": LoseStore,
+    "foreign_commit": ForeignCommit,
+}
+COMPOSED_FAULTS: dict[str, type] = SYNC_KINDS | JOB_KINDS | STORE_KINDS

@@ -1,0 +1,69 @@
+"""The properties and the rare situations of a composed pipeline, by name."""
+
+from __future__ import annotations
+
+from scenarios.job_names import GOALS as JOB_GOALS
+from scenarios.job_names import PROPERTIES as JOB_PROPERTIES
+from scenarios.sync_names import GOALS as SYNC_GOALS
+from scenarios.sync_names import PROPERTIES as SYNC_PROPERTIES
+
+OWN_PROPERTIES: dict[str, str] = {
+    "no_checkpoint_ahead_of_data": (
+        "what a sink's checkpoint in the store speaks of is durable there when an attempt begins"
+    ),
+    "reported_records_are_durable": "only records that are durable in the store are reported",
+    "no_checkpoint_goes_back": "a sink's checkpoint in the store never decreases",
+    "exactly_once_output": "at the end the store has each record once",
+    "exactly_once_state": "at the end the state of each stage has each record once",
+}
+
+# Those of the job that speak of its own ends have no meaning here.
+_OF_JOBS = (
+    "consistent_cut",
+    "at_least_once_output",
+    "no_commit_before_completion",
+    "transaction_ends_once",
+    "aborted_transactions_are_empty_at_close",
+    "end_marks_in_order",
+    "finished_task_leaves_no_records",
+    "plan_reaches_every_running_task",
+    "completed_ids_increase",
+    "union_state_ends_together",
+)
+
+PROPERTIES: tuple[str, ...] = (
+    *SYNC_PROPERTIES,
+    *OWN_PROPERTIES,
+    *(name for name in JOB_PROPERTIES if name in _OF_JOBS),
+)
+
+OWN_GOALS: tuple[str, ...] = (
+    "crashed_between_data_and_checkpoint",
+    "committed_again",
+    "committed_before_the_crash",
+    "in_flight_records_restored",
+    "redelivered_record_dropped",
+    "redelivered_record_still_under_way",
+    "commits_reported_out_of_order",
+    "state_ready_before_its_predecessor",
+    "commit_refused",
+    "several_transactions_in_one_commit",
+    "restored_after_end_of_data",
+    "snapshot_during_commit",
+)
+
+_NOT_HERE = (
+    "stopped_under_backlog_drain",
+    "stopped_under_backlog_no_drain",
+    "upload_failed",
+    "uploads_reordered",
+    "rejected_records",
+    "interval_counts_differ",
+    "counts_differ",
+    "state_rejected",
+)
+
+GOALS: tuple[str, ...] = (
+    *OWN_GOALS,
+    *(name for name in (*SYNC_GOALS, *JOB_GOALS) if name not in _NOT_HERE),
+)

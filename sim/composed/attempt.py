@@ -1,0 +1,73 @@
+"""One attempt of a pipeline: source, sockets, destination, and the job within the destination."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from sim.composed.committer import Committer
+from sim.composed.inlet import RecordInlet
+from sim.jobs.attempt import Attempt as JobAttempt
+from sim.sync.attempt import Attempt as SyncAttempt
+
+if TYPE_CHECKING:
+    from sim.composed.destination import PipelineDestination
+    from sim.composed.job import PipelineJob
+    from sim.composed.sink import StoreSink
+    from sim.composed.world import PipelineWorld
+    from sim.jobs.graph import TaskSpec
+    from sim.jobs.snapshot import JobCheckpoint, TaskSnapshot
+    from sim.jobs.task import Task
+    from sim.sync.intervals import Intervals
+
+
+class PipelineAttempt(SyncAttempt):
+    """An attempt; whatever fails in it, source, job or send, ends all of it."""
+
+    world: PipelineWorld
+    destination: PipelineDestination
+
+    def __init__(self, world: PipelineWorld, base: tuple[Intervals, ...]) -> None:
+        super().__init__(world, base)
+
+    def make_destination(self) -> PipelineDestination:
+        """Make the destination, and in it the job from its latest completed checkpoint."""
+        self.world.ledger.attempt_begins(self)
+        return self.world.parts.destination(self)
+
+    def begin(self) -> None:
+        """Start source and destination, then the job."""
+        super().begin()
+        self.destination.job.begin()
+
+
+class PipelineTasks(JobAttempt):
+    """The job's tasks in one attempt: readers are fed from sockets, sinks write to the store."""
+
+    world: PipelineJob
+
+    def __init__(self, world: PipelineJob, number: int, restored: JobCheckpoint | None) -> None:
+        self.inlets: list[RecordInlet] = []
+        self._pipeline = world.pipeline
+        self._sync = world.pipeline.beginning
+        super().__init__(world, number, restored)
+
+    def make_inlet(self, task: Task) -> RecordInlet:
+        """Make the queue in front of a reader."""
+        inlet = RecordInlet(task, self._pipeline.pipeline.readers.buffer_records)
+        self.inlets.append(inlet)
+        return inlet
+
+    def make_sink(self, spec: TaskSpec, restored: TaskSnapshot | None) -> StoreSink:
+        """Make a sink on its partition of the store."""
+        store = self._pipeline.store
+        committer = Committer(self._sync, store, store.keys[spec.subtask])
+        return self._pipeline.parts.sink(self, spec, restored, committer)
+
+    def progress(self) -> None:
+        """Note a sign of life of the job, and so of the whole attempt."""
+        super().progress()
+        self._sync.sign()
+
+    def sinks(self) -> list[StoreSink]:
+        """Return the sinks that were not deployed as finished."""
+        return [cast("StoreSink", task.sink) for task in self.tasks if task.sink is not None]

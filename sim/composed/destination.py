@@ -1,0 +1,231 @@
+"""The destination of a pipeline: records go through the job, and are reported when stored.
+
+A record that is delivered again, because the attempt before did not return a state that covers it,
+may be part of the checkpoint that the job was restored from.  The readers know what that holds and
+drop such a record; its durability is reported all the same, under the id of this attempt: at once
+when the store has it, else when what the checkpoint holds of it in flight has reached the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from models.coordinator.plan import FinishedState
+from models.ordering import Effect, Level, RecordsDurable, ReportIncomplete
+from scenarios.composed import READERS
+from scenarios.sync_faults import Point
+from sim.composed.identity import identity
+from sim.jobs.snapshot import WATERMARK
+from sim.sync.destination import Destination
+from sim.sync.kinds import KIND_COMPLETE, KIND_POLL
+from sim.sync.messages import RecordPacket
+
+if TYPE_CHECKING:
+    from simpy import Event
+
+    from sim.composed.attempt import PipelineAttempt
+    from sim.composed.inlet import RecordInlet
+    from sim.composed.job import PipelineJob
+    from sim.sync.attempt import Attempt
+    from sim.sync.socket import Socket
+    from sim.sync.uploads import Intake, Storage
+
+
+class SocketIntake:
+    """What takes the records of one socket in: the queue of the reader that the socket has."""
+
+    def __init__(self, destination: PipelineDestination, inlet: RecordInlet) -> None:
+        self._destination = destination
+        self._inlet = inlet
+
+    def add(self, packet: RecordPacket, wire_id: str) -> None:
+        """Take a packet in."""
+        self._destination.take_in(packet, wire_id, self._inlet)
+
+    def close_all(self) -> None:
+        """Do nothing: readers end together, when the last socket has ended."""
+
+    def room(self) -> Event | None:
+        """Return the wait for room in the reader's queue."""
+        return self._inlet.room()
+
+
+class JobStorage:
+    """The job as the place where records become durable."""
+
+    def __init__(self, destination: PipelineDestination) -> None:
+        self._destination = destination
+
+    @property
+    def idle(self) -> bool:
+        """Whether the job has ended and everything that it stored is reported."""
+        return self._destination.job.ended and not self._destination.reports_under_way
+
+
+class PipelineDestination(Destination):
+    """The destination of one attempt."""
+
+    def __init__(self, attempt: PipelineAttempt) -> None:
+        self.reports_under_way = 0
+        self._pipeline = attempt.world
+        self._whole: PipelineAttempt = attempt
+        self._owners: dict[int, tuple[RecordPacket, str]] = {}
+        self._stored: list[int] = []  # dropped, and in the store already
+        self._last_report = 0
+        self._incomplete = False
+        self.job: PipelineJob = self._pipeline.deploy_job(attempt)
+        self.seen: dict[int, None] | None = self._taken_in()
+        self.under_way: dict[int, None] = self._restored_under_way()
+        super().__init__(attempt)
+
+    def make_paths(self, attempt: Attempt) -> tuple[Storage, Sequence[Intake]]:
+        """Give the readers their sockets in turn."""
+        inlets = self.job.attempt.inlets
+        paths = [SocketIntake(self, inlets[s.index % len(inlets)]) for s in attempt.sockets]
+        return JobStorage(self), paths
+
+    # What the restored checkpoint says ----------------------------------------------------------
+
+    def _taken_in(self) -> dict[int, None] | None:
+        """Return what the readers had taken in before the cut; None stands for everything."""
+        restored = self.job.attempt.restored
+        if restored is None:
+            return {}
+        if restored.vertices[READERS] is FinishedState.FULL:
+            self._pipeline.env.goals.reach("restored_after_end_of_data")
+            return None
+        readers = self.job.graph.tasks_of(READERS)
+        return {
+            record: None
+            for index in readers
+            if index in restored.tasks
+            for record in restored.tasks[index].state
+        }
+
+    def _restored_under_way(self) -> dict[int, None]:
+        """Return what the checkpoint holds of records that the store does not cover."""
+        tasks = self.job.attempt
+        found: dict[int, None] = {}
+        restored = tasks.restored
+        for snapshot in restored.tasks.values() if restored is not None else ():
+            for part in (snapshot.input_state, snapshot.output_state):
+                for elements in part.values():
+                    found |= {record: None for _, record in elements if record != WATERMARK}
+        if found:
+            self._pipeline.env.goals.reach("in_flight_records_restored")
+        for sink in tasks.sinks():
+            for name in sink.under_way:
+                found |= dict.fromkeys(tasks.external.transactions[name].records)
+        return found
+
+    # Input ------------------------------------------------------------------------------------
+
+    def take_in(self, packet: RecordPacket, wire_id: str, inlet: RecordInlet) -> None:
+        """Hand the records of a packet to a reader, but those that the job has already."""
+        feed = packet.partition.feed.index
+        goals = self._pipeline.env.goals
+        for position in range(packet.low, packet.high):
+            record = identity(feed, position)
+            self._owners[record] = (packet, wire_id)
+            if not self.has(record):
+                inlet.put(record)
+            elif record in self.under_way:
+                goals.reach("redelivered_record_still_under_way")
+            else:
+                goals.reach("redelivered_record_dropped")
+                self._stored.append(record)
+
+    def has(self, record: int) -> bool:
+        """Say whether the restored checkpoint has a record."""
+        return self.seen is None or record in self.seen
+
+    def _on_packet(self, socket: Socket, packet: RecordPacket) -> None:
+        super()._on_packet(socket, packet)
+        stored, self._stored = self._stored, []
+        if stored:
+            self._report_records(stored)
+            self.request_flush()
+
+    def _on_end(self, socket: Socket) -> None:
+        super()._on_end(socket)
+        if self._incomplete:
+            self._whole.fail("the input ended before every stream was complete")
+        if not self.open_sockets:
+            self.job.end_input()
+
+    def _carry_out(self, effect: Effect) -> None:
+        super()._carry_out(effect)
+        if isinstance(effect, ReportIncomplete):
+            self._incomplete = True
+
+    # Durability -------------------------------------------------------------------------------
+
+    def commit_finished(self, records: tuple[int, ...], number: int) -> None:
+        """Report a commit to the core, perhaps after a while."""
+        store = self._pipeline.store
+        delay_ns = store.faults.report_delay_ns(number)
+        longest_ns = store.table.report_ns
+        if longest_ns:
+            delay_ns += self._pipeline.env.stream("report").integer(0, longest_ns)
+        self.reports_under_way += 1
+        entity = self._entity
+        self._whole.call_in(delay_ns, KIND_COMPLETE, entity, self._report_commit, records, number)
+
+    def job_ended(self) -> None:
+        """Ask for the verdict: everything is stored."""
+        self._whole.call_in(0, KIND_POLL, self._entity, self._finish_when_idle)
+
+    def _report_commit(self, records: tuple[int, ...], number: int) -> None:
+        self.reports_under_way -= 1
+        self._whole.sign()
+        if number < self._last_report:
+            self._pipeline.env.goals.reach("commits_reported_out_of_order")
+        self._last_report = max(self._last_report, number)
+        self._report_records(records)
+        self._whole.point(Point.AFTER_PERSIST)
+        self.request_flush()
+        self._finish_when_idle()
+
+    def _report_records(self, records: Iterable[int]) -> None:
+        """Report records under the ids of this attempt, each once."""
+        counts: dict[tuple[int, str], list[int]] = {}
+        chunks: dict[int, list[int]] = {}
+        packets: list[RecordPacket] = []
+        for record in records:
+            self.under_way.pop(record, None)
+            owner = self._owners.pop(record, None)
+            if owner is None:
+                continue  # restored, and not delivered again so far
+            packet, wire_id = owner
+            if not self._pipeline.ledger.is_durable(record):
+                says = f"record {record} of id {wire_id} is reported, which is not in the store"
+                self._pipeline.note("reported_records_are_durable", says)
+            entry = counts.setdefault((packet.stream, wire_id), [0, 0])
+            entry[0] += 1
+            entry[1] += packet.size_bytes // packet.count
+            own = chunks.setdefault(packet.low << 20 | packet.partition.feed.index, [])
+            if not own:
+                packets.append(packet)
+            own.append(record)
+        for packet in packets:
+            self._enter(packet, len(chunks[packet.low << 20 | packet.partition.feed.index]))
+        for (stream, wire_id), (count, size) in counts.items():
+            self._env.trace.record("reported", self._entity, stream, wire_id, count)
+            self.deliver(
+                RecordsDurable(
+                    stream=self._descriptors[stream],
+                    id=wire_id,
+                    count=count,
+                    size_bytes=size,
+                    level=Level.COMPLETE,
+                )
+            )
+
+    def _enter(self, packet: RecordPacket, count: int) -> None:
+        """Enter into the ground truth that records of a packet were reported."""
+        part = RecordPacket(packet.partition, packet.stream, low=0, high=count, size_bytes=0)
+        part.interval = packet.interval
+        self._properties.records.on_report(self._whole, part, 0, Level.COMPLETE)
+        packet.partition.durable += count
+        packet.partition.last_durable_ns = self._env.now

@@ -1,0 +1,65 @@
+"""What must hold when a run has completed: every record once, in the store and in every state."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from models.coordinator.plan import FinishedState
+from scenarios.composed import READERS
+from scenarios.jobs import Mode
+from sim.composed.identity import row_name
+from sim.jobs.account import differences
+
+if TYPE_CHECKING:
+    from sim.composed.world import PipelineWorld
+
+
+def check_end(world: PipelineWorld) -> None:
+    """Compare the store and the state of the stages with the records of the source.
+
+    A job whose checkpoints are at-least-once owes no more than that.
+    """
+    expected = Counter(world.ledger.all_records())
+    exactly = world.pipeline.checkpointing.mode is not Mode.AT_LEAST_ONCE
+    found = world.store.durable()
+    _note_missing(world, expected, found)
+    if exactly and found - expected:
+        extra = found - expected
+        name = row_name(min(extra))
+        says = f"{sum(extra.values())} rows too many in the store, such as of record {name}"
+        world.note("exactly_once_output", says)
+    lost = _without_whole_state(world)
+    job = world.job
+    for vertex in job.graph.vertices:
+        if vertex.name in lost:
+            continue
+        tasks = job.graph.tasks_of(vertex.name)
+        state = Counter(record for index in tasks for record in job.attempt.tasks[index].state)
+        says_state = differences(expected, state if exactly else state & expected)
+        if says_state is not None:
+            world.note("exactly_once_state", f"state of {vertex.name}: {says_state}")
+
+
+def _note_missing(world: PipelineWorld, expected: Counter[int], found: Counter[int]) -> None:
+    missing = expected - found
+    if missing:
+        says = (
+            f"the run completed, but {sum(missing.values())} of {sum(expected.values())} records "
+            f"are not in the store, such as {row_name(min(missing))}"
+        )
+        world.note("no_record_lost", says)
+
+
+def _without_whole_state(world: PipelineWorld) -> frozenset[str]:
+    """Return the vertices that were restored after some of their subtasks had finished.
+
+    What a finished subtask held is not part of a checkpoint, and nothing asks for it any more.
+    """
+    found = {READERS} if world.job.lost_state else set()
+    return frozenset(found | world.job.lost_state)
+
+
+def finished_in(vertices: dict[str, FinishedState]) -> set[str]:
+    """Return the vertices of a checkpoint that had finished, wholly or partly."""
+    return {name for name, state in vertices.items() if state is not FinishedState.RUNNING}

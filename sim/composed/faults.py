@@ -1,0 +1,87 @@
+"""The fault plan of a composed pipeline, split by who has to ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import cast
+
+from scenarios.composed_faults import (
+    JOB_KINDS,
+    SYNC_KINDS,
+    ComposedFault,
+    CrashInCommit,
+    DelayReport,
+    ForeignCommit,
+    LoseStore,
+    RefuseCommits,
+    SlowStore,
+)
+from scenarios.job_faults import JobFault
+from scenarios.sync_faults import SyncFault
+
+_SYNC_TYPES = tuple(SYNC_KINDS.values())
+_JOB_TYPES = tuple(JOB_KINDS.values())
+
+
+def sync_faults(faults: Iterable[ComposedFault]) -> tuple[SyncFault, ...]:
+    """Return the faults of source, sockets and sends."""
+    return tuple(cast("SyncFault", one) for one in faults if isinstance(one, _SYNC_TYPES))
+
+
+def job_faults(faults: Iterable[ComposedFault]) -> tuple[JobFault, ...]:
+    """Return the faults of tasks and checkpoints."""
+    return tuple(cast("JobFault", one) for one in faults if isinstance(one, _JOB_TYPES))
+
+
+class StoreFaults:
+    """The faults of the store; each strikes once, or as often in a row as it says."""
+
+    def __init__(self, faults: Iterable[ComposedFault]) -> None:
+        self._crashes: list[int] = []
+        self._refusals: list[RefuseCommits] = []
+        self._slow: list[SlowStore] = []
+        self._delays: dict[int, int] = {}
+        self._losses: list[LoseStore] = []
+        self._foreign: list[ForeignCommit] = []
+        for fault in faults:
+            match fault:
+                case CrashInCommit():
+                    self._crashes.append(fault.commit)
+                case RefuseCommits():
+                    self._refusals.append(fault)
+                case SlowStore():
+                    self._slow.append(fault)
+                case DelayReport():
+                    delay = self._delays.get(fault.commit, 0)
+                    self._delays[fault.commit] = delay + fault.delay_ns
+                case LoseStore():
+                    self._losses.append(fault)
+                case ForeignCommit():
+                    self._foreign.append(fault)
+                case _:
+                    pass  # those of the sync and of the job are asked elsewhere
+
+    def crashes_in(self, commit: int) -> bool:
+        """Say whether the destination dies within the n-th commit."""
+        return commit in self._crashes
+
+    def refuses(self, commit: int) -> bool:
+        """Say whether the store refuses the n-th commit."""
+        return any(f.commit <= commit < f.commit + f.commits for f in self._refusals)
+
+    def step_ns(self, duration_ns: int, now: int) -> int:
+        """Return how long a durable step takes that begins now."""
+        factors = [f.factor for f in self._slow if f.at_ns <= now < f.at_ns + f.duration_ns]
+        return round(duration_ns * max(factors)) if factors else duration_ns
+
+    def report_delay_ns(self, commit: int) -> int:
+        """Return by how much the report of the n-th commit is late."""
+        return self._delays.get(commit, 0)
+
+    def losses(self, attempt: int) -> list[LoseStore]:
+        """Return what is gone when the n-th attempt begins."""
+        return [fault for fault in self._losses if fault.attempt == attempt]
+
+    def foreign_commits(self, attempt: int) -> list[ForeignCommit]:
+        """Return what another party has committed when the n-th attempt begins."""
+        return [fault for fault in self._foreign if fault.attempt == attempt]

@@ -1,0 +1,89 @@
+"""The job of a pipeline: attempts come and go with those of the sync around it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from models.barriers.reason import FailureReason
+from sim.composed.attempt import PipelineTasks
+from sim.composed.ends import finished_in
+from sim.jobs.world import JobWorld
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sim.composed.world import PipelineWorld
+    from sim.jobs.attempt import Attempt
+    from sim.jobs.faults import FaultPlan
+    from sim.jobs.snapshot import JobCheckpoint
+    from sim.jobs.task import Task
+    from sim.kernel import Wait
+
+
+class PipelineJob(JobWorld):
+    """The job over all attempts; its coordinator and completed checkpoints outlive them."""
+
+    attempt: PipelineTasks
+
+    def __init__(self, pipeline: PipelineWorld, faults: FaultPlan) -> None:
+        self.pipeline = pipeline
+        self.lost_state: set[str] = set()
+        super().__init__(
+            pipeline.env,
+            pipeline.pipeline.job(),
+            faults,
+            lifecycle_factory=pipeline.parts.lifecycle,
+        )
+        self.plan_faults()
+
+    def deploy(self, number: int, restored: JobCheckpoint | None) -> Attempt:
+        """Make the tasks and channels of an attempt."""
+        return PipelineTasks(self, number, restored)
+
+    def begin(self) -> None:
+        """Let the tasks work and the coordinator trigger."""
+        self._begin(self.attempt.restored)
+
+    def next_attempt(self) -> None:
+        """Make the next attempt from the latest completed checkpoint."""
+        self.ended = False
+        restored = self.redeploy()
+        if restored is not None:
+            self.lost_state |= finished_in(dict(restored.vertices))
+
+    def end_input(self) -> None:
+        """Say to every reader that nothing follows."""
+        for inlet in self.attempt.inlets:
+            inlet.close()
+
+    def halt(self, cause: str) -> None:
+        """Stop whatever runs: the attempt around it is over."""
+        self.recoveries.append((self.attempts, cause, self.env.now, None, 0))
+        self.attempt.alive = False
+        if self.running:
+            self.running = False
+            self.coordinator.suspend(FailureReason.JOB_FAILOVER_REGION)
+
+    def fail_over(self, cause: str) -> None:
+        """End the attempt around the job: what was read from sockets is lost with it."""
+        attempt = self.pipeline.attempt
+        if self.running and not self.ended and attempt is not None:
+            self.env.trace.record("failed", self.entity, cause)
+            attempt.end(f"the job failed: {cause}")
+
+    def task_finished(self, attempt: Attempt, task: Task) -> None:
+        """Record that a task has finished; with the last one the destination has stored all."""
+        super().task_finished(attempt, task)
+        if self.ended and self.pipeline.attempt is not None:
+            for sink in self.attempt.sinks():
+                sink.committer.close()
+            self.pipeline.attempt.destination.job_ended()
+
+    def violate(self, name: str, says: str) -> None:
+        """Report a property that does not hold."""
+        self.pipeline.note(name, says)
+
+    def waits(self) -> Iterator[Wait]:
+        """Return who waits for whom in the job."""
+        if not self.ended:
+            yield from self._waits()

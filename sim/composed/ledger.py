@@ -1,0 +1,92 @@
+"""The world's own account of the store: which records have a row there, whatever anybody says.
+
+It writes into the ground truth of the sync, against which releases are checked, so that "durable"
+means there: a row of the record is in the medium.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from models.store import Area
+from scenarios.composed import SINK
+from sim.composed.identity import identity, place, record_of
+from sim.jobs.external import Status
+from sim.sync.intervals import IntervalSet
+
+if TYPE_CHECKING:
+    from sim.composed.attempt import PipelineAttempt
+    from sim.composed.world import PipelineWorld
+    from sim.jobs.snapshot import JobCheckpoint
+
+
+class Ledger:
+    """The account of one run."""
+
+    def __init__(self, world: PipelineWorld) -> None:
+        self._world = world
+        self._truth = world.truth
+
+    def rows_durable(self, attempt: PipelineAttempt, records: Iterable[int]) -> None:
+        """Enter rows that are durable from now on."""
+        stored, durable = self._truth.stored, attempt.truth.durable
+        for record in records:
+            feed, position = place(record)
+            stored[feed].add(position, position + 1)
+            durable[feed].add(position, position + 1)
+            self._truth.stored_count += 1
+
+    def resync(self) -> None:
+        """Make the account anew from the rows that are there."""
+        stored = [IntervalSet() for _ in self._truth.feeds]
+        for record in sorted(self._world.store.durable()):
+            feed, position = place(record)
+            stored[feed].add(position, position + 1)
+        self._truth.stored[:] = stored
+
+    def attempt_begins(self, attempt: PipelineAttempt) -> None:
+        """Take what is durable from earlier attempts for durable in this one."""
+        truth = attempt.truth
+        truth.durable[:] = [IntervalSet(one.intervals()) for one in self._truth.stored]
+
+    def is_durable(self, record: int) -> bool:
+        """Say whether a record has a row."""
+        feed, position = place(record)
+        return self._truth.stored[feed].covers(position, position + 1)
+
+    def all_records(self) -> list[int]:
+        """Return every record of the source."""
+        return [
+            identity(feed.index, position)
+            for feed in self._truth.feeds
+            for position in range(feed.total)
+        ]
+
+    def check_store(self, restored: JobCheckpoint | None) -> None:
+        """Check that no checkpoint in the store speaks of rows that are not there."""
+        world = self._world
+        pending = {
+            name
+            for snapshot in (restored.tasks if restored else {}).values()
+            for name in snapshot.pending
+        }
+        for key in world.store.keys:
+            position = world.store.stored_state(key).position
+            rows = {record_of(name) for name in world.store.medium.rows(Area.DATA, key)}
+            prefix = f"{SINK}/{key.partition} #"
+            missing = sorted(
+                record
+                for name, transaction in world.job.external.transactions.items()
+                if name.startswith(prefix)
+                and (transaction.checkpoint_id or position + 1) <= position
+                and (transaction.status is Status.COMMITTED or name in pending)
+                for record in transaction.records
+                if record not in rows
+            )
+            if missing:
+                says = (
+                    f"the store says that {SINK}/{key.partition} holds checkpoint {position}, but "
+                    f"{len(missing)} records of it are not there"
+                )
+                world.note("no_checkpoint_ahead_of_data", says)

@@ -1,0 +1,81 @@
+"""The sink of the pipeline: its transactions are committed through the store.
+
+What is pre-committed lies in the job's checkpoint until it is durable in the store.  A restored
+sink reads the store: what its checkpoint covers is taken for committed, the rest is committed
+again; that is exactly once where data and checkpoint are one step, and at least once elsewhere,
+which rows by name (upserts) make whole.
+
+Source: Apache Flink, `GenericWriteAheadSink` with its committer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sim.composed.committer import Batch
+from sim.jobs.sink import SinkWriter
+
+if TYPE_CHECKING:
+    from sim.composed.committer import Committer
+    from sim.jobs.attempt import Attempt
+    from sim.jobs.graph import TaskSpec
+    from sim.jobs.snapshot import TaskSnapshot
+
+
+class StoreSink(SinkWriter):
+    """A sink subtask of one attempt.
+
+    A transaction counts as pending until it is durable: a snapshot that is taken during a commit
+    holds it, so that a crash of that commit does not lose it.
+    """
+
+    def __init__(
+        self,
+        attempt: Attempt,
+        spec: TaskSpec,
+        restored: TaskSnapshot | None,
+        committer: Committer,
+    ) -> None:
+        self.committer = committer
+        self.under_way: dict[str, None] = {}
+        super().__init__(attempt, spec, restored)
+
+    @property
+    def busy(self) -> bool:
+        """Say whether a commit is under way."""
+        return bool(self.under_way)
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """Return the names of the transactions that are not durable, oldest first."""
+        if self.under_way:
+            self._attempt.goal("snapshot_during_commit")
+        return (*self.under_way, *super().pending)
+
+    def recover(self, names: tuple[str, ...]) -> None:
+        """Commit what the restored snapshot has pending and the store does not cover."""
+        for name in names:
+            checkpoint = self._attempt.external.transactions[name].checkpoint_id or 0
+            if checkpoint <= self.committer.position:
+                self._attempt.goal("committed_before_the_crash")
+                super().conclude(name)
+            else:
+                self._attempt.goal("committed_again")
+                self.conclude(name)
+
+    def conclude(self, name: str) -> None:
+        """Begin to write a transaction to the store."""
+        transaction = self._attempt.external.transactions[name]
+        self.under_way[name] = None
+        batch = Batch(
+            transaction.checkpoint_id or 0,
+            tuple(transaction.records),
+            lambda: self._durable(name),
+        )
+        self.committer.add(batch)
+
+    def _durable(self, name: str) -> None:
+        del self.under_way[name]
+        super().conclude(name)
+        if not self.under_way:
+            self._attempt.tasks[self._spec.index].ending.writes_settled()

@@ -1,0 +1,144 @@
+"""The store behind the sink: its medium, its checkpoints, and what a durable step costs.
+
+Each sink subtask owns one partition of the store; its position is the number of the last job
+checkpoint whose transaction it holds.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from models.store import (
+    Area,
+    Checkpoints,
+    GroupCodec,
+    LocalTopics,
+    Order,
+    Part,
+    PartitionState,
+    PlainCodec,
+    Slot,
+    SyncRules,
+    TopicPartition,
+    decode_state,
+    encode_state,
+)
+from scenarios.composed import OffsetReset, Placement, StepOrder, Writes
+from scenarios.composed_faults import Lost
+from sim.composed.identity import record_of, row_name
+
+if TYPE_CHECKING:
+    from scenarios.composed import Pipeline
+    from sim.composed.faults import StoreFaults
+    from sim.composed.parts import Parts
+    from sim.kernel import Environment
+
+TOPIC = "pipeline_v1"
+# A group that starts at the latest offset takes every transaction for committed.
+_EVERYTHING = 1 << 40
+
+
+class Store:
+    """What outlives the attempts of a run at the sink's side."""
+
+    def __init__(
+        self, env: Environment, model: Pipeline, faults: StoreFaults, parts: Parts
+    ) -> None:
+        self.table = model.store
+        self.faults = faults
+        self.keys = tuple(TopicPartition(TOPIC, i) for i in range(model.sink.parallelism))
+        colocated = self.table.placement is Placement.COLOCATED
+        self.group = self.table.placement is Placement.CONSUMER_GROUP_BLOB
+        first = self.table.order is StepOrder.CHECKPOINT_FIRST or parts.checkpoint_first
+        self.rules = SyncRules(
+            order=Order.CHECKPOINT_FIRST if first else Order.DATA_FIRST,
+            atomic=colocated and not parts.two_steps,
+        )
+        self.medium = parts.medium(atomic=self.rules.atomic)
+        self.hooked = self.table.hooked or colocated
+        topics = LocalTopics()
+        topics.register(TOPIC, len(self.keys))
+        self.checkpoints = Checkpoints(
+            self.medium,
+            topics,
+            codec=GroupCodec() if self.group else PlainCodec(),
+            slot=Slot.CUSTOM,
+            remote=self.group,
+        )
+        self._env = env
+        self._stream = env.stream("store")
+        self._writer_free_ns = 0
+        self._commits = 0
+        self._writes = 0
+        self._opened: dict[TopicPartition, None] = {}
+
+    def next_commit(self) -> int:
+        """Number the commits of the run from 1."""
+        self._commits += 1
+        return self._commits
+
+    def row(self, record: int) -> str:
+        """Name the row that a write of a record makes."""
+        if self.table.writes is Writes.UPSERT:
+            return row_name(record)
+        self._writes += 1
+        return row_name(record, self._writes)
+
+    def begin_attempt(self, number: int) -> bool:
+        """Let happen what befalls the store between attempts; say whether rows were lost."""
+        self._writer_free_ns = 0
+        lost = False
+        for loss in self.faults.losses(number):
+            colocated = self.table.placement is Placement.COLOCATED
+            data = colocated or loss.what is not Lost.CHECKPOINT
+            slots = colocated or loss.what is not Lost.DATA
+            self.medium.lose(areas=(Area.DATA,) if data else (), slots=slots)
+            lost |= data
+        for fault in self.faults.foreign_commits(number):
+            key = self.keys[fault.subtask]
+            position = self.stored_state(key).position + fault.ahead
+            self.checkpoints.overwrite_blob(key, encode_state(PartitionState(position=position)))
+        return lost
+
+    def stored_state(self, key: TopicPartition) -> PartitionState:
+        """Return what the store says of a partition; an empty state when it says nothing."""
+        blob = self.checkpoints.get(key)
+        state = None if blob is None else decode_state(blob)
+        return PartitionState() if state is None else state
+
+    def opening_state(self, key: TopicPartition) -> PartitionState:
+        """Return what a sink subtask starts from."""
+        state = self.stored_state(key)
+        latest = self.group and self.table.reset is OffsetReset.LATEST
+        if latest and self.checkpoints.get(key) is None and key in self._opened:
+            return PartitionState(position=_EVERYTHING)
+        self._opened[key] = None
+        return state
+
+    def step_ns(self, part: Part, rows: int) -> int:
+        """Return after how long a step that begins now is durable.
+
+        One file has one writer, so that co-located transactions follow each other.
+        """
+        table, now = self.table, self._env.now
+        match part:
+            case Part.BOTH:
+                median = table.transaction_ns + rows * table.row_ns
+            case Part.DATA:
+                median = table.data_ns + rows * table.row_ns
+            case Part.CHECKPOINT:
+                median = table.remote_ns if self.group else table.checkpoint_ns
+        drawn = self._stream.lognormal_ns(median, table.spread) if median else 0
+        duration = self.faults.step_ns(drawn, now)
+        if part is not Part.BOTH:
+            return duration
+        self._writer_free_ns = max(now, self._writer_free_ns) + duration
+        return self._writer_free_ns - now
+
+    def durable(self) -> Counter[int]:
+        """Return how many rows each record has in the store."""
+        found: Counter[int] = Counter()
+        for key in self.keys:
+            found.update(record_of(name) for name in self.medium.rows(Area.DATA, key))
+        return found

@@ -1,0 +1,22 @@
+"""The result tables of a composed pipeline: those of the sync, and the job's checkpoints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sim.jobs.tables import job_rows
+from sim.sync.tables import tables as sync_tables
+
+if TYPE_CHECKING:
+    from sim.composed.world import PipelineWorld
+    from sim.rows import RunResult
+
+
+def tables(world: PipelineWorld) -> RunResult:
+    """Return all tables of a run that has ended."""
+    result = sync_tables(world)
+    checkpoints, task_checkpoints, tasks = job_rows(world.spec.run_key, world.job)
+    result.checkpoints += checkpoints
+    result.task_checkpoints = task_checkpoints
+    result.tasks = tasks
+    return result

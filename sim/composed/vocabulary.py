@@ -1,0 +1,16 @@
+"""How the trace of a composed pipeline reads: as that of a sync, of a job and of a store."""
+
+from __future__ import annotations
+
+from sim.jobs.vocabulary import VOCABULARY as JOB
+from sim.story import Telling, Vocabulary
+from sim.sync.vocabulary import VOCABULARY as SYNC
+
+_STORE: Vocabulary = {
+    "commit": Telling("begins commit {number}", "number", begins="commit:number"),
+    "step": Telling("has made {part} of commit {number} durable", "number part"),
+    "refused_commit": Telling("refuses commit {number}: {reason}", "number reason", always=True),
+}
+
+# A sync tells of its sends and states by the same words as alone; "violated" is the same in both.
+VOCABULARY: Vocabulary = {**JOB, **SYNC, **_STORE}

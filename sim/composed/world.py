@@ -1,0 +1,116 @@
+"""The world of a composed pipeline: the world of a sync whose destination is a job with a store.
+
+One kernel, one trace, one account.  Attempts follow each other as the platform orders: each begins
+with the source at the last state that the platform holds, with the job at its latest completed
+checkpoint, and with the sinks at what the store says.  Unlike the sync alone, a run goes on after a
+violation, so that an anti-pattern shows what it loses in the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from scenarios.composed import Pipeline
+from scenarios.composed_faults import ComposedFault
+from scenarios.composed_names import GOALS, PROPERTIES
+from sim.composed.attempt import PipelineAttempt
+from sim.composed.faults import StoreFaults, job_faults, sync_faults
+from sim.composed.job import PipelineJob
+from sim.composed.ledger import Ledger
+from sim.composed.parts import Parts
+from sim.composed.store import Store
+from sim.jobs.faults import FaultPlan
+from sim.kernel import explain_waits
+from sim.properties.ordering import OrderingProperties
+from sim.properties.ordering_story import state_story
+from sim.sync.waiting import waits
+from sim.sync.world import SyncWorld
+
+if TYPE_CHECKING:
+    from sim.sync.attempt import Attempt
+    from sim.sync.intervals import Intervals
+    from sim.sync.truth import SourceState
+    from sim.world import RunSpec
+
+
+class PipelineProperties(OrderingProperties):
+    """The properties of the sync, of the job and of the store; the first of each name is kept."""
+
+    @property
+    def violated(self) -> bool:
+        """Nothing ends a run early."""
+        return False
+
+    def violate(self, name: str, says: str, state: SourceState | None = None) -> None:
+        """Note a violation, the first time that a property does not hold."""
+        if name not in PROPERTIES:
+            raise KeyError(name)
+        if any(row.property == name for row in self.violations):
+            return
+        row = self._world.spec.violation(
+            name,
+            self._env.now,
+            says,
+            story=state_story(self._truth, state) if state is not None else [],
+            scope=None if state is None else state.scope,
+            index=None if state is None else state.index,
+        )
+        self.violations.append(row)
+        self._env.trace.record("violated", self._world.entity, name, says)
+
+
+class PipelineWorld(SyncWorld):
+    """One run; `beginning` is the attempt that is being made or runs."""
+
+    attempt: PipelineAttempt | None
+    beginning: PipelineAttempt
+    job: PipelineJob
+
+    def __init__(self, spec: RunSpec, parts: Parts) -> None:
+        self.pipeline = cast("Pipeline", spec.scenario.model)
+        self.parts = parts
+        plan = cast("tuple[ComposedFault, ...]", spec.scenario.faults)
+        scenario = replace(spec.scenario, model=self.pipeline.sync(), faults=sync_faults(plan))
+        super().__init__(replace(spec, scenario=scenario, core=parts.core, twin=None))
+        self.spec = spec
+        for name in GOALS:
+            self.env.goals.counts.setdefault(name, 0)
+        self.properties = PipelineProperties(self)
+        self.store = Store(self.env, self.pipeline, StoreFaults(plan), parts)
+        self.ledger = Ledger(self)
+        self._job_faults = FaultPlan(job_faults(plan))
+        self._deployed = False
+
+    def note(self, name: str, says: str) -> None:
+        """Note that a property does not hold."""
+        self.properties.violate(name, says)
+
+    def make_attempt(self, base: tuple[Intervals, ...]) -> PipelineAttempt:
+        """Let happen what befalls the store between attempts, then make the next one."""
+        number = len(self.truth.attempts) + 1
+        if self.store.begin_attempt(number):
+            self.ledger.resync()
+        return PipelineAttempt(self, base)
+
+    def deploy_job(self, attempt: PipelineAttempt) -> PipelineJob:
+        """Make the tasks of the job for an attempt."""
+        self.beginning = attempt
+        if self._deployed:
+            self.job.next_attempt()
+            self.ledger.check_store(self.job.attempt.restored)
+        else:
+            self._deployed = True
+            self.job = PipelineJob(self, self._job_faults)
+        return self.job
+
+    def attempt_ended(self, attempt: Attempt, reason: str | None) -> None:
+        """Stop the job with its attempt."""
+        self.job.halt(reason or "the end")
+        super().attempt_ended(attempt, reason)
+
+    def explain(self) -> str:
+        """Say who waits for whom, in the sync and in the job."""
+        if self.attempt is None:
+            return ""
+        return explain_waits([*waits(self.attempt), *self.job.waits()])
