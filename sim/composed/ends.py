@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from models.coordinator.plan import FinishedState
-from scenarios.composed import READERS
 from scenarios.jobs import Mode
 from sim.composed.identity import row_name
 from sim.jobs.account import differences
@@ -29,10 +27,10 @@ def check_end(world: PipelineWorld) -> None:
         name = row_name(min(extra))
         says = f"{sum(extra.values())} rows too many in the store, such as of record {name}"
         world.note("exactly_once_output", says)
-    lost = _without_whole_state(world)
     job = world.job
     for vertex in job.graph.vertices:
-        if vertex.name in lost:
+        # What a finished subtask held is not part of a checkpoint; nothing asks for it any more.
+        if vertex.name in job.lost_state:
             continue
         tasks = job.graph.tasks_of(vertex.name)
         state = Counter(record for index in tasks for record in job.attempt.tasks[index].state)
@@ -49,17 +47,3 @@ def _note_missing(world: PipelineWorld, expected: Counter[int], found: Counter[i
             f"are not in the store, such as {row_name(min(missing))}"
         )
         world.note("no_record_lost", says)
-
-
-def _without_whole_state(world: PipelineWorld) -> frozenset[str]:
-    """Return the vertices that were restored after some of their subtasks had finished.
-
-    What a finished subtask held is not part of a checkpoint, and nothing asks for it any more.
-    """
-    found = {READERS} if world.job.lost_state else set()
-    return frozenset(found | world.job.lost_state)
-
-
-def finished_in(vertices: dict[str, FinishedState]) -> set[str]:
-    """Return the vertices of a checkpoint that had finished, wholly or partly."""
-    return {name for name, state in vertices.items() if state is not FinishedState.RUNNING}

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from models.barriers.reason import FailureReason
 from sim.composed.attempt import PipelineTasks
-from sim.composed.ends import finished_in
 from sim.jobs.world import JobWorld
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ class PipelineJob(JobWorld):
 
     def __init__(self, pipeline: PipelineWorld, faults: FaultPlan) -> None:
         self.pipeline = pipeline
-        self.lost_state: set[str] = set()
         super().__init__(
             pipeline.env,
             pipeline.pipeline.job(),
@@ -47,9 +45,7 @@ class PipelineJob(JobWorld):
     def next_attempt(self) -> None:
         """Make the next attempt from the latest completed checkpoint."""
         self.ended = False
-        restored = self.redeploy()
-        if restored is not None:
-            self.lost_state |= finished_in(dict(restored.vertices))
+        self.redeploy()
 
     def end_input(self) -> None:
         """Say to every reader that nothing follows."""
