@@ -141,19 +141,26 @@ class Store:
     )
     writes: Writes = choice("upsert", Writes, says="what a record becomes", source=_CHOICE)
     reset: OffsetReset = choice(
-        "earliest", OffsetReset, says="where a group without offset starts", source="Apache Kafka"
+        "earliest",
+        OffsetReset,
+        says="where a group without offset starts",
+        source="Source: Apache Kafka, auto.offset.reset.",
     )
     transaction_ns: int = duration_ns(
         "5 ms",
         says="one transaction with rows and checkpoint",
-        source="measured: duckdb 1.5.6, 100 rows in one set-based statement",
+        source="Source: DuckDB 1.5.6, measured: 100 rows in one set-based statement.",
     )
     data_ns: int = duration_ns(
-        "5 ms", says="one commit of rows alone", source="measured: duckdb 1.5.6"
+        "5 ms", says="one commit of rows alone", source="Source: DuckDB 1.5.6, measured."
     )
-    row_ns: int = duration_ns("700 ns", says="each row of them", source="measured: duckdb 1.5.6")
+    row_ns: int = duration_ns(
+        "700 ns", says="each row of them", source="Source: DuckDB 1.5.6, measured."
+    )
     checkpoint_ns: int = duration_ns(
-        "300 us", says="one checkpoint alone", source="measured: SQLite with a synchronous log"
+        "300 us",
+        says="one checkpoint alone",
+        source="Source: SQLite with a synchronous log, measured.",
     )
     remote_ns: int = duration_ns(
         "5 ms", says="one remote commit of an offset", source="assumption: a near broker"
