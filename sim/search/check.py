@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from multiprocessing import get_context
 
 from sim.kernel import Exploration
-from sim.search.trial import Subject, Trial, trial, with_story
+from sim.rows import ViolationRow
+from sim.search.trial import Subject, Trial, replay_of, trial, with_story
 
 EXHAUSTIVE = "exhaustive"
+# The property that is violated when the same run has two digests.
+RUN_REPEATS = "a_run_repeats"
 # Trials that a worker does at a time: enough to make the hand-over cheap, few enough to stop soon.
 _CHUNK = 16
 
@@ -70,7 +73,8 @@ def check(
 
     With "exhaustive" as the only policy each seed is run under every order of ties, at most
     `orders`, in one process.  jobs: processes; the report does not depend on their number.
-    keep_going: do not stop; progress: called with the number of runs after each.
+    keep_going: do not stop; progress: called with the number of runs after each.  In the end the
+    first run is repeated: another digest than before is a violation of its own.
     """
     scenario = subject.scenario
     report = CheckReport(
@@ -83,7 +87,9 @@ def check(
     digest = blake2b(digest_size=16)
     explore = tuple(ties) == (EXHAUSTIVE,)
     trials = _explored(subject, report, orders) if explore else _trials(subject, seeds, ties, jobs)
+    first: Trial | None = None
     for found in trials:
+        first = first or found
         _count(report, found)
         digest.update(f"{found.seed} {found.ties} {found.digest}\n".encode())
         if progress is not None:
@@ -92,8 +98,29 @@ def check(
             report.unexpected.append(with_story(subject, found))
             if not keep_going:
                 break
+    if first is not None and not report.unexpected:
+        report.unexpected += _not_repeated(subject, first)
     report.digest = digest.hexdigest()
     return report
+
+
+def _not_repeated(subject: Subject, first: Trial) -> list[Trial]:
+    """Run again what was run first; return the second run if it was a different one."""
+    again = trial(subject, first.seed, first.ties)
+    if again.digest == first.digest:
+        return []
+    says = (
+        f"the digest of the first run was {first.digest}, and {again.digest} when it was repeated"
+    )
+    row = ViolationRow(
+        run_key="",
+        property=RUN_REPEATS,
+        at_ns=0,
+        says=says,
+        story="Something is kept from run to run, or differs from process to process.",
+        replay=replay_of(subject, first.seed, first.ties),
+    )
+    return [replace(again, violations=(row,))]
 
 
 def _count(report: CheckReport, found: Trial) -> None:

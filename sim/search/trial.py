@@ -113,14 +113,7 @@ def blame(subject: Subject, error: Exception, *, seed: int, ties: str) -> Violat
 
     Raises the error again, with the command that repeats it, when the core is ours.
     """
-    replay = replay_command(
-        subject.source or subject.scenario.name,
-        seed=seed,
-        ties=ties,
-        core=subject.core,
-        twin=subject.twin,
-        parameters=subject.parameters,
-    )
+    replay = replay_of(subject, seed, ties)
     if subject.core is None and subject.twin is None:
         error.add_note(f"in the run that this repeats: {replay}")
         raise error
@@ -131,6 +124,18 @@ def blame(subject: Subject, error: Exception, *, seed: int, ties: str) -> Violat
         says=f"{subject.core or subject.twin} raised {type(error).__name__}: {error}",
         story=_where(error),
         replay=replay,
+    )
+
+
+def replay_of(subject: Subject, seed: int, ties: str) -> str:
+    """Return the command that tells the story of a run of the subject."""
+    return replay_command(
+        subject.source or subject.scenario.name,
+        seed=seed,
+        ties=ties,
+        core=subject.core,
+        twin=subject.twin,
+        parameters=subject.parameters,
     )
 
 

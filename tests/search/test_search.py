@@ -9,6 +9,7 @@ import pytest
 from scenarios import LINKS
 from scenarios.catalogue import by_name
 from sim.search import Subject, check, hunt, trial
+from sim.search.check import RUN_REPEATS
 from sim.search.faults import with_random_faults
 from sim.search.trial import CORE_RAISED
 from tests.search.toy import Lose, Producer, Slow
@@ -76,6 +77,15 @@ def test_a_core_that_raises_is_a_violation_and_we_raising_is_not(toy):
     assert caught.value.__notes__ == [
         "in the run that this repeats: ckptsim replay toy --seed 4 --ties pct"
     ]
+
+
+def test_a_core_that_remembers_other_runs_is_found(toy):
+    """The first run is repeated in the end, and a second digest is a violation with its command."""
+    core = f"{__package__}.toy:remembering_core"
+    report = check(Subject(scenario=toy(), core=core), range(3))
+    (row,) = report.unexpected[0].violations
+    assert (row.property, report.passed) == (RUN_REPEATS, False)
+    assert row.replay == f"ckptsim replay toy --seed 0 --ties random --core {core}"
 
 
 def _without_model(scenario):

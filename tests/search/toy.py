@@ -71,6 +71,7 @@ VOCABULARY = {
     "made": Telling("makes item {index}", "scope index", begins="way:scope,index"),
     "served": Telling("serves {scope}/{index}", "scope index", ends="way:scope,index"),
     "lost": Telling("loses {scope}/{index}", "scope index", always=True),
+    "answer": Telling("answers {answer}", "answer"),
     "given": Telling("thanks {to}", "to"),
 }
 
@@ -102,8 +103,8 @@ def run(spec: RunSpec) -> RunResult:
             served.append((scope, number))
             missing = len(served) in lost
             kind = "lost" if missing else "served"
-            if missing and spec.core is not None:
-                spec.core(number)
+            if spec.core is not None:
+                env.trace.record("answer", counter, spec.core(number))
             env.trace.record(kind, counter, scope, number)
             if not missing:
                 env.trace.record("given", counter, scope)
@@ -163,3 +164,12 @@ def toy(monkeypatch):
 def raising_core(number: int) -> None:
     """Raise what no core may raise."""
     raise KeyError(number)
+
+
+_ASKED: list[int] = []
+
+
+def remembering_core(number: int) -> int:
+    """Keep something from run to run."""
+    _ASKED.append(number)
+    return len(_ASKED)
