@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Time zone of the JVM: simulated time has none, and rows must not depend on the machine's.
 JAVA_OPTIONS = ("-Duser.timezone=UTC", "-Dfile.encoding=UTF-8")
 LOCAL_MASTER = "local[*]"
-SHUFFLE_PARTITIONS = 4  # an assumption: tables of sweeps are small
+SHUFFLE_PARTITIONS = 2  # an assumption: tables of sweeps are small
 LOGGING = Path(__file__).parent / "templates" / "log4j2.properties"
 
 
@@ -86,6 +86,8 @@ def _settings(master: str, directory: Path, *, shuffle_partitions: int) -> dict[
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(shuffle_partitions),
+        # Planning again between stages costs more than it saves on small tables.
+        "spark.sql.adaptive.enabled": "false",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.driver.memory": "1g",
         "spark.driver.maxResultSize": "0",

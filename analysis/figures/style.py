@@ -28,6 +28,7 @@ BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK, YELLOW = (
 LINES = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK)
 # Colours never carry a meaning alone: lines differ in their dashes too.
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 GREY = "#777777"
 WIDTH = 7.2  # inches
 SETTINGS: dict[str, Any] = {

@@ -1,0 +1,201 @@
+"""Figures of barrier checkpoints: their parts over time, alignment per subtask, modes compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.style import (
+    BLUE,
+    DASHES,
+    GREEN,
+    GREY,
+    LINES,
+    MARKERS,
+    ORANGE,
+    PURPLE,
+    VERMILION,
+    count_label,
+    new_figure,
+    size_unit,
+    styled,
+    time_unit,
+)
+from analysis.figures.swept import scale_axis
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Part of a barrier checkpoint -> what it is, colour, pattern.
+PARTS = {
+    "start_delay_ns": ("until the first barrier", BLUE, ""),
+    "alignment_ns": ("alignment", ORANGE, "//"),
+    "sync_ns": ("synchronous part", GREEN, ".."),
+    "async_ns": ("asynchronous part", PURPLE, "xx"),
+}
+TOLERANCE = 0.25  # the band around "predicted = measured" that is drawn
+
+
+@styled
+def durations_over_time(checkpoints: pd.DataFrame) -> Figure:
+    """Draw the duration of each checkpoint of one run over its trigger time, and its parts.
+
+    checkpoints: rows of the table of checkpoints.  The parts are those of the slowest subtask and
+    need not add up to the duration; checkpoints that did not complete are crosses at the bottom.
+    """
+    figure = new_figure(3.6)
+    ax = figure.add_subplot()
+    done = checkpoints[checkpoints["status"] == "completed"].sort_values("triggered_ns")
+    lost = checkpoints[checkpoints["status"] != "completed"]
+    across = time_unit(checkpoints["triggered_ns"])
+    up = time_unit(done["duration_ns"])
+    x = done["triggered_ns"].to_numpy() / across.size
+    width = 0.7 * np.diff(x).min(initial=max(x.max(initial=1.0), 1.0))
+    bottom = np.zeros(len(done))
+    for part, (label, color, hatch) in PARTS.items():
+        height = done[part].fillna(0).to_numpy() / up.size
+        ax.bar(
+            x, height, width, bottom, color=color, hatch=hatch, edgecolor="white", lw=0.3,
+            label=label,
+        )  # fmt: skip
+        bottom = bottom + height
+    ax.plot(x, done["duration_ns"] / up.size, "o-", color="black", ms=3, lw=1, label="end to end")
+    ax.plot(
+        lost["triggered_ns"] / across.size, np.zeros(len(lost)), "x", color=VERMILION, ms=6,
+        label="not completed", clip_on=False,
+    )  # fmt: skip
+    ax.set_ylim(0, None)
+    ax.set_xlabel(f"simulated time of the trigger [{across.name}]")
+    ax.set_ylabel(f"checkpoint duration [{up.name}]")
+    ax.set_title(f"{count_label(len(checkpoints), len(lost))}", loc="right", fontsize=8)
+    figure.legend(loc="outside lower left", ncols=3)
+    return figure
+
+
+@styled
+def alignment_heat_map(task_checkpoints: pd.DataFrame) -> Figure:
+    """Draw how long each subtask aligned for each checkpoint of one run.
+
+    task_checkpoints: rows of the table of that name.  A subtask that took no part is left white.
+    """
+    wide = task_checkpoints.assign(
+        row=task_checkpoints["task"] + " " + task_checkpoints["subtask"].astype(str).str.zfill(3)
+    ).pivot_table(index="row", columns="checkpoint_id", values="alignment_ns", aggfunc="max")
+    unit = time_unit([float(np.nanmax(wide.to_numpy(), initial=0.0))])
+    figure = new_figure(min(9.0, 1.3 + 0.16 * max(6, len(wide))))
+    ax = figure.add_subplot()
+    image = ax.imshow(
+        wide.to_numpy() / unit.size, aspect="auto", cmap="cividis", interpolation="nearest"
+    )
+    step = max(1, len(wide) // 40)
+    ax.set_yticks(range(0, len(wide), step), wide.index[::step].tolist(), fontsize=7)
+    across = max(1, wide.shape[1] // 20)
+    names = [str(name) for name in wide.columns[::across]]
+    ax.set_xticks(range(0, wide.shape[1], across), names, fontsize=8)
+    ax.grid(visible=False)
+    ax.set_xlabel("checkpoint")
+    ax.set_ylabel("subtask")
+    figure.colorbar(image, ax=ax, label=f"alignment [{unit.name}]")
+    ax.set_title(count_label(len(task_checkpoints)), loc="right", fontsize=8)
+    return figure
+
+
+@styled
+def predicted_and_measured(pairs: pd.DataFrame, quantity: str) -> Figure:
+    """Draw predictions against measurements, with the line of equality and a tolerance band.
+
+    pairs: columns `family`, `predicted`, `measured` in one unit; quantity: what is compared, with
+    that unit.  Pairs of which one is zero are drawn at the edge of the logarithmic axes.
+    """
+    figure = new_figure(4.6, width=5.6)
+    ax = figure.add_subplot()
+    positive = pairs[["predicted", "measured"]].to_numpy()
+    positive = positive[positive > 0]
+    low, high = (positive.min() / 2, positive.max() * 2) if len(positive) else (0.5, 2.0)
+    line = np.array([low, high])
+    ax.plot(line, line, color=GREY, lw=1)
+    ax.fill_between(
+        line, line * (1 - TOLERANCE), line * (1 + TOLERANCE), color=GREY, alpha=0.15, lw=0,
+        label=f"within {100 * TOLERANCE:g} %",
+    )  # fmt: skip
+    families = list(pairs.groupby("family", sort=True))
+    for (family, group), color, marker in zip(
+        families, LINES * len(families), MARKERS * len(families), strict=False
+    ):
+        ax.plot(
+            group["measured"].clip(lower=low), group["predicted"].clip(lower=low),
+            marker=marker, color=color, ls="none", ms=5, alpha=0.8,
+            label=f"{family} ({count_label(len(group))})",
+        )  # fmt: skip
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlim(low, high)
+    ax.set_ylim(low, high)
+    ax.set_aspect("equal")
+    ax.set_xlabel(f"measured {quantity}")
+    ax.set_ylabel(f"predicted {quantity}")
+    figure.legend(loc="outside right upper")
+    return figure
+
+
+@styled
+def duration_against_back_pressure(table: pd.DataFrame) -> Figure:
+    """Draw checkpoint duration against back-pressure, one line per mode of the barriers.
+
+    table: columns `mode`, `backpressured_ratio`, `n`, `median_ns`, `low_ns`, `high_ns` (a band
+    around the median, such as the quartiles).
+    """
+    figure = new_figure(3.6)
+    ax = figure.add_subplot()
+    unit = time_unit(table["high_ns"])
+    modes = list(table.groupby("mode", sort=False))
+    for (mode, group), color, dashes, marker in zip(modes, LINES, DASHES, MARKERS, strict=False):
+        rows = group.sort_values("backpressured_ratio")
+        x = 100 * rows["backpressured_ratio"]
+        ax.fill_between(
+            x,
+            rows["low_ns"] / unit.size,
+            rows["high_ns"] / unit.size,
+            color=color,
+            alpha=0.18,
+            lw=0,
+        )
+        ax.plot(
+            x, rows["median_ns"] / unit.size, color=color, ls=dashes, marker=marker, ms=4,
+            label=f"{mode} ({count_label(int(rows['n'].sum()))})",
+        )  # fmt: skip
+    scale_axis(ax, table["median_ns"].to_numpy() / unit.size, vertical=True)
+    ax.set_xlim(0, 100)
+    ax.set_xlabel("share of time that the task is back-pressured [%]")
+    ax.set_ylabel(f"checkpoint duration, median and band [{unit.name}]")
+    figure.legend(loc="outside lower left", ncols=3)
+    return figure
+
+
+@styled
+def in_flight_bytes(checkpoints: pd.DataFrame) -> Figure:
+    """Draw the in-flight bytes that each checkpoint processed and persisted, over its trigger.
+
+    checkpoints: rows of the table of checkpoints of one run.
+    """
+    figure = new_figure(3.2)
+    ax = figure.add_subplot()
+    rows = checkpoints.sort_values("triggered_ns")
+    across = time_unit(rows["triggered_ns"])
+    up = size_unit(rows[["processed_bytes", "persisted_bytes"]].max())
+    for name, color, dashes, label in (
+        ("processed_bytes", BLUE, "-", "processed during the alignment"),
+        ("persisted_bytes", VERMILION, "--", "persisted with the checkpoint"),
+    ):
+        known = rows[rows[name].notna()]
+        ax.plot(
+            known["triggered_ns"] / across.size, known[name] / up.size, color=color, ls=dashes,
+            marker="o", ms=3, label=f"{label} ({count_label(len(known))})",
+        )  # fmt: skip
+    ax.set_ylim(0, None)
+    ax.set_xlabel(f"simulated time of the trigger [{across.name}]")
+    ax.set_ylabel(f"in-flight data [{up.name}]")
+    figure.legend(loc="outside lower left", ncols=2)
+    return figure

@@ -1,0 +1,137 @@
+"""Small tables of the shapes that figures take, made up but plausible."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from analysis import metrics
+
+COUNT, UPLOAD = "sync.sockets.count", "sync.destination.upload_ns"
+AXES = (COUNT, UPLOAD)
+
+
+def lasting(counts: tuple[int, ...] = (1, 2, 4, 8, 16), n: int = 200) -> list[pd.DataFrame]:
+    """Return checkpoints of the points of a grid; some are unfinished, many of the last."""
+    draws = np.random.default_rng(1)
+    return [
+        pd.DataFrame(
+            {
+                "scenario": "parallel",
+                "parameters": json.dumps({COUNT: count, UPLOAD: upload}),
+                "elapsed_ns": draws.lognormal(15 + 1 / count, 0.6, n).astype(int),
+                "ended": draws.random(n) > (0.5 if count == counts[-1] else 0.02),
+            }
+        )
+        for count in counts
+        for upload in ("5 ms", "20 ms")
+    ]
+
+
+def latency() -> pd.DataFrame:
+    """Return quantiles as `metrics.latency` does."""
+    return pd.concat(
+        [
+            metrics.censored_kernel(group, metrics.PROBABILITIES).assign(
+                n=len(group), completed=int(group["ended"].sum())
+            )
+            for group in lasting()
+        ]
+    )
+
+
+def distribution() -> pd.DataFrame:
+    """Return distributions as `metrics.distribution` does."""
+    return pd.concat([metrics.distribution_kernel(group) for group in lasting()])
+
+
+def waits() -> pd.DataFrame:
+    """Return waiting times as `metrics.waits` does."""
+    draws = np.random.default_rng(2)
+    rows = [
+        {
+            "scenario": "parallel",
+            "parameters": group["parameters"].iloc[0],
+            "n": 50,
+            **{part: int(draws.integers(10**7, 10**9)) for part in metrics.WAITS},
+        }
+        for group in lasting()
+    ]
+    return pd.DataFrame(rows)
+
+
+def intervals(metric: str = "ended_ns") -> pd.DataFrame:
+    """Return means as `metrics.intervals` does, and alike as `metrics.differences` does."""
+    draws = np.random.default_rng(3)
+    rows = []
+    for count in (1, 2, 4, 8, 16):
+        mean = float(draws.normal(0, 1) * 10**9)
+        low, high = mean - 4e8, mean + 4e8
+        parameters = json.dumps({COUNT: count})
+        rows.append(("parallel", parameters, metric, 20, 0, mean, low, high))
+    names = ["scenario", "parameters", "metric", "n", "unpaired", "mean", "low", "high"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def barrier_checkpoints() -> pd.DataFrame:
+    """Return rows of barrier checkpoints of one run; the last but one failed."""
+    draws = np.random.default_rng(4)
+    count = 20
+    parts = {
+        name: draws.integers(10**6, 10**8, count)
+        for name in ("start_delay_ns", "alignment_ns", "sync_ns", "async_ns")
+    }
+    status = ["completed"] * (count - 2) + ["expired", "completed"]
+    return pd.DataFrame(
+        {
+            "checkpoint_id": range(1, count + 1),
+            "triggered_ns": [10**10 * number for number in range(count)],
+            "status": status,
+            "duration_ns": sum(parts.values()) + 10**6,
+            "processed_bytes": draws.integers(0, 10**8, count),
+            "persisted_bytes": draws.integers(0, 10**7, count),
+            **parts,
+        }
+    )
+
+
+def task_checkpoints() -> pd.DataFrame:
+    """Return rows of subtasks of three tasks over some checkpoints."""
+    draws = np.random.default_rng(5)
+    rows = [
+        (task, subtask, checkpoint, int(draws.exponential(10**7 * (1 + subtask))))
+        for task in ("source", "map", "sink")
+        for subtask in range(8)
+        for checkpoint in range(1, 31)
+    ]
+    return pd.DataFrame(rows, columns=["task", "subtask", "checkpoint_id", "alignment_ns"])
+
+
+def pairs() -> pd.DataFrame:
+    """Return predicted and measured values of some families."""
+    draws = np.random.default_rng(6)
+    measured = draws.lognormal(5, 2, 60)
+    return pd.DataFrame(
+        {
+            "family": [f"family {number % 5}" for number in range(60)],
+            "measured": measured,
+            "predicted": measured * draws.lognormal(0, 0.2, 60),
+        }
+    )
+
+
+def back_pressure() -> pd.DataFrame:
+    """Return durations per mode against back-pressure."""
+    rows = [
+        (mode, ratio, 60, 10**8 * slope(ratio), 7 * 10**7 * slope(ratio), 2 * 10**8 * slope(ratio))
+        for mode, slope in (
+            ("aligned", lambda ratio: 1 + 40 * ratio**3),
+            ("unaligned", lambda ratio: 1 + ratio),
+            ("timed out", lambda ratio: 1 + min(3.0, 40 * ratio**3)),
+        )
+        for ratio in (0.0, 0.2, 0.4, 0.6, 0.8, 0.95)
+    ]
+    names = ["mode", "backpressured_ratio", "n", "median_ns", "low_ns", "high_ns"]
+    return pd.DataFrame(rows, columns=names)

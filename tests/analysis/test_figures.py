@@ -1,0 +1,162 @@
+"""The figures: what they show is there, is labelled with units and n, and nothing overlaps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import combinations
+
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from analysis.figures import barriers
+from analysis.figures.latency import latency_bands, latency_cdf, latency_parts
+from analysis.figures.replications import means, paired_differences
+from analysis.figures.style import LINES, in_unit, point_label, short_name, svg, time_unit
+from analysis.figures.swept import evenly, number, with_axis
+from analysis.figures.timeline import timeline
+from scenarios.catalogue import by_name
+from sim.world import load_world, run_world
+from tests.analysis import frames
+
+
+def sync_timeline() -> Figure:
+    """Draw the reference sync, in which the destination crashes once."""
+    scenario = by_name("reference")
+    result = run_world(scenario, seed=3, keep_trace=True)
+    return timeline(result.trace, load_world(scenario.link).VOCABULARY, result.checkpoints)
+
+
+def one_upload(table: pd.DataFrame) -> pd.DataFrame:
+    return table[table["parameters"].str.contains("20 ms")]
+
+
+FIGURES: dict[str, Callable[[], Figure]] = {
+    "cdf": lambda: latency_cdf(frames.distribution(), frames.AXES),
+    "bands": lambda: latency_bands(one_upload(frames.latency()), frames.COUNT),
+    "bands in panels": lambda: latency_bands(frames.latency(), frames.COUNT, [frames.UPLOAD]),
+    "parts": lambda: latency_parts(frames.waits(), frames.AXES),
+    "means": lambda: means(frames.intervals(), frames.COUNT, ["ended_ns"]),
+    "differences": lambda: paired_differences(frames.intervals(), [frames.COUNT], "ended_ns"),
+    "timeline": sync_timeline,
+    "durations": lambda: barriers.durations_over_time(frames.barrier_checkpoints()),
+    "heat map": lambda: barriers.alignment_heat_map(frames.task_checkpoints()),
+    "predicted": lambda: barriers.predicted_and_measured(frames.pairs(), "duration [ms]"),
+    "back-pressure": lambda: barriers.duration_against_back_pressure(frames.back_pressure()),
+    "in flight": lambda: barriers.in_flight_bytes(frames.barrier_checkpoints()),
+}
+
+
+@pytest.fixture(params=FIGURES)
+def drawn(request: pytest.FixtureRequest) -> Figure:
+    figure = FIGURES[request.param]()
+    FigureCanvasAgg(figure).draw()
+    return figure
+
+
+def texts_of(figure: Figure) -> list[Text]:
+    """Return the texts that are drawn; labels of ticks beyond the ends of an axis are not."""
+    beyond: list[Text] = []
+    for ax in figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            inside = {id(tick) for tick in axis._update_ticks()}
+            ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
+            outside = [tick for tick in ticks if id(tick) not in inside]
+            beyond += [text for tick in outside for text in (tick.label1, tick.label2)]
+    hidden = {id(text) for text in beyond}
+    return [
+        text
+        for text in figure.findobj(Text)
+        if isinstance(text, Text)
+        and id(text) not in hidden
+        and text.get_visible()
+        and text.get_text().strip()
+    ]
+
+
+def test_no_two_texts_overlap(drawn: Figure) -> None:
+    """All labels can be read: no two boxes of text meet, and none is cut off."""
+    boxes = [(text.get_text(), text.get_window_extent()) for text in texts_of(drawn)]
+    seen = [(text, box) for text, box in boxes if box.width > 0 and drawn.bbox.overlaps(box)]
+    for (first, box), (second, other) in combinations(seen, 2):
+        assert not box.padded(-1).overlaps(other.padded(-1)), (first, second)
+    for text, box in seen:
+        assert box.x0 >= -1, text
+        assert box.x1 <= drawn.bbox.x1 + 1, text
+        assert box.y1 <= drawn.bbox.y1 + 1, text
+
+
+def test_axes_have_labels_and_counts_are_shown(drawn: Figure) -> None:
+    """Quantities have a unit, and it can be seen how many values stand behind the figure."""
+    axes = [ax for ax in drawn.axes if ax.get_label() != "<colorbar>"]
+    assert all(ax.get_xlabel() for ax in axes)
+    words = "\n".join(text.get_text() for text in texts_of(drawn))
+    is_timeline = "simulated time [ms]" in words
+    assert re.search(r"\[(ns|µs|ms|s|min|B|KiB|MiB|GiB|%)\]", words)
+    assert re.search(r"\bn\b", words) or is_timeline
+
+
+@pytest.mark.parametrize("name", ["cdf", "timeline"])
+def test_the_same_figure_has_the_same_bytes(name: str) -> None:
+    """A figure is a function of its data: no clock, no random names."""
+    assert svg(FIGURES[name]()) == svg(FIGURES[name]())
+
+
+def test_a_censored_curve_ends_below_one() -> None:
+    """The share of checkpoints that never completed is missing at the top."""
+    (ax,) = latency_cdf(frames.distribution(), frames.AXES).axes
+    tops = [line.get_ydata()[-1] for line in ax.get_lines()]
+    assert min(tops) < 1.0
+
+
+def test_lines_differ_in_more_than_colour() -> None:
+    """Who sees no colours can still tell the curves apart."""
+    (ax,) = latency_cdf(frames.distribution(), frames.AXES).axes
+    styles = [str(line.get_linestyle()) + str(line._dash_pattern) for line in ax.get_lines()]
+    assert len(set(styles)) == len(styles) == 6
+
+
+def test_colours_are_told_apart_without_red_or_green() -> None:
+    """For the three kinds of colour blindness any two colours of lines stay apart.
+
+    Source: Machado, Oliveira, Fernandes, IEEE TVCG 15 (2009), matrices of full severity.
+    """
+    matrices = {
+        "protanopia": ((0.152, 1.053, -0.205), (0.115, 0.786, 0.099), (-0.004, -0.048, 1.052)),
+        "deuteranopia": ((0.367, 0.861, -0.228), (0.280, 0.673, 0.047), (-0.012, 0.043, 0.969)),
+        "tritanopia": ((1.256, -0.077, -0.179), (-0.078, 0.931, 0.148), (0.005, 0.691, 0.304)),
+    }
+    colors = [[int(text[i : i + 2], 16) / 255 for i in (1, 3, 5)] for text in LINES]
+    for name, matrix in matrices.items():
+        seen = [[sum(m * c for m, c in zip(row, color, strict=True)) for row in matrix]
+                for color in colors]  # fmt: skip
+        for first, second in combinations(seen, 2):
+            distance = sum((a - b) ** 2 for a, b in zip(first, second, strict=True)) ** 0.5
+            assert distance > 0.12, name
+
+
+def test_swept_values_are_placed_by_their_size() -> None:
+    """Quantities are placed by value, words by order of appearance."""
+    assert number("20 ms") == 20_000_000
+    assert number("4 KiB") == 4096
+    assert number(True) is None
+    table = pd.DataFrame({"parameters": ['{"a": "x"}', '{"a": "y"}', '{"a": "x"}', '{"b": 1}']})
+    assert with_axis(table, "a")["x"].tolist() == [0, 1, 0]
+
+
+def test_labels_are_short_and_say_the_unit() -> None:
+    """A point is named by the last words of its parameters and their values with units."""
+    text = '{"sync.destination.upload_ns": 20000000, "sync.sockets.count": 4, "x": true}'
+    axes = ["sync.destination.upload_ns", "sync.sockets.count", "x"]
+    assert point_label(text, axes) == "destination.upload = 20 ms, sockets.count = 4, x = true"
+    assert short_name("faults[0].at") == "faults[0].at"
+    assert in_unit(1_500_000, time_unit([1_500_000])) == "1.5 ms"
+
+
+def test_of_many_points_the_ends_are_kept() -> None:
+    """Leaving points out keeps the first and the last, evenly spaced."""
+    assert evenly(range(10), 4) == [0, 3, 6, 9]
+    assert evenly([1, 2], 4) == [1, 2]
