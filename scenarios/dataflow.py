@@ -286,6 +286,11 @@ class DataflowModel:
                 if edge.upstream not in names:
                     path = f"operators[{index}].inputs[{edge_index}].upstream"
                     found.append(Problem(path, f'"{edge.upstream}"', "the name of a task"))
+        read = {edge.upstream for operator in self.operators for edge in operator.inputs}
+        for index, source in enumerate(self.sources):
+            if source.name not in read:
+                path = f"sources[{index}].name"
+                found.append(Problem(path, f'"{source.name}"', "a source that an operator reads"))
         circle = cycle({o.name: [e.upstream for e in o.inputs] for o in self.operators})
         if circle and not found:
             found.append(Problem("operators", " -> ".join(circle), "a graph without cycles"))

@@ -10,10 +10,12 @@ class Kind(IntEnum):
 
     ARRIVAL = 16  # an element reaches the receiver's end of a channel
     CREDIT = 17  # new credit or a resumption reaches the sender's end
-    TASK = 18  # a task thread reaches a record boundary
-    MAIL = 19  # something is put into a task's mailbox from outside
-    FLUSH = 20  # the output flusher of a task
-    TIMER = 21  # an alignment timer
-    STORAGE = 22  # a write or an asynchronous part ends
-    COORDINATOR = 23  # the coordinator's ticks, acknowledgements and notifications
-    MEASURE = 24  # debloating and sampling
+    MAIL = 18  # something is put into a task's mailbox from outside
+    FLUSH = 19  # the output flusher of a task
+    TIMER = 20  # an alignment timer
+    STORAGE = 21  # a write or an asynchronous part ends
+    COORDINATOR = 22  # the coordinator's ticks, acknowledgements and notifications
+    MEASURE = 23  # debloating and sampling
+    # A task thread reaches a record boundary.  It comes last: whatever happens at this instant has
+    # reached the mailbox by then, whether the boundary is a calendar entry or inside a stretch.
+    TASK = 24

@@ -9,6 +9,7 @@ Source: Apache Flink 1.20.3, PipelinedSubpartition (flush, pollBuffer, getBuffer
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from models.barriers.barrier import NetworkEvent
@@ -36,15 +37,21 @@ class Link(Protocol):
 
 
 class Outlet:
-    """One channel as its sender sees it."""
+    """One channel as its sender sees it.
 
-    __slots__ = ("channel", "core", "link", "owner", "writer")
+    taken_bytes, taken_records: what has left as slices of the first segment in the queue, which is
+    the only one that can have been taken in part.
+    """
+
+    __slots__ = ("channel", "core", "link", "owner", "taken_bytes", "taken_records", "writer")
 
     def __init__(self, owner: Task, writer: Writer, channel: int) -> None:
         self.owner = owner
         self.writer = writer
         self.channel = channel
         self.core = Subpartition(len(owner.outlets), owner.outbox)
+        self.taken_bytes = 0
+        self.taken_records = 0
         self.link: Link
         owner.outlets.append(self)
 
@@ -80,7 +87,7 @@ class Outlet:
             core.flush_requested = True
             return
         head = core.head
-        if isinstance(head, Segment) and self.writer.written(self.channel)[0] > head.taken_bytes:
+        if isinstance(head, Segment) and self.writer.written(self.channel)[0] > self.taken_bytes:
             if not self.owner.world.mechanisms.slices:
                 self.writer.close_all()
             core.flush_requested = True
@@ -108,11 +115,12 @@ class Outlet:
             if not isinstance(head, Segment):
                 return self._take_event() if head is not None else None
             if not head.closed:
-                return self._take_open(head)
+                return self._take_open()
             core.poll()
-            rest = head.bytes - head.taken_bytes
+            rest, records = head.bytes - self.taken_bytes, head.records - self.taken_records
+            self.taken_bytes = self.taken_records = 0
             if rest:
-                slice_ = Slice(rest, head.records - head.taken_records)
+                slice_ = Slice(rest, records)
                 slice_.segment = head
                 return slice_
             core.next_sequence -= 1  # nothing of it was left to be sent
@@ -131,16 +139,24 @@ class Outlet:
             self.owner.snapshots.take_outbox()
         return event if isinstance(event, NetworkEvent) else None
 
-    def _take_open(self, segment: Segment) -> Slice | None:
+    def unsent(self, segments: Iterable[object]) -> list[int]:
+        """Return the bytes that are still to be sent of each of the first segments in the queue."""
+        sizes = [segment.bytes for segment in segments if isinstance(segment, Segment)]
+        if sizes:
+            sizes[0] -= self.taken_bytes
+        return [size for size in sizes if size]
+
+    def _take_open(self) -> Slice | None:
         core = self.core
         if not core.flush_requested:
             return None
         core.flush_requested = False
+        self.owner.sync()
         fill, records = self.writer.written(self.channel)
-        if fill == segment.taken_bytes:
+        if fill == self.taken_bytes:
             return None
-        slice_ = Slice(fill - segment.taken_bytes, records - segment.taken_records)
-        segment.taken_bytes = fill
-        segment.taken_records = records
+        slice_ = Slice(fill - self.taken_bytes, records - self.taken_records)
+        self.taken_bytes = fill
+        self.taken_records = records
         core.next_sequence += 1
         return slice_

@@ -56,6 +56,7 @@ class ReferenceWriter(Writer):
 
     def written(self, channel: int) -> tuple[int, int]:
         """Return bytes and records of a channel's open segment so far."""
+        channel = 0 if self._broadcast else channel
         segment = self._open[channel]
         if segment is None:
             return 0, 0
@@ -209,6 +210,7 @@ def write_record(task: ReferenceTask | ReferenceSource) -> Steps:
     while any(writer.blocked for writer in task.writers):
         task.enter(State.STUCK)
         yield task._process.sleep()  # noqa: SLF001 - the two classes are one driver
+        yield task.env.timeout(0, kind=Kind.TASK)
         for writer in task.writers:
             if writer.blocked:
                 writer.retry()
@@ -251,7 +253,7 @@ class ReferenceSource(Source):
                 self.enter(State.PACED)
                 due = self.env.timeout(self._due_ns - now, kind=Kind.TASK)
                 yield due | self._process.sleep()
-                if self.env.now < self._due_ns:
+                if self.mail or self.env.now < self._due_ns:
                     return
                 yield from self._written()
                 return

@@ -7,8 +7,8 @@ class Segment:
     """One buffer of an output pool, from its opening until all of it has been sent.
 
     size: bytes it may take; bytes, records: what it holds, valid once it is closed (the writer
-    knows them before); head: bytes at its start that end a record begun in the segment before;
-    taken_*: what has left as slices already.  A record counts where its last byte lies.
+    knows them before); head: bytes at its start that end a record begun in the segment before.  A
+    record counts where its last byte lies.
     owners: how many subpartitions still hold it (more than one for a broadcast).
     """
 
@@ -20,8 +20,6 @@ class Segment:
         "owners",
         "records",
         "size",
-        "taken_bytes",
-        "taken_records",
     )
 
     def __init__(self, channel: int, size: int, head: int) -> None:
@@ -30,8 +28,6 @@ class Segment:
         self.head = head
         self.bytes = 0
         self.records = 0
-        self.taken_bytes = 0
-        self.taken_records = 0
         self.closed = False
         self.owners = 1
 

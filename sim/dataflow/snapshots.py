@@ -25,7 +25,7 @@ from models.barriers.network import (
     ResumeSender,
 )
 from sim.dataflow.kinds import Kind
-from sim.dataflow.segment import Segment, Slice
+from sim.dataflow.segment import Slice
 
 if TYPE_CHECKING:
     from models.barriers.network import NetworkEffect
@@ -57,7 +57,6 @@ class Part:
     input_open: bool = False
     outputs_open: int = 0
     uploads_open: int = 0
-    has_channel_state: bool = False
     given: bool = False
     unaligned: bool = False
     aborted: bool = False
@@ -93,13 +92,13 @@ class Snapshots:
         match effect:
             case PersistInput(_, checkpoint, buffers):
                 self._persist_input(checkpoint, buffers)
-            case PersistOutput(_, checkpoint, buffers):
-                self._persist_output(checkpoint, buffers)
+            case PersistOutput(index, checkpoint, buffers):
+                self._persist_output(index, checkpoint, buffers)
             case OutputStateOpened(_, checkpoint):
                 self.parts[checkpoint].outputs_open += 1
-            case OutputStateKnown(_, checkpoint, buffers):
+            case OutputStateKnown(index, checkpoint, buffers):
                 if buffers:
-                    self._persist_output(checkpoint, buffers)
+                    self._persist_output(index, checkpoint, buffers)
                     self._env.goals.reach("timed_out_in_output")
                 self._output_known(checkpoint)
             case OutputStateFailed(_, checkpoint):
@@ -117,16 +116,12 @@ class Snapshots:
             if isinstance(buffer, Slice):
                 part.input_bytes += buffer.bytes + BUFFER_HEADER_BYTES
                 part.overtaken += 1
-        part.has_channel_state = True
 
-    def _persist_output(self, checkpoint: int, buffers: Buffers) -> None:
+    def _persist_output(self, outlet: int, checkpoint: int, buffers: Buffers) -> None:
         part = self.parts[checkpoint]
-        part.has_channel_state = True
-        for buffer in buffers:
-            if isinstance(buffer, Segment) and buffer.bytes > buffer.taken_bytes:
-                unsent = buffer.bytes - buffer.taken_bytes
-                part.output_bytes += unsent + BUFFER_HEADER_BYTES
-                part.overtaken += 1
+        for size in self._task.outlets[outlet].unsent(buffers):
+            part.output_bytes += size + BUFFER_HEADER_BYTES
+            part.overtaken += 1
         part.unaligned = True
 
     def _output_known(self, checkpoint: int) -> None:
@@ -149,7 +144,6 @@ class Snapshots:
             unread = self._task.unread_bytes(channel)
             if unread:
                 part.input_bytes += unread + BUFFER_HEADER_BYTES
-                part.has_channel_state = True
 
     def triggered(self, barrier: Barrier, start_delay_ns: int) -> None:
         """Take the snapshot now."""

@@ -93,7 +93,7 @@ class Source(Task):
 
     def _fire(self) -> None:
         if self.state in (State.BUSY, State.PACED):
-            self._complete(self._count)
+            self._complete_stretch()
             if self.is_stuck:
                 return
         self.run()
@@ -118,11 +118,11 @@ class Source(Task):
             super().sync()
             return
         gap = self.gap_ns or 1
-        if self.env.now >= self._due_ns:
-            done = min((self.env.now - self._due_ns) // gap + 1, self._count - 1)
+        if self.env.now > self._due_ns:
+            done = min((self.env.now - self._due_ns - 1) // gap + 1, self._count - 1)
             if done > 0:
-                self._complete(done)
                 self._count -= done
+                self._complete(done)
 
     def _replan(self) -> None:
         if self.state is not State.PACED:

@@ -198,10 +198,15 @@ class Task:
 
     def _fire(self) -> None:
         if self.state is State.BUSY:
-            self._complete(self._count)
+            self._complete_stretch()
             if self.is_stuck:
                 return
         self.run()
+
+    def _complete_stretch(self) -> None:
+        # From here on `sync` has nothing to add, also when it is asked for from within.
+        count, self._count = self._count, 0
+        self._complete(count)
 
     def _complete(self, count: int) -> None:
         self._left -= count
@@ -277,11 +282,12 @@ class Task:
     def sync(self) -> None:
         """Account for the records of the stretch that are done by now."""
         if self.state is State.BUSY:
-            done = min((self.env.now - self._start_ns) // self.step_ns, self._count - 1)
+            # A boundary at this very instant is still to come, see `Kind.TASK`.
+            done = min((self.env.now - self._start_ns - 1) // self.step_ns, self._count - 1)
             if done > 0:
-                self._complete(done)
                 self._start_ns += done * self.step_ns
                 self._count -= done
+                self._complete(done)
 
     def input_arrived(self, gate: Gate) -> None:
         """Note that a gate has something to read."""
@@ -301,9 +307,12 @@ class Task:
             self.env.call_at(self.env.now, Kind.TASK, self.entity, self._retry)
 
     def _retry(self) -> None:
-        stuck = [writer for writer in self.writers if writer.blocked]
-        if self.state is State.STUCK and all(writer.retry() for writer in stuck):
-            self.enter(State.IDLE)
+        if self.state is not State.STUCK:
+            return
+        for writer in self.writers:
+            if writer.blocked:
+                writer.retry()
+        if not any(writer.blocked for writer in self.writers):
             self.run()
 
     def flush(self) -> None:

@@ -161,9 +161,12 @@ class Writer:
 
     def written(self, channel: int) -> tuple[int, int]:
         """Return bytes and records of a channel's open segment so far."""
+        channel = 0 if self._broadcast else channel
         segment = self._open[channel]
         if segment is None:
             return 0, 0
+        if channel in self._pending:  # the record under way fills it and waits for the next one
+            return segment.size, records_in(segment, segment.size, self._record_bytes)
         count = int(np.count_nonzero(self._block[: self._position] == channel))
         fill = self._fill_after(channel, count)
         return fill, records_in(segment, fill, self._record_bytes)

@@ -43,6 +43,7 @@ OUTSIDE_ON_PURPOSE: dict[str, frozenset[Rule]] = {
     "sim/kernel/fence.py": frozenset({Rule.CLOCK, Rule.RANDOM, Rule.OUTSIDE}),
     # Starts the processes in which runs take place.
     "sim/search/check.py": frozenset({Rule.OUTSIDE}),
+    "sim/validate/predict.py": frozenset({Rule.OUTSIDE}),
     # Names of a real store have to differ between real processes.
     "sim/store/real/identity.py": frozenset({Rule.RANDOM}),
     # Makes global random generators raise in the workers.
