@@ -2,14 +2,17 @@
 
 * `CheckpointCoordinator` takes events and answers with effects (`events.py`).
 * `RequestDecider`, `FailureCounter` and `BufferDebloater` are parts that stand alone.
+* `EndOfDataListener` asks for the final checkpoint; `after_failure` says what a stop changes.
 * `plan.py` says which tasks a checkpoint triggers once some have finished.
 """
 
 from models.coordinator.coordinator import CheckpointCoordinator
 from models.coordinator.debloater import BufferDebloater, DebloatParameters
+from models.coordinator.end_of_data import EndOfDataListener
 from models.coordinator.failures import COUNTED_REASONS, FailureCounter
 from models.coordinator.parameters import CoordinatorParameters
 from models.coordinator.requests import Request, RequestDecider
+from models.coordinator.stop import Recovery, after_failure
 
 __all__ = [
     "COUNTED_REASONS",
@@ -17,7 +20,10 @@ __all__ = [
     "CheckpointCoordinator",
     "CoordinatorParameters",
     "DebloatParameters",
+    "EndOfDataListener",
     "FailureCounter",
+    "Recovery",
     "Request",
     "RequestDecider",
+    "after_failure",
 ]

@@ -10,7 +10,7 @@ from models.lifecycle import StopMode, TaskKind, TaskLifecycle, TaskParameters, 
 from models.lifecycle import effects as do
 from models.lifecycle import events as on
 from sim.conform.runner import CoreFactory, Mismatch, Vector
-from sim.twins.lifecycle import TWINS
+from sim.twins.lifecycle import TWINS, Part
 
 LifecycleCore = Core[on.Event, do.Effect]
 Entry = dict[str, Any]
@@ -20,8 +20,8 @@ class FinalCheckpointAdapter:
     """Drives one task; a vector without a variant must hold under both."""
 
     def skip_reason(self, vector: Vector, twin: str | None) -> str | None:
-        """Skip nothing but what an unknown twin would run."""
-        if twin is not None and twin not in TWINS:
+        """Skip nothing but what a twin of something else would run."""
+        if twin is not None and (twin not in TWINS or TWINS[twin].part is not Part.TASK):
             return f"suite final_checkpoint has no twin {twin!r}"
         return None
 
@@ -30,7 +30,7 @@ class FinalCheckpointAdapter:
         named = vector.get("variant")
         variants = list(Variant) if named is None else [Variant(named)]
         for variant in variants:
-            build = factory or (TWINS[twin] if twin else TaskLifecycle)
+            build = factory or (TWINS[twin].make if twin else TaskLifecycle)
             core = build(_parameters(vector, variant))
             mismatch = _compare(vector, core, variant)
             if mismatch is not None:

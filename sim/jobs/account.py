@@ -11,15 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from scenarios.jobs import Job, Mode, Protocol, VertexKind
+from scenarios.jobs import Job, Mode, VertexKind
 from sim.jobs.graph import Graph
 from sim.jobs.snapshot import SOURCE_SPAN, Element, JobCheckpoint, TaskSnapshot
 
 if TYPE_CHECKING:
     from sim.jobs.link import Link
-    from sim.jobs.task import Task
-
-_ORDER = ("watermark", "end of data", "end of partition")
 
 Violate = Callable[[str, str], None]
 
@@ -31,45 +28,11 @@ class Account:
         self.job = job
         self.graph = graph
         self._violate = violate
-        self._marks: dict[int, list[str]] = {}
-        self._finished: dict[int, int] = {}
-        self._ended: set[int] = set()
         self.last_emitted: dict[int, int] = {}  # per channel whose sender has left
 
-    def mark(self, task: Task, mark: str) -> None:
-        """Note an end mark that a task sends: each comes once, in order."""
-        marks = self._marks.setdefault(task.spec.index, [])
-        if marks and _ORDER.index(mark) <= _ORDER.index(marks[-1]):
-            self._violate("end_marks_in_order", f"{task.name} sends {mark} after {marks[-1]}")
-        marks.append(mark)
-
-    def end_input(self, task: Task) -> None:
-        """Note endInput(): it comes before finish()."""
-        if task.ending.operators_finished:
-            self._violate("end_marks_in_order", f"{task.name}: endInput after finish")
-
-    def finish(self, task: Task) -> None:
-        """Note that an operator has finished: at most once each."""
-        count = self._finished.get(task.spec.index, 0) + 1
-        self._finished[task.spec.index] = count
-        if count > task.spec.vertex.chain:
-            self._violate("end_marks_in_order", f"{task.name}: finish() more than once")
-
-    def channel_ended(self, link: Link) -> None:
-        """Note EndOfPartition at the receiver: nothing may be left in the channel."""
-        if link.spec.index in self._ended:
-            self._violate("end_marks_in_order", f"{link.receiver.name} gets EndOfPartition twice")
-        self._ended.add(link.spec.index)
-
     def left(self, link: Link) -> None:
-        """Note that a sender leaves: under the acknowledgement rule its channels are empty."""
+        """Note how much a sender that leaves has put into a channel in all."""
         self.last_emitted[link.spec.index] = link.emitted
-        remaining = link.emitted - link.consumed
-        if remaining and self.job.ending.protocol is not Protocol.NAIVE:
-            says = f"{link.sender.name} leaves with {remaining} records not processed behind it"
-            self._violate("finished_task_leaves_no_records", says)
-
-    # --- checkpoints ---
 
     def check_cut(self, checkpoint: JobCheckpoint) -> None:
         """Check that a completed checkpoint cuts every channel consistently."""

@@ -107,6 +107,8 @@ class TaskCheckpoints:
         task = self.task
         if task.is_source:
             if stop:
+                if not drain and not task.ending.ended:
+                    task.attempt.life.cut_short(task)
                 task.ending.step(on.StopWithSavepointTriggered(barrier.checkpoint, drain))
             else:
                 task.ending.step(on.CheckpointTriggered(barrier.checkpoint))

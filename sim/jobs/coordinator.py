@@ -12,10 +12,15 @@ from typing import TYPE_CHECKING, assert_never
 
 from models.barriers import Barrier
 from models.barriers.reason import FailureReason
-from models.coordinator import CheckpointCoordinator, CoordinatorParameters, Request
+from models.coordinator import (
+    CheckpointCoordinator,
+    CoordinatorParameters,
+    EndOfDataListener,
+    Request,
+)
 from models.coordinator import events as ev
 from models.coordinator.plan import Plan, Rejected, Vertex, finalize, plan_checkpoint
-from models.lifecycle import StopMode
+from models.lifecycle import EndMode
 from scenarios.jobs import Job, Mode, Protocol, StopKind
 from sim.jobs.kinds import Kind
 from sim.jobs.notifications import notify_aborted, notify_complete
@@ -78,21 +83,26 @@ class JobCoordinator:
         self.triggered: dict[int, Triggered] = {}
         self.completed: dict[int, JobCheckpoint] = {}
         self.highest_completed = -1
+        self.ever_completed: set[int] = set()
         self.stop_id: int | None = None
         self.stop_requested = False
         self.stop_completed = False
         self.finished: set[int] = set()
-        self._ended: set[int] = set()
-        self._final_requested = False
+        self._listener = self._make_listener()
         self._timers: dict[tuple[int, int], Timer] = {}
+
+    def _make_listener(self) -> EndOfDataListener:
+        checkpointing = self.job.checkpointing
+        naive = self.job.ending.protocol is Protocol.NAIVE
+        enabled = checkpointing.immediate_final and checkpointing.enabled and not naive
+        return self.world.listener_factory(len(self.world.graph.tasks), enabled=enabled)
 
     # --- the life of the job ---
 
     def start(self, *, restored: JobCheckpoint | None) -> None:
         """Begin to trigger: all tasks of a new attempt run."""
         self.finished = set()
-        self._ended = set()
-        self._final_requested = False
+        self._listener.reset()
         checkpointing = self.job.checkpointing
         first_ns = checkpointing.first_trigger_ns
         if first_ns is None or restored is not None:
@@ -113,22 +123,12 @@ class JobCoordinator:
         self._step(ev.CheckpointRequested(self._now, savepoint=True, synchronous=True))
 
     def end_of_data(self, task: Task) -> None:
-        """Note that a task has sent EndOfData; when all have, one checkpoint is asked for.
-
-        Source: Apache Flink 1.18, FLINK-28386; not when checkpoints are off (FLINK-32663) and not
-        when something stopped without drain.
-        """
-        if task.ending.core.mode.name != StopMode.DRAIN.name and self.stop_requested:
-            drained = self.job.ending.stop_kind is StopKind.DRAIN
-            if not drained and task.ending.core.operators_finished is False:
-                return
-        self._ended.add(task.spec.index)
-        wanted = self.job.checkpointing.immediate_final and self.job.checkpointing.enabled
-        naive = self.job.ending.protocol is Protocol.NAIVE
-        if not wanted or naive or self._final_requested:
+        """Note that a task has sent EndOfData, unless its data was cut by a stop."""
+        if task.ending.core.mode is EndMode.NO_DRAIN:
             return
-        if len(self._ended) == len(self.world.graph.tasks):
-            self._final_requested = True
+        asked = self._listener.reported(task.spec.index)
+        self.world.judge.final_request(asked=asked)
+        if asked:
             self.world.env.goals.reach("immediate_final_checkpoint")
             self.world.message(Kind.COORDINATOR, self._request_final)
 
@@ -236,6 +236,10 @@ class JobCoordinator:
         self._planned = plan
         self._step(ev.Planned(self._now, self._indices(plan.trigger), self._indices(plan.wait_for)))
 
+    def triggered_ns(self, checkpoint: int) -> int:
+        """Return when a checkpoint was triggered, in ns."""
+        return self.triggered[checkpoint].triggered_ns
+
     def vertices(self, triggered: Triggered | None = None) -> list[Vertex]:
         """Return the vertices as recorded, or with what the tasks of a checkpoint reported."""
         found = []
@@ -339,6 +343,7 @@ class JobCoordinator:
         self.world.env.trace.record("completed", self.entity, checkpoint)
         self.world.judge.checkpoint(self.completed[checkpoint], self.highest_completed)
         self.highest_completed = max(self.highest_completed, checkpoint)
+        self.ever_completed.add(checkpoint)
         self.stop_completed |= checkpoint == self.stop_id
 
     def _failed(self, checkpoint: int, reason: FailureReason) -> None:
@@ -348,6 +353,8 @@ class JobCoordinator:
         triggered.reason = triggered.reason or reason.value
         triggered.ended_ns = self._now
         if expired:
+            indices = self._indices(triggered.plan.wait_for)
+            self.world.judge.expired(checkpoint, sorted(set(indices) - set(triggered.parts)))
             self.world.env.goals.reach("expired")
         if reason in (
             FailureReason.CHECKPOINT_SUBSUMED,

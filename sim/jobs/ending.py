@@ -20,11 +20,16 @@ from models.lifecycle.naive import NaiveLifecycle
 from models.lifecycle.tables import Act
 from scenarios.jobs import Protocol, VertexKind
 from sim.jobs.link import Link
+from sim.jobs.sink import SinkWriter
 from sim.jobs.snapshot import WATERMARK
 from sim.kernel import Wait
 
 if TYPE_CHECKING:
     from sim.jobs.task import Task
+
+_TransactionEffect = (
+    do.PrecommitTransaction | do.CommitTransactions | do.AbortTransactions | do.LeaveTransactions
+)
 
 LifecycleFactory = Callable[[TaskParameters], TaskLifecycle]
 
@@ -42,6 +47,7 @@ class TaskEnding:
         self.task = task
         self.core = self._make_core(finished_on_restore=finished_on_restore)
         self.operators_finished = False
+        self.runs_operators = not finished_on_restore
         self._over: set[int] = set()
         self._held: list[do.Effect] = []
 
@@ -73,12 +79,22 @@ class TaskEnding:
         """Give the core an event and carry out what it decides."""
         if isinstance(event, on.EndOfPartitionReceived):
             self._over.add(event.channel)
-        before = self.core.state
+        before, reported = self.core.state, self.core.latest_reported
         effects = self.core.step(event)
+        restored = self.task.attempt.restored_id
+        if isinstance(event, on.CheckpointCompleted) and restored is not None and effects:
+            self._check_old(event.checkpoint_id, restored)
+        if self.core.latest_reported != reported:
+            self.task.attempt.calls(self.task, "notify", self.core.latest_reported)
         asked = isinstance(event, on.CheckpointTriggered | on.StopWithSavepointTriggered)
         if asked and before is TaskState.CLOSED:
             self.task.attempt.goal("declined_because_closing")
         self._carry_out(effects)
+
+    def _check_old(self, completed: int, restored: int) -> None:
+        if completed <= restored:
+            says = f"{self.task.name} acts on the completion of {completed}, restored from it"
+            self.task.attempt.violate("old_notifications_change_nothing", says)
 
     def cancel_marker(self, checkpoint: int) -> None:
         """Send a cancellation marker on every output."""
@@ -129,16 +145,23 @@ class TaskEnding:
         match effect:
             case do.StateChanged(state):
                 attempt.state_changed(task, state)
-            case do.FinishTask() | do.AdvanceToMaxWatermark() | do.CloseOperator():
-                pass
-            case do.EndInput():
-                attempt.account.end_input(task)
+            case do.FinishTask():
+                attempt.env.trace.record("told", task.entity, "cancel", 0, 0)
+            case do.AdvanceToMaxWatermark():
+                for operator in range(task.spec.vertex.chain):
+                    attempt.call(task, "advance", operator)
+            case do.CloseOperator(operator):
+                attempt.call(task, "close", operator)
+            case do.EndInput(operator, gate):
+                attempt.call(task, "end_input", operator)
+                if gate is not None:
+                    attempt.env.trace.record("gate_ended", task.entity, gate + 1)
             case do.EmitMaxWatermark():
-                attempt.account.mark(task, "watermark")
+                attempt.life.mark(task, "watermark")
                 task.emit(WATERMARK)
             case do.FinishOperator(operator):
                 self.operators_finished = operator == task.spec.vertex.chain - 1
-                attempt.account.finish(task)
+                attempt.call(task, "finish", operator)
             case do.EmitEndOfData(stop_mode):
                 self._end_of_data(stop_mode)
             case do.EmitBarrier(checkpoint_id):
@@ -147,25 +170,20 @@ class TaskEnding:
                 self.cancel_marker(checkpoint_id)
             case do.TakeSnapshot(checkpoint_id):
                 attempt.performed(task, checkpoint_id)
+                attempt.calls(task, "snapshot", checkpoint_id)
                 task.checkpoints.take_snapshot(effect)
             case do.DeclineCheckpoint(checkpoint_id):
                 attempt.decline_closing(task, checkpoint_id)
             case do.AcknowledgeEndOfData(channel):
                 attempt.acknowledge_end_of_data(task.inputs[channel])
-            case do.PrecommitTransaction(checkpoint_id):
-                successor = self.core.transactions is not None and self.core.transactions.open
+            case (
+                do.PrecommitTransaction()
+                | do.CommitTransactions()
+                | do.AbortTransactions()
+                | do.LeaveTransactions()
+            ):
                 if task.sink is not None:
-                    task.sink.precommit(checkpoint_id, open_successor=successor)
-            case do.CommitTransactions(_, checkpoints):
-                if task.sink is not None:
-                    attempt.committed(task, checkpoints)
-                    task.sink.commit(checkpoints)
-            case do.AbortTransactions(transactions):
-                if task.sink is not None:
-                    task.sink.abort(transactions)
-            case do.LeaveTransactions(checkpoints):
-                if task.sink is not None:
-                    task.sink.leave(checkpoints)
+                    self._transact(task.sink, effect)
             case do.EmitEndOfPartition():
                 self._end_of_partition()
             case do.FailTask(reason):
@@ -173,18 +191,41 @@ class TaskEnding:
             case _:
                 assert_never(effect)
 
+    def _transact(self, sink: SinkWriter, effect: _TransactionEffect) -> None:
+        attempt, entity = self.task.attempt, self.task.entity
+        match effect:
+            case do.PrecommitTransaction(checkpoint_id):
+                successor = self.core.transactions is not None and self.core.transactions.open
+                attempt.env.trace.record("precommitted", entity, checkpoint_id, successor)
+                sink.precommit(checkpoint_id, open_successor=successor)
+            case do.CommitTransactions(_, checkpoints):
+                attempt.committed(self.task, checkpoints)
+                sink.commit(checkpoints)
+            case do.AbortTransactions(transactions):
+                for which in transactions:
+                    attempt.env.trace.record("dropped", entity, str(which))
+                sink.abort(transactions)
+            case do.LeaveTransactions(checkpoints):
+                for number in checkpoints:
+                    attempt.env.trace.record("left", entity, number)
+                sink.leave(checkpoints)
+            case _:
+                assert_never(effect)
+
     def _end_of_data(self, stop_mode: StopMode) -> None:
         task = self.task
-        task.attempt.account.mark(task, "end of data")
+        drain = stop_mode is StopMode.DRAIN
+        task.attempt.life.mark(task, "end of data", drain=drain)
         for link in task.links_out:
-            link.queue.add_event(EndOfData(stop_mode is StopMode.DRAIN))
+            link.queue.add_event(EndOfData(drain))
             link.pump()
 
     def _end_of_partition(self) -> None:
         task = self.task
-        task.attempt.account.mark(task, "end of partition")
+        task.attempt.life.mark(task, "end of partition")
         for link in task.links_out:
             task.attempt.account.left(link)
+            task.attempt.life.left(link)
             link.queue.finish()
             link.pump()
 

@@ -71,6 +71,7 @@ class Graph:
         self.inputs: list[list[int]] = [[] for _ in self.tasks]
         self.gates: list[list[int]] = [[] for _ in self.tasks]
         self.plan_edges: list[PlanEdge] = []
+        self._above: dict[int, frozenset[int]] = {}
         self._by_name = {vertex.name: vertex for vertex in job.vertices}
         for number in range(len(job.edges)):
             self._add_edge(number)
@@ -83,6 +84,15 @@ class Graph:
     def sinks(self) -> list[TaskSpec]:
         """Return the subtasks of all sinks."""
         return [task for task in self.tasks if task.vertex.kind is VertexKind.SINK]
+
+    def sources_above(self, task: int) -> frozenset[int]:
+        """Return the source tasks whose records can come to a task; its own index for a source."""
+        found = self._above.get(task)
+        if found is None:
+            senders = [self.channels[index].upstream for index in self.inputs[task]]
+            above = frozenset(one for sender in senders for one in self.sources_above(sender))
+            found = self._above[task] = above if senders else frozenset((task,))
+        return found
 
     def arrivals(self, source: str) -> dict[str, int]:
         """Return per vertex how often one record of a source is processed there in all."""

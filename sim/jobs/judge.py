@@ -7,11 +7,13 @@ what a core believes.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from models.coordinator.plan import FinishedState, Plan
-from scenarios.jobs import Mode, VertexKind
+from models.coordinator.plan import FinishedState, Plan, Rejected, check_restore
+from scenarios.jobs import Mode, Protocol, VertexKind
 from sim.jobs.account import differences, expected_output
+from sim.jobs.external import Status
 from sim.jobs.snapshot import JobCheckpoint
 
 if TYPE_CHECKING:
@@ -71,6 +73,51 @@ class Judge:
             if recorded is FinishedState.FULL and held:
                 says = f"checkpoint {number} holds state of {vertex.name}, which has finished"
                 self._world.violate("finished_task_leaves_no_records", says)
+
+    def restore(self, checkpoint: JobCheckpoint) -> None:
+        """Check that a job may start from a checkpoint, as it would be checked at submission."""
+        states = {name: [state] for name, state in checkpoint.vertices.items()}
+        found = check_restore(states, self._graph.plan_edges)
+        if isinstance(found, Rejected):
+            says = f"checkpoint {checkpoint.checkpoint_id} is refused: {found.rule}, {found.vertex}"
+            self._world.violate("restore_is_closed_under_predecessors", says)
+
+    def expired(self, checkpoint: int, awaited: Iterable[int]) -> None:
+        """Check that nobody whom an expired checkpoint waits for had closed long before."""
+        for index in awaited:
+            closed_ns = self._world.closed_ns.get(index)
+            if closed_ns is not None and closed_ns <= self._world.coordinator.triggered_ns(
+                checkpoint
+            ):
+                name = self._graph.tasks[index].name
+                says = f"checkpoint {checkpoint} waits until its timeout for {name}, long closed"
+                self._world.violate("checkpoint_ends_in_time", says)
+
+    def final_request(self, *, asked: bool) -> None:
+        """Check that the final checkpoint is asked for when the last task has ended, and if wanted.
+
+        Called at each report; a task that a stop has cut has ended nothing.
+        """
+        job, life = self._world.job, self._world.attempt.life
+        wanted = job.checkpointing.immediate_final and job.checkpointing.enabled
+        wanted = wanted and job.ending.protocol is not Protocol.NAIVE
+        if asked != (wanted and life.all_drained()):
+            says = (
+                "a final checkpoint is asked for" if asked else "no final checkpoint is asked for"
+            )
+            self._world.violate("final_checkpoint_is_asked_for", f"{says} when the last data ends")
+
+    def transactions(self) -> None:
+        """Check that no transaction is left behind, but by sinks that open them after finish()."""
+        careless = {v.name for v in self._graph.vertices if v.opens_after_finish}
+        left = [
+            transaction.name
+            for transaction in self._world.external.transactions.values()
+            if transaction.status in (Status.OPEN, Status.PRECOMMITTED)
+            and transaction.sink not in careless
+        ]
+        if left:
+            self._world.violate("no_transaction_lingers", f"nobody ends {', '.join(left)}")
 
     def output(self) -> None:
         """Check committed output and state at the end against what the sources have emitted."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, assert_never, cast
 
 from models.coordinator.parameters import TEN_MINUTES_NS
-from models.lifecycle import TaskLifecycle
 from scenarios.job_faults import JobFault
 from scenarios.job_names import GOALS
 from scenarios.jobs import Job
@@ -19,12 +18,9 @@ from sim.jobs.tables import fill
 from sim.jobs.world import JobWorld
 from sim.kernel import Environment
 from sim.rows import RunResult
-from sim.twins.lifecycle import TWINS
+from sim.twins.lifecycle import Part, find_twin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from models.lifecycle import TaskParameters
     from sim.world import RunSpec
 
 
@@ -33,11 +29,13 @@ def run(spec: RunSpec) -> RunResult:
     env = spec.environment(GOALS)
     job = cast("Job", spec.scenario.model)
     faults = FaultPlan(cast("tuple[JobFault, ...]", spec.scenario.faults))
-    world = JobWorld(env, job, faults, lifecycle_factory=_factory(spec))
+    world = JobWorld(env, job, faults, **_cores(spec))
     world.run()
     if world.failed_while_stopping:
         _resume(spec, env, world)
     else:
+        if world.ended:
+            world.judge.transactions()
         if world.ended and not world.stopped_without_drain:
             world.judge.output()
         _probe(spec, env, world)
@@ -45,12 +43,22 @@ def run(spec: RunSpec) -> RunResult:
     return fill(spec, env, world)
 
 
-def _factory(spec: RunSpec) -> Callable[[TaskParameters], TaskLifecycle]:
+def _cores(spec: RunSpec) -> dict[str, Any]:
+    """Return the cores that are not ours: one of the user's, or one of a faulty twin."""
     if spec.core is not None:
-        return cast("Callable[[TaskParameters], TaskLifecycle]", spec.core)
-    if spec.twin is not None:
-        return TWINS[spec.twin]
-    return TaskLifecycle
+        return {"lifecycle_factory": spec.core}
+    if spec.twin is None:
+        return {}
+    twin = find_twin(spec.twin)
+    match twin.part:
+        case Part.TASK:
+            return {"lifecycle_factory": twin.make}
+        case Part.LISTENER:
+            return {"listener_factory": twin.make}
+        case Part.STOP:
+            return {"after_failure": twin.make}
+        case _:
+            assert_never(twin.part)
 
 
 def _resume(spec: RunSpec, env: Environment, world: JobWorld) -> None:
@@ -104,10 +112,10 @@ def _restart(
         other_env,
         replace(job, costs=costs, checkpointing=checkpointing),
         FaultPlan(()),
-        lifecycle_factory=_factory(spec),
         restored=checkpoint,
         external=external,
         may_stop=world.is_endless,
+        **_cores(spec),
     )
     other.run()
     if other.ended and not other.stopped_without_drain:

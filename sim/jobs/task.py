@@ -262,9 +262,10 @@ class Task:
                 self.checkpoints.cancellation(channel, checkpoint)
             case EndOfData(drain):
                 mode = StopMode.DRAIN if drain else StopMode.NO_DRAIN
+                self.attempt.life.polled(link, drain=drain)
                 self.ending.step(on.EndOfDataReceived(channel, mode))
             case EndOfPartition():
-                self.attempt.account.channel_ended(link)
+                self.attempt.life.channel_ended(link)
                 self.checkpoints.channel_ended(channel)
                 self.ending.step(on.EndOfPartitionReceived(channel))
             case _:
@@ -274,6 +275,8 @@ class Task:
 
     def emit(self, record: Record) -> None:
         """Send a record over every edge; the final watermark goes to every channel."""
+        if record != WATERMARK:
+            self.attempt.life.record(self)
         for spec, links in self.outputs:
             for link in self._chosen(spec, links, record):
                 link.put(record)

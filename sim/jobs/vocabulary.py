@@ -15,7 +15,16 @@ VOCABULARY: Vocabulary = {
     "aborted": Telling(
         "gives checkpoint {index} up: {reason}", "index reason", ends="checkpoint:index"
     ),
+    "precommitted": Telling(
+        "pre-commits a transaction for checkpoint {index}; opens another: {successor}",
+        "index successor",
+    ),
+    "dropped": Telling("aborts its transaction of checkpoint {which}", "which"),
+    "left": Telling("leaves its transaction of checkpoint {index} pre-committed", "index"),
     "committed": Telling("commits what checkpoint {index} pre-committed", "index"),
+    "called": Telling("calls {what} of operator {operator}", "what operator"),
+    "told": Telling("operator {operator}: {what} {number}", "what operator number"),
+    "gate_ended": Telling("has come to the end of input {number}", "number"),
     "task_state": Telling("is now {state}", "state"),
     "end_of_data_acknowledged": Telling("has its EndOfData acknowledged"),
     "stalled": Telling("stands still for {lasts_ns} ns", "lasts_ns", always=True),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from models.barriers.reason import FailureReason
+from models.coordinator import EndOfDataListener, Recovery, after_failure
 from models.coordinator.plan import FinishedState
 from models.lifecycle import TaskLifecycle, TaskParameters, TaskState
 from scenarios.jobs import Job, StopKind
@@ -32,8 +33,9 @@ _ATTEMPTS = 100
 class JobWorld:
     """One job in one run.
 
-    lifecycle_factory: makes the lifecycle cores.  restored: the checkpoint that the first attempt
-    starts from, as a user would start a job from a savepoint; external: the system it writes to.
+    lifecycle_factory, listener_factory, after_failure: make or are the cores.
+    restored: the checkpoint that the first attempt starts from, as a user would start a job from a
+    savepoint.  external: the system it writes to.
     """
 
     def __init__(
@@ -43,6 +45,8 @@ class JobWorld:
         faults: FaultPlan,
         *,
         lifecycle_factory: Callable[[TaskParameters], TaskLifecycle] = TaskLifecycle,
+        listener_factory: Callable[..., EndOfDataListener] = EndOfDataListener,
+        after_failure: Callable[..., Recovery] = after_failure,
         restored: JobCheckpoint | None = None,
         external: ExternalSystem | None = None,
         may_stop: bool = True,
@@ -52,6 +56,8 @@ class JobWorld:
         self.graph = Graph(job)
         self.faults = faults
         self.lifecycle_factory = lifecycle_factory
+        self.listener_factory = listener_factory
+        self.after_failure = after_failure
         self.external = ExternalSystem(self.violate) if external is None else external
         self.violations: list[tuple[str, int, str]] = []
         self.closed_ns: dict[int, int] = {}
@@ -99,6 +105,8 @@ class JobWorld:
             env.call_in(stop_ns, Kind.COORDINATOR, self.entity, self._stop)
         patience_ns = patience_of(self.job, self.faults)
         watch = Watch(env, patience_ns, lambda: self.progress_ns, self._stalled)
+        if self._initial is not None:
+            self.judge.restore(self._initial)
         self._begin(self.attempt.restored)
         env.run(until=self._over)
         watch.stop()
@@ -204,18 +212,16 @@ class JobWorld:
     def fail_over(self, cause: str) -> None:
         """End the attempt and begin the next one from the latest completed checkpoint.
 
-        Once the savepoint of a stop is complete there is no next attempt: an older checkpoint must
-        not be gone back to, and going on is up to the user, who restarts from the savepoint.
-
-        Source: Apache Flink 1.15, StopWithSavepointStoppingException (FLINK-26783).
+        Once the savepoint of a stop is complete there is no next attempt.
         """
         if not self.running or self.ended:
             return
         self.running = False
         self.attempt.alive = False
         self.env.trace.record("failed", self.entity, cause)
-        if self.coordinator.stop_completed:
-            self.failed_while_stopping = True
+        stopped = self.coordinator.stop_completed
+        if self.after_failure(stop_completed=stopped) is Recovery.FAIL:
+            self.failed_while_stopping = stopped
             self.env.goals.reach("failed_after_stop_savepoint")
         elif self.attempts >= _ATTEMPTS:
             self.violate("job_ends", f"the job has failed {self.attempts} times, last: {cause}")
@@ -256,14 +262,16 @@ class JobWorld:
         return restored
 
     def _latest(self) -> JobCheckpoint | None:
-        completed = self.coordinator.completed
-        return completed[max(completed)] if completed else self._initial
+        """Return the latest checkpoint that the job may start from; savepoints are the user's."""
+        kept = [c for c in self.coordinator.completed.values() if not c.savepoint]
+        return max(kept, key=lambda c: c.checkpoint_id, default=self._initial)
 
     def _note_restore(self, restored: JobCheckpoint | None) -> None:
         number = restored.checkpoint_id if restored is not None else 0
         self.env.trace.record("restored", self.entity, number)
         if restored is None:
             return
+        self.judge.restore(restored)
         if FinishedState.FULL in restored.vertices.values():
             self.env.goals.reach("restored_fully_finished")
         if FinishedState.PARTIAL in restored.vertices.values():

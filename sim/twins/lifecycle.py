@@ -1,13 +1,22 @@
-"""Faulty twins of the lifecycle core: each breaks one rule of a task's end of life."""
+"""Faulty twins of how tasks and jobs end: each lacks one safeguard.
+
+A twin is a factory with the signature of what it replaces, named by `part`; a world or a vector
+adapter puts it in that place and leaves everything else right.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
 
-from models.lifecycle import TaskLifecycle, TaskParameters, TaskState
+from models.coordinator import EndOfDataListener, Recovery
+from models.lifecycle import EndMode, TaskKind, TaskLifecycle, TaskParameters, TaskState
 from models.lifecycle import effects as do
 from models.lifecycle import events as on
 from models.lifecycle.tables import Act
+from scenarios.errors import UserError
 
 
 class ClosesWithoutAcknowledgement(TaskLifecycle):
@@ -105,8 +114,124 @@ class StopTakesAnyCompletion(TaskLifecycle):
         self.checkpoint_done |= self.minimum_id is not None and checkpoint_id >= self.minimum_id
 
 
-TWINS: dict[str, Callable[[TaskParameters], TaskLifecycle]] = {
+class ClosesWithoutFinalCheckpoint(TaskLifecycle):
+    """Does not wait for a checkpoint after its end (before FLINK-23408)."""
+
+    def _met(self, act: Act) -> bool:
+        return act is Act.AWAIT_CHECKPOINT or super()._met(act)
+
+
+class StopsAfterSavepoint(TaskLifecycle):
+    """Takes a stop's savepoint first and ends its data when that is complete (FLINK-23541)."""
+
+    def _stop(self, checkpoint_id: int, *, drain: bool) -> None:
+        self.drains = drain
+        self.savepoint_id = checkpoint_id
+        self._perform(checkpoint_id, savepoint=True)
+
+    def _completed(self, checkpoint_id: int) -> None:
+        super()._completed(checkpoint_id)
+        if checkpoint_id == self.savepoint_id and self.parameters.kind is TaskKind.SOURCE:
+            self._end_source(EndMode.DRAIN if self.drains else EndMode.NO_DRAIN)
+
+
+class AwaitsItsFirstCheckpoint(TaskLifecycle):
+    """Insists on its first checkpoint, also when a stop has given that up (FLINK-24161)."""
+
+    def _completed(self, checkpoint_id: int) -> None:
+        super()._completed(checkpoint_id)
+        self.checkpoint_done = self.latest_reported == self.minimum_id or (
+            self.checkpoint_done and self.minimum_id is None
+        )
+
+
+class ClosedTaskIsSilent(TaskLifecycle):
+    """Does not decline what it is asked for when it has closed (FLINK-23741)."""
+
+    def step(self, event: on.Event) -> list[do.Effect]:
+        """Answer nothing any more after closing."""
+        closed = self.state is TaskState.CLOSED
+        found = super().step(event)
+        return [] if closed else found
+
+
+class OpensAfterFinish(TaskLifecycle):
+    """Opens transactions after finish(), which nobody closes (FLINK-23473)."""
+
+    def __init__(self, parameters: TaskParameters) -> None:
+        super().__init__(parameters)
+        if self.transactions is not None:
+            self.transactions.opens_after_finish = True
+
+
+class RestoredSourceKeepsWatermark(TaskLifecycle):
+    """Does not send the final watermark again when it was restored as finished (FLINK-23708)."""
+
+    def _emit(self, effect: do.Effect) -> None:
+        watermark = isinstance(effect, do.EmitMaxWatermark)
+        if not (watermark and self.parameters.finished_on_restore):
+            super()._emit(effect)
+
+
+class EndOfDataOvertakesWatermark(TaskLifecycle):
+    """Lets EndOfData overtake a final watermark whose timers are still firing (FLINK-39481)."""
+
+    def step(self, event: on.Event) -> list[do.Effect]:
+        """Put watermarks last."""
+        found = super().step(event)
+        late = (do.AdvanceToMaxWatermark, do.EmitMaxWatermark)
+        if not any(isinstance(e, do.EmitEndOfData) for e in found):
+            return found
+        end = next(i for i, e in enumerate(found) if isinstance(e, do.EmitEndOfData)) + 1
+        head = [e for e in found[:end] if not isinstance(e, late)]
+        return head + [e for e in found[:end] if isinstance(e, late)] + found[end:]
+
+
+class NeverCountsAgain(EndOfDataListener):
+    """Keeps what tasks have reported before the job restarted (FLINK-32945)."""
+
+    def reset(self) -> None:
+        """Forget nothing."""
+
+
+class AlwaysWanted(EndOfDataListener):
+    """Asks for a final checkpoint although checkpoints are off (FLINK-32663)."""
+
+    def __init__(self, tasks: int, *, enabled: bool) -> None:
+        super().__init__(tasks, enabled=True)
+        self.asked = enabled
+
+
+def fails_over_after_stop(*, stop_completed: bool) -> Recovery:
+    """Restart from an older checkpoint although a stop's savepoint is complete (FLINK-26783)."""
+    del stop_completed
+    return Recovery.RESTART
+
+
+class Part(Enum):
+    """What a twin replaces."""
+
+    TASK = "lifecycle of a task"
+    LISTENER = "listener of the end of data"
+    STOP = "decision on a failure around a stop"
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """A faulty core: what it replaces, and how it is made; its docstring says what is wrong."""
+
+    part: Part
+    make: Callable[..., Any]
+
+    @property
+    def says(self) -> str:
+        """Return what is wrong, in one sentence."""
+        return " ".join((self.make.__doc__ or "").split())
+
+
+_TASKS: dict[str, Callable[[TaskParameters], TaskLifecycle]] = {
     "closes_without_acknowledgement": ClosesWithoutAcknowledgement,
+    "closes_without_final_checkpoint": ClosesWithoutFinalCheckpoint,
     "accepts_any_completion": AcceptsAnyCompletion,
     "skipped_trigger_sets_minimum": SkippedTriggerSetsMinimum,
     "ignores_restored_id": IgnoresRestoredId,
@@ -117,4 +242,26 @@ TWINS: dict[str, Callable[[TaskParameters], TaskLifecycle]] = {
     "survives_aborted_savepoint": SurvivesAbortedSavepoint,
     "commits_only_its_own": CommitsOnlyItsOwn,
     "stop_takes_any_completion": StopTakesAnyCompletion,
+    "stops_after_savepoint": StopsAfterSavepoint,
+    "awaits_its_first_checkpoint": AwaitsItsFirstCheckpoint,
+    "closed_task_is_silent": ClosedTaskIsSilent,
+    "opens_after_finish": OpensAfterFinish,
+    "restored_source_keeps_watermark": RestoredSourceKeepsWatermark,
+    "end_of_data_overtakes_watermark": EndOfDataOvertakesWatermark,
 }
+
+TWINS: dict[str, Twin] = {name: Twin(Part.TASK, make) for name, make in _TASKS.items()} | {
+    "never_counts_again": Twin(Part.LISTENER, NeverCountsAgain),
+    "always_wanted": Twin(Part.LISTENER, AlwaysWanted),
+    "fails_over_after_stop": Twin(Part.STOP, fails_over_after_stop),
+}
+
+
+def find_twin(name: str) -> Twin:
+    """Return a twin by name.
+
+    Raises UserError for a name that no twin has.
+    """
+    if name not in TWINS:
+        raise UserError(f"found twin {name!r}, expected one of {', '.join(TWINS)}")
+    return TWINS[name]

@@ -66,7 +66,7 @@ def test_twin_shows_the_fault_and_the_core_does_not(
     twin: str, fault: Callable[[Build], bool]
 ) -> None:
     """The script of a published fault goes wrong on its twin and right on the core."""
-    assert fault(TWINS[twin])
+    assert fault(TWINS[twin].make)
     assert not fault(TaskLifecycle)
 
 
