@@ -161,8 +161,8 @@ class JobWorld:
     def _begin(self, restored: JobCheckpoint | None) -> None:
         self.running = True
         self.progress_ns = self.env.now
-        self.attempt.start()
         self.coordinator.start(restored=restored)
+        self.attempt.start()
 
     def _stop(self) -> None:
         """Ask for the stop; while the job restarts, and after a failed stop, ask again."""
