@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import pandas as pd
 
+from analysis.figures.barriers import (
+    alignment_heat_map,
+    durations_over_time,
+    in_flight_bytes,
+)
 from analysis.figures.latency import latency_bands, latency_cdf, latency_parts
 from analysis.figures.replications import means, paired_differences
 from analysis.figures.style import svg
 from analysis.figures.timeline import timeline
 from analysis.findings import Findings
 from scenarios import document
+from sim.rows import RunResult
 from sim.world import load_world, run_world
 
 CHECKPOINTS_DRAWN = 40
@@ -39,7 +45,7 @@ class Picture:
 
 def pictures(findings: Findings) -> list[Picture]:
     """Return the figures that this sweep has data for, in the order of the report."""
-    return [*_latency(findings), *_replications(findings), *_timeline(findings)]
+    return [*_latency(findings), *_replications(findings), *_slowest_run(findings)]
 
 
 def _latency(findings: Findings) -> Iterator[Picture]:
@@ -97,7 +103,7 @@ def _replications(findings: Findings) -> Iterator[Picture]:
         )
 
 
-def _timeline(findings: Findings) -> Iterator[Picture]:
+def _slowest_run(findings: Findings) -> Iterator[Picture]:
     """Run the run with the slowest checkpoint again, keeping its trace, and draw it."""
     slowest = findings.outliers.sort_values("elapsed_ns", ascending=False, kind="stable")
     if slowest.empty:
@@ -110,25 +116,52 @@ def _timeline(findings: Findings) -> Iterator[Picture]:
     ]
     scenario = document.read(json.loads(point["document"]), source=point["source"])
     result = run_world(scenario, seed=int(row["seed"]), ties=str(row["ties"]), keep_trace=True)
+    yield _timeline(result, row, f"The story in words: {row['replay']}")
+    yield from _barriers(result, f"The run with the slowest checkpoint: {row['replay']}")
+
+
+def _timeline(result: RunResult, row: pd.Series, story: str) -> Picture:
     begin, length = int(row["triggered_ns"]), int(row["elapsed_ns"])
     short = result.run.ended_ns <= LONG_RUN * length
     whole = short and len(result.checkpoints) <= CHECKPOINTS_DRAWN
     before = length // 4 if short else 2 * length
     window = (max(0, begin - before), begin + length + length // 5)
-    yield Picture(
+    drawn = timeline(
+        result.trace,
+        load_world(result.run.link).VOCABULARY,
+        result.checkpoints,
+        window_ns=None if whole else window,
+    )
+    return Picture(
         title="The run with the slowest checkpoint" + ("" if whole else ", around it"),
         caption="Ticks are what each part did; bars are what lasted. A state is drawn from its "
-        "trigger to its release, in the colours of what it waited for. "
-        f"The story in words: {row['replay']}",
-        svg=svg(
-            timeline(
-                result.trace,
-                load_world(scenario.link).VOCABULARY,
-                result.checkpoints,
-                window_ns=None if whole else window,
-            )
-        ),
+        f"trigger to its release, in the colours of what it waited for. {story}",
+        svg=svg(drawn),
     )
+
+
+def _barriers(result: RunResult, which: str) -> Iterator[Picture]:
+    """Draw the parts of a run's barrier checkpoints, if it has any."""
+    checkpoints = pd.DataFrame(map(asdict, result.checkpoints))
+    timed = not checkpoints.empty and checkpoints["alignment_ns"].notna().any()
+    if timed and (checkpoints["status"] == "completed").any():
+        yield Picture(
+            title="Checkpoint duration and its parts",
+            caption=f"The parts are those of the slowest subtask. {which}",
+            svg=svg(durations_over_time(checkpoints)),
+        )
+    if timed and checkpoints["persisted_bytes"].notna().any():
+        yield Picture(
+            title="In-flight data of the checkpoints",
+            caption=f"What alignments processed, and what was persisted. {which}",
+            svg=svg(in_flight_bytes(checkpoints)),
+        )
+    if result.task_checkpoints:
+        yield Picture(
+            title="Alignment of each subtask",
+            caption=f"White where a subtask took no part. {which}",
+            svg=svg(alignment_heat_map(pd.DataFrame(map(asdict, result.task_checkpoints)))),
+        )
 
 
 def _varies(intervals: pd.DataFrame, metric: str) -> bool:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -125,10 +127,14 @@ def _connect(gateway: Gateway, *, python: str) -> SparkSession:
         "PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0"),
     }
     before = {name: os.environ.get(name) for name in variables}
+    on_interrupt = signal.getsignal(signal.SIGINT)
     os.environ.update(variables)
     try:
         return SparkSession.builder.getOrCreate()
     finally:
+        # PySpark's own handler talks to the JVM, even in the middle of doing so.
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, on_interrupt)
         for name, value in before.items():
             if value is None:
                 del os.environ[name]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
+from threading import Thread
 from typing import TYPE_CHECKING, Protocol
 
 from analysis.chunks import Costs, in_order_of_replication, pack
@@ -94,12 +95,17 @@ class _Sweep:
         self._store = store
         self._world = world
         self._partitions = partitions
+        self._cores = context.defaultParallelism
+        self._stopped = False
         self._costs = Costs()
         self._finished = context.accumulator(0)
         self.worker_s = 0.0
 
     def run(self, rows: list[SweepRow], progress: Progress) -> None:
-        """Keep some waves under way until all rows are done."""
+        """Keep some waves under way until all rows are done.
+
+        This thread never talks to Java meanwhile, so that it can be interrupted at any instant.
+        """
         left = rows
         size = 0
         under_way: set[Future[list[ChunkResult]]] = set()
@@ -107,8 +113,9 @@ class _Sweep:
             try:
                 while left or under_way:
                     while left and len(under_way) < WAVES_UNDER_WAY:
-                        cores = self._context.defaultParallelism  # a cluster's may still grow
-                        size = self._costs.wave_size(chunks=self._chunks(), cores=cores, last=size)
+                        size = self._costs.wave_size(
+                            chunks=self._chunks(), cores=self._cores, last=size
+                        )
                         wave, left = left[:size], left[size:]
                         under_way.add(threads.submit(self._run_wave, wave))
                     finished, under_way = wait(under_way, POLL_S, return_when=FIRST_COMPLETED)
@@ -116,17 +123,21 @@ class _Sweep:
                     for future in finished:
                         self._save(future.result())
             except BaseException:
-                self._context.cancelAllJobs()
+                self._stopped = True
+                cancelling = Thread(target=self._context.cancelAllJobs)
+                cancelling.start()
+                cancelling.join()
                 raise
         progress(done=len(rows), total=len(rows))
 
     def _chunks(self) -> int:
-        return self._partitions or CHUNKS_PER_CORE * self._context.defaultParallelism
+        return self._partitions or CHUNKS_PER_CORE * self._cores
 
     def _run_wave(self, rows: list[SweepRow]) -> list[ChunkResult]:
         """Run one wave as a Spark job; halve it when a worker dies, down to the run that kills."""
         from py4j.protocol import Py4JJavaError
 
+        self._cores = self._context.defaultParallelism  # that of a cluster may still grow
         chunks = pack(rows, self._costs, chunks=self._chunks())
         try:
             shipped = self._context.parallelize(chunks, len(chunks))
@@ -135,7 +146,7 @@ class _Sweep:
             ).collect()
         except Py4JJavaError as error:
             reason = str(error.java_exception.getMessage())
-            if "cancelled" in reason:
+            if self._stopped:
                 raise
             if len(rows) == 1:
                 return [died(rows[0], f"its worker died: {reason}")]

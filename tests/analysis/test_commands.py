@@ -1,0 +1,102 @@
+"""The commands `sweep` and `report` as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from analysis.package import program_root
+from sim.cli import main
+
+PLAN = """
+name = "mine"
+scenario = "reference"
+replications = {replications}
+[overrides]
+"sync.streams[*].records" = {records}
+[grid]
+"sync.sockets.count" = [1, 2]
+"""
+WRONG = {
+    "--master": ["--master", "sparc://host:7077"],
+    "--partitions": ["--partitions", "0"],
+    "--conf": ["--conf", "executor.memory=1g"],
+}
+
+
+def plan(directory: Path, *, replications: int, records: int = 200) -> Path:
+    path = directory / "plan.toml"
+    path.write_text(PLAN.format(replications=replications, records=records))
+    return path
+
+
+@pytest.mark.parametrize("option", WRONG)
+def test_a_wrong_option_is_told_before_spark_starts(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2, one line that names the option, what was found and what was expected."""
+    code = main(["sweep", str(plan(tmp_path, replications=1)), *WRONG[option]])
+    said = capsys.readouterr().err
+    assert code == 2
+    assert said.startswith(f"ckptsim sweep: {option}: found ")
+    assert "expected" in said
+    assert said.count("\n") == 1
+
+
+def test_a_wrong_plan_and_a_wrong_directory_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No plan of that name, a directory with other files, a directory without a sweep."""
+    assert main(["sweep", "upload_latenzy"]) == 2
+    assert "upload_latency" in capsys.readouterr().err
+    words = ["sweep", str(plan(tmp_path, replications=1)), "--out", str(tmp_path)]
+    assert main(words) == 2
+    assert "expected an empty directory" in capsys.readouterr().err
+    assert main(["report", str(tmp_path)]) == 2
+    assert "no sweep.json" in capsys.readouterr().err
+
+
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-P", "-m", "sim", *words]
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(program_root()), "JAVA_HOME": "/nonexistent"}
+
+
+@pytest.mark.spark
+def test_an_interrupted_sweep_goes_on_where_it_was(tmp_path: Path) -> None:
+    """Ctrl-C ends a sweep with what was saved; the same command does the rest."""
+    words = command(
+        *("sweep", str(plan(tmp_path, replications=60, records=800))),
+        *("--out", "out", "--master", "local[2]", "--json"),
+    )
+    first = subprocess.Popen(
+        words, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob("out/runs/*.parquet")) and time.monotonic() < deadline:
+        assert first.poll() is None, first.communicate()
+        time.sleep(0.05)
+    first.send_signal(signal.SIGINT)
+    _, said = first.communicate(timeout=90)
+    assert first.returncode == 130, said
+    assert said.decode() == "ckptsim: interrupted\n"
+
+    plan(tmp_path, replications=60, records=800)
+    done = subprocess.run(
+        words, cwd=tmp_path, env=environment(), capture_output=True, timeout=300, check=True
+    )
+    summary = json.loads(done.stdout)
+    assert summary["runs"] == 120
+    assert 0 < summary["skipped"] < 120
+    assert summary["skipped"] + summary["done"] == 120
+    assert done.stderr == b""
+    assert summary["errors"] == summary["violated"] == 0
