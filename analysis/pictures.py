@@ -134,8 +134,8 @@ def _timeline(result: RunResult, row: pd.Series, story: str) -> Picture:
     )
     return Picture(
         title="The run with the slowest checkpoint" + ("" if whole else ", around it"),
-        caption="Ticks are what each part did; bars are what lasted. A state is drawn from its "
-        f"trigger to its release, in the colours of what it waited for. {story}",
+        caption="Ticks are what each part did; bars are what lasted. A checkpoint is drawn from "
+        f"its trigger to its end, in the colours of what it waited for where that is known. {story}",
         svg=svg(drawn),
     )
 
@@ -147,7 +147,8 @@ def _barriers(result: RunResult, which: str) -> Iterator[Picture]:
     if timed and (checkpoints["status"] == "completed").any():
         yield Picture(
             title="Checkpoint duration and its parts",
-            caption=f"The parts are those of the slowest subtask. {which}",
+            caption="Each part is that of the subtask for which it took longest, so together they "
+            f"can exceed the duration. {which}",
             svg=svg(durations_over_time(checkpoints)),
         )
     if timed and checkpoints["persisted_bytes"].notna().any():

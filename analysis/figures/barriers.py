@@ -42,8 +42,8 @@ TOLERANCE = 0.25  # the band around "predicted = measured" that is drawn
 def durations_over_time(checkpoints: pd.DataFrame) -> Figure:
     """Draw the duration of each checkpoint of one run over its trigger time, and its parts.
 
-    checkpoints: rows of the table of checkpoints.  The parts are those of the slowest subtask and
-    need not add up to the duration; checkpoints that did not complete are crosses at the bottom.
+    checkpoints: rows of the table of checkpoints.  Each part is that of the subtask for which it
+    took longest, so together they can exceed the duration; checkpoints that did not complete are crosses at the bottom.
     """
     figure = new_figure(3.6)
     ax = figure.add_subplot()
@@ -62,10 +62,11 @@ def durations_over_time(checkpoints: pd.DataFrame) -> Figure:
         )  # fmt: skip
         bottom = bottom + height
     ax.plot(x, done["duration_ns"] / up.size, "o-", color="black", ms=3, lw=1, label="end to end")
-    ax.plot(
-        lost["triggered_ns"] / across.size, np.zeros(len(lost)), "x", color=VERMILION, ms=6,
-        label="not completed", clip_on=False,
-    )  # fmt: skip
+    if len(lost):
+        at = lost["triggered_ns"] / across.size
+        zero = np.zeros(len(lost))
+        ax.plot(at, zero, "x", color=VERMILION, ms=6, label="not completed", clip_on=False)
+    ax.use_sticky_edges = False
     ax.set_ylim(0, None)
     ax.set_xlabel(f"simulated time of the trigger [{across.name}]")
     ax.set_ylabel(f"checkpoint duration [{up.name}]")

@@ -109,14 +109,21 @@ def latency_bands(quantiles: pd.DataFrame, axis: str, others: Sequence[str] = ()
 
 
 def _draw_bands(ax: Axes, panel: pd.DataFrame, unit: Unit) -> None:
+    """Draw bands between numbers; between words there is nothing, so they get boxes."""
     wide = panel.pivot_table(index="x", columns="probability", values="latency_ns", dropna=False)
     wide = wide.sort_index() / unit.size
     x = wide.index.to_numpy()
+    words = bool(panel["word"].iloc[0])
+    ax.use_sticky_edges = not words
     bands = ((0.05, 0.95, SKY, "5 % to 95 %"), (0.25, 0.75, BLUE, "25 % to 75 %"))
     for low, high, color, label in bands:
-        ax.fill_between(x, wide[low], wide[high], color=color, alpha=0.35, lw=0, label=label)
-    ax.plot(x, wide[0.99], color=VERMILION, marker="^", ms=4, ls=":", label="99 %")
-    ax.plot(x, wide[0.5], color="black", marker="o", ms=4, label="median")
+        if words:
+            tall = wide[high] - wide[low]
+            ax.bar(x, tall, 0.4, wide[low], color=color, alpha=0.35, lw=0, label=label)
+        else:
+            ax.fill_between(x, wide[low], wide[high], color=color, alpha=0.35, lw=0, label=label)
+    ax.plot(x, wide[0.99], color=VERMILION, marker="^", ms=4, ls="" if words else ":", label="99 %")
+    ax.plot(x, wide[0.5], color="black", marker="o", ms=4, ls="" if words else "-", label="median")
 
 
 @styled

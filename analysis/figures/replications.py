@@ -109,7 +109,7 @@ def paired_differences(differences: pd.DataFrame, axes: Sequence[str], metric: s
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.grid(visible=False, axis="y")
     of_unit = f" [{unit.name}]" if unit.name else ""
-    ax.set_xlabel(f"difference to the baseline: {METRICS[metric]}{of_unit}")
+    ax.set_xlabel(f"difference to the baseline\n{METRICS[metric]}{of_unit}")
     return figure
 
 

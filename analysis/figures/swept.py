@@ -25,22 +25,21 @@ LOG_RATIO = 30  # from this ratio of largest to smallest on, an axis is logarith
 
 
 def with_axis(table: pd.DataFrame, axis: str) -> pd.DataFrame:
-    """Return the rows that have the swept parameter, with `x` (its place) and `shown` (its text).
+    """Return the rows that have the swept parameter, with its place `x` and its text `shown`.
 
-    Numbers and quantities are placed by their value, everything else by the order of appearance.
+    Numbers and quantities are placed by their value, words (`word` is then true) by the order of
+    appearance.
     """
     values = table["parameters"].map(lambda text: json.loads(text).get(axis))
     kept = table[values.notna()]
     given = values[values.notna()].tolist()
-    return kept.assign(x=_places(given), shown=[shown_value(axis, value) for value in given])
-
-
-def _places(values: Sequence[object]) -> list[float]:
-    numbers = [found for found in map(number, values) if found is not None]
-    if len(numbers) == len(values):
-        return numbers
-    order = {text: float(place) for place, text in enumerate(dict.fromkeys(map(str, values)))}
-    return [order[str(value)] for value in values]
+    numbers = [found for found in map(number, given) if found is not None]
+    words = len(numbers) < len(given)
+    if words:
+        order = {text: float(place) for place, text in enumerate(dict.fromkeys(map(str, given)))}
+        numbers = [order[str(value)] for value in given]
+    shown = [shown_value(axis, value) for value in given]
+    return kept.assign(x=numbers, shown=shown, word=words)
 
 
 def number(value: object) -> float | None:
@@ -78,7 +77,7 @@ def label_swept(ax: Axes, panel: pd.DataFrame, *, width: float) -> str:
     labels = [f"{a}\n{b}" for a, b in zip(shown, counts, strict=True)] if fits else shown
     ax.set_xticks(x, labels, fontsize=8)
     ax.set_xticks([], minor=True)
-    ax.margins(x=0.08)
+    ax.margins(x=0.3 if places["word"].any() else 0.08)
     if fits:
         return "(below: n)" if completed == places["n"].tolist() else "(below: completed / n)"
     return f"n = {counts[0]}" if len(set(counts)) == 1 else f"n = {counts[0]} ... {counts[-1]}"

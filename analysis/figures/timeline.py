@@ -33,6 +33,7 @@ class Bar:
     text: str
     parts: tuple[tuple[str, int], ...] = ()  # (what it waited for, ns), in turn
     completed: bool = True
+    is_checkpoint: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,8 @@ def timeline(
     ax.set_xlim(begin / unit.size, end / unit.size)
     ax.grid(visible=False, axis="y")
     ax.set_xlabel(f"simulated time [{unit.name}]")
-    figure.legend(handles=_legend(), loc="outside lower left", ncols=3)
+    waited = any(bar.parts for lane in lanes for row in lane.rows for bar in row)
+    figure.legend(handles=_legend(waited=waited), loc="outside lower left", ncols=3)
     return figure
 
 
@@ -149,9 +151,16 @@ def checkpoints_of(
         parts = tuple(
             (part, getattr(row, part) or 0) for part in PARTS if getattr(row, part) is not None
         )
-        bar = Bar(row.triggered_ns, until, str(row.checkpoint_id), parts, completed)
+        bar = Bar(
+            row.triggered_ns,
+            until,
+            str(row.checkpoint_id),
+            parts,
+            completed,
+            is_checkpoint=True,
+        )
         scopes.setdefault(row.scope, []).append(bar)
-    return [_lane(f"states of {scope}", bars, begin, end) for scope, bars in scopes.items()]
+    return [_lane(f"checkpoints\nof {scope}", bars, begin, end) for scope, bars in scopes.items()]
 
 
 def _lane(label: str, bars: Iterable[Bar], begin: int, end: int) -> Lane:
@@ -194,7 +203,7 @@ def _draw_bar(ax: Axes, bar: Bar, top: float, unit: Unit) -> None:
         _, color, _ = PARTS[part]
         ax.barh(top + 0.5, length / unit.size, 0.8, left=left, color=color, linewidth=0)
         left += length / unit.size
-    if bar.parts and bar.completed:
+    if bar.is_checkpoint and bar.completed:
         ax.plot(end, top + 0.5, marker="D", color="black", markersize=3, linestyle="none")
 
 
@@ -240,16 +249,14 @@ def _merged(marks: Sequence[tuple[int, list[str]]], near_ns: int) -> list[tuple[
     return merged
 
 
-def _legend() -> list[Any]:
+def _legend(*, waited: bool) -> list[Any]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    waits = [
-        Patch(facecolor=color, label=f"state waits {label}") for label, color, _ in PARTS.values()
-    ]
+    waits = [Patch(facecolor=color, label=f"waits {label}") for label, color, _ in PARTS.values()]
     return [
-        *waits,
-        Line2D([], [], marker="D", color="black", linestyle="none", ms=4, label="released"),
+        *(waits if waited else ()),
+        Line2D([], [], marker="D", color="black", linestyle="none", ms=4, label="completed"),
         Patch(facecolor="white", edgecolor=GREY, hatch="////", label="not finished"),
-        Patch(facecolor=SKY, label="other span"),
+        Patch(facecolor=SKY, label="under way"),
     ]
