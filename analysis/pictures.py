@@ -135,7 +135,7 @@ def _timeline(result: RunResult, row: pd.Series, story: str) -> Picture:
     return Picture(
         title="The run with the slowest checkpoint" + ("" if whole else ", around it"),
         caption="Ticks are what each part did; bars are what lasted. A checkpoint is drawn from "
-        f"its trigger to its end, in the colours of what it waited for where that is known. {story}",
+        f"its trigger to its end, in the colours of what it waited for. {story}",
         svg=svg(drawn),
     )
 

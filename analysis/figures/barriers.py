@@ -43,7 +43,8 @@ def durations_over_time(checkpoints: pd.DataFrame) -> Figure:
     """Draw the duration of each checkpoint of one run over its trigger time, and its parts.
 
     checkpoints: rows of the table of checkpoints.  Each part is that of the subtask for which it
-    took longest, so together they can exceed the duration; checkpoints that did not complete are crosses at the bottom.
+    took longest, so together they can exceed the duration; checkpoints that did not complete
+    are crosses at the bottom.
     """
     figure = new_figure(3.6)
     ax = figure.add_subplot()
