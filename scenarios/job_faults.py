@@ -69,6 +69,13 @@ class FailSnapshot(_AtSubtask):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FailChannelState(_AtSubtask):
+    """The file that a subtask writes in-flight data to breaks, for all that share it."""
+
+    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DelayAcknowledgement(_AtSubtask):
     """A subtask's acknowledgement of a checkpoint comes late."""
 
@@ -111,6 +118,7 @@ JobFault = (
     CrashTask
     | CrashAtCheckpoint
     | FailSnapshot
+    | FailChannelState
     | DelayAcknowledgement
     | LoseNotification
     | DelayNotification
@@ -122,6 +130,7 @@ JOB_FAULTS: Mapping[str, type] = {
     "crash_task": CrashTask,
     "crash_at_checkpoint": CrashAtCheckpoint,
     "fail_snapshot": FailSnapshot,
+    "fail_channel_state": FailChannelState,
     "delay_acknowledgement": DelayAcknowledgement,
     "lose_notification": LoseNotification,
     "delay_notification": DelayNotification,

@@ -115,3 +115,9 @@ def differences(expected: Counter[int], found: Counter[int]) -> str | None:
     if extra:
         parts.append(f"{len(extra)} too many (such as {extra[:3]})")
     return ", ".join(parts) or None
+
+
+def loss(expected: Counter[int], found: Counter[int]) -> str | None:
+    """Say in words what is missing, or was never there before, when repeats are allowed."""
+    foreign = Counter({record: times for record, times in found.items() if record not in expected})
+    return differences(expected, (found & expected) + foreign)

@@ -18,6 +18,7 @@ from sim.jobs.life import LifeAccount
 from sim.jobs.link import Link
 from sim.jobs.sink import SinkWriter
 from sim.jobs.snapshot import SOURCE_SPAN, JobCheckpoint, TaskSnapshot
+from sim.jobs.state_files import make_files
 from sim.jobs.task import Task
 from sim.kernel import Entity, Timer
 
@@ -43,9 +44,11 @@ class Attempt:
         self.checks_final_transactions = True
         self.account = Account(world.job, world.graph, world.violate)
         self.life = LifeAccount(world.job, world.graph, world.violate)
+        self.cores = world.cores
         self.tasks: list[Task] = []
         for spec in self.graph.tasks:
             self.tasks.append(self._deploy(spec))
+        self.files = make_files(self)
         self.links = [Link(self, spec) for spec in self.graph.channels]
         for spec, task in zip(self.graph.tasks, self.tasks, strict=True):
             task.connect(
@@ -161,6 +164,7 @@ class Attempt:
         elif state is TaskState.CLOSED:
             task.gone = True
             self.life.closed(task, self.world.coordinator.ever_completed)
+            task.checkpoints.closed()
             self.world.closed_ns[task.spec.index] = self.env.now
             self.world.message(Kind.MESSAGE, self.world.task_finished, self, task)
 

@@ -12,16 +12,12 @@ from typing import TYPE_CHECKING, assert_never
 
 from models.barriers import Barrier
 from models.barriers.reason import FailureReason
-from models.coordinator import (
-    CheckpointCoordinator,
-    CoordinatorParameters,
-    EndOfDataListener,
-    Request,
-)
+from models.coordinator import CoordinatorParameters, EndOfDataListener, Request
 from models.coordinator import events as ev
 from models.coordinator.plan import Plan, Rejected, Vertex, finalize, plan_checkpoint
 from models.lifecycle import EndMode
 from scenarios.jobs import Job, Mode, Protocol, StopKind
+from sim.jobs.checkpoint_account import CheckpointAccount
 from sim.jobs.kinds import Kind
 from sim.jobs.notifications import notify_aborted, notify_complete
 from sim.jobs.snapshot import JobCheckpoint, TaskSnapshot
@@ -76,7 +72,7 @@ class JobCoordinator:
     def __init__(self, world: JobWorld, *, first_checkpoint: int) -> None:
         self.world = world
         self.job = world.job
-        self.core = CheckpointCoordinator(
+        self.core = world.cores.coordinator(
             parameters_of(world.job), first_checkpoint=first_checkpoint
         )
         self.entity = world.env.entity("coordinator")
@@ -90,6 +86,7 @@ class JobCoordinator:
         self.finished: set[int] = set()
         self._listener = self._make_listener()
         self._timers: dict[tuple[int, int], Timer] = {}
+        self.account = CheckpointAccount(world)
 
     def _make_listener(self) -> EndOfDataListener:
         checkpointing = self.job.checkpointing
@@ -107,13 +104,18 @@ class JobCoordinator:
         first_ns = checkpointing.first_trigger_ns
         if first_ns is None or restored is not None:
             first_ns = checkpointing.interval_ns
-        self._step(ev.SchedulerStarted(self._now, max(0, first_ns - self._origin(restored))))
+        self._schedule(max(0, first_ns - self._origin(restored)))
+
+    def _schedule(self, first_ns: int) -> None:
+        self.account.scheduled(first_ns)
+        self._step(ev.SchedulerStarted(self._now, first_ns))
 
     def _origin(self, restored: JobCheckpoint | None) -> int:
         return 0 if restored is not None else self._now
 
     def suspend(self, reason: FailureReason) -> None:
         """Give up everything that runs or waits."""
+        self.account.unscheduled()
         self._step(ev.SchedulerStopped(self._now, reason))
 
     def stop(self) -> None:
@@ -153,6 +155,7 @@ class JobCoordinator:
         if not attempt.alive:
             return
         triggered = self.triggered[checkpoint]
+        self.account.acknowledged(triggered, task, snapshot, parts)
         triggered.states[task.spec.index] = snapshot
         triggered.parts[task.spec.index] = (self._now, parts)
         if parts.flags is not None and parts.flags.operators_finished:
@@ -197,6 +200,7 @@ class JobCoordinator:
                 case ev.CheckpointCompleted(checkpoint):
                     self._complete(checkpoint)
                 case ev.NotifyComplete(checkpoint):
+                    self.account.notified(self.triggered[checkpoint])
                     notify_complete(self.world, checkpoint, self.triggered[checkpoint].plan)
                 case ev.CheckpointFailed(checkpoint, reason):
                     self._failed(checkpoint, reason)
@@ -219,6 +223,7 @@ class JobCoordinator:
         """Plan a checkpoint from the recorded execution states, unless it was just given up."""
         if not self.core.planning:
             return
+        self.account.asked()
         skipped = (
             self.job.checkpointing.skip_missed_ticks
             and request.periodic
@@ -271,6 +276,7 @@ class JobCoordinator:
         self.triggered[checkpoint] = Triggered(
             checkpoint, request, barrier.kind.name.lower(), plan, self._now, attempt.number
         )
+        self.account.triggered(self.triggered[checkpoint])
         stop = request.synchronous
         if stop:
             self.stop_id = checkpoint
@@ -339,6 +345,7 @@ class JobCoordinator:
 
     def _complete(self, checkpoint: int) -> None:
         triggered = self.triggered[checkpoint]
+        self.account.completed(triggered)
         triggered.status, triggered.ended_ns = "completed", self._now
         self.world.env.trace.record("completed", self.entity, checkpoint)
         self.world.judge.checkpoint(self.completed[checkpoint], self.highest_completed)
@@ -348,6 +355,7 @@ class JobCoordinator:
 
     def _failed(self, checkpoint: int, reason: FailureReason) -> None:
         triggered = self.triggered[checkpoint]
+        self.account.failed(triggered, reason)
         expired = reason is FailureReason.CHECKPOINT_EXPIRED
         triggered.status = "expired" if expired else "aborted"
         triggered.reason = triggered.reason or reason.value
@@ -370,7 +378,7 @@ class JobCoordinator:
         self.stop_id = None
         self.stop_requested = False
         self.world.stop_again()
-        self._step(ev.SchedulerStarted(self._now, self.job.checkpointing.interval_ns))
+        self._schedule(self.job.checkpointing.interval_ns)
 
     def _indices(self, tasks: Sequence[tuple[str, int]]) -> tuple[int, ...]:
         first = self.world.graph.first_task

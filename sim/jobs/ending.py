@@ -112,7 +112,7 @@ class TaskEnding:
     def _has_writes(self) -> bool:
         """Say whether snapshots or commits are under way."""
         sink = self.task.sink
-        return bool(self.task.checkpoints.pending_writes) or (sink is not None and sink.busy)
+        return bool(self.task.checkpoints.side.pending_writes) or (sink is not None and sink.busy)
 
     def waits(self) -> list[Wait]:
         """Return what keeps the task from closing."""
@@ -165,13 +165,13 @@ class TaskEnding:
             case do.EmitEndOfData(stop_mode):
                 self._end_of_data(stop_mode)
             case do.EmitBarrier(checkpoint_id):
-                task.checkpoints.send_barrier(checkpoint_id)
+                task.checkpoints.side.send_barrier(checkpoint_id)
             case do.EmitCancelMarker(checkpoint_id):
                 self.cancel_marker(checkpoint_id)
             case do.TakeSnapshot(checkpoint_id):
                 attempt.performed(task, checkpoint_id)
                 attempt.calls(task, "snapshot", checkpoint_id)
-                task.checkpoints.take_snapshot(effect)
+                task.checkpoints.side.take_snapshot(effect)
             case do.DeclineCheckpoint(checkpoint_id):
                 attempt.decline_closing(task, checkpoint_id)
             case do.AcknowledgeEndOfData(channel):

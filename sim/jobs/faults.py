@@ -11,6 +11,7 @@ from scenarios.job_faults import (
     DelayAcknowledgement,
     DelayNotification,
     DelayTrigger,
+    FailChannelState,
     FailSnapshot,
     JobFault,
     LoseNotification,
@@ -24,6 +25,7 @@ Numbered = TypeVar(
     DelayAcknowledgement,
     DelayNotification,
     DelayTrigger,
+    FailChannelState,
     FailSnapshot,
     LoseNotification,
 )
@@ -66,6 +68,10 @@ class FaultPlan:
     def snapshot_fails(self, task: TaskSpec, checkpoint: int) -> bool:
         """Say whether the asynchronous part of this snapshot fails."""
         return self._find(FailSnapshot, task, checkpoint) is not None
+
+    def channel_state_fails(self, task: TaskSpec, checkpoint: int) -> bool:
+        """Say whether the file with this subtask's in-flight data breaks."""
+        return self._find(FailChannelState, task, checkpoint) is not None
 
     def acknowledgement_delay(self, task: TaskSpec, checkpoint: int) -> int:
         """Return by how much the acknowledgement is late, in ns."""

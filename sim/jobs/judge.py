@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from models.coordinator.plan import FinishedState, Plan, Rejected, check_restore
 from scenarios.jobs import Mode, Protocol, VertexKind
-from sim.jobs.account import differences, expected_output
+from sim.jobs.account import differences, expected_output, loss
 from sim.jobs.external import Status
 from sim.jobs.snapshot import JobCheckpoint
 
@@ -130,22 +130,20 @@ class Judge:
                 self._output_of(vertex.name, expected[vertex.name], exactly=exactly)
             elif vertex.kind is VertexKind.SOURCE:
                 continue
-            if exactly and vertex.name not in self._world.lost_state:
-                self._state_of(vertex.name, expected[vertex.name])
+            if vertex.name not in self._world.lost_state:
+                self._state_of(vertex.name, expected[vertex.name], exactly=exactly)
 
     def _output_of(self, sink: str, expected: Counter[int], *, exactly: bool) -> None:
         found = self._world.external.committed(sink)
-        says = differences(expected, found)
-        if not exactly:
-            missing = expected - found
-            says = f"{sum(missing.values())} missing" if missing else None
+        says = differences(expected, found) if exactly else loss(expected, found)
         if says is not None:
             name = "exactly_once_output" if exactly else "at_least_once_output"
             self._world.violate(name, f"committed output of {sink}: {says}")
 
-    def _state_of(self, vertex: str, expected: Counter[int]) -> None:
+    def _state_of(self, vertex: str, expected: Counter[int], *, exactly: bool) -> None:
         tasks = self._graph.tasks_of(vertex)
         found = Counter(r for index in tasks for r in self._world.attempt.tasks[index].state)
-        says = differences(expected, found)
+        says = differences(expected, found) if exactly else loss(expected, found)
         if says is not None:
-            self._world.violate("exactly_once_state", f"state of {vertex}: {says}")
+            name = "exactly_once_state" if exactly else "at_least_once_state"
+            self._world.violate(name, f"state of {vertex}: {says}")

@@ -8,35 +8,44 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.barriers import EndOfPartition, NetworkEvent, RemoteChannel, Subpartition
+from models.barriers import Barrier, EndOfPartition, NetworkEvent, RemoteChannel, Subpartition
+from models.barriers.barrier import is_blocking
+from sim.jobs.channel_account import ChannelAccount
 from sim.jobs.graph import ChannelSpec
 from sim.jobs.kinds import Kind
 from sim.jobs.snapshot import WATERMARK, Element, Record
 
 if TYPE_CHECKING:
     from sim.jobs.attempt import Attempt
+    from sim.jobs.task import Task
 
 
 class Link:
     """A channel of one attempt; `emitted` and `consumed` are the world's account of its data."""
 
     def __init__(self, attempt: Attempt, spec: ChannelSpec) -> None:
-        self.attempt = attempt
-        self.spec = spec
+        self.attempt: Attempt = attempt
+        self.spec: ChannelSpec = spec
         self.entity = attempt.env.entity("channel", spec.index)
-        self.sender = attempt.tasks[spec.upstream]
-        self.receiver = attempt.tasks[spec.downstream]
-        self.queue = Subpartition(spec.output, self.sender.outbox)
-        self.channel = RemoteChannel(spec.input, self.receiver.inbox)
+        self.sender: Task = attempt.tasks[spec.upstream]
+        self.receiver: Task = attempt.tasks[spec.downstream]
+        self.queue: Subpartition = attempt.cores.subpartition(spec.output, self.sender.outbox)
+        self.channel: RemoteChannel = attempt.cores.channel(spec.input, self.receiver.inbox)
         channels = attempt.job.channels
-        self.capacity = channels.sender_records
-        self.credit = channels.receiver_records
-        self.latency_ns = channels.latency_ns
+        self.capacity: int = channels.sender_records
+        self.credit: int = channels.receiver_records
+        self.latency_ns: int = channels.latency_ns
         self.end_ns = channels.end_of_partition_ns
-        self.emitted = 0
-        self.consumed = 0
+        self.emitted: int = 0
+        self.consumed: int = 0
         self.delivered = 0
         self.recovered: list[Element] = []
+        self.account: ChannelAccount = ChannelAccount(self)
+
+    @property
+    def name(self) -> str:
+        """Return `sender -> receiver`."""
+        return f"{self.sender.name} -> {self.receiver.name}"
 
     @property
     def has_room(self) -> bool:
@@ -56,6 +65,7 @@ class Link:
         for record in input_state:
             self.emitted += 1
             self.recovered.append((self.emitted, record))
+        self.account.begins_at(self.emitted)
         for record in output_state:
             self.put(record)
 
@@ -63,6 +73,11 @@ class Link:
         """Append a record at the sender."""
         if self.queue.add_data((self.emitted + 1, record)):
             self.emitted += 1
+
+    def send_barrier(self, barrier: Barrier) -> None:
+        """Put a barrier into the sender's queue."""
+        self.account.barrier_queued(barrier, self.emitted)
+        self.queue.add_barrier(barrier)
 
     def pump(self) -> None:
         """Send whatever may be sent now."""
@@ -76,6 +91,9 @@ class Link:
             element = queue.poll()
             if element is None:
                 return
+            self.account.sent(
+                element, blocks=isinstance(element, NetworkEvent) and is_blocking(element)
+            )
             extra = self.end_ns if isinstance(element, EndOfPartition) else 0
             self.attempt.later(
                 self.latency_ns + extra, Kind.DELIVER, self.entity, self._deliver, element
@@ -90,6 +108,7 @@ class Link:
 
     def taken(self, number: int) -> None:
         """Note that the receiver has taken a record, and give its credit back."""
+        self.account.record_taken(number, self.consumed)
         self.consumed = number
         if self.latency_ns:
             self.attempt.later(self.latency_ns, Kind.CREDIT, self.entity, self._credit)
@@ -97,11 +116,13 @@ class Link:
             self._credit()
 
     def _deliver(self, element: object) -> None:
+        self.account.arrived(element)
         self.channel.arrive(element)
         self.receiver.drain_inbox()
         self.receiver.wake()
 
     def _resume(self) -> None:
+        self.account.resumed()
         self.queue.resume()
         self.pump()
 

@@ -12,16 +12,10 @@ REMEMBERED = 16  # ended checkpoints of which late pieces may still come; as at 
 
 @dataclass(slots=True)
 class Parts:
-    """What a task has gathered for one checkpoint so far."""
+    """What a task has gathered for one checkpoint so far; unaligned: as it will be reported."""
 
     input_state: dict[int, list[Element]] = field(default_factory=dict)
     output_state: dict[int, list[Element]] = field(default_factory=dict)
-    open_outputs: set[int] = field(default_factory=set)
-    input_whole: bool = False
-    taken: bool = False
-    failed: bool = False
-    writing: bool = False
-    acknowledged: bool = False
     snapshot: TaskSnapshot | None = None
     flags: do.TakeSnapshot | None = None
     started_ns: int = 0

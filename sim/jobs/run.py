@@ -11,6 +11,7 @@ from models.coordinator.parameters import TEN_MINUTES_NS
 from scenarios.job_faults import JobFault
 from scenarios.job_names import GOALS
 from scenarios.jobs import Job
+from sim.jobs.cores import cores_of
 from sim.jobs.external import ExternalSystem
 from sim.jobs.faults import FaultPlan
 from sim.jobs.snapshot import JobCheckpoint
@@ -18,7 +19,7 @@ from sim.jobs.tables import fill
 from sim.jobs.world import JobWorld
 from sim.kernel import Environment
 from sim.rows import RunResult
-from sim.twins.lifecycle import Part, find_twin
+from sim.twins.lifecycle import TWINS, Part
 
 if TYPE_CHECKING:
     from sim.world import RunSpec
@@ -49,7 +50,9 @@ def _cores(spec: RunSpec) -> dict[str, Any]:
         return {"lifecycle_factory": spec.core}
     if spec.twin is None:
         return {}
-    twin = find_twin(spec.twin)
+    if spec.twin not in TWINS:
+        return {"cores": cores_of(spec.twin)}
+    twin = TWINS[spec.twin]
     match twin.part:
         case Part.TASK:
             return {"lifecycle_factory": twin.make}

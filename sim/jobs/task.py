@@ -134,14 +134,14 @@ class Task:
         if self.outbox:
             effects = self.outbox[:]
             self.outbox.clear()
-            self.checkpoints.carry_out_network(effects)
+            self.checkpoints.side.carry_out_network(effects)
 
     def drain_inbox(self) -> None:
         """Carry out what the incoming channels ask for."""
         if self.inbox:
             effects = self.inbox[:]
             self.inbox.clear()
-            self.checkpoints.carry_out_network(effects)
+            self.checkpoints.side.carry_out_network(effects)
 
     def occupy(self, duration_ns: int) -> None:
         """Hold the thread for a while, as the synchronous part of a snapshot does."""
@@ -214,12 +214,14 @@ class Task:
         """Take the next element of a channel: recovered records first, then the channel's own."""
         if link.recovered and not link.channel.has_priority:
             number, record = link.recovered.pop(0)
+            link.account.record_taken(number, link.consumed)
             link.consumed = number
             self._begin(link, record)
             return
+        priority = link.channel.has_priority
         element = link.channel.poll()
         if isinstance(element, NetworkEvent):
-            self._event(link, element)
+            self._event(link, element, priority=priority)
             return
         number, record = cast("Element", element)
         link.taken(number)
@@ -230,6 +232,7 @@ class Task:
             self.ending.step(on.MaxWatermarkReceived(link.spec.input))
             return
         vertex = self.spec.vertex
+        self.checkpoints.account.record(link)
         self.checkpoints.count_processed()
         self.busy = True
         self._record = record
@@ -251,11 +254,11 @@ class Task:
         self.emit(record)
         self._begins.arm_in(0)
 
-    def _event(self, link: Link, event: NetworkEvent) -> None:
+    def _event(self, link: Link, event: NetworkEvent, *, priority: bool) -> None:
         channel = link.spec.input
         match event:
             case Barrier():
-                self.checkpoints.barrier(channel, event)
+                self.checkpoints.barrier(channel, event, priority=priority)
             case Announcement(barrier, sequence):
                 self.checkpoints.announcement(channel, barrier, sequence)
             case CancellationMarker(checkpoint):
@@ -342,6 +345,7 @@ class Task:
         return False
 
     def _emit_next(self, record: Record) -> None:
+        self.checkpoints.account.record(None)
         self.position += 1
         self._next_emission_ns = self.env.now + self.spec.vertex.emit_interval_ns
         self.attempt.progress()

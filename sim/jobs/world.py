@@ -12,6 +12,7 @@ from models.lifecycle import TaskLifecycle, TaskParameters, TaskState
 from scenarios.jobs import Job, StopKind
 from sim.jobs.attempt import Attempt
 from sim.jobs.coordinator import JobCoordinator
+from sim.jobs.cores import RIGHT, Cores
 from sim.jobs.external import ExternalSystem
 from sim.jobs.faults import FaultPlan
 from sim.jobs.graph import Graph, TaskSpec
@@ -33,7 +34,8 @@ _ATTEMPTS = 100
 class JobWorld:
     """One job in one run.
 
-    lifecycle_factory, listener_factory, after_failure: make or are the cores.
+    lifecycle_factory, listener_factory, after_failure: make or are cores;
+    cores: make those of barriers.
     restored: the checkpoint that the first attempt starts from, as a user would start a job from a
     savepoint.  external: the system it writes to.
     """
@@ -47,6 +49,7 @@ class JobWorld:
         lifecycle_factory: Callable[[TaskParameters], TaskLifecycle] = TaskLifecycle,
         listener_factory: Callable[..., EndOfDataListener] = EndOfDataListener,
         after_failure: Callable[..., Recovery] = after_failure,
+        cores: Cores = RIGHT,
         restored: JobCheckpoint | None = None,
         external: ExternalSystem | None = None,
         may_stop: bool = True,
@@ -58,6 +61,7 @@ class JobWorld:
         self.lifecycle_factory = lifecycle_factory
         self.listener_factory = listener_factory
         self.after_failure = after_failure
+        self.cores = cores
         self.external = ExternalSystem(self.violate) if external is None else external
         self.violations: list[tuple[str, int, str]] = []
         self.closed_ns: dict[int, int] = {}
@@ -130,6 +134,9 @@ class JobWorld:
 
     def _end(self) -> None:
         """End the run: the job has finished, has failed for good, or stands still."""
+        self.coordinator.account.check_triggers()
+        if self.ended:
+            self.coordinator.account.end()
         self.running = False
         self.attempt.alive = False
         if not self._over.triggered:

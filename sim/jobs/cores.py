@@ -1,0 +1,86 @@
+"""Which cores a job runs on: ours, or a faulty twin in the place of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from models.barriers import (
+    Barrier,
+    BarrierHandler,
+    HandlerKind,
+    RemoteChannel,
+    SharedStateWriter,
+    Subpartition,
+    SubtaskCheckpoints,
+    make_handler,
+)
+from models.barriers.network import NetworkEffect
+from models.coordinator import CheckpointCoordinator
+from scenarios.errors import UserError
+from sim.twins import lifecycle
+from sim.twins.barriers import TWINS, Part
+
+
+class MakeHandler(Protocol):
+    """Makes the barrier handler of a task."""
+
+    def __call__(
+        self, kind: HandlerKind, channels: int, *, gates: int, after_finish: bool
+    ) -> BarrierHandler:
+        """Make it for so many channels in so many gates."""
+        ...
+
+
+class OverEdge(Protocol):
+    """Says as what a barrier is sent over an edge."""
+
+    def __call__(self, barrier: Barrier, *, supports_unaligned: bool) -> Barrier:
+        """Return the barrier that travels over the edge."""
+        ...
+
+
+def _over_edge(barrier: Barrier, *, supports_unaligned: bool) -> Barrier:
+    return barrier.over_edge(supports_unaligned=supports_unaligned)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cores:
+    """The factories of the cores of barriers; what makes the ends of tasks is named elsewhere."""
+
+    handler: MakeHandler = make_handler
+    channel: Callable[[int, list[NetworkEffect]], RemoteChannel] = RemoteChannel
+    subpartition: Callable[[int, list[NetworkEffect]], Subpartition] = Subpartition
+    over_edge: OverEdge = _over_edge
+    subtask: Callable[[], SubtaskCheckpoints] = SubtaskCheckpoints
+    writer: Callable[[list[int]], SharedStateWriter] = SharedStateWriter
+    coordinator: Callable[..., CheckpointCoordinator] = CheckpointCoordinator
+
+
+RIGHT = Cores()
+
+# Sizes of handles have no place here: records have no bytes.
+_FIELDS = {
+    Part.HANDLER: "handler",
+    Part.TRACKER: "handler",
+    Part.INPUT_CHANNEL: "channel",
+    Part.OUTPUT_SUBPARTITION: "subpartition",
+    Part.EDGE: "over_edge",
+    Part.SUBTASK: "subtask",
+    Part.WRITER: "writer",
+    Part.COORDINATOR: "coordinator",
+}
+BARRIER_TWINS = tuple(name for name, twin in TWINS.items() if twin.part in _FIELDS)
+
+
+def cores_of(twin: str) -> Cores:
+    """Return the cores of barriers with a twin in its place.
+
+    Raises UserError for a twin that jobs do not know; it names those of tasks' ends, too.
+    """
+    if twin not in BARRIER_TWINS:
+        known = ", ".join((*BARRIER_TWINS, *lifecycle.TWINS))
+        raise UserError(f"--twin: found {twin!r}, expected one of {known}")
+    found = TWINS[twin]
+    return replace(RIGHT, **{_FIELDS[found.part]: found.make})
