@@ -7,7 +7,7 @@ callback at that very point, stops all others, and leaves timers of the attempt 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from scenarios.sync import Medium
 from scenarios.sync_faults import Point, Side
@@ -123,11 +123,11 @@ class Attempt:
         if any(process is active for process in own):
             raise SourceEnded
 
-    def fail(self, reason: str) -> None:
+    def fail(self, reason: str) -> NoReturn:
         """Fail the attempt for a reason; unwinds."""
         raise AttemptEnded(reason)
 
-    def destination_succeeded(self) -> None:
+    def destination_succeeded(self) -> NoReturn:
         """End the attempt: well, unless the source has crashed; unwinds.
 
         COMPLETE can be read before a crash loses the last states, so that the destination sees

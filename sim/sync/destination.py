@@ -70,6 +70,7 @@ class Destination:
         self.uploader, self._pipelines = self.make_paths(attempt)
         self._completing = 0
         self._finishing = False
+        self._incomplete = False  # the input ended before every stream was COMPLETE
         self._finish_timer: Timer | None = None
         self._descriptors = self._truth.descriptors
         self._channel = 0
@@ -97,7 +98,6 @@ class Destination:
             self._env.trace.record("refused", self._entity, error.kind)
             self._env.goals.reach("input_refused")
             self._attempt.fail(f"the core refused an input: {error.kind}: {error.state}")
-            raise  # for the type checker: `fail` unwinds
         if isinstance(event, RecordsRead | RecordsDurable | StateRead):
             self._properties.replays.on_input(event)
         for effect in effects:
@@ -222,7 +222,10 @@ class Destination:
             case CancelFinishTimer():
                 if self._finish_timer is not None:
                     self._finish_timer.cancel()
-            case OpenStream() | CloseInput() | ReportIncomplete():
+            case ReportIncomplete():
+                self._incomplete = True
+                self._env.trace.record("effect", self._entity, type(effect).__name__)
+            case OpenStream() | CloseInput():
                 self._env.trace.record("effect", self._entity, type(effect).__name__)
             case _:
                 assert_never(effect)
@@ -318,7 +321,9 @@ class Destination:
         self._finishing = True
         self._attempt.point(Point.BEFORE_FINISH)
         self._attempt.call_in(self._table.end_poll_ns, KIND_POLL, self._entity, self._poll)
-        self.deliver(FinishRequested(wait_ns=self._table.end_wait_ns))
+        # Nothing that could complete a stream can come any more, so there is no use in waiting.
+        wait_ns = 0 if self._incomplete else self._table.end_wait_ns
+        self.deliver(FinishRequested(wait_ns=wait_ns))
 
     def _poll(self) -> None:
         self.request_flush()

@@ -96,6 +96,21 @@ def test_source_crash_lets_the_destination_finish_what_it_has() -> None:
     assert any(row.attempt == 1 for row in result.releases)
 
 
+def test_destination_that_ends_well_does_not_save_a_crashed_source() -> None:
+    """COMPLETE can come through and the last states not; such an attempt has failed."""
+    narrow = changed(QUIET, "sockets.pipe_bytes", 500)
+    causes: list[str] = []
+    for tenth in range(40, 100):
+        crash = CrashAt(side=Side.SOURCE, at_ns=tenth * MS // 10)
+        result = run_world(befallen(narrow, crash), seed=0)
+        assert result.violations == []
+        assert result.run.outcome == "completed"
+        assert result.run.attempts == 1 + result.goals["source_crashed"]
+        causes += [row.cause for row in result.recoveries]
+    assert "the source crashed" in causes
+    assert any(cause.startswith("incomplete_streams") for cause in causes)
+
+
 def test_stalled_socket_is_silent_for_its_time() -> None:
     """Nothing is delivered on the socket between beginning and end of the stall."""
     result = _run(SocketStall(socket=0, at_ns=1 * MS, duration_ns=30 * MS))
