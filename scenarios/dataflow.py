@@ -146,7 +146,7 @@ class NetworkTable:
         source=_FLINK,
     )
     max_buffers_per_channel: int = count(
-        10, minimum=1, maximum=10_000, says="most buffers of one outgoing channel", source=_FLINK
+        10, minimum=2, maximum=10_000, says="most buffers of one outgoing channel", source=_FLINK
     )
     max_overdraft_buffers: int = count(
         5, maximum=10_000, says="buffers beyond the pool to finish one record", source=_FLINK

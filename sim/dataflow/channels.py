@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from models.barriers.barrier import is_blocking
 from models.barriers.channel import LocalChannel as LocalCore
 from models.barriers.channel import RemoteChannel as RemoteCore
 from sim.dataflow.kinds import Kind
@@ -130,6 +131,8 @@ class RemoteChannel:
         self.pump()
 
     def _resumed(self) -> None:
+        if not self._exclusive:
+            self._credit = 0  # the receiver has given back what it had lent
         self.outlet.core.resume()
         self.pump()
 
@@ -143,12 +146,20 @@ class RemoteChannel:
                 element.floating = True
             else:
                 self._exclusive_free -= 1
+        elif not self._exclusive and is_blocking(element):
+            self._give_back()
         core.arrive(element)
         gate = self.gate
         if gate.task.outbox:
             gate.task.snapshots.take_outbox()
         self._hear_backlog(backlog)
         gate.enqueue(self, priority=core.has_priority)
+
+    def _give_back(self) -> None:
+        """Give all floating buffers back: a channel without its own keeps none while blocked."""
+        lent, self._floating_free, self._required = self._floating_free, 0, 0
+        for _ in range(lent):
+            self.gate.return_floating()
 
     def _hear_backlog(self, backlog: int) -> None:
         self.announced = backlog
@@ -165,6 +176,11 @@ class RemoteChannel:
                 self._waiting = True
         if granted:
             self.wire.back(self._add_credit, granted)
+
+    @property
+    def floating(self) -> int:
+        """How many floating buffers the channel has borrowed and not filled."""
+        return self._floating_free
 
     def offer_floating(self) -> bool:
         """Take a floating buffer that came free, if it is still wanted."""

@@ -73,6 +73,9 @@ class Ending:
 
     def _triggered(self, barrier: Barrier) -> None:
         task = self._task
+        if self.closed:
+            self._step(on.CheckpointTriggered(barrier.checkpoint))
+            return
         if len(self.ended_channels) < len(task.channels):
             task.alignment.take_rpc(barrier)
             return
@@ -100,6 +103,8 @@ class Ending:
     def _step(self, event: on.Event) -> None:
         for effect in self._core.step(event):
             self._carry_out(effect)
+        if self.closed:
+            self._task.do_last_mail()
 
     def _carry_out(self, effect: do.Effect) -> None:
         task = self._task

@@ -128,9 +128,10 @@ class Graph:
     def _writer(self, edge: InputTable, up: Task, name: str, channels: int) -> Writer:
         network = self._model.network
         broadcast = edge.partitioner is Partitioner.BROADCAST
+        # A pool has at least one buffer more than there are channels, or the task could not go on.
         # A broadcast writes each buffer once for all channels; no limit per channel applies.
         pool = OutputPool(
-            size=channels * network.exclusive_buffers + network.floating_buffers,
+            size=max(channels + 1, channels * network.exclusive_buffers + network.floating_buffers),
             channels=1 if broadcast else channels,
             max_per_channel=_NO_LIMIT if broadcast else network.max_buffers_per_channel,
             overdraft_max=network.max_overdraft_buffers,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
-from models.barriers.barrier import Barrier, CancellationMarker
+from models.barriers.barrier import Barrier, CancellationMarker, OptionKind
 from models.barriers.network import (
     Buffers,
     OutputStateFailed,
@@ -38,6 +38,9 @@ BUFFER_HEADER_BYTES = 4
 
 Source: Apache Flink 1.20.3, ChannelStateSerializerImpl; measured sizes have it.
 """
+
+# Kinds of checkpoints for which every task opens a writer of channel state, used or not.
+_WITH_WRITER = (OptionKind.TIMEOUTABLE, OptionKind.UNALIGNED)
 
 
 @dataclass(slots=True)
@@ -271,7 +274,7 @@ class Snapshots:
             return
         if part.input_open or part.outputs_open:
             return
-        if part.unaligned and not part.given:
+        if not part.given and part.barrier.kind in _WITH_WRITER:
             part.given = True
             part.uploads_open += 1
             self._world.channel_files.give(

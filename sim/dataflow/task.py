@@ -250,6 +250,12 @@ class Task:
         elif self.state in (State.IDLE, State.BLOCKED):
             self._wake()
 
+    def do_last_mail(self) -> None:
+        """Do what is left in the mailbox of a task that has closed: triggers are declined."""
+        while self.mail:
+            function, arguments = self.mail.popleft()
+            function(*arguments)
+
     def pause(self, cost_ns: int, function: Callable[..., object], *arguments: Any) -> None:
         """Do nothing else until a core has spent `cost_ns`, then call the function and go on.
 

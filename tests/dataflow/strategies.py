@@ -67,7 +67,7 @@ def networks(draw: st.DrawFn) -> NetworkTable:
         segment_bytes=draw(st.sampled_from([4096, 8192, 32_768])),
         exclusive_buffers=draw(st.integers(0, 3)),
         floating_buffers=draw(st.integers(1, 8)),
-        max_buffers_per_channel=draw(st.integers(1, 10)),
+        max_buffers_per_channel=draw(st.integers(2, 10)),
         max_overdraft_buffers=draw(st.integers(0, 5)),
         buffer_timeout_ns=draw(st.sampled_from([0, 7, 50])) * MS,
         debloat=draw(st.booleans()),
