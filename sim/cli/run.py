@@ -6,6 +6,7 @@ import argparse
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from pathlib import Path
 
 from scenarios import UserError
 from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
@@ -25,6 +26,7 @@ EXAMPLES = """examples:
   ckptsim run reference
   ckptsim run reference --seed 7 --ties random
   ckptsim run reference --set sync.sockets.count=4 --json
+  ckptsim run pipeline --store out/runs.duckdb
   ckptsim run my_scenario.toml --core my_package.my_module:make_core"""
 
 
@@ -33,13 +35,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_subject_arguments(parser)
     add_seed_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    parser.add_argument(
+        "--store",
+        type=Path,
+        metavar="FILE",
+        help="keep the run, its checkpoints and what its store held in a DuckDB file",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run once, print what came of it; a violation that is not expected is exit code 1."""
     subject = subject_of(arguments)
     try:
-        result = subject.run(arguments.seed, arguments.ties)
+        result = subject.run(arguments.seed, arguments.ties, keep_trace=arguments.store is not None)
     except UserError:
         raise
     except Exception as error:
@@ -47,7 +55,11 @@ def run(arguments: argparse.Namespace) -> int:
     if any(not row.story for row in result.violations):
         kept = subject.run(arguments.seed, arguments.ties, keep_trace=True)
         result.violations = stories(subject.scenario.link, kept)
-    print(_json(result) if arguments.json else _text(result, subject.scenario.goals))
+    written = _keep(arguments.store, result)
+    print(_json(result, written) if arguments.json else _text(result, subject.scenario.goals))
+    if written is not None and not arguments.json:
+        count = len(written)
+        print(f"\nkept in {arguments.store}: {count} partitions; `ckptsim store FILE` lists them")
     expected = subject.scenario.violates
     bad = [row for row in result.violations if row.property not in expected]
     return EXIT_VIOLATED if bad else EXIT_FINE
@@ -64,7 +76,18 @@ def _blame(arguments: argparse.Namespace, subject: Subject, error: Exception) ->
     return EXIT_VIOLATED
 
 
-def _json(result: RunResult) -> str:
+def _keep(path: Path | None, result: RunResult) -> list[str] | None:
+    """Keep a run in a store file; return the partitions that were written."""
+    if path is None:
+        return None
+    from sim.store.real import RunStore
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with RunStore(path) as store:
+        return [str(key) for key in store.keep(result)]
+
+
+def _json(result: RunResult, written: list[str] | None) -> str:
     run = asdict(result.run)
     document = {
         "digest": run["digest"],
@@ -79,6 +102,8 @@ def _json(result: RunResult) -> str:
         "releases": [asdict(row) for row in result.releases],
         "recoveries": [asdict(row) for row in result.recoveries],
     }
+    if written is not None:
+        document["store"] = written
     return json.dumps(document, indent=1)
 
 

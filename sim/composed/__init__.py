@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.composed.ends import check_end
 from sim.composed.tables import tables
 from sim.composed.vocabulary import VOCABULARY
 from sim.composed.world import PipelineWorld
-from sim.twins.composed import parts_of
 
 if TYPE_CHECKING:
     from sim.rows import RunResult
@@ -17,10 +15,10 @@ if TYPE_CHECKING:
 
 def run(spec: RunSpec) -> RunResult:
     """Run one pipeline to its end and return its tables."""
+    from sim.twins.composed import parts_of  # noqa: PLC0415 - twins are made of parts from here
+
     world = PipelineWorld(spec, parts_of(spec))
     world.run()
-    if world.succeeded:
-        check_end(world)
     return tables(world)
 
 

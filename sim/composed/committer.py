@@ -111,6 +111,8 @@ class Committer:
         if self._core.state is IngestionState.OPEN:
             self._number = self._store.next_commit()
             self._attempt.env.trace.record("commit", self._entity, self._number)
+            records = tuple(r for batch in self._current for r in batch.records)
+            self._attempt.destination.commit_begun(records, self._number)
             self._carry_out(self._core.step(SyncRequested()))
 
     def _carry_out(self, effects: Sequence[Effect]) -> None:

@@ -130,7 +130,7 @@ class PipelineDestination(Destination):
             self._owners[record] = (packet, wire_id)
             if not self.has(record):
                 inlet.put(record)
-            elif record in self.under_way:
+            elif self.is_under_way(record):
                 goals.reach("redelivered_record_still_under_way")
             else:
                 goals.reach("redelivered_record_dropped")
@@ -139,6 +139,10 @@ class PipelineDestination(Destination):
     def has(self, record: int) -> bool:
         """Say whether the restored checkpoint has a record."""
         return self.seen is None or record in self.seen
+
+    def is_under_way(self, record: int) -> bool:
+        """Say whether what the checkpoint holds of a record has not reached the store yet."""
+        return record in self.under_way
 
     def _on_packet(self, socket: Socket, packet: RecordPacket) -> None:
         super()._on_packet(socket, packet)
@@ -160,6 +164,9 @@ class PipelineDestination(Destination):
             self._incomplete = True
 
     # Durability -------------------------------------------------------------------------------
+
+    def commit_begun(self, records: tuple[int, ...], number: int) -> None:
+        """Take note that a commit begins: nothing of it is durable, so nothing is reported."""
 
     def commit_finished(self, records: tuple[int, ...], number: int) -> None:
         """Report a commit to the core, perhaps after a while."""

@@ -46,4 +46,4 @@ def _note_missing(world: PipelineWorld, expected: Counter[int], found: Counter[i
             f"the run completed, but {sum(missing.values())} of {sum(expected.values())} records "
             f"are not in the store, such as {row_name(min(missing))}"
         )
-        world.note("no_record_lost", says)
+        world.properties.lost(says)

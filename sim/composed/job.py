@@ -26,6 +26,7 @@ class PipelineJob(JobWorld):
 
     def __init__(self, pipeline: PipelineWorld, faults: FaultPlan) -> None:
         self.pipeline = pipeline
+        self.kept: list[JobCheckpoint] = []
         super().__init__(
             pipeline.env,
             pipeline.pipeline.job(),
@@ -74,6 +75,12 @@ class PipelineJob(JobWorld):
             for sink in self.attempt.sinks():
                 sink.committer.close()
             self.pipeline.attempt.destination.job_ended()
+
+    def checkpoint_completed(self, checkpoint: JobCheckpoint, highest: int) -> None:
+        """Check a completed checkpoint, and keep it where the run is to be looked into."""
+        super().checkpoint_completed(checkpoint, highest)
+        if self.pipeline.spec.keep_trace:
+            self.kept.append(checkpoint)
 
     def violate(self, name: str, says: str) -> None:
         """Report a property that does not hold."""

@@ -67,12 +67,9 @@ class StoreSink(SinkWriter):
         """Begin to write a transaction to the store."""
         transaction = self._attempt.external.transactions[name]
         self.under_way[name] = None
-        batch = Batch(
-            transaction.checkpoint_id or 0,
-            tuple(transaction.records),
-            lambda: self._durable(name),
-        )
-        self.committer.add(batch)
+        records = tuple(transaction.records)
+        number = transaction.checkpoint_id or 0
+        self.committer.add(Batch(number, records, lambda: self._durable(name)))
 
     def _durable(self, name: str) -> None:
         del self.under_way[name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sim.composed.keeping import kept_partitions
 from sim.jobs.tables import job_rows
 from sim.sync.tables import tables as sync_tables
 
@@ -19,4 +20,6 @@ def tables(world: PipelineWorld) -> RunResult:
     result.checkpoints += checkpoints
     result.task_checkpoints = task_checkpoints
     result.tasks = tasks
+    if world.spec.keep_trace:
+        result.kept = kept_partitions(world)
     return result

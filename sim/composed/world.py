@@ -15,6 +15,7 @@ from scenarios.composed import Pipeline
 from scenarios.composed_faults import ComposedFault
 from scenarios.composed_names import GOALS, PROPERTIES
 from sim.composed.attempt import PipelineAttempt
+from sim.composed.ends import check_end
 from sim.composed.faults import StoreFaults, job_faults, sync_faults
 from sim.composed.job import PipelineJob
 from sim.composed.ledger import Ledger
@@ -28,6 +29,7 @@ from sim.sync.waiting import waits
 from sim.sync.world import SyncWorld
 
 if TYPE_CHECKING:
+    from sim.rows import ViolationRow
     from sim.sync.attempt import Attempt
     from sim.sync.intervals import Intervals
     from sim.sync.truth import SourceState
@@ -48,7 +50,25 @@ class PipelineProperties(OrderingProperties):
             raise KeyError(name)
         if any(row.property == name for row in self.violations):
             return
-        row = self._world.spec.violation(
+        self.violations.append(self._row(name, says, state))
+        self._env.trace.record("violated", self._world.entity, name, says)
+
+    def on_run_ended(self) -> None:
+        """Check the whole run; what was lost is counted, also where the loss was noticed before."""
+        if self._world.succeeded:
+            check_end(cast("PipelineWorld", self._world))
+        super().on_run_ended()
+
+    def lost(self, says: str) -> None:
+        """Say at the end how much was lost."""
+        for place, row in enumerate(self.violations):
+            if row.property == "no_record_lost":
+                self.violations[place] = replace(row, says=says)
+                return
+        self.violate("no_record_lost", says)
+
+    def _row(self, name: str, says: str, state: SourceState | None) -> ViolationRow:
+        return self._world.spec.violation(
             name,
             self._env.now,
             says,
@@ -56,8 +76,6 @@ class PipelineProperties(OrderingProperties):
             scope=None if state is None else state.scope,
             index=None if state is None else state.index,
         )
-        self.violations.append(row)
-        self._env.trace.record("violated", self._world.entity, name, says)
 
 
 class PipelineWorld(SyncWorld):
@@ -76,7 +94,7 @@ class PipelineWorld(SyncWorld):
         self.spec = spec
         for name in GOALS:
             self.env.goals.counts.setdefault(name, 0)
-        self.properties = PipelineProperties(self)
+        self.properties: PipelineProperties = PipelineProperties(self)
         self.store = Store(self.env, self.pipeline, StoreFaults(plan), parts)
         self.ledger = Ledger(self)
         self._job_faults = FaultPlan(job_faults(plan))

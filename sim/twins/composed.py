@@ -1,16 +1,159 @@
-"""Which parts a run of the composed pipeline is put together from: the right ones, or a twin's."""
+"""Faulty twins of the composed pipeline: each lacks one safeguard where two links meet.
+
+A twin replaces parts of the pipeline and leaves everything else right.  The twins of the cores
+alone are beside this module; here are those of them that the whole must tell as well.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scenarios.errors import UserError
+from sim.composed.destination import PipelineDestination
 from sim.composed.parts import Parts
+from sim.composed.sink import StoreSink
+from sim.jobs.sink import SinkWriter
+from sim.twins.lifecycle import TWINS as LIFECYCLES
+from sim.twins.ordering import TWINS as ORDERINGS
+from sim.twins.store_slots import TornMedium
 
 if TYPE_CHECKING:
     from sim.world import RunSpec
 
-TWINS: dict[str, Parts] = {}
+
+class ForgetfulSink(StoreSink):
+    """Leaves a transaction out of snapshots as soon as its commit has begun."""
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """Return the pre-committed transactions only."""
+        return SinkWriter.pending.__get__(self)  # type: ignore[no-any-return]
+
+
+class BlindSink(StoreSink):
+    """Takes everything that the restored snapshot has pending for committed."""
+
+    def recover(self, names: tuple[str, ...]) -> None:
+        """Conclude without a look at the store."""
+        for name in names:
+            SinkWriter.conclude(self, name)
+
+
+class DeafSink(StoreSink):
+    """Commits everything again that the restored snapshot has pending, whatever the store says."""
+
+    def recover(self, names: tuple[str, ...]) -> None:
+        """Write without a look at the store."""
+        for name in names:
+            self.conclude(name)
+
+
+class EagerSink(StoreSink):
+    """Writes a transaction at its pre-commit, before anybody knows that the checkpoint is whole."""
+
+    def precommit(self, checkpoint_id: int, *, open_successor: bool) -> None:
+        """Pre-commit and commit at once."""
+        super().precommit(checkpoint_id, open_successor=open_successor)
+        self.commit((checkpoint_id,))
+
+    def commit(self, checkpoints: tuple[int, ...]) -> None:
+        """Commit what was not committed yet."""
+        super().commit(tuple(n for n in checkpoints if n in self._by_checkpoint))
+
+
+class HastyDestination(PipelineDestination):
+    """Reports a commit when it begins, not when it is durable."""
+
+    def commit_begun(self, records: tuple[int, ...], number: int) -> None:
+        """Report what is only about to become durable."""
+        self.commit_finished(records, number)
+
+
+class CarelessDestination(PipelineDestination):
+    """Takes a record for stored that the restored checkpoint only holds in flight."""
+
+    def is_under_way(self, record: int) -> bool:
+        """Look at nothing."""
+        return False
+
+
+class UnknowingDestination(PipelineDestination):
+    """Hands every record to the job, also one that the restored checkpoint has."""
+
+    def has(self, record: int) -> bool:
+        """Look at nothing."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineTwin:
+    """A faulty pipeline: what it does wrong, and the parts that do it."""
+
+    says: str
+    parts: Parts
+
+
+def _core(name: str) -> PipelineTwin:
+    twin = ORDERINGS[name]
+    return PipelineTwin(twin.says, Parts(core=twin.make))
+
+
+TWINS: dict[str, PipelineTwin] = {
+    "checkpoint_first": PipelineTwin(
+        "Writes the checkpoint before the data it speaks of.", Parts(checkpoint_first=True)
+    ),
+    "two_steps": PipelineTwin(
+        "Writes data and checkpoint of a shared store in two transactions.", Parts(two_steps=True)
+    ),
+    "two_steps_reversed": PipelineTwin(
+        "Writes checkpoint and data of a shared store in two transactions, in that order.",
+        Parts(two_steps=True, checkpoint_first=True),
+    ),
+    "torn_transaction": PipelineTwin(
+        "Leaves the rows of a transaction behind that a crash has cut off.",
+        Parts(medium=TornMedium),
+    ),
+    "forgets_commits_under_way": PipelineTwin(
+        "Leaves a transaction out of snapshots while it is being committed.",
+        Parts(sink=ForgetfulSink),
+    ),
+    "takes_pending_for_committed": PipelineTwin(
+        "Does not commit again what the restored checkpoint has pending.", Parts(sink=BlindSink)
+    ),
+    "ignores_the_store": PipelineTwin(
+        "Commits again what the restored checkpoint has pending, though the store has it.",
+        Parts(sink=DeafSink),
+    ),
+    "commits_before_completion": PipelineTwin(
+        "Writes to the store at the pre-commit of a checkpoint that may yet fail.",
+        Parts(sink=EagerSink),
+    ),
+    "reports_before_commit": PipelineTwin(
+        "Reports records as durable when their commit begins.", Parts(destination=HastyDestination)
+    ),
+    "takes_in_flight_for_stored": PipelineTwin(
+        "Reports a redelivered record at once that the restored checkpoint holds in flight.",
+        Parts(destination=CarelessDestination),
+    ),
+    "takes_redelivered_again": PipelineTwin(
+        "Processes a redelivered record again that the restored checkpoint has.",
+        Parts(destination=UnknowingDestination),
+    ),
+    "finishes_without_acknowledgement": PipelineTwin(
+        "Lets a task close before the tasks behind it have polled its EndOfData.",
+        Parts(lifecycle=LIFECYCLES["closes_without_acknowledgement"]),
+    ),
+    "takes_any_completion": PipelineTwin(
+        "Lets a task close on a checkpoint from before its end.",
+        Parts(lifecycle=LIFECYCLES["accepts_any_completion"]),
+    ),
+    "no_ordering": _core("no_ordering"),
+    "gaps_tolerated": _core("gaps_tolerated"),
+    "no_source_count": _core("no_source_count"),
+    "cursor_before_send": _core("cursor_before_send"),
+    "early_return": _core("early_return"),
+}
 
 
 def parts_of(spec: RunSpec) -> Parts:
@@ -21,4 +164,4 @@ def parts_of(spec: RunSpec) -> Parts:
         return Parts()
     if spec.twin not in TWINS:
         raise UserError(f"--twin: found {spec.twin!r}, expected one of {', '.join(TWINS)}")
-    return TWINS[spec.twin]
+    return TWINS[spec.twin].parts

@@ -1,0 +1,73 @@
+"""What a run leaves behind to be looked into: its store, and every checkpoint that was completed.
+
+Topic `pipeline_v1` has the partitions of the store as they were at the end, one per sink subtask.
+`checkpoints_v1/0` has one row per completed checkpoint of the job and subtask in it, named
+`CHECKPOINT/VERTEX/SUBTASK`, as JSON; its position is the last checkpoint's number.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from models.store import Area, PartitionState, StoreError, encode_state
+from sim.composed.identity import row_name
+from sim.composed.store import TOPIC
+from sim.jobs.snapshot import WATERMARK, Element, TaskSnapshot
+from sim.rows import KeptPartition
+
+if TYPE_CHECKING:
+    from models.store import TopicPartition
+    from sim.composed.world import PipelineWorld
+
+CHECKPOINTS = "checkpoints_v1"
+
+
+def kept_partitions(world: PipelineWorld) -> list[KeptPartition]:
+    """Return the store's partitions and the completed checkpoints of a run that has ended."""
+    return [*(_of_store(world, key) for key in world.store.keys), _of_job(world)]
+
+
+def _of_store(world: PipelineWorld, key: TopicPartition) -> KeptPartition:
+    try:
+        blob = world.store.checkpoints.get(key)
+    except StoreError:
+        blob = None
+    rows = world.store.medium.rows(Area.DATA, key)
+    return KeptPartition(topic=TOPIC, partition=key.partition, rows=rows, checkpoint=blob)
+
+
+def _of_job(world: PipelineWorld) -> KeptPartition:
+    rows: dict[str, bytes] = {}
+    tasks = world.job.graph.tasks
+    for checkpoint in world.job.kept:
+        for index, snapshot in sorted(checkpoint.tasks.items()):
+            spec = tasks[index]
+            name = f"{checkpoint.checkpoint_id:06}/{spec.vertex.name}/{spec.subtask}"
+            document = _document(snapshot) | {
+                "vertex": checkpoint.vertices[spec.vertex.name].value,
+                "savepoint": checkpoint.savepoint,
+            }
+            rows[name] = json.dumps(document, sort_keys=True).encode()
+    last = max((one.checkpoint_id for one in world.job.kept), default=-1)
+    blob = encode_state(PartitionState(position=last))
+    return KeptPartition(topic=CHECKPOINTS, partition=0, rows=rows, checkpoint=blob)
+
+
+def _document(snapshot: TaskSnapshot) -> dict[str, object]:
+    return {
+        "position": snapshot.position,
+        "state": [row_name(record) for record in snapshot.state],
+        "pending": list(snapshot.pending),
+        "in_flight_at_input": _channels(snapshot.input_state),
+        "in_flight_at_output": _channels(snapshot.output_state),
+    }
+
+
+def _channels(state: Mapping[int, Iterable[Element]]) -> dict[str, list[str]]:
+    """Return the records in flight by channel; the final watermark is none."""
+    return {
+        str(channel): [row_name(record) for _, record in elements if record != WATERMARK]
+        for channel, elements in sorted(state.items())
+    }
