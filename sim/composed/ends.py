@@ -28,6 +28,7 @@ def check_end(world: PipelineWorld) -> None:
         says = f"{sum(extra.values())} rows too many in the store, such as of record {name}"
         world.note("exactly_once_output", says)
     job = world.job
+    job.judge.transactions()
     for vertex in job.graph.vertices:
         # What a finished subtask held is not part of a checkpoint; nothing asks for it any more.
         if vertex.name in job.lost_state:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from models.barriers.reason import FailureReason
 from sim.composed.attempt import PipelineTasks
+from sim.jobs.judge import Judge
 from sim.jobs.world import JobWorld
 
 if TYPE_CHECKING:
@@ -17,6 +18,20 @@ if TYPE_CHECKING:
     from sim.jobs.snapshot import JobCheckpoint
     from sim.jobs.task import Task
     from sim.kernel import Wait
+
+
+class KeepingJudge(Judge):
+    """Judges completed checkpoints, and keeps them where the run is to be looked into."""
+
+    def __init__(self, world: PipelineJob) -> None:
+        super().__init__(world)
+        self._job = world
+
+    def checkpoint(self, checkpoint: JobCheckpoint, highest: int) -> None:
+        """Check a completed checkpoint against the world's account."""
+        super().checkpoint(checkpoint, highest)
+        if self._job.pipeline.spec.keep_trace:
+            self._job.kept.append(checkpoint)
 
 
 class PipelineJob(JobWorld):
@@ -33,6 +48,7 @@ class PipelineJob(JobWorld):
             faults,
             lifecycle_factory=pipeline.parts.lifecycle,
         )
+        self.judge = KeepingJudge(self)
         self.plan_faults()
 
     def deploy(self, number: int, restored: JobCheckpoint | None) -> Attempt:
@@ -75,12 +91,6 @@ class PipelineJob(JobWorld):
             for sink in self.attempt.sinks():
                 sink.committer.close()
             self.pipeline.attempt.destination.job_ended()
-
-    def checkpoint_completed(self, checkpoint: JobCheckpoint, highest: int) -> None:
-        """Check a completed checkpoint, and keep it where the run is to be looked into."""
-        super().checkpoint_completed(checkpoint, highest)
-        if self.pipeline.spec.keep_trace:
-            self.kept.append(checkpoint)
 
     def violate(self, name: str, says: str) -> None:
         """Report a property that does not hold."""

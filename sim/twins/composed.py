@@ -142,11 +142,11 @@ TWINS: dict[str, PipelineTwin] = {
     ),
     "finishes_without_acknowledgement": PipelineTwin(
         "Lets a task close before the tasks behind it have polled its EndOfData.",
-        Parts(lifecycle=LIFECYCLES["closes_without_acknowledgement"]),
+        Parts(lifecycle=LIFECYCLES["closes_without_acknowledgement"].make),
     ),
     "takes_any_completion": PipelineTwin(
         "Lets a task close on a checkpoint from before its end.",
-        Parts(lifecycle=LIFECYCLES["accepts_any_completion"]),
+        Parts(lifecycle=LIFECYCLES["accepts_any_completion"].make),
     ),
     "no_ordering": _core("no_ordering"),
     "gaps_tolerated": _core("gaps_tolerated"),

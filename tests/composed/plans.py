@@ -160,8 +160,9 @@ def _crash(choose: Chooser) -> dict[str, Any]:
     kind = choose.of(("crash_point", "crash_in_commit", "crash_at"))
     match kind:
         case "crash_point":
-            occurrence = choose.integer(1, 4)
-            return {"kind": kind, "point": choose.of(POINTS), "occurrence": occurrence}
+            side = choose.of(("destination", "destination", "source"))
+            point = {"point": choose.of(POINTS), "occurrence": choose.integer(1, 4)}
+            return {"kind": kind, "side": side} | point
         case "crash_in_commit":
             return {"kind": kind, "commit": choose.integer(1, 5)}
         case _:

@@ -13,7 +13,7 @@ from tests.composed.plans import pipelines, random_pipeline
 TIES = ("structural", "random", "pct")
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(scenario=pipelines(), seed=st.integers(0, 1000), ties=st.sampled_from(TIES))
 def test_no_fault_plan_breaks_a_property(scenario: Scenario, seed: int, ties: str) -> None:
     """Whatever fails and in whatever order ties fall, the run completes with each record stored."""
@@ -35,7 +35,7 @@ def survey(seeds: range) -> Counter[str]:
 
 def test_plans_reach_the_rare_situations() -> None:
     """Some plans crash, recover, drop and commit again, so the suite is not idle."""
-    reached = survey(range(160))
+    reached = survey(range(300))
     for goal in (
         "attempt_restarted",
         "committed_again",
