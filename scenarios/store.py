@@ -232,6 +232,9 @@ class StoreModel:
         found: list[Problem] = []
         if self.input.push_records + self.input.stream_records == 0:
             found.append(Problem("input.push_records", "0", "records in push or stream"))
+        if self.input.seek_position > self.input.push_records:
+            expected = f"at most input.push_records, which is {self.input.push_records}"
+            found.append(Problem("input.seek_position", str(self.input.seek_position), expected))
         if self.sync.mirror and self.placement is StorePlacement.COLOCATED:
             found.append(Problem("sync.mirror", "true", "false where data is co-located"))
         return found

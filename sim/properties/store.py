@@ -122,7 +122,7 @@ class StoreProperties:
         world = self._world
         drainer.truth.frozen = True
         self._positions_at_freeze[drainer.key] = {
-            key: replica.position
+            key: world.drainers[key].position
             for key, replica in world.client.replicas.items()
             if key != drainer.key and replica.state is not IngestionState.ERRORED
         }
@@ -143,7 +143,7 @@ class StoreProperties:
             replica, feed = world.client.replicas.get(key), world.book[key]
             following = feed.next_after(before)
             waits = following <= feed.last and feed.available_ns(following) < since
-            still = replica is not None and replica.position == before
+            still = replica is not None and world.drainers[key].position == before
             if still and waits and not world.faults.has_failed(key):
                 self.violate(
                     "errored_partition_blocks_nobody",
@@ -168,6 +168,8 @@ class StoreProperties:
                 "reset_wipes_first", f"{key}: starts from scratch over {len(rows)} rows", key
             )
         truth.was_reset = False
+        if position == NOTHING:
+            truth.skipped_to = NOTHING
         if truth.data_lost and position > NOTHING:
             self.violate("loss_is_noticed", f"{key}: resumes at {position} without its data", key)
         truth.data_lost = False
@@ -226,11 +228,15 @@ class StoreProperties:
         """Note that partitions disagree about their version."""
         self.violate("version_state_agrees", f"{topic}: {error}")
 
+    def resync_checkpoint(self, key: TopicPartition) -> None:
+        """Take over the checkpoint after somebody else has changed it."""
+        state = self._world.client.checkpoint(key)
+        self._world.truths[key].checkpoint = None if state is None else state.position
+
     def resync_account(self, key: TopicPartition) -> None:
-        """Take over what is durable after something outside a sync has changed it."""
+        """Take over what is durable after a reset or a loss."""
         world, truth = self._world, self._world.truths[key]
-        state = world.client.checkpoint(key)
-        truth.checkpoint = None if state is None else state.position
+        self.resync_checkpoint(key)
         if not world.client.medium.rows(Area.DATA, key):
             truth.covered[Area.DATA] = []
             truth.flushed_to = truth.flushed_high = NOTHING
@@ -268,6 +274,8 @@ class StoreProperties:
     def _check_rows(self, key: TopicPartition, position: int) -> None:
         """Compare the rows that a start finds with the log."""
         world, truth, feed = self._world, self._world.truths[key], self._world.book[key]
+        if position < feed.compacted_to:
+            return  # part of what the log implied up to here is no longer in it
         rows = world.client.medium.rows(Area.DATA, key)
         if world.atomic:
             found = compare(feed.fold(position, truth.skipped_to), rows)

@@ -70,8 +70,6 @@ def _rework(world: StoreWorld) -> Iterator[Finding]:
     if bound is None:
         return
     for recovery in world.process.recoveries:
-        if recovery.bounded and recovery.reprocessed > bound:
-            says = (
-                f"{recovery.reprocessed} records repeated after {recovery.reason}, at most {bound}"
-            )
+        if recovery.bounded and recovery.undone > bound:
+            says = f"{recovery.undone} records repeated after {recovery.reason}, at most {bound}"
             yield "rework_is_bounded", says, None

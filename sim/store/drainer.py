@@ -57,6 +57,7 @@ class Drainer:
         self.truth = truth
         self.entity = world.env.entity(f"partition {key.topic}", key.partition)
         self.stopping = False
+        self.left_at = -1  # the last position that the last incarnation had applied
         self._replica: Replica | None = None
         self._run: Run | None = None
         self._next: Timer | None = None  # the end of a run, control entry or durable step
@@ -69,6 +70,16 @@ class Drainer:
     def replica(self) -> Replica | None:
         """Return the open incarnation, or None."""
         return self._replica
+
+    @property
+    def position(self) -> int:
+        """Return the last position applied by now, records of a run under way included."""
+        replica, run = self._replica, self._run
+        if replica is None:
+            return self.left_at
+        if run is None:
+            return replica.position
+        return max(replica.position, run.position + run.done_by(self.world.env.now) - 1)
 
     @property
     def caught_up(self) -> bool:
@@ -90,6 +101,7 @@ class Drainer:
         """Drop the incarnation; what it had applied is counted, what was not durable is gone."""
         if self._replica is None:
             return
+        self.left_at = self.position
         if self._run is not None:
             self._apply(self._run, self._run.done_by(self.world.env.now))
         if self._account is not None:
@@ -251,6 +263,8 @@ class Drainer:
 
     def _replica_stopped(self) -> None:
         self._cancel_timers()
+        if self._replica is not None:
+            self.left_at = self._replica.position
         self._replica = None
         self.world.partition_stopped()
 

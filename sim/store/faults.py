@@ -184,6 +184,7 @@ class FaultPlan:
         if self._exists(key):
             self._excuse(key)
             flip_bit(self._world.client, key, 0)
+            self._world.properties.resync_checkpoint(key)
             self._record("tampered", key)
 
     def _foreign_commit(self, fault: ForeignCommit) -> None:
@@ -194,6 +195,7 @@ class FaultPlan:
         position = (-1 if state is None else state.position) + fault.ahead
         self._excuse(key)
         commit_by_another_party(self._world.client, key, position)
+        self._world.properties.resync_checkpoint(key)
         self._record("foreign_commit", key, position)
 
     def _excuse(self, key: TopicPartition) -> None:

@@ -44,6 +44,11 @@ class Feed:
         self._compacted_to = -1
 
     @property
+    def compacted_to(self) -> int:
+        """Return the position up to which compaction has gone; -1 before any."""
+        return self._compacted_to
+
+    @property
     def last(self) -> int:
         """Return the position of the last entry that there will ever be."""
         return self._last

@@ -32,6 +32,7 @@ class Recovery:
     resumed_ns: int | None = None
     restored_from: str | None = None
     reprocessed: int = 0
+    undone: int = 0  # records that had been applied behind the checkpoints it restored
     bounded: bool = True  # whether the bound of one interval applies to what it repeats
 
 
@@ -106,7 +107,12 @@ class Process:
         except StoreError as error:
             if not self._opened_after(key, error):
                 return
-        world.drainers[key].start(world.client.replicas[key])
+        drainer, replica = world.drainers[key], world.client.replicas[key]
+        if self.recoveries and self.paused:
+            feed = world.book[key]
+            undone = feed.index_of(drainer.left_at + 1) - feed.index_of(replica.position + 1)
+            self.recoveries[-1].undone += max(0, undone)
+        drainer.start(replica)
         world.properties.on_open(key)
         self._env.trace.record("opened", self.entity, str(key), self._position(key))
 

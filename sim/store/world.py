@@ -253,7 +253,7 @@ class StoreWorld:
                 self.truths[key] = truth = PartitionTruth(key=key)
                 self.drainers[key] = Drainer(self, key, feed, truth)
                 self._seek(key, feed)
-                if self.process.up:
+                if self.process.up and not self.process.stopping:
                     self.process.open(key)
                     self.drainers[key].go()
             self.process.fetch_version_state(topic)
