@@ -143,7 +143,7 @@ class StoreProperties:
             replica, feed = world.client.replicas.get(key), world.book[key]
             following = feed.next_after(before)
             waits = following <= feed.last and feed.available_ns(following) < since
-            still = replica is not None and world.drainers[key].position == before
+            still = replica is not None and world.drainers[key].position <= before
             if still and waits and not world.faults.has_failed(key):
                 self.violate(
                     "errored_partition_blocks_nobody",
