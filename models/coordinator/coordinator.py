@@ -313,7 +313,7 @@ class CheckpointCoordinator:
         if pending is None or not pending.storing:
             raise ProtocolError("not_being_stored", state=self._words(), event=event)
         if event.failed:
-            self._abort(checkpoint, FailureReason.FINALIZE_CHECKPOINT_FAILURE)
+            self._abort(checkpoint, event.reason)
             self._choose()
             return
         del self._pending[checkpoint]

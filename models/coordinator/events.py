@@ -92,11 +92,16 @@ class Declined:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The store has kept the checkpoint that StoreCheckpoint named, or failed to."""
+    """The store has kept the checkpoint that StoreCheckpoint named, or failed to.
+
+    reason: why it failed; a vertex with union state that has finished in part counts as a task that
+    is closing.  Source: Apache Flink 1.20.3, CheckpointCoordinator.finalizeCheckpoint.
+    """
 
     now_ns: int
     checkpoint: int
     failed: bool = False
+    reason: FailureReason = FailureReason.FINALIZE_CHECKPOINT_FAILURE
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,8 @@ class JobCoordinator:
     def _make_listener(self) -> EndOfDataListener:
         checkpointing = self.job.checkpointing
         naive = self.job.ending.protocol is Protocol.NAIVE
-        enabled = checkpointing.immediate_final and checkpointing.enabled and not naive
+        enabled = checkpointing.enabled and checkpointing.after_finish and not naive
+        enabled = enabled and checkpointing.immediate_final
         return self.world.listener_factory(len(self.world.graph.tasks), enabled=enabled)
 
     # --- the life of the job ---
@@ -241,10 +242,6 @@ class JobCoordinator:
         self._planned = plan
         self._step(ev.Planned(self._now, self._indices(plan.trigger), self._indices(plan.wait_for)))
 
-    def triggered_ns(self, checkpoint: int) -> int:
-        """Return when a checkpoint was triggered, in ns."""
-        return self.triggered[checkpoint].triggered_ns
-
     def vertices(self, triggered: Triggered | None = None) -> list[Vertex]:
         """Return the vertices as recorded, or with what the tasks of a checkpoint reported."""
         found = []
@@ -311,7 +308,14 @@ class JobCoordinator:
         states = finalize(self.vertices(triggered))
         if isinstance(states, Rejected):
             triggered.reason = states.rule
-            self._step(ev.Stored(self._now, checkpoint, failed=True))
+            self._step(
+                ev.Stored(
+                    self._now,
+                    checkpoint,
+                    failed=True,
+                    reason=FailureReason.CHECKPOINT_DECLINED_TASK_CLOSING,
+                )
+            )
             return
         full = [name for name, state in states.items() if state.value == "full"]
         kept = {
@@ -372,6 +376,12 @@ class JobCoordinator:
         self.world.env.trace.record("aborted", self.entity, checkpoint, reason.value)
         if checkpoint == self.stop_id:
             self._stop_failed()
+
+    def forget_stop(self) -> None:
+        """Take a stop for failed although its savepoint is complete: the job has gone on."""
+        self.stop_id = None
+        self.stop_requested = self.stop_completed = False
+        self.world.stop_again()
 
     def _stop_failed(self) -> None:
         """Go on with periodic checkpoints: the stop has failed."""

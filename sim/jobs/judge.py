@@ -84,11 +84,12 @@ class Judge:
 
     def expired(self, checkpoint: int, awaited: Iterable[int]) -> None:
         """Check that nobody whom an expired checkpoint waits for had closed long before."""
+        costs = self._world.job.costs
+        grace_ns = 4 * (costs.rpc_ns + costs.rpc_jitter_ns + costs.snapshot_jitter_ns)
+        grace_ns += self._world.faults.longest_ns
         for index in awaited:
             closed_ns = self._world.closed_ns.get(index)
-            if closed_ns is not None and closed_ns <= self._world.coordinator.triggered_ns(
-                checkpoint
-            ):
+            if closed_ns is not None and closed_ns + grace_ns < self._world.env.now:
                 name = self._graph.tasks[index].name
                 says = f"checkpoint {checkpoint} waits until its timeout for {name}, long closed"
                 self._world.violate("checkpoint_ends_in_time", says)
@@ -100,6 +101,7 @@ class Judge:
         """
         job, life = self._world.job, self._world.attempt.life
         wanted = job.checkpointing.immediate_final and job.checkpointing.enabled
+        wanted = wanted and job.checkpointing.after_finish
         wanted = wanted and job.ending.protocol is not Protocol.NAIVE
         if asked != (wanted and life.all_drained()):
             says = (

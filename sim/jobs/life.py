@@ -59,7 +59,7 @@ class LifeAccount:
     def left(self, link: Link) -> None:
         """Note that a sender leaves: under the acknowledgement rule its channels are empty."""
         remaining = link.emitted - link.consumed
-        if remaining and not self._naive:
+        if remaining and self._final and not self._naive:
             says = f"{link.sender.name} leaves with {remaining} records not processed behind it"
             self._violate("finished_task_leaves_no_records", says)
 

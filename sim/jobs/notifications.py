@@ -56,8 +56,11 @@ def _completed(world: JobWorld, attempt: Attempt, task: Task, checkpoint: int) -
 
 def _aborted(attempt: Attempt, task: Task, checkpoint: int, latest: int | None) -> None:
     def mail() -> None:
+        before = task.ending.state
         task.checkpoints.aborted(checkpoint)
         task.ending.step(on.CheckpointAborted(checkpoint, latest))
+        if before is not TaskState.CLOSED and task.ending.state is TaskState.CLOSED:
+            attempt.goal("closed_on_repeated_completion")
 
     if attempt.alive:
         task.post(mail)

@@ -233,6 +233,8 @@ class JobWorld:
         elif self.attempts >= _ATTEMPTS:
             self.violate("job_ends", f"the job has failed {self.attempts} times, last: {cause}")
         else:
+            if stopped:
+                self.coordinator.forget_stop()
             self._fail_over(cause)
             return
         self.gave_up = True
