@@ -32,10 +32,10 @@ demo: $(STAMP)
 	@$(BIN)/ckptsim demo --out out/demo
 
 test: $(STAMP)
-	@$(BIN)/python -m pytest -m "not long"
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long"
 
 test-long: $(STAMP)
-	@$(BIN)/python -m pytest -m ""
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -m ""
 
 bench: $(STAMP)
 	@$(BIN)/python -m tests.bench

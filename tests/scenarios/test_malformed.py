@@ -24,6 +24,7 @@ from tests.scenarios import toy
 from tests.scenarios.mutations import Mutation, mutations
 from tests.scenarios.strategies import toml_values
 
+MUTATIONS_PER_LINK = 80
 CORPUS = sorted((Path(__file__).parent / "malformed").iterdir())
 
 
@@ -46,6 +47,15 @@ def _all_mutations() -> list[tuple[str, Mutation, dict[str, Link]]]:
         for scenario, link in SUBJECTS
         for mutation in mutations(scenario, link)
     ]
+
+
+def _some_mutations_of_every_link() -> list[Mutation]:
+    """Return evenly spaced mutations of every registered link: all of them would take minutes."""
+    found: list[Mutation] = []
+    for name in LINKS:
+        ours = [mutation for link, mutation, _ in _all_mutations() if link == name]
+        found += ours[:: max(1, len(ours) // MUTATIONS_PER_LINK)]
+    return found
 
 
 def _problems(load: Callable[[], object]) -> tuple[Problem, ...]:
@@ -113,9 +123,7 @@ def test_corpus_is_refused_by_the_command_line(
 def test_mutations_end_with_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Malformed files of the links in the registry give exit code 2 on the command line."""
     checked = 0
-    for link, mutation, _ in _all_mutations():
-        if link == "toy":
-            continue
+    for mutation in _some_mutations_of_every_link():
         file = tmp_path / "x.toml"
         file.write_text(write(mutation.document), encoding="utf-8")
         assert main(["explain", str(file)]) == 2, mutation.name
