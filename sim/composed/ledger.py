@@ -35,7 +35,6 @@ class Ledger:
             feed, position = place(record)
             stored[feed].add(position, position + 1)
             durable[feed].add(position, position + 1)
-            self._truth.stored_count += 1
 
     def resync(self) -> None:
         """Make the account anew from the rows that are there."""

@@ -261,7 +261,6 @@ class Destination:
             stored[feed].add(packet.low, packet.high)
             packet.partition.durable += packet.high - packet.low
             packet.partition.last_durable_ns = now
-        self._truth.stored_count += batch.count
 
     def _on_complete(self, batch: Batch) -> None:
         self._completing -= 1

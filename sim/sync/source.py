@@ -86,11 +86,6 @@ class Source:
         self._feed_processes: list[Process] = []
         self._cancelled_after: dict[int, int] = {}  # feed -> the reader that failed
 
-    @property
-    def pending_count(self) -> int:
-        """How many messages wait for the next reader's socket."""
-        return len(self._pending)
-
     def start(self) -> None:
         """Start one process per feed, and one that closes the sockets after all of them."""
         for plan in self._plans:

@@ -235,7 +235,6 @@ class Truth:
         self.log_run = model.source.packet_records
         self.on_sockets = model.medium is Medium.SOCKET
         self.stored = [IntervalSet() for _ in self.feeds]  # durable over all attempts
-        self.stored_count = 0  # with repetitions
         self.produced_count = 0
         self.attempts: list[AttemptTruth] = []
 
@@ -263,11 +262,6 @@ class Truth:
         """Return how many records of a stream are rejected in low <= position < high."""
         every = self.model.streams[stream].reject_every
         return high // every - low // every if every else 0
-
-    @property
-    def distinct_count(self) -> int:
-        """How many different records are durable."""
-        return sum(stored.count() for stored in self.stored)
 
 
 def _feeds(model: SyncModel, scopes: tuple[str, ...]) -> tuple[Feed, ...]:

@@ -122,11 +122,6 @@ class Uploader:
         """Whether every batch has become durable."""
         return not (self.busy or self._queue or self._held)
 
-    @property
-    def queued_count(self) -> int:
-        """How many batches wait for their upload to begin."""
-        return len(self._queue)
-
     def add(self, batch: Batch) -> None:
         """Take a closed batch."""
         self._attempt.point(Point.BEFORE_UPLOAD)
