@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -135,6 +137,22 @@ def test_embedded_store_is_usable_on_its_own(tmp_path: Path) -> None:
         with pytest.raises(StoreError, match="UNKNOWN_TOPIC"):
             store.get(KEY)
     assert [found.key for found in inspect_store(path).partitions] == [other]
+
+
+def test_the_documented_example_works(tmp_path: Path) -> None:
+    """The example of the guide runs as it stands, and once more on what it left."""
+    guide = HERE.parent.parent / "docs" / "checkpoint-store.md"
+    (example,) = re.findall(r"```python\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", example],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(HERE.parent.parent)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout == "3 {'apple': b'4'}\n"
 
 
 def test_inspection_shows_partitions_positions_and_damage(tmp_path: Path) -> None:
