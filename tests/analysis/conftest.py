@@ -7,7 +7,10 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
+from analysis.figures.style import use_private_cache
 from analysis.session import spark_session
+
+use_private_cache()  # before the first test module imports matplotlib
 
 
 @pytest.fixture(scope="session")

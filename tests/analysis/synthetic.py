@@ -1,6 +1,6 @@
 """A world that costs nothing, for tests of the machinery around worlds.
 
-Its link exists in the processes that import this module only: the tests and their Spark workers.
+It takes any scenario and looks at the swept parameters alone.
 """
 
 from __future__ import annotations
@@ -10,82 +10,74 @@ import json
 import os
 import random
 import signal
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from analysis.worker import SweepRow
+from scenarios import Scenario
+from scenarios.catalogue import by_name
 from scenarios.document import plain
-from scenarios.fields import count
-from scenarios.links import LINKS
-from scenarios.spec import Link, Scenario
 from sim.rows import CheckpointRow, RunResult, RunRow
 
 WORLD = "tests.analysis.synthetic:run_world"
 WORLD_OF_GLOBALS = "tests.analysis.synthetic:run_with_global_random"
+Point = Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
-    """Parameters of the synthetic link."""
+def point(*, checkpoints: int = 3, fails: int = 0, dies: int = 0) -> Point:
+    """Return the parameters of a point: how many checkpoints a run has, and which seed goes wrong.
 
-    checkpoints: int = count(3, says="how many checkpoints a run has", source="test")
-    fails: int = count(0, says="which seed raises; 0 for none", source="test")
-    dies: int = count(0, says="which seed kills its worker; 0 for none", source="test")
-
-
-LINKS.setdefault(
-    "synthetic",
-    Link(name="synthetic", says="no link of the chain", key="synthetic", model=Model),
-)
+    fails: the seed that raises; dies: the seed that kills its worker; 0 is no seed.
+    """
+    return {"checkpoints": checkpoints, "fails": fails, "dies": dies}
 
 
-def scenario(**parameters: int) -> Scenario:
-    """Return a scenario of the synthetic link."""
-    return Scenario(name="synthetic", link="synthetic", says="none", model=Model(**parameters))
-
-
-def rows(points: Sequence[Scenario], seeds: Sequence[int]) -> list[SweepRow]:
+def rows(points: Sequence[Point], seeds: Sequence[int]) -> list[SweepRow]:
     """Return the rows of a grid of points and seeds."""
+    scenario = by_name("reference")
+    document = json.dumps(plain(scenario))
     return [
         SweepRow(
-            run_key=key_of(point, seed),
+            run_key=key_of(parameters, seed),
             point=index,
-            scenario=point.name,
-            link=point.link,
-            source=point.name,
-            document=json.dumps(plain(point)),
-            parameters=json.dumps({"checkpoints": point.model.checkpoints}),
+            scenario=scenario.name,
+            link=scenario.link,
+            source=scenario.name,
+            document=document,
+            parameters=json.dumps(parameters),
             seed=seed,
             ties="structural",
             version="1",
             replay=f"replay {seed}",
         )
-        for index, point in enumerate(points)
+        for index, parameters in enumerate(points)
         for seed in seeds
     ]
 
 
-def key_of(point: Scenario, seed: int) -> str:
-    text = json.dumps(plain(point), sort_keys=True) + str(seed)
+def key_of(parameters: Point, seed: int) -> str:
+    """Return a key that depends on the parameters and the seed."""
+    text = json.dumps(parameters, sort_keys=True) + str(seed)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def run_world(point: Scenario, *, seed: int, ties: str, parameters: str, source: str) -> RunResult:
-    """Return rows that depend on the seed only."""
-    model = point.model
-    if seed == model.fails:
+def run_world(
+    scenario: Scenario, *, seed: int, ties: str, parameters: str, source: str
+) -> RunResult:
+    """Return rows that depend on the parameters and the seed only."""
+    wanted: Point = json.loads(parameters)
+    if seed == wanted["fails"]:
         raise ValueError(f"seed {seed} is the one that fails")
-    if seed == model.dies:
+    if seed == wanted["dies"]:
         os.kill(os.getpid(), signal.SIGKILL)
-    key = key_of(point, seed)
+    key = key_of(wanted, seed)
     draws = random.Random(seed)
     checkpoints = [
-        _checkpoint(key, index, draws.randrange(10**9)) for index in range(model.checkpoints)
+        _checkpoint(key, index, draws.randrange(10**9)) for index in range(wanted["checkpoints"])
     ]
     run = RunRow(
         run_key=key,
-        scenario=point.name,
-        link=point.link,
+        scenario=scenario.name,
+        link=scenario.link,
         seed=seed,
         ties=ties,
         version="1",
@@ -96,7 +88,7 @@ def run_world(point: Scenario, *, seed: int, ties: str, parameters: str, source:
         events=10,
         records_produced=100,
         records_committed=100,
-        checkpoints_completed=model.checkpoints,
+        checkpoints_completed=wanted["checkpoints"],
         checkpoints_failed=0,
         violations=0,
         attempts=1,
@@ -123,8 +115,8 @@ def _checkpoint(key: str, index: int, duration_ns: int) -> CheckpointRow:
 
 
 def run_with_global_random(
-    point: Scenario, *, seed: int, ties: str, parameters: str, source: str
+    scenario: Scenario, *, seed: int, ties: str, parameters: str, source: str
 ) -> RunResult:
     """Draw from the global generator, which a worker must refuse."""
     random.random()
-    return run_world(point, seed=seed, ties=ties, parameters=parameters, source=source)
+    return run_world(scenario, seed=seed, ties=ties, parameters=parameters, source=source)

@@ -20,7 +20,7 @@ from scenarios.errors import UserError
 from tests.analysis import synthetic
 
 pytestmark = pytest.mark.spark
-POINTS = [synthetic.scenario(checkpoints=count) for count in (1, 5, 3)]
+POINTS = [synthetic.point(checkpoints=count) for count in (1, 5, 3)]
 ABOUT = {"plan": "p", "version": "1"}
 
 
@@ -123,7 +123,7 @@ def test_an_interruption_leaves_whole_runs_only(
 
 def test_a_run_that_raises_becomes_a_row(spark: SparkSession, tmp_path: Path) -> None:
     """An error is recorded with its text and replay command; all other runs are done."""
-    rows = synthetic.rows([synthetic.scenario(fails=3)], range(1, 9))
+    rows = synthetic.rows([synthetic.point(fails=3)], range(1, 9))
     swept(spark, tmp_path / "out", rows)
     runs = parquet.read_table(tmp_path / "out" / "runs").to_pylist()
     failed = [run for run in runs if run["outcome"] == "error"]
@@ -135,7 +135,7 @@ def test_a_run_that_raises_becomes_a_row(spark: SparkSession, tmp_path: Path) ->
 
 def test_a_run_that_kills_its_worker_becomes_a_row(spark: SparkSession, tmp_path: Path) -> None:
     """A worker's death costs the run that caused it and no other."""
-    rows = synthetic.rows([synthetic.scenario(dies=2)], range(1, 7))
+    rows = synthetic.rows([synthetic.point(dies=2)], range(1, 7))
     swept(spark, tmp_path / "out", rows, partitions=2)
     runs = parquet.read_table(tmp_path / "out" / "runs").to_pylist()
     outcomes = {run["seed"]: run["outcome"] for run in runs}
@@ -144,7 +144,7 @@ def test_a_run_that_kills_its_worker_becomes_a_row(spark: SparkSession, tmp_path
 
 def test_global_random_is_refused_in_workers(spark: SparkSession, tmp_path: Path) -> None:
     """Two forked workers share the state of a global generator, so drawing from it raises."""
-    rows = synthetic.rows([synthetic.scenario()], [1])
+    rows = synthetic.rows([synthetic.point()], [1])
     swept(spark, tmp_path / "out", rows, world=synthetic.WORLD_OF_GLOBALS)
     (run,) = parquet.read_table(tmp_path / "out" / "runs").to_pylist()
     assert run["error"].startswith("GlobalRandomError")
@@ -160,10 +160,11 @@ def test_workers_hash_texts_alike(spark: SparkSession) -> None:
 
 
 def test_what_is_shipped_is_small(spark: SparkSession) -> None:
-    """The shipped function captures names and a counter: no world, no session, no scenario."""
+    """The shipped function captures names and a counter; rows share the text of their scenario."""
     task = chunk_task(synthetic.WORLD, spark.sparkContext.accumulator(0))
     assert len(dumps(task)) < 600
-    assert len(pickle.dumps(synthetic.rows(POINTS, [1])[0])) < 1500
+    rows = synthetic.rows(POINTS[:1], range(100))
+    assert len(pickle.dumps(rows)) < len(rows[0].document) + 100 * 250
 
 
 def test_progress_ends_at_the_total(spark: SparkSession, tmp_path: Path) -> None:
