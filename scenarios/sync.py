@@ -32,6 +32,9 @@ _LOCAL = "assumption: order of magnitude of a local process pair"
 _STORE = "assumption: order of magnitude of an object store"
 _SAFEGUARD = "assumption: the safe behaviour; the other one reproduces a known defect"
 
+# Assumption: more events than this in one wait are a mistake in the units, not a wish.
+_PIECES_MAX = 1_000_000
+
 
 class Medium(StrEnum):
     """How source and destination are joined."""
@@ -260,6 +263,17 @@ class DestinationTable:
     stall_limit_ns: int = duration_ns(
         "10 min", minimum="1 ms", says="silence after which the attempt fails", source=_AIRBYTE
     )
+
+    def problems(self) -> list[Problem]:
+        """Return the waits that would be cut into absurdly many pieces."""
+        found: list[Problem] = []
+        if self.end_wait_ns // self.end_poll_ns > _PIECES_MAX:
+            expected = f"at least end_wait divided by {_PIECES_MAX}"
+            found.append(Problem("end_poll_ns", str(self.end_poll_ns), expected))
+        if self.heartbeat_ns is not None and self.stall_limit_ns // self.heartbeat_ns > _PIECES_MAX:
+            expected = f"at least stall_limit divided by {_PIECES_MAX}"
+            found.append(Problem("heartbeat_ns", str(self.heartbeat_ns), expected))
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,6 +82,12 @@ class OrderingProperties:
         """Check a state that the core has released, before it is sent."""
         self._releases.on_send(attempt, effect)
 
+    def on_refused(self, attempt: Attempt, effect: SendState) -> None:
+        """Enter that the platform does not keep a state: its records may be read again."""
+        state = self.find(attempt, effect)
+        if state is not None:
+            state.refused = True
+
     def on_sent(self, attempt: Attempt, effect: SendState) -> SourceState | None:
         """Enter that a send has returned."""
         return self._releases.on_sent(attempt, effect)

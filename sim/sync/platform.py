@@ -53,10 +53,11 @@ class Platform:
         copy = _Copy(state.source_count, claims, feed)
         self._copies[(state.attempt, state.scope, state.payload)] = copy
 
-    def take(self, attempt: Attempt, effect: SendState) -> None:
-        """Take a state that the destination returns; one that the source never printed is refused.
+    def take(self, attempt: Attempt, effect: SendState) -> bool:
+        """Take a state that the destination returns; say whether it is kept.
 
-        A state whose counts differ is refused or only reported, as the scenario says.
+        One that the source never printed is not; one whose counts differ is refused or only
+        reported, as the scenario says.
         """
         scope = scope_text(effect.scope)
         key = (attempt.truth.number, scope, str(effect.payload))
@@ -64,14 +65,14 @@ class Platform:
         index = effect.key.index
         if copy is None:
             self._env.trace.record("state_unknown", self._entity, scope, index)
-            return
+            return False
         counts = effect.statistics.destination
         if counts.accounted != copy.source_count:
             self._env.goals.reach("counts_differ")
             if self._table.count_check is CountCheck.REJECT:
                 self._env.trace.record("state_rejected", self._entity, scope, index)
                 self._env.goals.reach("state_rejected")
-                return
+                return False
         self._env.trace.record("stored", self._entity, scope, index)
         if counts.accounted:
             self.got_data = True
@@ -79,6 +80,7 @@ class Platform:
             self.resume[copy.feed] = copy.claims[copy.feed]
         else:
             self.resume = list(copy.claims)
+        return True
 
     def judge(self) -> int | None:
         """Take note of a failed attempt; return the wait before the next, or None to give up."""

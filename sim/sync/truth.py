@@ -80,6 +80,7 @@ class SourceState:
     partitions: those whose records it is the first to claim.
     accounts: what the core has to wait for before it may release this state.
     settled: committed and rejected records with which it was returned.
+    refused: whether the platform did not keep it when it was returned.
     """
 
     __slots__ = (
@@ -95,6 +96,7 @@ class SourceState:
         "kind",
         "partitions",
         "payload",
+        "refused",
         "reserved",
         "scope",
         "send_ns",
@@ -130,6 +132,7 @@ class SourceState:
         self.accounts: tuple[Account, ...] = ()
         self.settled = (0, 0)
         self.reserved = False
+        self.refused = False
         self.first_send_ns: int | None = None
         self.send_ns: int | None = None
         self.acknowledged_ns: int | None = None
@@ -210,6 +213,8 @@ class AttemptTruth:
     def acknowledge(self, state: SourceState) -> None:
         """Enter that the send of a state has returned."""
         self.released[state.scope] = state.index
+        if state.refused:
+            return
         if state.stream is None:
             self.acknowledged = list(state.claims)
         else:

@@ -30,9 +30,13 @@ def waits(attempt: Attempt) -> Iterator[Wait]:
             what, whom = _missing(attempt, state)
         yield Wait(_CORE, what, whom)
     for socket in attempt.sockets:
+        name = socket.entity.name
         if socket.writers_count:
-            whom = socket.entity.name
-            yield Wait(f"the source at {whom}", "room in the pipe", whom)
+            yield Wait(f"the source at {name}", "room in the pipe", name)
+        if next(socket.unread, None) is not None:
+            yield Wait(name, "what is on its line or in its pipe to be taken")
+        elif not (attempt.source.ended or attempt.source.crashed):
+            yield Wait(name, "something to carry", "a reader of the source")
     if attempt.source.resources.waiting_count:
         yield Wait("a feed of the source", "a free socket", "another reader")
     if not destination.uploader.idle:

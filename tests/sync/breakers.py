@@ -142,7 +142,7 @@ def report_twice(monkeypatch: pytest.MonkeyPatch) -> RunResult:
 
 def forgetful_platform(monkeypatch: pytest.MonkeyPatch) -> RunResult:
     """Run with a platform that forgets every state it was given."""
-    monkeypatch.setattr(Platform, "take", lambda *_: None)
+    monkeypatch.setattr(Platform, "take", lambda *_: True)
     return run_world(library("reference"), seed=0)
 
 

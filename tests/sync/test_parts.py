@@ -13,6 +13,8 @@ from sim.sync.platform import Platform
 from sim.sync.resources import Resources
 from sim.sync.socket import Socket
 from sim.sync.truth import Feed
+from sim.world import run_world
+from tests.sync.support import changed, library
 from tests.sync.test_socket import SLOW
 
 FEED = Feed(index=0, name="users", stream=0, total=100, partition_records=30)
@@ -118,3 +120,12 @@ def test_platform_backs_off_and_gives_up_by_its_rules(
         wait_ns = platform.judge()
         waits.append(None if wait_ns is None else wait_ns // 1_000_000_000)
     assert waits == expected
+
+
+def test_state_that_the_platform_refuses_is_no_resume_point() -> None:
+    """A restart reads again what a refused state claimed; nothing is lost by it."""
+    compares = changed(library("stdio_sync"), "platform.count_check", "reject")
+    results = [run_world(compares, seed=seed) for seed in range(5)]
+    assert all(result.violations == [] for result in results)
+    assert any(result.goals["state_rejected"] for result in results)
+    assert any(row.records_reprocessed for result in results for row in result.recoveries)
