@@ -58,7 +58,8 @@ def find(session: SparkSession, store: SweepStore) -> Findings:
     checkpoints, recoveries = (
         store.read(session, table) for table in ("checkpoints", "recoveries")
     )
-    lasting = metrics.durations(checkpoints, runs, recoveries).cache()
+    outer = checkpoints.where("not inner")
+    lasting = metrics.durations(outer, runs, recoveries).cache()
     figures = metrics.per_run(lasting, runs, recoveries).cache()
     baseline = (points[0]["scenario"], points[0]["parameters"])
 

@@ -39,6 +39,8 @@ class CheckpointRow:
     """One checkpoint, source state or savepoint from its trigger to its end.
 
     `wait_*_ns` say where the time went; they add up to `duration_ns` where a link fills them.
+    `inner` marks one that is a step on the way of others, as a job's within a pipeline whose states
+    are the point; statistics over checkpoints leave it out.
     """
 
     run_key: str
@@ -64,6 +66,7 @@ class CheckpointRow:
     state_bytes: int | None = None
     records: int | None = None
     unaligned: bool | None = None
+    inner: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

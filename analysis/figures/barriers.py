@@ -56,7 +56,7 @@ def durations_over_time(checkpoints: pd.DataFrame) -> Figure:
     width = 0.7 * np.diff(x).min(initial=max(x.max(initial=1.0), 1.0))
     bottom = np.zeros(len(done))
     for part, (label, color, hatch) in PARTS.items():
-        height = done[part].fillna(0).to_numpy() / up.size
+        height = done[part].astype("float64").fillna(0.0).to_numpy() / up.size
         ax.bar(
             x, height, width, bottom, color=color, hatch=hatch, edgecolor="white", lw=0.3,
             label=label,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sim.composed.keeping import kept_partitions
@@ -17,7 +18,7 @@ def tables(world: PipelineWorld) -> RunResult:
     """Return all tables of a run that has ended."""
     result = sync_tables(world)
     checkpoints, task_checkpoints, tasks = job_rows(world.spec.run_key, world.job)
-    result.checkpoints += checkpoints
+    result.checkpoints += [replace(row, inner=True) for row in checkpoints]
     result.task_checkpoints = task_checkpoints
     result.tasks = tasks
     if world.spec.keep_trace:
