@@ -142,7 +142,8 @@ def _timeline(result: RunResult, row: pd.Series, story: str) -> Picture:
 
 def _barriers(result: RunResult, which: str) -> Iterator[Picture]:
     """Draw the parts of a run's barrier checkpoints, if it has any."""
-    checkpoints = pd.DataFrame(map(asdict, result.checkpoints))
+    rows = [row for row in result.checkpoints if row.inner] or result.checkpoints
+    checkpoints = pd.DataFrame(map(asdict, rows))
     timed = not checkpoints.empty and checkpoints["alignment_ns"].notna().any()
     if timed and (checkpoints["status"] == "completed").any():
         yield Picture(

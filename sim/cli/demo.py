@@ -14,7 +14,13 @@ EXAMPLES = """examples:
   ckptsim demo --out out/demo
   ckptsim demo --out out/demo --master "local[2]" """
 
-PLANS = ("sockets_and_batches", "upload_latency", "crash_instant", "barrier_modes")
+PLANS = (
+    "sockets_and_batches",
+    "upload_latency",
+    "crash_instant",
+    "barrier_modes",
+    "pipeline_interval",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
