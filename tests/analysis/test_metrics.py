@@ -53,6 +53,7 @@ def checkpoint(key: str, number: int, duration_ns: int | None, **others: Any) ->
         "triggered_ns": 100,
         "completed_ns": None if duration_ns is None else 100 + duration_ns,
         "duration_ns": duration_ns,
+        "inner": False,
     } | others
 
 
