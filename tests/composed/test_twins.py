@@ -1,5 +1,7 @@
 """Every faulty twin of the composed pipeline is told from the right one."""
 
+from pathlib import Path
+
 import pytest
 
 from scenarios.catalogue import by_name
@@ -51,6 +53,13 @@ def test_twin_is_found_where_the_right_one_is_not(twin: str) -> None:
             assert run_world(scenario, seed=seed, ties="random").violations == []
             return
     pytest.fail(f"{twin} breaks nothing on {name} in {SEEDS} seeds")
+
+
+def test_the_document_has_the_table() -> None:
+    """The page on the composed pipeline lists every twin with its scenario and property."""
+    page = (Path(__file__).parents[2] / "docs" / "composed.md").read_text(encoding="utf-8")
+    rows = [f"| `{twin}` | `{name}` | `{broken}` |" for twin, (name, broken) in FOUND_BY.items()]
+    assert [line for line in page.splitlines() if line.startswith("| `") and line in rows] == rows
 
 
 def test_unknown_twins_are_refused() -> None:
