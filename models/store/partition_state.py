@@ -10,7 +10,7 @@ Source: linkedin/venice, PartitionState v24 and `OffsetRecord`, the fields that 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from models.store.version_state import FieldValue, VersionCopy
@@ -53,7 +53,10 @@ class PartitionState:
 
 def encode_state(state: PartitionState) -> bytes:
     """Serialise a partition state; equal states give equal bytes."""
-    text = json.dumps(asdict(state), sort_keys=True, separators=(",", ":"))
+    document: dict[str, object] = _plain(state)
+    document["version"] = None if state.version is None else _plain(state.version)
+    document["producers"] = [_plain(producer) for producer in state.producers]
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
     return _MAGIC + text.encode()
 
 
@@ -69,3 +72,14 @@ def decode_state(blob: bytes) -> PartitionState | None:
         return PartitionState(**raw, version=copy, producers=producers)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
+
+
+def _plain(table: PartitionState | VersionCopy | ProducerState) -> dict[str, object]:
+    """Return the fields by name; `asdict` would copy every value deeply, at each sync."""
+    return {name: getattr(table, name) for name in _FIELDS[type(table)]}
+
+
+_FIELDS = {
+    kind: tuple(field.name for field in fields(kind))
+    for kind in (PartitionState, VersionCopy, ProducerState)
+}
