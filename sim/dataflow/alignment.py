@@ -39,10 +39,6 @@ class Alignment:
         self._task = task
         self._timers: dict[int, Timer] = {}
 
-    def count_bytes(self, size: int) -> None:
-        """Count a buffer that was handed to the task."""
-        self.handler.clock.add_bytes(size)
-
     def take(self, channel: Channel, event: NetworkEvent) -> None:
         """Take an event that the task has polled from a channel."""
         now, index = self._task.env.now, channel.index

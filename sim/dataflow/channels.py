@@ -153,7 +153,10 @@ class RemoteChannel:
         if gate.task.outbox:
             gate.task.snapshots.take_outbox()
         self._hear_backlog(backlog)
-        gate.enqueue(self, priority=core.has_priority)
+        if element.__class__ is Slice:
+            gate.enqueue(self)
+        else:
+            gate.enqueue_event(self)
 
     def _give_back(self) -> None:
         """Give all floating buffers back: a channel without its own keeps none while blocked."""
@@ -163,7 +166,9 @@ class RemoteChannel:
 
     def _hear_backlog(self, backlog: int) -> None:
         self.announced = backlog
-        self._required = backlog + self._exclusive
+        self._required = required = backlog + self._exclusive
+        if self._exclusive_free + self._floating_free >= required or self._waiting:
+            return
         granted = 0
         gate = self.gate
         while not self._waiting and self._exclusive_free + self._floating_free < self._required:
@@ -215,7 +220,7 @@ class RemoteChannel:
     @property
     def has_more(self) -> bool:
         """Whether `take` would find something."""
-        return len(self.core) > 0
+        return self.core.data_count > 0 or len(self.core) > 0
 
     @property
     def has_priority(self) -> bool:
@@ -238,7 +243,7 @@ class RemoteChannel:
     def prioritize(self, sequence: int) -> None:
         """Move an announced barrier to the front."""
         self.core.prioritize(sequence)
-        self.gate.enqueue(self, priority=True)
+        self.gate.enqueue_event(self)
 
     def resume(self) -> None:
         """Let the sender go on behind a blocking event."""
@@ -290,7 +295,7 @@ class LocalChannel:
     def pump(self) -> None:
         """Tell the gate that there is something to read."""
         if self.outlet.available():
-            self.gate.enqueue(self, priority=self.has_priority)
+            self.gate.enqueue_event(self)
 
     def announce_backlog(self) -> None:
         """Do nothing: there is no credit inside a task manager."""

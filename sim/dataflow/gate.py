@@ -51,11 +51,16 @@ class Gate:
         self.taken_bytes = 0
         task.gates.append(self)
 
-    def enqueue(self, channel: Channel, *, priority: bool) -> None:
-        """Note that a channel has something to read; what overtakes data wakes the mailbox."""
-        if priority:
+    def enqueue_event(self, channel: Channel) -> None:
+        """Note that a channel may have an event; what overtakes data wakes the mailbox."""
+        if channel.has_priority:
             self.task.priority_arrived(self, channel)
-        if not channel.listed and channel.has_more:
+        if channel.has_more:
+            self.enqueue(channel)
+
+    def enqueue(self, channel: Channel) -> None:
+        """Note that a channel has something to read."""
+        if not channel.listed:
             channel.listed = True
             self.ready.append(channel)
             self.task.input_arrived(self)

@@ -59,7 +59,7 @@ class Outlet:
         """Append a segment that has just been opened; the one before it may leave now."""
         core = self.core
         core.add_data(segment)
-        if len(core) == 2 and not core.blocked and not core.flush_requested:
+        if core.data_count <= 2 and len(core) == 2 and not core.blocked and not core.flush_requested:
             self.link.pump()
 
     def add_event(self, event: NetworkEvent) -> None:
@@ -112,7 +112,7 @@ class Outlet:
         core = self.core
         while not core.blocked:
             head = core.head
-            if not isinstance(head, Segment):
+            if head.__class__ is not Segment:
                 return self._take_event() if head is not None else None
             if not head.closed:
                 return self._take_open()

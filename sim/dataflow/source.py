@@ -83,12 +83,14 @@ class Source(Task):
             self._due_ns = max(self._due_ns, now - self.world.constants.catch_up_ns)
             if self._due_ns > now:
                 self._count = count
-                self.enter(State.PACED)
+                if self.state is not State.PACED:
+                    self.enter(State.PACED)
                 self._timer.arm_at(self._due_ns + (count - 1) * gap)
                 return
             count = min(count, (now - self._due_ns) // gap + 1)
         self._count = count
-        self.enter(State.BUSY)
+        if self.state is not State.BUSY:
+            self.enter(State.BUSY)
         self._timer.arm_at(now + count * self.step_ns)
 
     def _fire(self) -> None:

@@ -70,7 +70,7 @@ class Task:
         self.since_ns = 0
         self._frees_when_read = world.mechanisms.freed_when_read
         self._wake_ns = world.constants.wake_ns
-        self._timer = world.env.timer(Kind.TASK, self.entity, self._fire)
+        self._timer = world.env.timer(int(Kind.TASK), self.entity, self._fire)
         # The buffer being read, its channel, and how many of its records are unread.
         self._slice: Slice | None = None
         self._channel: Channel | None = None
@@ -90,7 +90,7 @@ class Task:
 
     def run(self) -> None:
         """Go on at a record boundary until a stretch begins or there is nothing to do."""
-        while not self.has_ended:
+        while self.state != State.ENDED:  # by value: it changes behind the type checker's back
             if self._paused_for is not None:
                 self.enter(State.PAUSED)
                 return
@@ -121,7 +121,9 @@ class Task:
             self._reading = None
             self.alignment.take(channel, element)
             return True
-        self.alignment.count_bytes(element.bytes)
+        clock = self.alignment.handler.clock
+        if clock.running:
+            clock.add_bytes(element.bytes)
         self._channel = channel
         channel.gate.taken_bytes += element.bytes
         channel.records += element.records
@@ -193,7 +195,8 @@ class Task:
             count = min(count, writer.to_next)
         self._count = count
         self._start_ns = now = self.env.now
-        self.enter(State.BUSY)
+        if self.state is not State.BUSY:
+            self.enter(State.BUSY)
         self._timer.arm_at(now + count * self.step_ns)
 
     def _fire(self) -> None:

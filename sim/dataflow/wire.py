@@ -9,11 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sim.dataflow.kinds import Kind
+from sim.kernel import Timer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sim.kernel import Entity, Environment
+
+# Plain integers, because they are looked up for every message.
+_ARRIVAL = int(Kind.ARRIVAL)
+_CREDIT = int(Kind.CREDIT)
 
 
 class Wire:
@@ -51,7 +56,8 @@ class Wire:
         if self._jitter_ns:
             due = max(due + self._stream.exponential_ns(self._jitter_ns), self._forward_ns)
             self._forward_ns = due
-        self._env.call_at(due, Kind.ARRIVAL, self.entity, function, *arguments)
+        timer = Timer(self._env, _ARRIVAL, self.entity, function, arguments)
+        timer.arm_at(due)
 
     def back(self, function: Callable[..., object], *arguments: Any) -> None:
         """Call a function when a message has reached the sender."""
@@ -59,4 +65,5 @@ class Wire:
         if self._jitter_ns:
             due = max(due + self._stream.exponential_ns(self._jitter_ns), self._back_ns)
             self._back_ns = due
-        self._env.call_at(due, Kind.CREDIT, self.entity, function, *arguments)
+        timer = Timer(self._env, _CREDIT, self.entity, function, arguments)
+        timer.arm_at(due)
