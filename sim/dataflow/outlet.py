@@ -59,7 +59,9 @@ class Outlet:
         """Append a segment that has just been opened; the one before it may leave now."""
         core = self.core
         core.add_data(segment)
-        if core.data_count <= 2 and len(core) == 2 and not core.blocked and not core.flush_requested:
+        if core.data_count > 2 or core.blocked or core.flush_requested:
+            return
+        if len(core) == 2:
             self.link.pump()
 
     def add_event(self, event: NetworkEvent) -> None:

@@ -74,7 +74,9 @@ class Source(Task):
 
     def _begin_stretch(self) -> None:
         now = self.env.now
-        count = min((writer.to_next for writer in self.writers), default=_STRETCH_MAX)
+        count = _STRETCH_MAX
+        for writer in self.writers:
+            count = min(count, writer.to_next)
         if self.limit is not None:
             count = min(count, self.limit - self.processed)
         self._start_ns = now
@@ -95,7 +97,8 @@ class Source(Task):
 
     def _fire(self) -> None:
         if self.state in (State.BUSY, State.PACED):
-            self._complete_stretch()
+            count, self._count = self._count, 0
+            self._complete(count)
             if self.is_stuck:
                 return
         self.run()

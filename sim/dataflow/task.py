@@ -201,15 +201,12 @@ class Task:
 
     def _fire(self) -> None:
         if self.state is State.BUSY:
-            self._complete_stretch()
+            # From here on `sync` has nothing to add, also when it is asked for from within.
+            count, self._count = self._count, 0
+            self._complete(count)
             if self.is_stuck:
                 return
         self.run()
-
-    def _complete_stretch(self) -> None:
-        # From here on `sync` has nothing to add, also when it is asked for from within.
-        count, self._count = self._count, 0
-        self._complete(count)
 
     def _complete(self, count: int) -> None:
         self._left -= count
@@ -218,7 +215,8 @@ class Task:
             if not self._frees_when_read:
                 self._channel.recycle(self._slice)  # type: ignore[union-attr,arg-type]
             self._slice = None
-        self._emit(count)
+        if self.writers:
+            self._emit(count)
 
     def _emit(self, count: int) -> None:
         for writer in self.writers:
