@@ -30,6 +30,7 @@ _JOBS = "Source: Airbyte documentation, platform/understanding-airbyte/jobs"
 _SIZE = "assumption: size of a small sync"
 _LOCAL = "assumption: order of magnitude of a local process pair"
 _STORE = "assumption: order of magnitude of an object store"
+_FINITE = "assumption: faults are finite, so a sync completes unless its host is at fault"
 _SAFEGUARD = "assumption: the safe behaviour; the other one reproduces a known defect"
 
 # Assumption: more events than this in one wait are a mistake in the units, not a wish.
