@@ -323,7 +323,7 @@ class SyncModel:
     sockets: SocketTable = nested(SocketTable, says="what joins source and destination")
     destination: DestinationTable = nested(DestinationTable, says="the destination")
     platform: PlatformTable = nested(PlatformTable, says="the platform")
-    outcome: Outcome = choice("completed", Outcome, says="how the sync must end", source=_SAFEGUARD)
+    outcome: Outcome = choice("completed", Outcome, says="how the sync must end", source=_FINITE)
 
     def problems(self) -> list[Problem]:
         """Return what does not fit together."""
