@@ -61,6 +61,7 @@ PROPERTIES = (
     "triggered_and_aborted_once",
     "triggered_ids_increase",
     "given_up_for_a_cause",
+    "triggers_are_passed_on",
     "tasks_fail_for_a_cause",
     "alignment_figures_are_sane",
     "files_fail_for_a_cause",

@@ -108,7 +108,7 @@ class TaskCheckpoints:
             task.ending.step(enters)
         elif not open_channels:
             self.side.step(sub.CheckpointInitialized(barrier, all_received=True))
-            self.side.trigger(barrier, enters)
+            self._take_part(barrier, enters)
             if self.side.parts_of(barrier.checkpoint).snapshot is not None:
                 self.account.triggered(barrier)
         for link in open_channels if not task.gone else ():
@@ -200,7 +200,12 @@ class TaskCheckpoints:
         self.account.measured(barrier.checkpoint, start_delay_ns, None)
         self.side.parts_of(barrier.checkpoint).start_delay_ns = start_delay_ns
         stop = self.task.attempt.is_stop(barrier.checkpoint)
-        self.side.trigger(barrier, on.BarriersAligned(barrier.checkpoint, stop))
+        self._take_part(barrier, on.BarriersAligned(barrier.checkpoint, stop))
+
+    def _take_part(self, barrier: Barrier, enters: on.Event) -> None:
+        before = self.account.passed_on
+        self.side.trigger(barrier, enters)
+        self.account.answered(barrier.checkpoint, before)
 
     def _alignment_over(self, timer: int, barrier: Barrier) -> None:
         """Post the end of an alignment timer to the task's mailbox."""

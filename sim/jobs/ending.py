@@ -98,6 +98,7 @@ class TaskEnding:
 
     def cancel_marker(self, checkpoint: int) -> None:
         """Send a cancellation marker on every output."""
+        self.task.checkpoints.account.sent_on(checkpoint)
         for link in self.task.links_out:
             link.queue.add_event(CancellationMarker(checkpoint))
             link.pump()

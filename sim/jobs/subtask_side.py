@@ -146,6 +146,7 @@ class SubtaskSide:
             raise AssertionError(f"{self.task.name} has no barrier of checkpoint {checkpoint}")
         task = self.task
         task.drain_outbox()
+        task.checkpoints.account.sent_on(checkpoint)
         for spec, links in task.outputs:
             over = task.attempt.cores.over_edge(barrier, supports_unaligned=spec.supports_unaligned)
             for link in links:

@@ -34,6 +34,7 @@ class TaskAccount:
         self._aborted: dict[int, None] = {}
         self._ended = -1
         self._cancelled = -1
+        self.passed_on = -1  # newest checkpoint whose barrier or cancellation was sent
 
     # --- what the task sees ---
 
@@ -97,6 +98,16 @@ class TaskAccount:
         self._release(number)
         if not barrier.is_unaligned:
             self._ended = max(self._ended, number)
+
+    def sent_on(self, number: int) -> None:
+        """Note that the tasks below get a checkpoint's barrier, or the word that none comes."""
+        self.passed_on = max(self.passed_on, number)
+
+    def answered(self, number: int, before: int) -> None:
+        """Check that a trigger reaches the tasks below; `before` is what was sent on before it."""
+        if self._task.links_out and number > before and self.passed_on < number:
+            says = f"neither sends barrier {number} on nor says that it does not come"
+            self._violate("triggers_are_passed_on", says)
 
     def aborted(self, number: int) -> None:
         """Note that the task gives a checkpoint up: once, and after a trigger only unaligned."""

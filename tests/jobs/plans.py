@@ -92,12 +92,15 @@ def document(
         "costs": _costs(choose),
         "ending": _ending(choose, vertices),
     }
+    planned = _faults(choose, vertices) if faults else []
+    if faults and mode in ("unaligned", "aligned_timeout"):
+        planned += _in_flight_faults(choose, vertices, job)
     return {
         "name": "random_job",
         "link": "final_checkpoint",
         "says": "a random job with a random fault plan",
         "job": job,
-        "faults": _faults(choose, vertices) if faults else [],
+        "faults": planned,
     }
 
 
@@ -187,6 +190,45 @@ def _fault(choose: Chooser, vertices: list[dict[str, Any]]) -> dict[str, Any]:
     if kind == "stall_task":
         fault["lasts_ns"] = choose.integer(1, 30) * MS
     return fault
+
+
+def _in_flight_faults(
+    choose: Chooser, vertices: list[dict[str, Any]], job: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Return faults around records in flight; those of a cancellation shape the job for it."""
+    kind = choose.integer(0, 3)
+    checkpoint = choose.integer(1, 4)
+    if kind == 0:
+        return []
+    if kind == 1:
+        vertex = choose.of(tuple(vertices))
+        at = {"vertex": vertex["name"], "subtask": choose.integer(0, vertex["parallelism"] - 1)}
+        return [{"kind": "fail_channel_state", **at, "checkpoint": checkpoint}]
+    if vertices[1]["kind"] != "source":
+        return []
+    return _cut_short(choose, vertices, job, checkpoint)
+
+
+def _cut_short(
+    choose: Chooser, vertices: list[dict[str, Any]], job: dict[str, Any], checkpoint: int
+) -> list[dict[str, Any]]:
+    """Have a checkpoint declined while its barriers wait behind the records of a busy source.
+
+    The marker of the other source, which hears of the decline first, comes through an idle channel.
+    """
+    busy, idle, first = vertices[0], vertices[1], vertices[2]
+    busy |= {"emit_interval_ns": MS, "records": choose.integer(20, 40)}
+    idle["emit_interval_ns"] = 30 * MS
+    first["service_ns"] = choose.of((5, 3)) * MS
+    job["channels"] |= {"sender_records": 20, "receiver_records": 20}
+    job["checkpointing"]["alignment_timeout_ns"] = choose.of((20, 10)) * MS
+    job["costs"] |= {"snapshot_async_ns": 0, "snapshot_jitter_ns": 0}
+    at_idle = {"vertex": idle["name"], "subtask": choose.integer(0, idle["parallelism"] - 1)}
+    delay_ns = choose.integer(2, 8) * MS
+    return [
+        {"kind": "fail_snapshot", "vertex": busy["name"], "subtask": 0, "checkpoint": checkpoint},
+        {"kind": "delay_trigger", **at_idle, "checkpoint": checkpoint, "delay_ns": delay_ns},
+    ]
 
 
 def scenario_of(text: dict[str, Any]) -> Scenario:
