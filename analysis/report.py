@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -43,15 +43,20 @@ def sweeps_in(directory: Path) -> list[SweepStore]:
     return [SweepStore(path) for path in found]
 
 
-def write_report(session: SparkSession, directory: Path) -> Path:
+def write_report(
+    session: SparkSession, directory: Path, *, begins: Callable[[str], None] | None = None
+) -> Path:
     """Write the report of the sweeps in a directory there, and return its path.
 
+    begins: is told the name of each sweep before it is aggregated.
     Raises UserError when the directory holds no sweep, or one without a run.
     """
     sections = []
     for store in sweeps_in(directory):
         if not store.columns("runs", ["run_key"]):
             raise UserError(f"{store.directory}: found no run, expected a sweep that has begun")
+        if begins is not None:
+            begins(str(store.about()["plan"]))
         findings = find(session, store)
         sections.append(section(findings, pictures(findings)))
     names = ", ".join(one["name"] for one in sections)

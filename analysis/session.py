@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from analysis.java import Gateway, end_process, launch_gateway
 from analysis.package import ARCHIVE_NAME, program_root, write_archive
+from scenarios.errors import UserError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,7 +46,7 @@ def spark_session(
     executors get the program as an archive that the driver ships.
     settings: Spark settings that win over those chosen here; java_options: of the driver's JVM.
 
-    Raises JavaStartError when the JVM does not start.
+    Raises JavaStartError when the JVM does not start, UserError when a cluster is not reached.
     """
     directory = Path(tempfile.mkdtemp(prefix="ckptsim-"))
     try:
@@ -57,7 +58,7 @@ def spark_session(
         log = directory / "java.log" if is_local(master) else None
         gateway = launch_gateway(chosen, directory=directory, options=options, log=log)
         try:
-            session = _connect(gateway, python=_python(master))
+            session = _reach(master, gateway)
             try:
                 if not is_local(master):
                     session.sparkContext.addPyFile(str(write_archive(directory)))
@@ -68,6 +69,23 @@ def spark_session(
             _disconnect(gateway)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
+
+
+def _reach(master: str, gateway: Gateway) -> SparkSession:
+    """Connect to the JVM, which connects to the master; a cluster may be away or not be one.
+
+    Raises UserError when it is.
+    """
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        return _connect(gateway, python=_python(master))
+    except (Py4JError, PySparkException) as error:
+        if is_local(master):
+            raise
+        found = f"--master: found {master}, which was not reached (Spark says why above)"
+        raise UserError(f"{found}, expected a cluster that runs") from error
 
 
 def is_local(master: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from scenarios.grid import load_plan
 from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
@@ -31,37 +32,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the sweeps in one Spark session, write the report, and end by naming it."""
-    from analysis.plan import about_sweep, sweep_rows
     from analysis.report import write_report
     from analysis.session import spark_session
+
+    settings = spark_settings(arguments)
+    print(f"starting Spark on {arguments.master}", flush=True)
+    with spark_session(arguments.master, settings=settings) as session:
+        bad = sum([_sweep(session, name, arguments) for name in PLANS])
+        print("aggregating on Spark and drawing", flush=True)
+        path = write_report(
+            session, arguments.out, begins=lambda name: print(f"  {name}", flush=True)
+        )
+    print(f"report: {path}")
+    return EXIT_VIOLATED if bad else EXIT_FINE
+
+
+def _sweep(session: Any, name: str, arguments: argparse.Namespace) -> int:
+    """Sweep one plan of the library; return how many runs went wrong."""
+    from analysis.plan import about_sweep, sweep_rows
     from analysis.store import SweepStore
     from analysis.sweep import run_sweep
 
-    settings = spark_settings(arguments)
-    bad = 0
-    print(f"starting Spark on {arguments.master}", flush=True)
-    with spark_session(arguments.master, settings=settings) as session:
-        for name in PLANS:
-            plan = load_plan(name)
-            rows = sweep_rows(plan)
-            store = SweepStore(arguments.out / name)
-            if store.differs(about_sweep(plan, rows)):
-                store.clear()
-            store.open(about_sweep(plan, rows))
-            store.write_points(rows)
-            print(f"sweep {name}: {plan.says}", flush=True)
-            with ProgressBar("  runs") as bar:
-                summary = run_sweep(
-                    session, rows, store, partitions=arguments.partitions, progress=bar
-                )
-            found = store.tally()
-            bad += found.errors + found.violated
-            print(
-                f"  {summary.done} runs in {summary.wall_s:.1f} s, {found.errors} errors, "
-                f"{found.violated} with a property violated",
-                flush=True,
-            )
-        print("aggregating on Spark and drawing", flush=True)
-        path = write_report(session, arguments.out)
-    print(f"report: {path}")
-    return EXIT_VIOLATED if bad else EXIT_FINE
+    plan = load_plan(name)
+    print(f"sweep {name}: {plan.says}", flush=True)
+    rows = sweep_rows(plan)
+    store = SweepStore(arguments.out / name)
+    about = about_sweep(plan, rows)
+    if store.differs(about):
+        store.clear()  # of an earlier version of the program
+    store.open(about)
+    store.write_points(rows)
+    with ProgressBar("  runs") as bar:
+        summary = run_sweep(session, rows, store, partitions=arguments.partitions, progress=bar)
+    found = store.tally()
+    print(
+        f"  {summary.done} runs in {summary.wall_s:.1f} s, {found.errors} errors, "
+        f"{found.violated} with a property violated",
+        flush=True,
+    )
+    return found.errors + found.violated

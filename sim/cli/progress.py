@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from shutil import get_terminal_size
 from types import TracebackType
 from typing import Any, Self
 
@@ -24,7 +25,10 @@ class ProgressBar:
         if self._bar is None:
             from tqdm import tqdm
 
-            self._bar = tqdm(desc=self._says, total=total, unit="run", dynamic_ncols=True)
+            size = get_terminal_size()  # some terminals do not say theirs
+            self._bar = tqdm(
+                desc=self._says, total=total, unit="run", ncols=size.columns, nrows=size.lines
+            )
         self._bar.update(done - self._bar.n)
 
     def __exit__(

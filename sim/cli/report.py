@@ -26,6 +26,6 @@ def run(arguments: argparse.Namespace) -> int:
     sweeps_in(arguments.directory)  # a wrong directory is told before Spark starts
     say("starting Spark")
     with spark_session() as session:
-        path = write_report(session, arguments.directory)
+        path = write_report(session, arguments.directory, begins=lambda name: say(f"  {name}"))
     print(f"report: {path}")
     return EXIT_FINE
