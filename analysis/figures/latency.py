@@ -87,11 +87,11 @@ def latency_bands(quantiles: pd.DataFrame, axis: str, others: Sequence[str] = ()
     """Draw percentiles of checkpoint latency against one swept parameter.
 
     quantiles: as from `metrics.latency`, of points that differ in `axis` and `others` only; there
-    is one panel per combination of the others.  Bands are from the 5th to the 95th and from the
-    25th to the 75th percentile; a band stops where too few checkpoints completed to know.
+    is one panel per scenario and combination of the others.  Bands are from the 5th to the 95th and
+    from the 25th to the 75th percentile; a band stops where too few completed to know.
     """
     table = with_axis(quantiles, axis)
-    labels = table["parameters"].map(lambda text: point_label(text, others) if others else "")
+    labels = _panels(table, [other for other in others if other != "scenario"])
     panels = evenly(list(table.groupby(labels, sort=False)), PANELS_MAX)
     figure = new_figure(3.6)
     unit = time_unit(table["latency_ns"])
@@ -99,13 +99,26 @@ def latency_bands(quantiles: pd.DataFrame, axis: str, others: Sequence[str] = ()
     for ax, (label, panel) in zip(drawn, panels, strict=True):
         _draw_bands(ax, panel, unit)
         counts = label_swept(ax, panel, width=0.8 * WIDTH / len(panels))
-        ax.set_title(label.replace(", ", "\n"), fontsize=8.5)
+        ax.set_title(str(label).replace(", ", "\n"), fontsize=8.5)
         ax.set_xlabel(f"{short_name(axis)}\n{counts}")
     scale_axis(drawn[0], table["latency_ns"].to_numpy() / unit.size, vertical=True)
     drawn[0].set_ylabel(f"checkpoint latency [{unit.name}]")
     handles, names = drawn[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower left", ncols=4)
     return figure
+
+
+def _panels(table: pd.DataFrame, others: Sequence[str]) -> list[str]:
+    """Return the panel of each row: its scenario, where there are several, and its other values."""
+    several = table["scenario"].nunique() > 1
+    rows = zip(table["scenario"].tolist(), table["parameters"].tolist(), strict=True)
+    return [
+        ", ".join(
+            ([str(scenario)] if several else [])
+            + ([point_label(parameters, others)] if others else [])
+        )
+        for scenario, parameters in rows
+    ]
 
 
 def _draw_bands(ax: Axes, panel: pd.DataFrame, unit: Unit) -> None:
