@@ -71,6 +71,7 @@ class SubtaskSide:
         dropped, self._enters = self._enters, None
         ending = self.task.ending
         if dropped is not None and barrier.checkpoint <= ending.core.last_checkpoint:
+            self.task.env.trace.record("skipped", self.task.entity, barrier.checkpoint)
             ending.step(dropped)
 
     def step(self, event: sub.SubtaskEvent) -> None:
@@ -169,6 +170,7 @@ class SubtaskSide:
             self.step(sub.BarrierSent(self._now, flags.checkpoint_id))
         parts.snapshot = TaskSnapshot(
             position=task.position,
+            exhausted=task.exhausted,
             state=tuple(task.state),
             pending=task.sink.pending if task.sink is not None else (),
             input_state={},

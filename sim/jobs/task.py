@@ -62,6 +62,7 @@ class Task:
     ) -> None:
         self.attempt = attempt
         self.spec = spec
+        self.is_source = spec.vertex.kind is VertexKind.SOURCE
         self.env: Environment = attempt.env
         self.entity: Entity = attempt.env.entity(f"task {spec.vertex.name}", spec.subtask)
         self.outbox: list[NetworkEffect] = []
@@ -72,7 +73,8 @@ class Task:
         self.mails: deque[Callable[[], None]] = deque()
         self.state: list[Record] = list(restored.state) if restored else []
         self.position: int = restored.position if restored else 0
-        self.exhausted = False  # a source has read all there is, now or before a restore
+        # A source has read all there is, now or before a restore.
+        self.exhausted: bool = restored.exhausted if restored else False
         self.gone: bool = False  # closed or failed: takes no input any more
         self.busy = False
         self.stalled_until_ns = 0
@@ -95,11 +97,6 @@ class Task:
     def name(self) -> str:
         """Return `vertex/subtask`."""
         return self.spec.name
-
-    @property
-    def is_source(self) -> bool:
-        """Say whether the task reads from outside."""
-        return self.spec.vertex.kind is VertexKind.SOURCE
 
     def connect(self, inputs: list[Link], outputs: list[tuple[OutputSpec, list[Link]]]) -> None:
         """Take the channels: incoming ones over all gates, outgoing ones per edge."""
@@ -317,6 +314,7 @@ class Task:
         if self.inlet is not None:
             return self._emit_from(self.inlet)
         if self._is_exhausted:
+            self.exhausted = True
             self.ending.step(on.InputExhausted())
             return True
         if not self._is_due():
