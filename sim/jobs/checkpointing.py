@@ -193,7 +193,7 @@ class TaskCheckpoints:
         Source: Apache Flink 1.20.3, CheckpointBarrierTracker.
         """
         handler = self.handler
-        single = isinstance(handler, BarrierTracker) and handler.open_channels == 1
+        single = isinstance(handler, BarrierTracker) and handler.open_channels <= 1
         return "single_channel_keeps_the_clock" if single else "tasks_fail_for_a_cause"
 
     def _start_input(self, gate: int, barrier: Barrier) -> FailureReason | None:

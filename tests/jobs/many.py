@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from time import process_time
 
 from scenarios.job_names import GOALS
+from sim.rows import ViolationRow
 from sim.world import run_world
 from tests.jobs.plans import random_job
 
 TIES = ("structural", "random", "pct")
-# What released Flink does: a stop waits for a lost word without end; a tracker with one channel left
-# loses the clock of a checkpoint and fails its task.  Both have properties of their own.
+# What released Flink does: a stop waits for a lost word without end; a tracker with one channel
+# left loses the clock of a checkpoint and fails its task.  Both have properties of their own.
 HAZARDS = ("stop_ends", "single_channel_keeps_the_clock")
 
 
@@ -35,6 +36,11 @@ class Tally:
         return [name for name in GOALS if not self.goals[name]]
 
 
+def is_hazard(row: ViolationRow) -> bool:
+    """Say whether a violation is one of the hazards, in the job or in a restart of it."""
+    return any(f"{name}:" in f"{row.property}: {row.says}" for name in HAZARDS)
+
+
 def tally(seeds: range) -> Tally:
     """Run the random job of each seed under the next tie policy."""
     found = Tally()
@@ -45,9 +51,8 @@ def tally(seeds: range) -> Tally:
         found.modes[scenario.model.checkpointing.mode.value] += 1
         found.goals.update(name for name, count in result.goals.items() if count)
         for row in result.violations:
-            hazard = next((name for name in HAZARDS if name in f"{row.property}: {row.says}"), None)
-            if hazard is not None:
-                found.hazards[hazard] += 1
+            if is_hazard(row):
+                found.hazards[row.property] += 1
             else:
                 found.violations.append(f"seed {seed}, {ties}: {row.property}: {row.says}")
     return found
