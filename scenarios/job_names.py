@@ -63,6 +63,7 @@ PROPERTIES = (
     "given_up_for_a_cause",
     "triggers_are_passed_on",
     "tasks_fail_for_a_cause",
+    "single_channel_keeps_the_clock",
     "alignment_figures_are_sane",
     "files_fail_for_a_cause",
     "writes_are_answered_once",
