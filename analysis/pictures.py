@@ -14,6 +14,7 @@ from analysis.figures.barriers import (
     in_flight_bytes,
 )
 from analysis.figures.latency import latency_bands, latency_cdf, latency_parts
+from analysis.figures.lives import lives
 from analysis.figures.replications import means, paired_differences
 from analysis.figures.style import svg
 from analysis.figures.timeline import timeline
@@ -117,6 +118,13 @@ def _slowest_run(findings: Findings) -> Iterator[Picture]:
     scenario = document.read(json.loads(point["document"]), source=point["source"])
     result = run_world(scenario, seed=int(row["seed"]), ties=str(row["ties"]), keep_trace=True)
     yield _timeline(result, row, f"The story in words: {row['replay']}")
+    if any(entry[1] == "task_state" for entry in result.trace):
+        yield Picture(
+            title="How the tasks ended",
+            caption="The state of every task, its snapshots, acknowledgements and transactions, "
+            "and below every checkpoint from its trigger to its end. " + row["replay"],
+            svg=svg(lives(result.trace)),
+        )
     yield from _barriers(result, f"The run with the slowest checkpoint: {row['replay']}")
 
 

@@ -172,9 +172,9 @@ class Attempt:
         """Tell the sender of a channel that its EndOfData has been polled."""
         sender = link.sender
         self.life.acknowledge(link)
-        self.env.trace.record("end_of_data_acknowledged", link.entity)
 
         def mail() -> None:
+            self.env.trace.record("end_of_data_acknowledged", sender.entity, link.receiver.name)
             if self.world.coordinator.completed_since(sender):
                 self.goal("completed_between_end_of_data_and_acknowledgement")
             sender.ending.step(on.EndOfDataAcknowledged(link.spec.output))

@@ -26,7 +26,7 @@ VOCABULARY: Vocabulary = {
     "told": Telling("operator {operator}: {what} {number}", "what operator number"),
     "gate_ended": Telling("has come to the end of input {number}", "number"),
     "task_state": Telling("is now {state}", "state"),
-    "end_of_data_acknowledged": Telling("has its EndOfData acknowledged"),
+    "end_of_data_acknowledged": Telling("has its EndOfData acknowledged by {receiver}", "receiver"),
     "stalled": Telling("stands still for {lasts_ns} ns", "lasts_ns", always=True),
     "failed": Telling("fails: {cause}", "cause", always=True),
     "restored": Telling("restarts from checkpoint {index}", "index", always=True),

@@ -1,0 +1,221 @@
+"""Jobs that end: what state every task was in when, and how long finishing takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from analysis.figures.style import (
+    BLUE,
+    DASHES,
+    GREEN,
+    GREY,
+    LINES,
+    MARKERS,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILION,
+    Unit,
+    new_figure,
+    styled,
+    time_unit,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Entry = tuple[Any, ...]
+Points = Sequence[tuple[float, float]]
+
+ROW_HEIGHT = 0.34  # inches
+_WAITING = "WAITING_FOR_FINAL_CP"
+_STATES = {"RUNNING": SKY, _WAITING: ORANGE}
+# What is marked on a task's bar: the entry's name, its words, marker and colour.
+_MARKS = (
+    ("performed", "snapshot", "|", BLUE),
+    ("acknowledged", "acknowledgement", ".", BLUE),
+    ("end_of_data_acknowledged", "EndOfData acknowledged", "d", VERMILION),
+    ("committed", "transaction committed", "^", GREEN),
+    ("dropped", "transaction aborted", "x", VERMILION),
+)
+
+
+@dataclass(slots=True)
+class _Life:
+    """One task: (begin, end, state) in turn, and its marks by name."""
+
+    spans: list[tuple[int, int, str]] = field(default_factory=list)
+    marks: dict[str, list[int]] = field(default_factory=dict)
+    since_ns: int = 0
+    state: str = "RUNNING"
+
+    def enter(self, now_ns: int, state: str) -> None:
+        if self.state in _STATES and now_ns > self.since_ns:
+            self.spans.append((self.since_ns, now_ns, self.state))
+        self.since_ns, self.state = now_ns, state
+
+
+@styled
+def lives(trace: Sequence[Entry]) -> Figure:
+    """Draw a bar per task, coloured by its state, with snapshots, acknowledgements, transactions.
+
+    Below stands every checkpoint from its trigger to its end; what failed is hatched.
+    """
+    end = _end(trace)
+    tasks = _lives(trace, end)
+    checkpoints = _checkpoints(trace, end)
+    figure = new_figure(1.5 + ROW_HEIGHT * (len(tasks) + 1 + 0.5 * _depth(checkpoints)))
+    ax = figure.add_subplot()
+    unit = time_unit([end])
+    for row, life in enumerate(tasks.values()):
+        _draw_life(ax, life, row, unit)
+    _draw_checkpoints(ax, checkpoints, len(tasks), unit)
+    rows = len(tasks) + max(1, _depth(checkpoints)) * 0.5
+    middle = len(tasks) + (rows - len(tasks)) / 2 - 0.25
+    ax.set_yticks([*range(len(tasks)), middle], [*tasks, "checkpoints"])
+    ax.set_ylim(rows + 0.2, -0.6)
+    ax.set_xlim(0, end / unit.size)
+    ax.set_xlabel(f"simulated time [{unit.name}]")
+    ax.grid(visible=False, axis="y")
+    figure.legend(handles=_legend(trace), loc="outside lower left", ncols=4)
+    return figure
+
+
+def _end(trace: Sequence[Entry]) -> int:
+    """Return where to end: a job that stands still is not drawn for as long as it was watched."""
+    last = max([int(entry[0]) for entry in trace], default=1)
+    acts = max([int(e[0]) for e in trace if e[1] not in ("violated", "output")], default=1)
+    return max(1, min(last, acts + acts // 4))
+
+
+def _lives(trace: Sequence[Entry], end: int) -> dict[str, _Life]:
+    """Return the tasks in the order in which they first do something."""
+    found: dict[str, _Life] = {}
+    marked = {name for name, *_ in _MARKS}
+    for now_ns, kind, who, *rest in trace:
+        if kind == "restored":
+            for life in found.values():
+                life.enter(int(now_ns), "RUNNING")
+        elif kind == "failed":
+            for life in found.values():
+                life.enter(int(now_ns), "FAILED")
+        elif kind == "task_state":
+            found.setdefault(_name(who), _Life()).enter(int(now_ns), str(rest[0]))
+        elif kind in marked:
+            life = found.setdefault(_name(who), _Life())
+            life.marks.setdefault(str(kind), []).append(int(now_ns))
+    for life in found.values():
+        life.enter(end, "")
+    return found
+
+
+def _name(who: object) -> str:
+    return str(who).removeprefix("task ")
+
+
+def _checkpoints(trace: Sequence[Entry], end: int) -> list[tuple[int, int, int, bool]]:
+    """Return (number, begin, end, completed) of every checkpoint, in the order of triggers."""
+    begun: dict[int, int] = {}
+    ended: dict[int, tuple[int, bool]] = {}
+    for now_ns, kind, _, *rest in trace:
+        if kind == "triggered":
+            begun[int(rest[0])] = int(now_ns)
+        elif kind in ("completed", "aborted") and rest and rest[0] in begun:
+            ended.setdefault(int(rest[0]), (int(now_ns), kind == "completed"))
+    return [(n, since, *ended.get(n, (end, False))) for n, since in begun.items()]
+
+
+def _depth(checkpoints: Sequence[tuple[int, int, int, bool]]) -> int:
+    return max((lane for lane, *_ in _laned(checkpoints)), default=0) + 1
+
+
+def _laned(
+    checkpoints: Sequence[tuple[int, int, int, bool]],
+) -> list[tuple[int, int, int, int, bool]]:
+    """Put checkpoints that overlap into lanes of their own; lane first."""
+    free: list[int] = []
+    found = []
+    for number, begin, end, completed in checkpoints:
+        lane = next((i for i, until in enumerate(free) if until <= begin), len(free))
+        free[lane : lane + 1] = [end]
+        found.append((lane, number, begin, end, completed))
+    return found
+
+
+def _draw_life(ax: Axes, life: _Life, row: int, unit: Unit) -> None:
+    for begin, end, state in life.spans:
+        width = (end - begin) / unit.size
+        ax.barh(row, width, left=begin / unit.size, height=0.62, color=_STATES[state])
+    for name, _, marker, colour in _MARKS:
+        times = [time / unit.size for time in life.marks.get(name, ())]
+        place = row + {"acknowledged": -0.16, "performed": 0.0}.get(name, 0.16)
+        ax.plot(times, [place] * len(times), marker, color=colour, markersize=5, clip_on=False)
+
+
+def _draw_checkpoints(
+    ax: Axes, checkpoints: Sequence[tuple[int, int, int, bool]], row: int, unit: Unit
+) -> None:
+    for lane, number, begin, end, completed in _laned(checkpoints):
+        left, width = begin / unit.size, (end - begin) / unit.size
+        place = row + 0.5 * lane
+        ax.barh(
+            place,
+            width,
+            left=left,
+            height=0.36,
+            color=PURPLE if completed else "white",
+            edgecolor=PURPLE if completed else GREY,
+            hatch=None if completed else "////",
+        )
+        ax.annotate(
+            str(number), (left, place), (2, 0), textcoords="offset points", va="center", fontsize=7
+        )
+
+
+def _legend(trace: Sequence[Entry]) -> list[Any]:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    kinds = {entry[1] for entry in trace}
+    found: list[Any] = [
+        Patch(color=SKY, label="running"),
+        Patch(color=ORANGE, label="waiting for its end"),
+        Patch(color=PURPLE, label="checkpoint"),
+    ]
+    if "aborted" in kinds:
+        found.append(Patch(facecolor="white", edgecolor=GREY, hatch="////", label="given up"))
+    return found + [
+        Line2D([], [], linestyle="", marker=marker, color=colour, label=words)
+        for name, words, marker, colour in _MARKS
+        if name in kinds
+    ]
+
+
+@styled
+def finishing(panels: Mapping[str, Mapping[str, Points]]) -> Figure:
+    """Draw how long jobs take to finish: a panel per swept quantity, a line per protocol.
+
+    panels: label of the x axis -> protocol -> (x, seconds from the end of the input).
+    """
+    figure = new_figure(3.0)
+    axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    for ax, (label, lines) in zip(axes, panels.items(), strict=True):
+        for place, (name, points) in enumerate(lines.items()):
+            ax.plot(
+                [x for x, _ in points],
+                [y for _, y in points],
+                color=LINES[place],
+                linestyle=DASHES[place],
+                marker=MARKERS[place],
+                markersize=4,
+                label=name,
+            )
+        ax.set_xlabel(label)
+        ax.set_ylim(bottom=0)
+    axes[0].set_ylabel("time to finish [s]")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    return figure
