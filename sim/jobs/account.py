@@ -117,7 +117,11 @@ def differences(expected: Counter[int], found: Counter[int]) -> str | None:
     return ", ".join(parts) or None
 
 
-def loss(expected: Counter[int], found: Counter[int]) -> str | None:
-    """Say in words what is missing, or was never there before, when repeats are allowed."""
-    foreign = Counter({record: times for record, times in found.items() if record not in expected})
+def loss(expected: Counter[int], found: Counter[int], ever: Counter[int]) -> str | None:
+    """Say in words what is missing, or was never sent, when repeats are allowed.
+
+    ever: what any attempt sent; a stop can end a source before it sends again what tasks behind it
+    had processed ahead of their snapshots.
+    """
+    foreign = Counter({record: times for record, times in found.items() if record not in ever})
     return differences(expected, (found & expected) + foreign)

@@ -111,6 +111,8 @@ class TaskCheckpoints:
             self._take_part(barrier, enters)
             if self.side.parts_of(barrier.checkpoint).snapshot is not None:
                 self.account.triggered(barrier)
+        elif not task.gone:
+            self.account.seen(barrier)
         for link in open_channels if not task.gone else ():
             self._handle(ev.BarrierArrived(self._now, link.spec.input, barrier, by_rpc=True))
 

@@ -80,7 +80,8 @@ def _resume(spec: RunSpec, env: Environment, world: JobWorld) -> None:
 def _report(world: JobWorld, number: int, other: JobWorld) -> None:
     for name, _, says in other.violations:
         text = f"restarted from checkpoint {number}: {name}: {says}"
-        world.violate("restored_checkpoint_gives_the_same_output", text)
+        hazard = name == "stop_ends"  # the stop's, whatever the job was started from
+        world.violate(name if hazard else "restored_checkpoint_gives_the_same_output", text)
 
 
 def _probe(spec: RunSpec, env: Environment, world: JobWorld) -> None:
@@ -120,6 +121,7 @@ def _restart(
         may_stop=world.is_endless,
         **_cores(spec),
     )
+    other.emitted = world.most_emitted()
     other.run()
     if other.ended and not other.stopped_without_drain:
         other.judge.output()

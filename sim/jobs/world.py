@@ -67,6 +67,7 @@ class JobWorld:
         self.closed_ns: dict[int, int] = {}
         self.recoveries: list[tuple[int, str, int, int | None, int]] = []
         self.lost_notifications: set[tuple[int, int]] = set()
+        self.emitted: dict[int, int] = {}  # the most that earlier attempts have emitted
         self.progress_ns = 0
         self.running = False
         self.ended = False
@@ -254,6 +255,7 @@ class JobWorld:
         """Make the next attempt from the latest completed checkpoint, and return that."""
         restored = self._latest()
         before = sum(task.position for task in self.attempt.tasks)
+        self.emitted = self.most_emitted()
         self.attempts += 1
         names = (
             []
@@ -285,6 +287,15 @@ class JobWorld:
             self.env.goals.reach("restored_fully_finished")
         if FinishedState.PARTIAL in restored.vertices.values():
             self.env.goals.reach("restored_partly_finished")
+
+    def positions(self) -> dict[int, int]:
+        """Return how many records each source task has emitted, as this attempt counts."""
+        return {task.spec.index: task.position for task in self.attempt.tasks if task.is_source}
+
+    def most_emitted(self) -> dict[int, int]:
+        """Return how many records each source task has emitted in any attempt."""
+        now = self.positions()
+        return {task: max(count, self.emitted.get(task, 0)) for task, count in now.items()}
 
     def restored_full(self, vertex: str) -> bool:
         """Say whether a vertex was deployed as finished in this attempt."""
