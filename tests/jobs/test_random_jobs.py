@@ -1,31 +1,84 @@
 """Properties of random jobs under fault plans and tie orders."""
 
+from collections import Counter
+from collections.abc import Iterable
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scenarios import Scenario
+from scenarios.catalogue import by_name
+from scenarios.job_names import GOALS
+from scenarios.jobs import Mode
+from sim.rows import RunResult
 from sim.world import run_world
-from tests.jobs.plans import jobs
+from tests.jobs.plans import jobs, random_job
+
+TIES = ("structural", "random", "pct")
+# Too rare for ten thousand random jobs; scenarios of their own reach them.
+RARE = {"cancelled_by_announcement_only"}
+
+
+def broken(scenario: Scenario, result: RunResult) -> list[str]:
+    """Return what a run breaks, apart from what released Flink is known to leave open.
+
+    A stop whose savepoint's notification is lost waits for ever; that hazard has a property of its
+    own.  The at-least-once tracker fails a task whose channels end in an unlucky order: the job
+    restarts, and its output is judged all the same.
+    """
+    known = {"stop_ends"}
+    if scenario.model.checkpointing.mode is Mode.AT_LEAST_ONCE:  # type: ignore[attr-defined]
+        known.add("tasks_fail_for_a_cause")
+        return [
+            v.says
+            for v in result.violations
+            if v.property not in known and "tasks_fail_for_a_cause" not in v.says
+        ]
+    return [v.says for v in result.violations if v.property not in known]
+
+
+def play(seeds: Iterable[int]) -> Counter[str]:
+    """Run the random job of every seed; count the jobs that reached each goal."""
+    reached: Counter[str] = Counter()
+    for seed in seeds:
+        scenario = random_job(seed)
+        result = run_world(scenario, seed=seed, ties=TIES[seed % len(TIES)])
+        assert broken(scenario, result) == [], f"seed {seed}"
+        reached.update(name for name, count in result.goals.items() if count)
+    return reached
 
 
 @settings(max_examples=60)
-@given(scenario=jobs(), seed=st.integers(0, 1000), ties=st.sampled_from(("structural", "random")))
+@given(scenario=jobs(), seed=st.integers(0, 1000), ties=st.sampled_from(TIES))
 def test_no_fault_plan_breaks_a_property(scenario: Scenario, seed: int, ties: str) -> None:
-    """Whatever fails and in whatever order ties fall: output and state come out exactly once.
+    """Whatever fails and in whatever order ties fall: output and state come out as promised."""
+    assert broken(scenario, run_world(scenario, seed=seed, ties=ties)) == []
 
-    A stop whose savepoint's notification is lost waits for ever by Flink's rules; that hazard has
-    a property of its own.
-    """
-    result = run_world(scenario, seed=seed, ties=ties)
-    assert [v.says for v in result.violations if v.property != "stop_ends"] == []
+
+def test_random_jobs_break_nothing_and_see_a_lot() -> None:
+    """A few hundred jobs hold every property and reach most of the rare situations."""
+    reached = play(range(300))
+    frequent = {
+        "completed_after_lost_notification",
+        "completed_between_end_of_data_and_acknowledgement",
+        "declined_because_closing",
+        "stopped_under_backlog_drain",
+        "stopped_under_backlog_no_drain",
+        "triggered_by_remote_call_below_finished",
+    }
+    assert {name for name in frequent if reached[name] < 10} == set()
+
+
+@pytest.mark.long
+def test_ten_thousand_random_jobs_break_nothing_and_see_everything() -> None:
+    """Ten thousand jobs with fault plans and tie orders hold every property and reach all goals."""
+    reached = play(range(10_000))
+    assert set(GOALS) - RARE - set(reached) == set()
 
 
 @pytest.mark.parametrize("name", ["final_chain", "keyed_crash"])
 def test_a_run_repeats(name: str) -> None:
     """The same scenario, seed and ties give the same digest again."""
-    from scenarios.catalogue import by_name  # noqa: PLC0415
-
-    scenario = by_name(name)
-    digests = {run_world(scenario, seed=3, ties="random").run.digest for _ in range(2)}
+    digests = {run_world(by_name(name), seed=3, ties="random").run.digest for _ in range(2)}
     assert len(digests) == 1
