@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 
 from models.lifecycle.states import EndMode, OperatorState, TaskKind, TaskState
 
@@ -123,11 +124,13 @@ TABLES: dict[TaskKind, tuple[Row, ...]] = {
 }
 
 
+@cache
 def rows(kind: TaskKind, cue: Cue) -> tuple[Row, ...]:
     """Return the rows of a cue in the order in which their cells are carried out."""
     return tuple(row for row in TABLES[kind] if row.cue is cue)
 
 
+@cache
 def waits(kind: TaskKind, mode: EndMode) -> tuple[Act, ...]:
     """Return what the closing row of a kind of task waits for; all must be over, in any order."""
     cells = (row.cell(mode) for row in TABLES[kind])

@@ -12,6 +12,7 @@ from models.lifecycle.diagram import as_mermaid
 from models.lifecycle.tables import as_text
 from sim.cli.reference import link_page
 from sim.cli.topics import Page
+from sim.twins.lifecycle import TWINS
 
 KINDS = {TaskKind.SOURCE: "source tasks", TaskKind.NON_SOURCE: "all other tasks"}
 HEADER = (
@@ -22,6 +23,10 @@ HEADER = (
 )
 _CELL = 26  # columns of a wrapped cell
 _WIDTHS = (_CELL, 20, 15, _CELL, _CELL, _CELL)
+FAULTS = (
+    "Each twin lacks one safeguard. `ckptsim check SCENARIO --twin NAME` tells it from the right "
+    "core, and prints the command that replays the first run which shows it."
+)
 READING = (
     "An empty event belongs to the one above; a status holds from its row on. The waits stand one "
     "under another, but may come true in any order: the last event needs them all."
@@ -72,7 +77,19 @@ def document() -> str:
     ]
     for kind, says in KINDS.items():
         parts += [f"## {says.capitalize()}", _table(kind), f"```mermaid\n{as_mermaid(kind)}\n```"]
+    parts += ["## Published faults", FAULTS, _faults()]
     return "\n\n".join(parts) + "\n"
+
+
+def _faults() -> str:
+    """Return the table of faulty twins that some scenario tells from the right core."""
+    rows = [
+        (f"`{name}`", twin.says, f"`{twin.scenario}`", f"`{twin.breaks}`")
+        for name, twin in TWINS.items()
+        if twin.scenario is not None
+    ]
+    head = ("twin", "what is wrong", "scenario", "property")
+    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ("---",) * 4, *rows])
 
 
 def _table(kind: TaskKind) -> str:

@@ -84,6 +84,12 @@ class TaskEnding:
         restored = self.task.attempt.restored_id
         if isinstance(event, on.CheckpointCompleted) and restored is not None and effects:
             self._check_old(event.checkpoint_id, restored)
+        if (
+            isinstance(event, on.CheckpointCompleted)
+            and event.checkpoint_id < reported
+            and before is not TaskState.CLOSED
+        ):
+            self.task.env.trace.record("ignored", self.task.entity, event.checkpoint_id, reported)
         if self.core.latest_reported != reported:
             self.task.attempt.calls(self.task, "notify", self.core.latest_reported)
         asked = isinstance(event, on.CheckpointTriggered | on.StopWithSavepointTriggered)

@@ -71,6 +71,7 @@ class SubtaskSide:
         dropped, self._enters = self._enters, None
         ending = self.task.ending
         if dropped is not None and barrier.checkpoint <= ending.core.last_checkpoint:
+            self.task.env.trace.record("skipped", self.task.entity, barrier.checkpoint)
             ending.step(dropped)
 
     def step(self, event: sub.SubtaskEvent) -> None:

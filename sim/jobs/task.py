@@ -62,6 +62,7 @@ class Task:
     ) -> None:
         self.attempt = attempt
         self.spec = spec
+        self.is_source = spec.vertex.kind is VertexKind.SOURCE
         self.env: Environment = attempt.env
         self.entity: Entity = attempt.env.entity(f"task {spec.vertex.name}", spec.subtask)
         self.outbox: list[NetworkEffect] = []
@@ -95,11 +96,6 @@ class Task:
     def name(self) -> str:
         """Return `vertex/subtask`."""
         return self.spec.name
-
-    @property
-    def is_source(self) -> bool:
-        """Say whether the task reads from outside."""
-        return self.spec.vertex.kind is VertexKind.SOURCE
 
     def connect(self, inputs: list[Link], outputs: list[tuple[OutputSpec, list[Link]]]) -> None:
         """Take the channels: incoming ones over all gates, outgoing ones per edge."""

@@ -218,10 +218,16 @@ class Part(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Twin:
-    """A faulty core: what it replaces, and how it is made; its docstring says what is wrong."""
+    """A faulty core: what it replaces, and how it is made; its docstring says what is wrong.
+
+    scenario, breaks: the library's scenario on which it is told from the right core, and by which
+    property; None where the fault needs events that a whole job does not produce.
+    """
 
     part: Part
     make: Callable[..., Any]
+    scenario: str | None = None
+    breaks: str | None = None
 
     @property
     def says(self) -> str:
@@ -229,31 +235,65 @@ class Twin:
         return " ".join((self.make.__doc__ or "").split())
 
 
-_TASKS: dict[str, Callable[[TaskParameters], TaskLifecycle]] = {
-    "closes_without_acknowledgement": ClosesWithoutAcknowledgement,
-    "closes_without_final_checkpoint": ClosesWithoutFinalCheckpoint,
-    "accepts_any_completion": AcceptsAnyCompletion,
-    "skipped_trigger_sets_minimum": SkippedTriggerSetsMinimum,
-    "ignores_restored_id": IgnoresRestoredId,
-    "abort_repeats_nothing": AbortRepeatsNothing,
-    "finishes_on_no_drain": FinishesOnNoDrain,
-    "acknowledges_at_alignment": AcknowledgesAtAlignment,
-    "end_of_partition_aborts_alignment": EndOfPartitionAbortsAlignment,
-    "survives_aborted_savepoint": SurvivesAbortedSavepoint,
-    "commits_only_its_own": CommitsOnlyItsOwn,
-    "stop_takes_any_completion": StopTakesAnyCompletion,
-    "stops_after_savepoint": StopsAfterSavepoint,
-    "awaits_its_first_checkpoint": AwaitsItsFirstCheckpoint,
-    "closed_task_is_silent": ClosedTaskIsSilent,
-    "opens_after_finish": OpensAfterFinish,
-    "restored_source_keeps_watermark": RestoredSourceKeepsWatermark,
-    "end_of_data_overtakes_watermark": EndOfDataOvertakesWatermark,
-}
-
-TWINS: dict[str, Twin] = {name: Twin(Part.TASK, make) for name, make in _TASKS.items()} | {
-    "never_counts_again": Twin(Part.LISTENER, NeverCountsAgain),
-    "always_wanted": Twin(Part.LISTENER, AlwaysWanted),
-    "fails_over_after_stop": Twin(Part.STOP, fails_over_after_stop),
+TWINS: dict[str, Twin] = {
+    "closes_without_acknowledgement": Twin(
+        Part.TASK,
+        ClosesWithoutAcknowledgement,
+        "final_backlog_unaligned",
+        "finished_task_leaves_no_records",
+    ),
+    "closes_without_final_checkpoint": Twin(
+        Part.TASK, ClosesWithoutFinalCheckpoint, "last_transaction", "exactly_once_output"
+    ),
+    "accepts_any_completion": Twin(
+        Part.TASK, AcceptsAnyCompletion, "early_notification", "exactly_once_output"
+    ),
+    "skipped_trigger_sets_minimum": Twin(
+        Part.TASK, SkippedTriggerSetsMinimum, "late_trigger", "closes_when_all_is_over"
+    ),
+    "ignores_restored_id": Twin(Part.TASK, IgnoresRestoredId),
+    "abort_repeats_nothing": Twin(
+        Part.TASK, AbortRepeatsNothing, "union_lost_notification", "job_ends"
+    ),
+    "finishes_on_no_drain": Twin(
+        Part.TASK, FinishesOnNoDrain, "stop_no_drain", "no_drain_ends_nothing"
+    ),
+    "acknowledges_at_alignment": Twin(
+        Part.TASK, AcknowledgesAtAlignment, "final_two_inputs", "job_ends"
+    ),
+    "end_of_partition_aborts_alignment": Twin(Part.TASK, EndOfPartitionAbortsAlignment),
+    "survives_aborted_savepoint": Twin(Part.TASK, SurvivesAbortedSavepoint),
+    "commits_only_its_own": Twin(
+        Part.TASK, CommitsOnlyItsOwn, "final_notification_lost", "exactly_once_output"
+    ),
+    "stop_takes_any_completion": Twin(Part.TASK, StopTakesAnyCompletion),
+    "stops_after_savepoint": Twin(
+        Part.TASK, StopsAfterSavepoint, "stop_drain", "exactly_once_output"
+    ),
+    "awaits_its_first_checkpoint": Twin(
+        Part.TASK, AwaitsItsFirstCheckpoint, "stop_while_waiting", "job_ends"
+    ),
+    "closed_task_is_silent": Twin(
+        Part.TASK, ClosedTaskIsSilent, "plan_race", "checkpoint_ends_in_time"
+    ),
+    "opens_after_finish": Twin(
+        Part.TASK, OpensAfterFinish, "transactions_after_finish", "no_transaction_lingers"
+    ),
+    "restored_source_keeps_watermark": Twin(
+        Part.TASK, RestoredSourceKeepsWatermark, "restore_finished_branch", "end_marks_in_order"
+    ),
+    "end_of_data_overtakes_watermark": Twin(
+        Part.TASK, EndOfDataOvertakesWatermark, "timers_deferred", "end_marks_in_order"
+    ),
+    "never_counts_again": Twin(
+        Part.LISTENER, NeverCountsAgain, "final_checkpoint_fails", "final_checkpoint_is_asked_for"
+    ),
+    "always_wanted": Twin(
+        Part.LISTENER, AlwaysWanted, "checkpoints_off", "final_checkpoint_is_asked_for"
+    ),
+    "fails_over_after_stop": Twin(
+        Part.STOP, fails_over_after_stop, "commit_fails_after_stop", "exactly_once_output"
+    ),
 }
 
 
