@@ -1,0 +1,78 @@
+"""What makes a job end: the count of its records, an instant, a stop; and who goes on after it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scenarios.errors import ScenarioError
+from sim.world import run_world
+from tests.jobs.chains import closes_ns
+from tests.jobs.test_sweeps import MS, pair, run, small
+
+
+def timed(ends_ms: int, records: int | None = None, **tables: Any) -> dict[str, Any]:
+    """Return a source that ends at an instant, before a sink."""
+    job = pair(**tables)
+    source = job["vertices"][0]
+    del source["records"]
+    source["ends_at_ns"] = ends_ms * MS
+    if records is not None:
+        source["records"] = records
+    return job
+
+
+def test_source_ends_at_an_instant() -> None:
+    """At 25.5 ms it has emitted 25 records, one per millisecond, and closes soon after."""
+    job = timed(25)
+    job["vertices"][0]["ends_at_ns"] = 25 * MS + MS // 2
+    result = run(small(job))
+    assert result.run.records_committed == 25
+    assert closes_ns(result) == [25 * MS + MS // 2] * 2
+
+
+@pytest.mark.parametrize(("records", "expected"), [(10, 10), (100, 25)])
+def test_source_ends_by_whatever_comes_first(records: int, expected: int) -> None:
+    """By count if it has emitted all before the instant, by time otherwise."""
+    job = timed(25, records)
+    job["vertices"][0]["ends_at_ns"] = 25 * MS + MS // 2
+    assert run(small(job)).run.records_committed == expected
+
+
+def test_source_that_ended_by_time_does_not_go_on_after_a_failure() -> None:
+    """Restarted after its instant it ends at once, and what it had emitted comes out once."""
+    job = timed(30, checkpointing={"interval_ns": 8 * MS, "immediate_final": False})
+    job["costs"] = {"completion_ns": 3 * MS}
+    fault = {"kind": "crash_task", "vertex": "sink", "at_ns": 33 * MS}
+    result = run(small(job, [fault]))
+    assert result.run.attempts == 2
+    assert result.run.records_committed == 24  # of the checkpoint at 24 ms
+
+
+def test_only_a_source_ends_at_an_instant() -> None:
+    """An operator has no end of its own."""
+    job = pair()
+    job["vertices"][1]["ends_at_ns"] = MS
+    with pytest.raises(ScenarioError, match="ends_at"):
+        small(job)
+
+
+def test_stop_ends_an_endless_source() -> None:
+    """An endless source ends by the stop at its instant, with all it has emitted committed."""
+    job = pair(ending={"stop_at_ns": 20 * MS + MS // 2})
+    del job["vertices"][0]["records"]
+    assert run(small(job)).run.records_committed == 20
+
+
+def test_job_that_fails_after_its_stop_is_not_restarted() -> None:
+    """The savepoint is complete: the job fails for good, and restarting from it gives the rest."""
+    job = pair(ending={"stop_at_ns": 20 * MS + MS // 2})
+    del job["vertices"][0]["records"]
+    job["costs"] = {"rpc_ns": 2 * MS}
+    fault = {"kind": "crash_task", "vertex": "sink", "at_ns": 25 * MS}
+    result = run_world(small(job, [fault]), seed=0)
+    assert result.violations == []
+    assert result.run.outcome == "failed"
+    assert result.run.attempts == 1
+    assert result.goals["failed_after_stop_savepoint"] == 1
