@@ -17,13 +17,15 @@ SOURCE_SPAN = 1_000_000  # identities per source subtask; also the most records 
 class TaskSnapshot:
     """The state of one task in one checkpoint.
 
-    position: records that a source has emitted.  state: records whose effect the task's state has,
-    in the order of processing.  pending: transactions that are to be committed on recovery.
+    position: records that a source has emitted; exhausted: there are no more.  state: records whose
+    effect the task's state has, in the order of processing.  pending: transactions that are to be
+    committed on recovery.
     input_state, output_state: records in flight, by channel.  consumed, emitted: the world's own
     account of the last number taken from and put into each channel before the snapshot.
     """
 
     position: int
+    exhausted: bool = False
     state: tuple[Record, ...]
     pending: tuple[str, ...]
     input_state: Mapping[int, tuple[Element, ...]]

@@ -170,6 +170,7 @@ class SubtaskSide:
             self.step(sub.BarrierSent(self._now, flags.checkpoint_id))
         parts.snapshot = TaskSnapshot(
             position=task.position,
+            exhausted=task.exhausted,
             state=tuple(task.state),
             pending=task.sink.pending if task.sink is not None else (),
             input_state={},

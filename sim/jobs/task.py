@@ -73,7 +73,8 @@ class Task:
         self.mails: deque[Callable[[], None]] = deque()
         self.state: list[Record] = list(restored.state) if restored else []
         self.position: int = restored.position if restored else 0
-        self.exhausted = False  # a source has read all there is, now or before a restore
+        # A source has read all there is, now or before a restore.
+        self.exhausted: bool = restored.exhausted if restored else False
         self.gone: bool = False  # closed or failed: takes no input any more
         self.busy = False
         self.stalled_until_ns = 0
@@ -313,6 +314,7 @@ class Task:
         if self.inlet is not None:
             return self._emit_from(self.inlet)
         if self._is_exhausted:
+            self.exhausted = True
             self.ending.step(on.InputExhausted())
             return True
         if not self._is_due():
