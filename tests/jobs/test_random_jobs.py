@@ -57,8 +57,8 @@ def test_no_fault_plan_breaks_a_property(scenario: Scenario, seed: int, ties: st
 
 
 def test_random_jobs_break_nothing_and_see_a_lot() -> None:
-    """A few hundred jobs hold every property and reach most of the rare situations."""
-    reached = play(range(300))
+    """Some jobs hold every property and reach most of the rare situations."""
+    reached = play(range(150))
     frequent = {
         "completed_after_lost_notification",
         "completed_between_end_of_data_and_acknowledgement",
@@ -67,7 +67,7 @@ def test_random_jobs_break_nothing_and_see_a_lot() -> None:
         "stopped_under_backlog_no_drain",
         "triggered_by_remote_call_below_finished",
     }
-    assert {name for name in frequent if reached[name] < 10} == set()
+    assert {name for name in frequent if reached[name] < 5} == set()
 
 
 @pytest.mark.long
