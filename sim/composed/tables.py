@@ -19,8 +19,17 @@ def tables(world: PipelineWorld) -> RunResult:
     result = sync_tables(world)
     checkpoints, task_checkpoints, tasks = job_rows(world.spec.run_key, world.job)
     result.checkpoints += [replace(row, inner=True) for row in checkpoints]
+    result.recoveries = [
+        replace(row, restored_from=f"{row.restored_from}; {_job_checkpoint(number)}")
+        for row, number in zip(result.recoveries, world.job.restored_ids, strict=False)
+    ]
     result.task_checkpoints = task_checkpoints
     result.tasks = tasks
     if world.spec.keep_trace:
         result.kept = kept_partitions(world)
     return result
+
+
+def _job_checkpoint(number: int | None) -> str:
+    """Say where the job of an attempt began."""
+    return "the job from its beginning" if number is None else f"the job from checkpoint {number}"
