@@ -19,9 +19,12 @@ def tables(world: PipelineWorld) -> RunResult:
     result = sync_tables(world)
     checkpoints, task_checkpoints, tasks = job_rows(world.spec.run_key, world.job)
     result.checkpoints += [replace(row, inner=True) for row in checkpoints]
+    numbers = world.job.restored_ids
     result.recoveries = [
-        replace(row, restored_from=f"{row.restored_from}; {_job_checkpoint(number)}")
-        for row, number in zip(result.recoveries, world.job.restored_ids, strict=False)
+        replace(row, restored_from=f"{row.restored_from}; {_job_checkpoint(numbers[place])}")
+        if place < len(numbers)  # after the last attempt nothing begins
+        else row
+        for place, row in enumerate(result.recoveries)
     ]
     result.task_checkpoints = task_checkpoints
     result.tasks = tasks
