@@ -111,6 +111,8 @@ class TaskCheckpoints:
             self.side.trigger(barrier, enters)
             if self.side.parts_of(barrier.checkpoint).snapshot is not None:
                 self.account.triggered(barrier)
+        if open_channels and not task.gone:
+            self.account.called(barrier.checkpoint)
         for link in open_channels if not task.gone else ():
             self._handle(ev.BarrierArrived(self._now, link.spec.input, barrier, by_rpc=True))
 
