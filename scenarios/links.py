@@ -71,6 +71,7 @@ _ALL: tuple[Link, ...] = (
         faults=COMPOSED_FAULTS,
         goals=composed_names.GOALS,
         properties=composed_names.PROPERTIES,
+        hostile=("lose_store", "foreign_commit"),
     ),
 )
 

@@ -15,6 +15,8 @@ class Link:
     faults: kind -> dataclass of every fault that may befall it; one that names parts of the model
         has `problems_in(model) -> list[Problem]`, with paths relative to the fault.
     goals, properties: the names that a scenario may ask for; empty while a link does not say.
+    hostile: kinds of faults that no design outlives, such as a disk that is gone; a scenario may
+        have them, a search does not add them at random.
     """
 
     name: str
@@ -24,6 +26,7 @@ class Link:
     faults: Mapping[str, type] = field(default_factory=dict)
     goals: tuple[str, ...] = ()
     properties: tuple[str, ...] = ()
+    hostile: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from models.coordinator.plan import FinishedState
 from models.ordering import Effect, Level, RecordsDurable, ReportIncomplete
 from scenarios.composed import READERS
 from scenarios.sync_faults import Point
-from sim.composed.identity import identity
+from sim.composed.identity import identity, row_name
 from sim.jobs.snapshot import WATERMARK
 from sim.sync.destination import Destination
 from sim.sync.kinds import KIND_COMPLETE, KIND_POLL
@@ -206,7 +206,8 @@ class PipelineDestination(Destination):
                 continue  # restored, and not delivered again so far
             packet, wire_id = owner
             if not self._pipeline.ledger.is_durable(record):
-                says = f"record {record} of id {wire_id} is reported, which is not in the store"
+                name = row_name(record)
+                says = f"record {name} of id {wire_id} is reported, which is not in the store"
                 self._pipeline.note("reported_records_are_durable", says)
             entry = counts.setdefault((packet.stream, wire_id), [0, 0])
             entry[0] += 1

@@ -42,6 +42,7 @@ class PipelineJob(JobWorld):
     def __init__(self, pipeline: PipelineWorld, faults: FaultPlan) -> None:
         self.pipeline = pipeline
         self.kept: list[JobCheckpoint] = []
+        self.restored_ids: list[int | None] = []  # of the attempts after the first
         super().__init__(
             pipeline.env,
             pipeline.pipeline.job(),
@@ -62,7 +63,8 @@ class PipelineJob(JobWorld):
     def next_attempt(self) -> None:
         """Make the next attempt from the latest completed checkpoint."""
         self.ended = False
-        self.redeploy()
+        restored = self.redeploy()
+        self.restored_ids.append(None if restored is None else restored.checkpoint_id)
 
     def end_input(self) -> None:
         """Say to every reader that nothing follows."""

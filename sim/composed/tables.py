@@ -19,8 +19,20 @@ def tables(world: PipelineWorld) -> RunResult:
     result = sync_tables(world)
     checkpoints, task_checkpoints, tasks = job_rows(world.spec.run_key, world.job)
     result.checkpoints += [replace(row, inner=True) for row in checkpoints]
+    numbers = world.job.restored_ids
+    result.recoveries = [
+        replace(row, restored_from=f"{row.restored_from}; {_job_checkpoint(numbers[place])}")
+        if place < len(numbers)  # after the last attempt nothing begins
+        else row
+        for place, row in enumerate(result.recoveries)
+    ]
     result.task_checkpoints = task_checkpoints
     result.tasks = tasks
     if world.spec.keep_trace:
         result.kept = kept_partitions(world)
     return result
+
+
+def _job_checkpoint(number: int | None) -> str:
+    """Say where the job of an attempt began."""
+    return "the job from its beginning" if number is None else f"the job from checkpoint {number}"

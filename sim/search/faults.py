@@ -27,7 +27,8 @@ def with_random_faults(scenario: Scenario, *, seed: int, count: int) -> Scenario
     again a few times and then left out.
     """
     stream = Streams(seed).stream("random faults")
-    kinds = LINKS[scenario.link].faults
+    link = LINKS[scenario.link]
+    kinds = {name: kind for name, kind in link.faults.items() if name not in link.hostile}
     if not kinds:
         return scenario
     for _ in range(stream.integer(0, count)):

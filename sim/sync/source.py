@@ -66,11 +66,20 @@ class Source:
             for feed, own in zip(self._truth.feeds, base, strict=True)
         ]
         per_stream = attempt.model.state_kind is StateKind.STREAM
+        # Token 0 of a feed is what the attempt resumes from: a global state repeats it until the
+        # feed has a newer one, else a restart would take what the platform holds back.
+        resumed = {
+            None if feed.stream is None else descriptors[feed.stream]: 0
+            for feed, known in zip(self._truth.feeds, attempt.world.platform.resume, strict=True)
+            if known is not None
+        }
         self._core = SourceCore(
             SourceParameters(
                 medium=Medium.SOCKET if self._on_sockets else Medium.STDIO,
                 streams=descriptors,
                 is_global=not per_stream,
+                initial={stream: token for stream, token in resumed.items() if stream is not None},
+                initial_shared=resumed.get(None),
             )
         )
         self._per_stream = per_stream
