@@ -48,7 +48,7 @@ def exchange(parallelism: int, seconds: float, engine: Engine = Engine.CALLBACKS
             ),
         ),
         network=NetworkTable(buffer_timeout_ns=0, jitter_ns=0),
-        checkpoint=CheckpointTable(interval_ns=6 * SECOND, first_trigger_ns=SECOND // 2),
+        checkpoint=CheckpointTable(interval_ns=6 * SECOND, first_trigger_ns=SECOND),
         duration_ns=round(seconds * SECOND),
         engine=engine,
     )
@@ -94,7 +94,7 @@ def measure() -> list[Figure]:
             says=f"model and kernel against heapreplace alone, {entries:.1f} entries per buffer",
         ),
     ]
-    for parallelism, seconds in ((16, 4.0), (32, 2.0), (64, 1.5), (128, 1.0)):
+    for parallelism, seconds in ((16, 6.0), (32, 4.0), (64, 3.0), (128, 2.0)):
         cost, _ = per_buffer(exchange(parallelism, seconds))
         minute = cost * 1e-6 * BUFFERS_PER_MINUTE * parallelism
         figures.append(
