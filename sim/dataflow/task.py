@@ -329,6 +329,8 @@ class Task:
             if not writer.blocked:
                 for outlet in writer.outlets:
                     outlet.flush()
+        if not self.world.mechanisms.slices:
+            self._replan()  # buffers were closed in the middle of a stretch
 
     def resize(self, outlet: Outlet, size: int) -> None:
         """Let the next buffers of an outlet be smaller or larger."""

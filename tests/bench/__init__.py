@@ -6,6 +6,11 @@ A section is a module of this package with `measure() -> list[Figure]`, named in
 from tests.bench.figures import Figure, interleaved, ratio
 
 # Modules whose `measure()` is called, in this order.
-SECTIONS = ["tests.bench.kernel", "tests.bench.check", "tests.bench.spark"]
+SECTIONS = [
+    "tests.bench.kernel",
+    "tests.bench.check",
+    "tests.bench.dataflow",
+    "tests.bench.spark",
+]
 
 __all__ = ["SECTIONS", "Figure", "interleaved", "ratio"]

@@ -9,7 +9,7 @@ import pytest
 
 from scenarios.errors import UserError
 from sim.cli import main
-from sim.validate import predict_all, read_runs, score
+from sim.validate import ABLATIONS, Ablation, predict_all, read_runs, score
 from sim.validate.summary import middle, quantile, stats
 
 FILE = Path(__file__).parents[1] / "data" / "flink" / "calibration.jsonl"
@@ -100,6 +100,17 @@ def test_input_out_of_schema_is_refused(text: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"runs\.jsonl"):
         read_runs([path])
     assert main(["validate", str(path)]) == 2
+
+
+@pytest.mark.parametrize("ablation", ABLATIONS, ids=lambda ablation: ablation.name)
+def test_every_ablation_runs(ablation: Ablation, tmp_path: Path) -> None:
+    """A model with one mechanism left out still predicts something for every run."""
+    path = tmp_path / "runs.jsonl"
+    wanted = some_lines("t1_u_p2_local#1", "t1_a_p2_rho50_bt5#1", "t2_at300_p2_end#2")
+    path.write_text("\n".join(wanted), encoding="utf-8")
+    found = predict_all(read_runs([path]), seeds=1, jobs=1, ablation=ablation)
+    assert [p.reason for p in found] == [None] * 3
+    assert all(p.jobs[0]["end_to_end_duration_ms"]["n"] for p in found)
 
 
 @pytest.mark.long
