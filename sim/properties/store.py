@@ -168,8 +168,6 @@ class StoreProperties:
                 "reset_wipes_first", f"{key}: starts from scratch over {len(rows)} rows", key
             )
         truth.was_reset = False
-        if position == NOTHING:
-            truth.skipped_to = NOTHING
         if truth.data_lost and position > NOTHING:
             self.violate("loss_is_noticed", f"{key}: resumes at {position} without its data", key)
         truth.data_lost = False
@@ -183,6 +181,8 @@ class StoreProperties:
             self._odd[key] = None
         self._check_rows(key, position)
         self._reach_goals(key, position, checkpointed=state is not None)
+        if position == NOTHING:  # from here on nothing is left out any more
+            truth.skipped_to = NOTHING
 
     def on_down(self) -> None:
         """Excuse a restart from its bound when commits failed before it."""
