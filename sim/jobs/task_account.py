@@ -58,13 +58,6 @@ class TaskAccount:
             due_ns = max(self._task.env.now, barrier.timestamp_ns + barrier.timeout_ns)
             self._due = (number, due_ns)
 
-    def called(self, number: int) -> None:
-        """Note a trigger by remote call: a cause to give an older checkpoint up."""
-        if number > self._newest and not self._is_over(number):
-            self._newest = number
-            self._opened_ns[number] = self._task.env.now
-            self._due = None
-
     def cancelled(self, number: int) -> None:
         """Note a cancellation marker, or a channel that cannot begin a checkpoint any more."""
         self._cancelled = max(self._cancelled, number)
