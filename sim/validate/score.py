@@ -239,7 +239,8 @@ def _on_tick(trigger_ms: int, finish: Mapping[str, Any]) -> bool:
     if before is None:
         return True
     interval = int(finish["checkpoint_interval_ms"])
-    return abs((trigger_ms - before + interval // 2) % interval - interval // 2) <= ABSOLUTE_MS
+    apart = int(trigger_ms) - int(before)
+    return abs((apart + interval // 2) % interval - interval // 2) <= ABSOLUTE_MS
 
 
 def _share(right: Iterable[bool]) -> float:
