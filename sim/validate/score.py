@@ -223,14 +223,24 @@ def _field(predicted: Job, measured: Mapping[str, Any], key: str) -> Pair:
 
 
 def _at_once(finish: Mapping[str, Any]) -> bool:
-    """Tell whether a job ended without another tick after its last record."""
+    """Tell whether a job ended without waiting for a tick after its last record."""
     last = max(max(times) for times in finish["last_record_processed_ms"].values())
-    after = [
-        entry
+    return not any(
+        entry["status"] == "COMPLETED"
+        and entry["trigger_ms"] > last + ABSOLUTE_MS
+        and _on_tick(entry["trigger_ms"], finish)
         for entry in finish["checkpoints_triggered_after_source_end"]
-        if entry["trigger_ms"] > last + ABSOLUTE_MS
-    ]
-    return not after
+    )
+
+
+def _on_tick(trigger_ms: int, finish: Mapping[str, Any]) -> bool:
+    """Tell whether a trigger fits the phase of the periodic one before the source's end."""
+    before = finish["last_trigger_before_source_end_ms"]
+    if before is None:
+        return True
+    interval = int(finish["checkpoint_interval_ms"])
+    apart = int(trigger_ms) - int(before)
+    return abs((apart + interval // 2) % interval - interval // 2) <= ABSOLUTE_MS
 
 
 def _share(right: Iterable[bool]) -> float:
