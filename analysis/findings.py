@@ -58,7 +58,7 @@ def find(session: SparkSession, store: SweepStore) -> Findings:
     checkpoints, recoveries = (
         store.read(session, table) for table in ("checkpoints", "recoveries")
     )
-    outer = checkpoints.where("not inner")
+    outer = checkpoints.where("not (inner <=> true)")
     lasting = metrics.durations(outer, runs, recoveries).cache()
     figures = metrics.per_run(lasting, runs, recoveries).cache()
     baseline = (points[0]["scenario"], points[0]["parameters"])

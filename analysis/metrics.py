@@ -180,7 +180,9 @@ def per_run(lasting: DataFrame, runs: DataFrame, recoveries: DataFrame) -> DataF
     from pyspark.sql import functions as f
 
     down = f.col("resumed_ns") - f.col("failed_ns")
-    recovering = recoveries.groupBy("run_key").agg(f.sum(down).alias("recovery_ns"))
+    recovering = recoveries.groupBy("run_key").agg(
+        f.sum(down).alias("recovery_ns"), f.sum("records_reprocessed").alias("records_reprocessed")
+    )
 
     valid = runs.where(f.col("outcome") != "error")
     durations_of_run = (
@@ -194,7 +196,7 @@ def per_run(lasting: DataFrame, runs: DataFrame, recoveries: DataFrame) -> DataF
     )
     of_run = (
         *("ended_ns", "checkpoints_completed", "checkpoints_failed"),
-        *("records_produced", "records_committed", "recovery_ns"),
+        *("records_produced", "records_committed", "records_reprocessed", "recovery_ns"),
     )
     of_latency = ("median_latency_ns", "p95_latency_ns", "longest_latency_ns")
     joined = valid.join(durations_of_run, "run_key", "left").join(recovering, "run_key", "left")

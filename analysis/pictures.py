@@ -28,8 +28,9 @@ LONG_RUN = 8  # a run this many times longer than its slowest checkpoint is draw
 MEANS = (
     "ended_ns",
     "p95_latency_ns",
-    "records_produced",
+    "records_reprocessed",
     "recovery_ns",
+    "records_produced",
     "checkpoints_failed",
     "checkpoints_completed",
 )

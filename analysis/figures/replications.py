@@ -38,6 +38,7 @@ METRICS = {
     "records_committed": "records committed",
     "records_produced": "records read from the source",
     "recovery_ns": "time spent down and restarting",
+    "records_reprocessed": "records done again after failures",
 }
 
 
@@ -107,6 +108,7 @@ def paired_differences(differences: pd.DataFrame, axes: Sequence[str], metric: s
         ],
     )
     ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.locator_params(axis="x", nbins=5)
     ax.grid(visible=False, axis="y")
     of_unit = f" [{unit.name}]" if unit.name else ""
     ax.set_xlabel(f"difference to the baseline\n{METRICS[metric]}{of_unit}")

@@ -121,7 +121,7 @@ def use_private_cache() -> None:
 
 def short_name(path: str) -> str:
     """Return the last words of a parameter's path, enough to know it by."""
-    words = path.removesuffix("_ns").removesuffix("_bytes").split(".")
+    words = path.removesuffix("_ns").split(".")
     return ".".join(words[-2:])
 
 
