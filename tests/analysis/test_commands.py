@@ -24,6 +24,9 @@ replications = {replications}
 [grid]
 "sync.sockets.count" = [1, 2]
 """
+# So many records that a run takes a tenth of a second: a signal then meets a sweep under way.
+LONG = 8000
+
 WRONG = {
     "--master": ["--master", "sparc://host:7077"],
     "--partitions": ["--partitions", "0"],
@@ -75,7 +78,7 @@ def environment() -> dict[str, str]:
 def test_an_interrupted_sweep_goes_on_where_it_was(tmp_path: Path) -> None:
     """Ctrl-C ends a sweep with what was saved; the same command does the rest."""
     words = command(
-        *("sweep", str(plan(tmp_path, replications=60, records=800))),
+        *("sweep", str(plan(tmp_path, replications=60, records=LONG))),
         *("--out", "out", "--master", "local[2]", "--json"),
     )
     first = subprocess.Popen(
@@ -90,7 +93,7 @@ def test_an_interrupted_sweep_goes_on_where_it_was(tmp_path: Path) -> None:
     assert first.returncode == 130, said
     assert said.decode() == "ckptsim: interrupted\n"
 
-    plan(tmp_path, replications=60, records=800)
+    plan(tmp_path, replications=60, records=LONG)
     done = subprocess.run(
         words, cwd=tmp_path, env=environment(), capture_output=True, timeout=300, check=True
     )
