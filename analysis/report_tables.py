@@ -171,12 +171,14 @@ def means_part(findings: Findings) -> Part:
     """Return the means over replications with their intervals, and the paired differences."""
     differences = {(*key_of(row), row["metric"]): row for row in records(findings.differences)}
     rows = []
+    said = ""
     for row in records(findings.intervals):
         paired = differences.get((*key_of(row), row["metric"]))
+        point = label(findings, row)
         rows.append(
             Row(
                 (
-                    label(findings, row),
+                    "" if point == said else point,
                     METRICS[row["metric"]],
                     f"{row['n']:,}",
                     with_interval(row),
@@ -185,6 +187,7 @@ def means_part(findings: Findings) -> Part:
                 )
             )
         )
+        said = point
     return Part(
         title="Means over replications",
         says="Means with 95 % Student intervals; differences to the first point are paired by "
@@ -210,10 +213,15 @@ def with_interval(row: Record) -> str:
         mean, low, high = (f"{value / unit.size:.3g}" for value in values)
         suffix = f" {unit.name}"
     else:
-        mean, low, high = (f"{value:,.4g}" for value in values)
+        mean, low, high = (counted(value) for value in values)
         suffix = ""
     interval = "" if math.isnan(values[1]) else f" ({low} to {high})"
     return f"{mean}{suffix}{interval}"
+
+
+def counted(value: float) -> str:
+    """Return a count or a share in words: thousands apart, small values with four digits."""
+    return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
 
 
 def goals_part(findings: Findings) -> Part:
