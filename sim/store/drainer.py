@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.store import Area, ControlRecord, Part, RowsWrite, Step, TopicPartition
+from models.store import Area, ControlRecord, RowsWrite, Step, TopicPartition
 from models.store.ingestion_events import (
     AbortSync,
     CancelSyncTimer,
@@ -29,7 +29,8 @@ from models.store.ingestion_events import (
 from scenarios.store import RecordDurability, Upsert
 from sim.store.kinds import KIND_APPLIED, KIND_DURABLE, KIND_TIMER
 from sim.store.record_run import Run
-from sim.store.truth import PartitionTruth, SyncAccount
+from sim.store.syncing import SyncSteps
+from sim.store.truth import PartitionTruth
 
 if TYPE_CHECKING:
     from models.store.replica import Replica
@@ -62,8 +63,7 @@ class Drainer:
         self._run: Run | None = None
         self._next: Timer | None = None  # the end of a run, control entry or durable step
         self._timer: Timer | None = None
-        self._unflushed_from = 0
-        self._account: SyncAccount | None = None
+        self._syncs = SyncSteps(self)
         self._requested = False
 
     @property
@@ -95,7 +95,7 @@ class Drainer:
         """Take over a partition that was opened."""
         self._replica = replica
         self.stopping = self._requested = False
-        self._unflushed_from = replica.position + 1
+        self._syncs.incarnation_begins(replica.position)
 
     def die(self, reason: str) -> None:
         """Drop the incarnation; what it had applied is counted, what was not durable is gone."""
@@ -104,8 +104,7 @@ class Drainer:
         self.left_at = self.position
         if self._run is not None:
             self._apply(self._run, self._run.done_by(self.world.env.now))
-        if self._account is not None:
-            self._end_account("aborted", reason)
+        self._syncs.close("aborted", reason)
         self._cancel_timers()
         self._replica = None
 
@@ -229,7 +228,7 @@ class Drainer:
             write = RowsWrite(area=Area.DATA, key=self.key, changes=changes)
             self.world.act(self.key)
             self.world.client.medium.commit(Step(rows=(write,)))
-            self._covered(last)
+            self._syncs.covered(last)
 
     def _control(self, position: int, record: ControlRecord) -> None:
         self._next = None
@@ -281,11 +280,10 @@ class Drainer:
                 case FinishSync(position, cause):
                     self.truth.promised = position
                     env.goals.reach(_GOAL_OF_CAUSE[cause])
-                    self._end_account("completed", None)
+                    self._syncs.close("completed", None)
                 case AbortSync(refusal):
                     env.goals.reach("commit_failed")
-                    self.world.properties.on_abort(self, self._account)
-                    self._end_account("failed", refusal.value)
+                    self._syncs.give_up(refusal)
                 case FreezePartition(refusal, reason):
                     self.world.frozen(self, refusal, reason)
                 case SetSyncTimer(delay_ns):
@@ -305,66 +303,15 @@ class Drainer:
         if replica is None:
             return
         self._cancel_next()  # a timer may ask while an entry is being waited for
-        core = replica.ingestion
-        if self._account is None:
-            self._account = self.world.sync_begun(self, core.cause, core.bytes_since_sync)
-        rows = len(replica.content.changes()) if wanted.part is not Part.CHECKPOINT else 0
-        self._account.rows = max(self._account.rows, rows)
-        if wanted.checkpoint is not None:
-            self._account.blob_bytes = len(wanted.checkpoint)
-        end = self.world.costs.end_of_step(wanted.part, rows=rows, size_bytes=core.bytes_since_sync)
+        end = self._syncs.begin_step(replica, wanted)
         self._schedule(end, KIND_DURABLE, self._step_ended, wanted, self.world.env.now)
 
     def _step_ended(self, wanted: MakeDurable, begun_ns: int) -> None:
         self._next = None
-        replica, account = self._replica, self._account
-        if replica is None or account is None:
-            return
-        account.steps_ns.append(self.world.env.now - begun_ns)
-        doomed = self.world.dies_in_sync(account.number) and len(account.steps_ns) == 1
-        self.world.act(self.key)
-        if doomed and wanted.part is Part.BOTH:
-            replica.begin_step(wanted)
-            self.world.crash("within a sync")
-            return
-        self.world.prepare_commit(self.key, wanted.part)
-        outcome, failure = replica.make_durable(wanted)
-        if failure is None:
-            self._durable(wanted, account.position)
-        if doomed:
-            self.world.crash("between the steps of a sync")
-            return
-        self.world.properties.after_commit(self, failed=failure is not None)
-        self._carry_out(replica.ingestion.step(outcome))
-
-    def _durable(self, wanted: MakeDurable, position: int) -> None:
-        truth, replica = self.truth, self._replica
-        if replica is not None and wanted.part is not Part.CHECKPOINT:
-            if self.world.client.mirrored:
-                truth.covered[Area.MIRROR] = list(truth.covered[Area.DATA])
-                truth.cover(Area.MIRROR, self._unflushed_from, position)
-            if self.world.hooked:
-                self._covered(position)
-            truth.generation += 1
-        if replica is not None and wanted.part is not Part.DATA:
-            truth.claimed_generation = truth.generation
-            truth.claimed_identity = truth.data_identity
-            stored = self.world.client.checkpoint(self.key)
-            before, truth.checkpoint = truth.checkpoint, None if stored is None else stored.position
-            self.world.properties.after_checkpoint(self, wanted, before)
-
-    def _covered(self, position: int) -> None:
-        self.truth.cover(Area.DATA, self._unflushed_from, position)
-        self.truth.flushed_to = position
-        self.truth.flushed_high = max(self.truth.flushed_high, position)
-        self._unflushed_from = position + 1
-
-    def _end_account(self, status: str, reason: str | None) -> None:
-        account, self._account = self._account, None
-        if account is not None:
-            account.ended_ns, account.status, account.reason = self.world.env.now, status, reason
-            self.truth.syncing_ns += account.ended_ns - account.begun_ns
-            self.world.sync_ended(self, account)
+        if self._replica is not None:
+            outcome = self._syncs.end_step(self._replica, wanted, begun_ns)
+            if outcome is not None:
+                self._carry_out(self._replica.ingestion.step(outcome))
 
     def _schedule(self, time_ns: int, kind: int, function: object, *arguments: object) -> None:
         env = self.world.env

@@ -160,7 +160,7 @@ class FaultPlan:
                 assert_never(fault)
 
     def _crash(self, fault: CrashAt) -> None:
-        self._world.process.will_lose(fault.loses)
+        self._world.process.durable.will_lose(fault.loses)
         self._world.crash("a planned crash", down_ns=fault.down_ns)
 
     def _crashes_end(self) -> None:

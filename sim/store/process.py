@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from models.store import Area, Placement, Refusal, StoreError, TopicPartition
-from models.store.mishaps import Loss, lose
+from models.store import Refusal, StoreError, TopicPartition
 from models.store.partition_state import NOTHING
-from scenarios.store_faults import Lost
+from sim.store.durable import DurableState
 from sim.store.kinds import KIND_OUTSIDE, KIND_START
+from sim.store.recovery import Recovery
 from sim.store.watched import ProcessDied
 
 if TYPE_CHECKING:
@@ -20,20 +19,6 @@ if TYPE_CHECKING:
 _WATCHDOG_ROUNDS = 5
 # A partition that is errored so often at one position will be errored there for ever.
 _ERROR_ROUNDS = 10
-
-
-@dataclass(slots=True, kw_only=True)
-class Recovery:
-    """One restart: why, when, from where, and what was done again because of it."""
-
-    start: int
-    reason: str
-    failed_ns: int
-    resumed_ns: int | None = None
-    restored_from: str | None = None
-    reprocessed: int = 0
-    undone: int = 0  # records that had been applied behind the checkpoints it restored
-    bounded: bool = True  # whether the bound of one interval applies to what it repeats
 
 
 class Process:
@@ -49,10 +34,10 @@ class Process:
         self.starts = 0
         self.recoveries: list[Recovery] = []
         self.refused: dict[TopicPartition, str] = {}
+        self.durable = DurableState(world, self)
         self._restart = True
         self._down_ns = 0
-        self._down_since = 0
-        self._loses: list[Lost] = []
+        self.down_since = 0
         self._watchdogs = 0
         self._errors: dict[tuple[TopicPartition, int], int] = {}
 
@@ -67,10 +52,7 @@ class Process:
         self.starts += 1
         self.up, self.paused, self.stopping = True, True, False
         env.trace.record("started", self.entity, self.starts)
-        self._expire()
-        for what in self._loses:
-            self._lose(what)
-        self._loses = []
+        self.durable.losses_strike()
         if world.faults.recovery_fails(self.starts):
             env.goals.reach("recovery_failed")
             if world.client.fails_as_a_task:
@@ -99,13 +81,13 @@ class Process:
         world = self._world
         world.act(key)
         try:
-            self._check_before_open(key)
+            self.durable.check(key)
             world.client.open(key)
         except ProcessDied:
             self._die_within_reset()
             return
         except StoreError as error:
-            if not self._opened_after(key, error):
+            if not self.durable.opened_after(key, error):
                 return
         drainer, replica = world.drainers[key], world.client.replicas[key]
         if self.recoveries and self.paused:
@@ -137,7 +119,7 @@ class Process:
             return
         self._env.goals.reach("rebootstrapped")
         self._env.trace.record("rebootstrap", self.entity, str(key), wipe)
-        self._unbounded()
+        self.unbounded()
         try:
             self.reset(key, wipe=wipe)
         except ProcessDied:
@@ -213,10 +195,6 @@ class Process:
         if self.recoveries:
             self.recoveries[-1].reprocessed += records
 
-    def will_lose(self, what: Lost) -> None:
-        """Let something durable be gone at the next start."""
-        self._loses.append(what)
-
     def fetch_version_state(self, topic: str) -> None:
         """Regenerate the state of a version; ask again while its dictionary cannot be had."""
         world = self._world
@@ -246,11 +224,11 @@ class Process:
 
     def _die_within_reset(self) -> None:
         self.crash("within a reset")
-        self._unbounded()
+        self.unbounded()
 
     def _goes_down(self, reason: str, down_ns: int) -> None:
         env, world = self._env, self._world
-        self.up, self._down_since = False, env.now
+        self.up, self.down_since = False, env.now
         world.costs.restarted()
         self.recoveries.append(Recovery(start=self.starts, reason=reason, failed_ns=env.now))
         world.properties.on_down()
@@ -282,73 +260,7 @@ class Process:
             return
         self.crash("the watchdog saw no completion")
 
-    def _check_before_open(self, key: TopicPartition) -> None:
-        world, truth = self._world, self._world.truths[key]
-        state = world.client.checkpoint(key)
-        if state is None or state.position == NOTHING:
-            return
-        sync = world.model.sync
-        if sync.identity and truth.claimed_identity != truth.data_identity:
-            self._env.goals.reach("identity_restart")
-        elif (
-            sync.deferred_write
-            and not state.end_of_push
-            and truth.claimed_generation != truth.generation
-        ):
-            self._env.goals.reach("integrity_restart")
-        else:
-            return
-        self._unbounded()
-        self.reset(key, wipe=True)
-
-    def _opened_after(self, key: TopicPartition, error: StoreError) -> bool:
-        """Say whether a partition is open in spite of an error at its start."""
-        world = self._world
-        match error.refusal:
-            case Refusal.CORRUPT_CHECKPOINT:
-                self._env.goals.reach("corrupt_checkpoint")
-                self._unbounded()
-                truth = world.truths[key]
-                truth.excuse()
-                truth.was_reset = True
-                world.properties.resync_account(key)
-                return True
-            case Refusal.CHECKPOINT_AHEAD_OF_LOG:
-                self._env.goals.reach("checkpoint_ahead_of_log")
-                self._env.trace.record("refused", self.entity, str(key), error.state)
-                self.refused[key] = error.state
-                return False
-            case _:
-                raise error
-
-    def _expire(self) -> None:
-        world = self._world
-        remote = world.placement is Placement.CONSUMER_GROUP_BLOB
-        idle_ns = self._env.now - self._down_since
-        if remote and self.starts > 1 and idle_ns >= world.model.sync.offset_expiry_ns:
-            self._env.goals.reach("offset_expired")
-            self._lose(Lost.CHECKPOINT)
-
-    def _lose(self, what: Lost) -> None:
-        world = self._world
-        if what is Lost.NOTHING:
-            return
-        self._env.trace.record("lost", self.entity, what.value)
-        self._unbounded()
-        lose(world.client, Loss(what.value))
-        both = world.placement is Placement.COLOCATED
-        for key, truth in world.truths.items():
-            if both or what is not Lost.CHECKPOINT:
-                truth.data_identity += 1
-                truth.data_lost = world.client.checkpoint(key) is not None
-                truth.covered[Area.DATA] = []
-                if both or what is Lost.LOCAL:
-                    truth.covered[Area.MIRROR] = []
-            if both or what is Lost.CHECKPOINT:
-                truth.excuse()
-            world.properties.resync_account(key)
-
-    def _unbounded(self) -> None:
+    def unbounded(self) -> None:
         """Excuse the present restart from the bound on what it repeats."""
         if self.recoveries:
             self.recoveries[-1].bounded = False
