@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from scenarios import UserError
@@ -16,14 +17,16 @@ from sim.cli.subject import (
     violation_text,
 )
 from sim.export import mermaid, perfetto, shiviz
+from sim.rows import CheckpointRow
 from sim.search import blame
 from sim.search.trial import stories
-from sim.story import Target, concerning, shortened, tell
+from sim.story import Target, concerning, shortened, tell, tells_of
 from sim.world import load_world
 
 EXAMPLES = """examples:
   ckptsim replay reference --seed 7
   ckptsim replay reference --seed 7 --ties random --checkpoint users/3
+  ckptsim replay pipeline --checkpoint job/2
   ckptsim replay my_scenario.toml --twin arrival_order --out pictures"""
 
 
@@ -61,6 +64,9 @@ def run(arguments: argparse.Namespace) -> int:
     vocabulary = load_world(subject.scenario.link).VOCABULARY
     entries = result.trace
     if target is not None:
+        if not tells_of(entries, vocabulary, target):
+            found = f"--checkpoint: found {str(target)!r}"
+            raise UserError(f"{found}, expected {_known(result.checkpoints)}")
         entries = list(concerning(entries, vocabulary, target))
     lines = tell(entries, vocabulary)
     folder = arguments.out or Path("out", "replay", result.run.run_key[:12])
@@ -91,6 +97,15 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"written: {', '.join(str(folder / name) for name in files)}")
     print("the traces are for ui.perfetto.dev, Mermaid and ShiViz")
     return EXIT_FINE
+
+
+def _known(rows: Sequence[CheckpointRow]) -> str:
+    """Say which checkpoints a run has, as one range per scope."""
+    scopes: dict[str, list[int]] = {}
+    for row in rows:
+        scopes.setdefault(row.scope, []).append(row.checkpoint_id)
+    ranges = [f"{scope}/{min(ids)} to {scope}/{max(ids)}" for scope, ids in scopes.items()]
+    return f"one of this run: {', '.join(ranges)}" if ranges else "a run with checkpoints"
 
 
 def _target(text: str | None) -> Target | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sim.jobs.vocabulary import VOCABULARY as JOB
 from sim.story import Telling, Vocabulary
 from sim.sync.vocabulary import VOCABULARY as SYNC
@@ -12,5 +14,8 @@ _STORE: Vocabulary = {
     "refused_commit": Telling("refuses commit {number}: {reason}", "number reason", always=True),
 }
 
+# Checkpoints of the job and states of the source count from 1 each: a scope tells them apart.
+_JOB: Vocabulary = {kind: replace(telling, scope="job") for kind, telling in JOB.items()}
+
 # A sync tells of its sends and states by the same words as alone; "violated" is the same in both.
-VOCABULARY: Vocabulary = {**JOB, **SYNC, **_STORE}
+VOCABULARY: Vocabulary = {**_JOB, **SYNC, **_STORE}

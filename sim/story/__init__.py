@@ -1,6 +1,6 @@
 """Stories: what a trace says about one checkpoint, in sentences, and as pictures."""
 
-from sim.story.story import Line, Target, concerning, milliseconds, shortened, tell
+from sim.story.story import Line, Target, concerning, milliseconds, shortened, tell, tells_of
 from sim.story.telling import Telling, Vocabulary, span_keys
 
 __all__ = [
@@ -13,4 +13,5 @@ __all__ = [
     "shortened",
     "span_keys",
     "tell",
+    "tells_of",
 ]

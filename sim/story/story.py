@@ -81,6 +81,11 @@ def concerning(entries: Sequence[Entry], vocabulary: Vocabulary, target: Target)
             yield entry
 
 
+def tells_of(entries: Sequence[Entry], vocabulary: Vocabulary, target: Target) -> bool:
+    """Say whether any entry is about a checkpoint."""
+    return any(_is_about(_named(entry, vocabulary), target) for entry in entries)
+
+
 def milliseconds(time_ns: int) -> str:
     """Return a time in ms with all its digits, without rounding."""
     return f"{time_ns // 1_000_000}.{time_ns % 1_000_000:06} ms"

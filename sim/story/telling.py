@@ -7,7 +7,7 @@ one checkpoint, and pictures are drawn; nothing else has to know a link's entrie
 Field names with a meaning everywhere:
 
 * `scope` and `index`: the checkpoint that the entry is about (stream or `*` and index of a source
-  state; job and id of a barrier checkpoint).  Scope may be missing where there is one only.
+  state; `job` and id of a barrier checkpoint).  Scope may be missing where there is one only.
 * `id`: the partition id, batch or transaction that ties entries to a checkpoint: entries with an id
   that a checkpoint's own entries name belong to its story.
 * `to`: the entity that gets what this entry hands over at once; drawn as an arrow.
@@ -34,6 +34,8 @@ class Telling:
     fields tell spans of one name apart.  One that stops at another entity than it started at is a
     message.
     always: whether every story has it, as crashes and other faults.
+    scope: that of the checkpoint which an entry without a field of this name is about, where a run
+    has checkpoints of several kinds.
     """
 
     says: str
@@ -41,6 +43,7 @@ class Telling:
     begins: str = ""
     ends: str = ""
     always: bool = False
+    scope: str | None = None
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -57,7 +60,8 @@ class Telling:
             head = len(names) - 1
             values = (*values[:head], " ".join(map(str, values[head:])))
             names = (*names[:head], names[head][:-1])
-        return dict(zip(names, values, strict=True))
+        named: dict[str, object] = {} if self.scope is None else {"scope": self.scope}
+        return named | dict(zip(names, values, strict=True))
 
     def sentence(self, entry: Entry) -> str:
         """Return the clause with the entry's fields in it; a field that is None reads as "-"."""
