@@ -33,7 +33,7 @@ class WorkingContent:
         return rows
 
     def changes(self) -> Changes:
-        """Return the changes that are not flushed, one per key."""
+        """Return the changes that are not flushed, one per key; valid until the next one."""
         return self._changes
 
     def flushed(self) -> None:

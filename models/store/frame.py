@@ -29,6 +29,9 @@ class Checksum(IntEnum):
     CRC32 = 2
 
 
+_KINDS = tuple(map(int, Checksum))
+
+
 def seal(key: TopicPartition, payload: bytes, *, checksum: Checksum = Checksum.SHA256) -> bytes:
     """Wrap a payload for the slot of one partition."""
     name = str(key).encode()
@@ -53,7 +56,7 @@ def unseal(key: TopicPartition, frame: bytes) -> bytes:
     magic, schema, kind, name_length = _HEAD.unpack_from(frame)
     if magic != MAGIC:
         raise _corrupt(key, "wrong magic")
-    if kind not in {int(checksum) for checksum in Checksum}:
+    if kind not in _KINDS:
         raise _corrupt(key, "unknown kind of checksum")
     checksum = Checksum(kind)
     size = len(_digest(checksum, b""))

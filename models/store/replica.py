@@ -146,8 +146,7 @@ class Replica:
     def _flush(self) -> tuple[RowsWrite, ...]:
         writes: list[RowsWrite] = []
         if self._hooked:
-            changes = dict(self.content.changes())
-            writes.append(RowsWrite(area=Area.DATA, key=self._key, changes=changes))
+            writes.append(RowsWrite(area=Area.DATA, key=self._key, changes=self.content.changes()))
         if self._client.mirrored:
             old = self._client.medium.rows(Area.MIRROR, self._key)
             changes = dict(difference(old, self.content.rows()))

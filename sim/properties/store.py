@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.store import Area, StoreError, TopicPartition, decode_state
+from models.store import Area, PartitionState, StoreError, TopicPartition, decode_state
 from models.store.ingestion_events import IngestionState
-from models.store.loss import compare
 from models.store.partition_state import NOTHING
 from models.store.version_state import copy_of, disagreement
 from scenarios.store import StepOrder, Upsert
@@ -74,9 +73,11 @@ class StoreProperties:
         if any(write.slot is not slot for write in step.slots):
             self.violate("fallback_uses_one_store", "a step writes the store that is not in use")
 
-    def after_checkpoint(self, drainer: Drainer, wanted: MakeDurable, before: int | None) -> None:
-        """Check a checkpoint that has just become durable."""
+    def after_checkpoint(self, drainer: Drainer, wanted: MakeDurable) -> None:
+        """Take over a checkpoint that has just become durable, and check it."""
         key, truth = drainer.key, drainer.truth
+        state = self._read_back(key, wanted)
+        before, truth.checkpoint = truth.checkpoint, None if state is None else state.position
         position = NOTHING if truth.checkpoint is None else truth.checkpoint
         if before is not None and position < before:
             self.violate("checkpoint_never_goes_back", f"{key}: from {before} to {position}", key)
@@ -94,7 +95,7 @@ class StoreProperties:
             self.violate(
                 "errored_partition_is_frozen", f"{key}: errored, and a checkpoint is written", key
             )
-        self._check_blob(drainer, wanted, position)
+        self._check_blob(drainer, wanted.checkpoint or b"", state, position)
 
     def after_commit(self, drainer: Drainer, *, failed: bool) -> None:
         """Check that a commit that failed left the checkpoint as it was."""
@@ -156,17 +157,18 @@ class StoreProperties:
         world = self._world
         truth, replica = world.truths[key], world.client.replicas[key]
         position = replica.position
-        rows = world.client.medium.rows(Area.DATA, key)
         truth.frozen = False
         if world.client.mirrored:
             for first, last in truth.covered[Area.MIRROR]:
                 truth.cover(Area.DATA, first, last)
         state = world.client.checkpoint(key)
         truth.checkpoint = None if state is None else state.position
-        if truth.was_reset and position == NOTHING and rows:
-            self.violate(
-                "reset_wipes_first", f"{key}: starts from scratch over {len(rows)} rows", key
-            )
+        if (
+            truth.was_reset
+            and position == NOTHING
+            and (rows := len(world.client.medium.rows(Area.DATA, key)))
+        ):
+            self.violate("reset_wipes_first", f"{key}: starts from scratch over {rows} rows", key)
         truth.was_reset = False
         if truth.data_lost and position > NOTHING:
             self.violate("loss_is_noticed", f"{key}: resumes at {position} without its data", key)
@@ -237,11 +239,11 @@ class StoreProperties:
         """Take over what is durable after a reset or a loss."""
         world, truth = self._world, self._world.truths[key]
         self.resync_checkpoint(key)
-        if not world.client.medium.rows(Area.DATA, key):
+        if not world.contents.has_rows(Area.DATA, key):
             truth.covered[Area.DATA] = []
             truth.flushed_to = truth.flushed_high = NOTHING
             truth.generation = truth.claimed_generation = 0
-        if not world.client.medium.rows(Area.MIRROR, key):
+        if not world.contents.has_rows(Area.MIRROR, key):
             truth.covered[Area.MIRROR] = []
 
     def on_end(self) -> None:
@@ -249,26 +251,29 @@ class StoreProperties:
         for name, says, key in check_end(self._world):
             self.violate(name, says, key)
 
-    def _check_blob(self, drainer: Drainer, wanted: MakeDurable, position: int) -> None:
-        key, world = drainer.key, self._world
+    def _read_back(self, key: TopicPartition, wanted: MakeDurable) -> PartitionState | None:
+        """Return what the store has of a checkpoint that was just written."""
         try:
-            stored = world.client.store.get(key)
+            stored = self._world.client.store.get(key)
         except StoreError as error:
             self.violate("checkpoint_reads_back", f"{key}: {error}", key)
-            return
+            return None
         if stored != wanted.checkpoint:
             self.violate("checkpoint_reads_back", f"{key}: get returns other bytes", key)
-        state = None if wanted.checkpoint is None else decode_state(wanted.checkpoint)
-        if state is None:
-            return
+        return None if stored is None else decode_state(stored)
+
+    def _check_blob(
+        self, drainer: Drainer, wanted: bytes, state: PartitionState | None, position: int
+    ) -> None:
+        key = drainer.key
         ended = position >= drainer.feed.end_of_push
-        if state.end_of_push != ended and key not in self._odd:
+        if state is not None and state.end_of_push != ended and key not in self._odd:
             self.violate(
                 "checkpoint_is_of_one_instant",
                 f"{key}: at {position}, end of push {'not ' if ended else ''}noted",
                 key,
             )
-        if wanted.checkpoint and b"dictionary of" in wanted.checkpoint:
+        if b"dictionary of" in wanted:
             self.violate("version_state_agrees", f"{key}: a dictionary is in the checkpoint", key)
 
     def _check_rows(self, key: TopicPartition, position: int) -> None:
@@ -276,16 +281,16 @@ class StoreProperties:
         world, truth, feed = self._world, self._world.truths[key], self._world.book[key]
         if position < feed.compacted_to:
             return  # part of what the log implied up to here is no longer in it
-        rows = world.client.medium.rows(Area.DATA, key)
         if world.atomic:
-            found = compare(feed.fold(position, truth.skipped_to), rows)
+            found = world.contents.loss(key, position)
             if found.missing or found.stale or found.ghost:
                 self.violate("rows_and_checkpoint_agree", f"{key}: {found.text()}", key)
             return
         ordered = world.model.sync.order is StepOrder.DATA_FIRST and world.hooked
         plain = not world.client.mirrored and world.model.sync.upsert is Upsert.LAST_WINS
-        if ordered and plain and truth.flushed_to >= truth.flushed_high and rows:
-            found = compare(feed.fold(truth.flushed_to, truth.skipped_to), rows)
+        whole = ordered and plain and truth.flushed_to >= truth.flushed_high
+        if whole and world.contents.has_rows(Area.DATA, key):
+            found = world.contents.loss(key, truth.flushed_to)
             if found.missing or found.stale or found.ghost:
                 self.violate("data_is_a_prefix", f"{key}: {found.text()}", key)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from models.store import Area, TopicPartition
-from models.store.loss import compare
+from models.store import TopicPartition
 
 if TYPE_CHECKING:
     from sim.store.world import StoreWorld
@@ -46,11 +45,8 @@ def rework_bound(world: StoreWorld) -> int | None:
 
 
 def _content(world: StoreWorld, key: TopicPartition) -> Iterator[Finding]:
-    truth, feed = world.truths[key], world.book[key]
-    rows = world.client.medium.rows(Area.DATA, key)
-    if world.client.mirrored:  # what the next open would put back is not lost
-        rows |= world.client.medium.rows(Area.MIRROR, key)
-    found = compare(feed.fold(feed.last, truth.skipped_to), rows)
+    feed = world.book[key]
+    found = world.contents.loss(key, feed.last, mirrored=world.client.mirrored)
     if found.missing or found.stale or found.ghost:
         yield "content_converges", f"{key}: {found.text()}", key
     state = world.client.checkpoint(key)

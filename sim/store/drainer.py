@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.store import Area, ControlRecord, RowsWrite, Step, TopicPartition
+from models.store import Area, Changes, ControlRecord, RowsWrite, Step, TopicPartition
 from models.store.ingestion_events import (
     AbortSync,
     CancelSyncTimer,
@@ -29,10 +29,12 @@ from models.store.ingestion_events import (
 from scenarios.store import RecordDurability, Upsert
 from sim.store.kinds import KIND_APPLIED, KIND_DURABLE, KIND_TIMER
 from sim.store.record_run import Run
+from sim.store.spans import FeedChanges, SpanContent
 from sim.store.syncing import SyncSteps
 from sim.store.truth import PartitionTruth
 
 if TYPE_CHECKING:
+    from models.store.content import WorkingContent
     from models.store.replica import Replica
     from sim.kernel import Timer
     from sim.store.feed import Feed
@@ -204,14 +206,7 @@ class Drainer:
         replica = self._replica
         if replica is None or records == 0:
             return
-        whole = self.world.model.sync.upsert is Upsert.FIRST_WINS
-        written = (
-            [self.feed.record(run.index + k) for k in range(records)]
-            if whole
-            else list(self.feed.last_records(run.index, records))
-        )
-        for record in written:
-            replica.content.apply(record)
+        written = self._write(replica.content, run.index, run.index + records)
         truth, last = self.truth, run.position + records - 1
         truth.applied += records
         truth.busy_ns += records * run.apply_ns
@@ -224,11 +219,25 @@ class Drainer:
             self.world.model.sync.durability is RecordDurability.PER_RECORD
             and not self.world.atomic
         ):
-            changes = {record.key: record.value for record in written}
-            write = RowsWrite(area=Area.DATA, key=self.key, changes=changes)
+            write = RowsWrite(area=Area.DATA, key=self.key, changes=written)
             self.world.act(self.key)
             self.world.client.medium.commit(Step(rows=(write,)))
             self._syncs.covered(last)
+
+    def _write(self, content: WorkingContent, first: int, end: int) -> Changes:
+        """Write data records into the working content; return what they change."""
+        if isinstance(content, SpanContent):
+            content.apply_span(first, end)
+            changes = FeedChanges(self.feed)
+            changes.append(first, end)
+            return changes
+        if self.world.model.sync.upsert is Upsert.FIRST_WINS:
+            written = [self.feed.record(index) for index in range(first, end)]
+        else:
+            written = list(self.feed.last_records(first, end - first))
+        for record in written:
+            content.apply(record)
+        return {record.key: record.value for record in written}
 
     def _control(self, position: int, record: ControlRecord) -> None:
         self._next = None

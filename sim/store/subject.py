@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from models.store import ModelMedium, Placement, StoreClient, StoreVersions
+from models.store import Placement, StoreClient, StoreVersions
 from scenarios.errors import UserError
+from sim.store.spans import SpanMedium
 from sim.twins.store import TWINS
 
 if TYPE_CHECKING:
@@ -20,5 +21,5 @@ def subject(spec: RunSpec, placement: Placement) -> StoreVersions:
         if spec.twin not in TWINS:
             raise UserError(f"--twin: found {spec.twin!r}, expected one of {', '.join(TWINS)}")
         return TWINS[spec.twin].factory(placement)
-    medium = ModelMedium(atomic=placement is Placement.COLOCATED)
+    medium = SpanMedium(atomic=placement is Placement.COLOCATED)
     return StoreVersions(StoreClient(placement, medium))

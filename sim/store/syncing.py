@@ -99,6 +99,4 @@ class SyncSteps:
         if wanted.part is not Part.DATA:
             truth.claimed_generation = truth.generation
             truth.claimed_identity = truth.data_identity
-            stored = world.client.checkpoint(self._drainer.key)
-            before, truth.checkpoint = truth.checkpoint, None if stored is None else stored.position
-            world.properties.after_checkpoint(self._drainer, wanted, before)
+            world.properties.after_checkpoint(self._drainer, wanted)

@@ -19,6 +19,11 @@ class WatchedMedium:
         self._on_step = on_step
 
     @property
+    def inner(self) -> Medium:
+        """Return the medium that is watched."""
+        return self._inner
+
+    @property
     def atomic(self) -> bool:
         """Say whether one step may hold rows and checkpoints."""
         return self._inner.atomic

@@ -27,6 +27,7 @@ from models.store import (
     encode_state,
     version_topic,
 )
+from models.store.content import WorkingContent
 from models.store.dictionary import ModelDictionaryServer
 from models.store.ingestion_events import Cause
 from models.store.log import Control
@@ -35,6 +36,7 @@ from models.store.version_state import DICTIONARY_STRATEGY, FieldValue, copy_of
 from scenarios.store import StoreModel, Upsert
 from scenarios.store_names import GOALS
 from sim.properties.store import StoreProperties
+from sim.store.contents import Contents
 from sim.store.costs import Costs
 from sim.store.drainer import Drainer
 from sim.store.faults import FaultPlan
@@ -42,12 +44,13 @@ from sim.store.feed import Feed, FeedBook, FeedShape
 from sim.store.first_wins import FirstWinsContent
 from sim.store.kinds import KIND_OUTSIDE, KIND_START
 from sim.store.process import Process
+from sim.store.spans import SpanContent
 from sim.store.subject import subject
 from sim.store.truth import PartitionTruth, SyncAccount
 from sim.store.watched import WatchedMedium
 
 if TYPE_CHECKING:
-    from models.store import Step
+    from models.store import Medium, Step
     from sim.world import RunSpec
 
 STORE = "s"
@@ -67,13 +70,17 @@ class StoreWorld:
         self.placement = Placement[self.model.placement.name]
         self.versions = subject(spec, self.placement)
         self.client = self.versions.client
-        self.client.use_medium(WatchedMedium(self.client.medium, self._watch))
+        medium = WatchedMedium(self.client.medium, self._watch)
+        self.client.use_medium(medium)
+        self.contents = Contents(self, medium)
         self.book = FeedBook()
         self.client.logs = self.book
         self.dictionaries = ModelDictionaryServer()
         self.client.dictionaries = self.dictionaries
         if self.model.sync.upsert is Upsert.FIRST_WINS:
             self.client.parts = replace(self.client.parts, content=FirstWinsContent)
+        elif self.client.parts.content is WorkingContent:
+            self.client.parts = replace(self.client.parts, content=self._content)
         self.client.configure(_settings(self.model))
         self.costs = Costs(self.model, self.env)
         self.truths: dict[TopicPartition, PartitionTruth] = {}
@@ -300,6 +307,9 @@ class StoreWorld:
             self.dropped[topic] = None
         self.env.goals.reach("version_dropped")
         self.env.trace.record("dropped", self.process.entity, version)
+
+    def _content(self, medium: Medium, key: TopicPartition) -> WorkingContent:
+        return SpanContent(medium, key, self.book[key])
 
     def _watch(self, step: Step) -> None:
         self.properties.before_step(step, self._acting)

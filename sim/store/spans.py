@@ -1,0 +1,145 @@
+"""Content as the spans of a feed that were applied, in place of the rows that follow from them.
+
+A record's key and value follow from its number, so that applying ten thousand of them is one span.
+Rows are made when somebody asks for them.  What the spans cannot say (a write of rows from
+elsewhere, such as those of a mirror) is kept as rows, as the model medium does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from models.core import ProtocolError
+from models.store import Area, Changes, DataRecord, Medium, ModelMedium, Rows, TopicPartition
+from models.store.content import WorkingContent
+from models.store.medium import RowsWrite
+from sim.store.feed import Feed
+
+
+class FeedChanges(Mapping[str, bytes | None]):
+    """What data records of a feed change, applied span after span; None deletes a key."""
+
+    def __init__(self, feed: Feed) -> None:
+        self.feed = feed
+        self.spans: list[tuple[int, int]] = []  # numbers of the first record and beyond the last
+        self._made: dict[str, bytes | None] | None = None
+
+    def append(self, first: int, end: int) -> None:
+        """Apply the records from a number up to another, which is not among them."""
+        while self.spans and first <= self.spans[-1][1] <= end:
+            # The old span's last records are applied again, or the new one goes on behind it.
+            first = min(first, self.spans.pop()[0])
+        self.spans.append((first, end))
+        self._made = None
+
+    def rows(self) -> Rows:
+        """Return the content that these changes make of an empty one."""
+        return {name: value for name, value in self._changes().items() if value is not None}
+
+    @property
+    def leaves_rows(self) -> bool:
+        """Say whether any row is left of them."""
+        return bool(self.spans) and (not self.feed.shape.deletes_every or bool(self.rows()))
+
+    def __getitem__(self, name: str) -> bytes | None:
+        return self._changes()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._changes())
+
+    def __len__(self) -> int:
+        if len(self.spans) == 1:
+            first, end = self.spans[0]
+            return min(end - first, self.feed.shape.keys)
+        return len(self._changes())
+
+    def _changes(self) -> dict[str, bytes | None]:
+        if self._made is None:
+            self._made = {}
+            for first, end in self.spans:
+                for record in self.feed.last_records(first, end - first):
+                    self._made[record.key] = record.value
+        return self._made
+
+
+class SpanContent(WorkingContent):
+    """Working content to which a feed's records are applied span by span."""
+
+    def __init__(self, medium: Medium, key: TopicPartition, feed: Feed) -> None:
+        super().__init__(medium, key)
+        self._feed = feed
+        self._unflushed = FeedChanges(feed)
+
+    def apply(self, record: DataRecord) -> None:
+        """Refuse a record without its number."""
+        raise ProtocolError("no_number", state="content of spans", event=record)
+
+    def apply_span(self, first: int, end: int) -> None:
+        """Apply the data records from a number up to another, which is not among them."""
+        self._unflushed.append(first, end)
+
+    def rows(self) -> Rows:
+        """Return the whole content."""
+        rows = self._medium.rows(Area.DATA, self._key)
+        for name, value in self._unflushed.items():
+            if value is None:
+                rows.pop(name, None)
+            else:
+                rows[name] = value
+        return rows
+
+    def changes(self) -> Changes:
+        """Return the changes that are not flushed, one per key."""
+        return self._unflushed
+
+    def flushed(self) -> None:
+        """Forget the changes, which are durable now."""
+        self._unflushed = FeedChanges(self._feed)
+
+
+class SpanMedium(ModelMedium):
+    """A model medium that keeps spans where nothing but spans was written."""
+
+    def __init__(self, *, atomic: bool) -> None:
+        super().__init__(atomic=atomic)
+        self._spans: dict[tuple[Area, TopicPartition], FeedChanges] = {}
+
+    def rows(self, area: Area, key: TopicPartition) -> Rows:
+        """Return the durable rows of one partition."""
+        spans = self._spans.get((area, key))
+        return super().rows(area, key) if spans is None else spans.rows()
+
+    def row(self, area: Area, key: TopicPartition, name: str) -> bytes | None:
+        """Return the durable value of one row, or None."""
+        spans = self._spans.get((area, key))
+        return super().row(area, key, name) if spans is None else spans.get(name)
+
+    def has_rows(self, area: Area, key: TopicPartition) -> bool:
+        """Say whether a partition has durable rows."""
+        spans = self._spans.get((area, key))
+        return bool(super().rows(area, key)) if spans is None else spans.leaves_rows
+
+    def is_fold(self, area: Area, key: TopicPartition, *, first: int, end: int) -> bool:
+        """Say whether the rows are known to be those of the records of one span."""
+        spans = self._spans.get((area, key))
+        return spans is not None and spans.spans == [(first, end)]
+
+    def lose(self, *, areas: tuple[Area, ...], slots: bool) -> None:
+        """Lose durable state of all partitions."""
+        super().lose(areas=areas, slots=slots)
+        self._spans = {place: each for place, each in self._spans.items() if place[0] not in areas}
+
+    def _write_rows(self, write: RowsWrite) -> None:
+        place, changes = (write.area, write.key), write.changes
+        spans = self._spans.get(place)
+        if write.wipe:
+            self._spans.pop(place, None)
+        elif isinstance(changes, FeedChanges) and not (spans is None and self._rows.get(place)):
+            kept = self._spans.setdefault(place, FeedChanges(changes.feed))
+            for first, end in changes.spans:
+                kept.append(first, end)
+            return
+        elif spans is not None:
+            self._rows[place] = spans.rows()
+            del self._spans[place]
+        super()._write_rows(write)
