@@ -6,6 +6,8 @@ GOALS = (
     "barrier_overtook_records",
     "completed_between_end_of_data_and_acknowledgement",
     "completed_after_lost_notification",
+    "closed_on_second_of_three_final_checkpoints",
+    "ended_with_mixed_stop_modes",
     "closed_on_repeated_completion",
     "declined_because_closing",
     "restored_fully_finished",

@@ -49,14 +49,9 @@ class StopMode(IntEnum):
 
 
 class Variant(Enum):
-    """Whose rules hold where the design and the released system part.
+    """Whose rules hold where the design and the released system part; see `rules`.
 
-    FLIP: FLIP-147 as written: the first completion of any checkpoint that was started after
-    finish() ends the wait, and closing aborts every transaction that is not committed.
-    FLINK: released Apache Flink: a stop waits for exactly its own savepoint, an abort message
-    repeats the latest completed id, and closing aborts the open transaction only.
-
-    Source: FLIP-147 (text and its information box); Apache Flink 1.20.3, StreamTask.
+    FLIP: FLIP-147 as written.  FLINK: released Apache Flink.
     """
 
     FLIP = "flip"

@@ -28,13 +28,8 @@ from models.lifecycle import effects as do
 from models.lifecycle import events as on
 from models.lifecycle.inputs import Inputs
 from models.lifecycle.parameters import TaskParameters, refuse_foreign
-from models.lifecycle.states import (
-    EndMode,
-    OperatorState,
-    StopMode,
-    TaskState,
-    Variant,
-)
+from models.lifecycle.rules import RULES
+from models.lifecycle.states import EndMode, OperatorState, StopMode, TaskState
 from models.lifecycle.tables import Act, Cue, rows, waits
 from models.lifecycle.transactions import Transactions
 
@@ -44,6 +39,7 @@ class TaskLifecycle:
 
     def __init__(self, parameters: TaskParameters) -> None:
         self.parameters = parameters
+        self.rules = RULES[parameters.variant]
         self.state = TaskState.RUNNING
         self.operator = OperatorState.RUNNING
         self.mode = EndMode.FINAL_CHECKPOINT
@@ -159,14 +155,14 @@ class TaskLifecycle:
             committed = self.transactions.commit(checkpoint_id)
             if committed:
                 self._effects.append(do.CommitTransactions(checkpoint_id, committed))
-        if self.savepoint_id is not None and self.parameters.variant is Variant.FLINK:
+        if self.savepoint_id is not None and self.rules.stop_awaits_its_savepoint:
             self.checkpoint_done |= checkpoint_id == self.savepoint_id
         elif self.minimum_id is not None:
             self.checkpoint_done |= checkpoint_id >= self.minimum_id
 
     def _aborted(self, checkpoint_id: int, latest_completed: int | None) -> None:
         """Catch up a completion that the abort repeats; fail if it was the stop's savepoint."""
-        if latest_completed is not None and self.parameters.variant is Variant.FLINK:
+        if latest_completed is not None and self.rules.abort_repeats_completion:
             self._completed(latest_completed)
             if self._close_if_done():
                 return
@@ -309,7 +305,9 @@ class TaskLifecycle:
     def _end_transactions(self) -> tuple[do.AbortTransactions | None, do.LeaveTransactions | None]:
         if self.transactions is None:
             return None, None
-        aborted, left = self.transactions.close(self.parameters.variant)
+        aborted, left = self.transactions.close(
+            aborts_precommitted=self.rules.close_aborts_precommitted
+        )
         return (
             do.AbortTransactions(aborted) if aborted else None,
             do.LeaveTransactions(left) if left else None,

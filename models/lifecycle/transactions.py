@@ -12,7 +12,6 @@ Source: FLIP-147, information box on the shut-down rule; Apache Flink TwoPhaseCo
 from __future__ import annotations
 
 from models.lifecycle.effects import OPEN, TransactionId
-from models.lifecycle.states import Variant
 
 
 class Transactions:
@@ -45,15 +44,17 @@ class Transactions:
         self._pending = [number for number in self._pending if number > up_to]
         return committed
 
-    def close(self, variant: Variant) -> tuple[tuple[TransactionId, ...], tuple[int, ...]]:
+    def close(
+        self, *, aborts_precommitted: bool
+    ) -> tuple[tuple[TransactionId, ...], tuple[int, ...]]:
         """Return what closing aborts and what it leaves pre-committed.
 
-        The FLIP aborts every transaction that is not committed; Flink's sink the open one only.
+        aborts_precommitted: every transaction that is not committed, not the open one only.
         """
         open_one: tuple[TransactionId, ...] = (OPEN,) if self.open else ()
         pending = tuple(sorted(self._pending))
         self.open = False
         self._pending = []
-        if variant is Variant.FLIP:
+        if aborts_precommitted:
             return pending + open_one, ()
         return open_one, pending

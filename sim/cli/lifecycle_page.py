@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import cast
 
-from models.lifecycle import EndMode, TaskKind
+from models.lifecycle import EndMode, TaskKind, Variant, rules
 from models.lifecycle.diagram import as_mermaid
 from models.lifecycle.tables import as_text
 from sim.cli.reference import link_page
@@ -21,8 +21,17 @@ HEADER = (
     "operator status",
     *(mode.name.lower().replace("_", " ") for mode in EndMode),
 )
+VARIANTS = ("rule", *(variant.value for variant in Variant))
+PARTING = (
+    "Whose rules tasks follow is the parameter `job.ending.protocol`. Where the design (`flip`) "
+    "and the released system (`flink`) part, the core looks at this table "
+    "(`models/lifecycle/rules.py`); all else is common to both. The checkpoint that is triggered "
+    "at once when all data has ended, which the design lacks, is the parameter "
+    "`job.checkpointing.immediate_final`."
+)
 _CELL = 26  # columns of a wrapped cell
 _WIDTHS = (_CELL, 20, 15, _CELL, _CELL, _CELL)
+_RULE_WIDTHS = (62, _CELL, _CELL)
 FAULTS = (
     "Each twin lacks one safeguard. `ckptsim check SCENARIO --twin NAME` tells it from the right "
     "core, and prints the command that replays the first run which shows it."
@@ -37,25 +46,33 @@ def page() -> Page:
     """Return the tables that the lifecycle core runs, then the parameters of the link."""
     link = link_page("final_checkpoint")
     blocks = [
-        f"Lifecycle of {KINDS[kind]}\n" + "\n".join(_wrapped([HEADER, *as_text(kind)]))
+        f"Lifecycle of {KINDS[kind]}\n" + "\n".join(_wrapped([HEADER, *as_text(kind)], _WIDTHS))
         for kind in KINDS
     ]
+    variants = "Where the variants part\n" + "\n".join(
+        _wrapped([VARIANTS, *rules.as_text()], _RULE_WIDTHS)
+    )
     data = dict(cast("dict[str, object]", link.data))
     data["lifecycle"] = {
         kind.name.lower(): [dict(zip(HEADER, row, strict=True)) for row in as_text(kind)]
         for kind in KINDS
     }
+    data["variants"] = [dict(zip(VARIANTS, row, strict=True)) for row in rules.as_text()]
     data["diagrams"] = {kind.name.lower(): as_mermaid(kind) for kind in KINDS}
-    return Page(text="\n\n".join([*blocks, textwrap.fill(READING, 100), link.text]), data=data)
+    texts = [*blocks, textwrap.fill(READING, 100), variants, textwrap.fill(PARTING, 100), link.text]
+    return Page(text="\n\n".join(texts), data=data)
 
 
-def _wrapped(rows: Sequence[Sequence[str]]) -> list[str]:
+def _wrapped(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> list[str]:
     """Return the lines of a table whose cells are wrapped, and set apart where needed."""
     lines: list[str] = []
     for row in rows:
-        cells = [textwrap.wrap(cell, _CELL) or [""] for cell in row]
+        cells = [
+            textwrap.wrap(cell, max(_CELL, width)) or [""]
+            for cell, width in zip(row, widths, strict=True)
+        ]
         for parts in zip_longest(*cells, fillvalue=""):
-            padded = (f"{part:<{width}}" for part, width in zip(parts, _WIDTHS, strict=True))
+            padded = (f"{part:<{width}}" for part, width in zip(parts, widths, strict=True))
             lines.append("  ".join(padded).rstrip())
     return lines
 
@@ -76,7 +93,9 @@ def document() -> str:
         ),
     ]
     for kind, says in KINDS.items():
-        parts += [f"## {says.capitalize()}", _table(kind), f"```mermaid\n{as_mermaid(kind)}\n```"]
+        table = _table(HEADER, as_text(kind))
+        parts += [f"## {says.capitalize()}", table, f"```mermaid\n{as_mermaid(kind)}\n```"]
+    parts += ["## Where the variants part", PARTING, _table(VARIANTS, rules.as_text())]
     parts += ["## Published faults", FAULTS, _faults()]
     return "\n\n".join(parts) + "\n"
 
@@ -88,10 +107,10 @@ def _faults() -> str:
         for name, twin in TWINS.items()
         if twin.scenario is not None
     ]
-    head = ("twin", "what is wrong", "scenario", "property")
-    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ("---",) * 4, *rows])
+    return _table(("twin", "what is wrong", "scenario", "property"), rows)
 
 
-def _table(kind: TaskKind) -> str:
-    rows = [HEADER, ("---",) * len(HEADER), *as_text(kind)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join(f"| {' | '.join(row)} |" for row in lines)

@@ -160,6 +160,8 @@ class Attempt:
         self.env.trace.record("task_state", task.entity, state.name)
         if state is TaskState.WAITING_FOR_FINAL_CP:
             self.life.waits(task)
+            if self.life.has_mixed_ends(task):
+                self.goal("ended_with_mixed_stop_modes")
             self.world.coordinator.end_of_data(task)
         elif state is TaskState.CLOSED:
             task.gone = True

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, assert_never
 
 from models.barriers import Barrier
 from models.barriers.reason import FailureReason
-from models.coordinator import CoordinatorParameters, EndOfDataListener, Request
+from models.coordinator import EndOfDataListener, Request
 from models.coordinator import events as ev
 from models.coordinator.plan import Plan, Rejected, Vertex, finalize, plan_checkpoint
-from models.lifecycle import EndMode
-from scenarios.jobs import Job, Mode, Protocol, StopKind
+from models.lifecycle import RULES, EndMode
+from scenarios.jobs import Protocol, StopKind
 from sim.jobs.checkpoint_account import CheckpointAccount
 from sim.jobs.kinds import Kind
 from sim.jobs.notifications import notify_aborted, notify_complete
+from sim.jobs.settings import parameters_of, variant_of
 from sim.jobs.snapshot import JobCheckpoint, TaskSnapshot
 from sim.kernel import Timer
 
@@ -46,24 +47,6 @@ class Triggered:
     status: str = "pending"
     reason: str | None = None
     ended_ns: int | None = None
-
-
-def parameters_of(job: Job) -> CoordinatorParameters:
-    """Return the coordinator's settings of a job."""
-    checkpointing = job.checkpointing
-    unaligned = checkpointing.mode in (Mode.UNALIGNED, Mode.ALIGNED_TIMEOUT)
-    timed = checkpointing.mode is Mode.ALIGNED_TIMEOUT
-    return CoordinatorParameters(
-        interval_ns=checkpointing.interval_ns if checkpointing.enabled else None,
-        timeout_ns=checkpointing.timeout_ns,
-        min_pause_ns=checkpointing.min_pause_ns,
-        max_concurrent=1 if unaligned else checkpointing.max_concurrent,
-        tolerable_failures=checkpointing.tolerable_failures,
-        retained=checkpointing.retained,
-        exactly_once=checkpointing.mode is not Mode.AT_LEAST_ONCE,
-        unaligned=unaligned,
-        alignment_timeout_ns=checkpointing.alignment_timeout_ns if timed else 0,
-    )
 
 
 class JobCoordinator:
@@ -355,7 +338,10 @@ class JobCoordinator:
         self.world.judge.checkpoint(self.completed[checkpoint], self.highest_completed)
         self.highest_completed = max(self.highest_completed, checkpoint)
         self.ever_completed.add(checkpoint)
-        self.stop_completed |= checkpoint == self.stop_id
+        if checkpoint == self.stop_id:
+            self.stop_completed = True
+            if RULES[variant_of(self.job)].triggers_after_stop:
+                self._schedule(self.job.checkpointing.interval_ns)
 
     def _failed(self, checkpoint: int, reason: FailureReason) -> None:
         triggered = self.triggered[checkpoint]

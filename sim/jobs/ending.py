@@ -12,7 +12,6 @@ from models.lifecycle import (
     TaskLifecycle,
     TaskParameters,
     TaskState,
-    Variant,
 )
 from models.lifecycle import effects as do
 from models.lifecycle import events as on
@@ -20,6 +19,7 @@ from models.lifecycle.naive import NaiveLifecycle
 from models.lifecycle.tables import Act
 from scenarios.jobs import Protocol, VertexKind
 from sim.jobs.link import Link
+from sim.jobs.settings import variant_of
 from sim.jobs.sink import SinkWriter
 from sim.jobs.snapshot import WATERMARK
 from sim.kernel import Wait
@@ -245,7 +245,7 @@ class TaskEnding:
         opens = vertex.opens_after_finish if vertex.kind is VertexKind.SINK else None
         parameters = TaskParameters(
             kind=TaskKind.SOURCE if source else TaskKind.NON_SOURCE,
-            variant=Variant.FLIP if protocol is Protocol.FLIP else Variant.FLINK,
+            variant=variant_of(job),
             gates=tuple(attempt.graph.gates[task.spec.index]),
             output_channels=sum(
                 len(out.channels) for out in attempt.graph.outputs[task.spec.index]

@@ -117,6 +117,11 @@ class LifeAccount:
         """Note that a task has ended its data and waits for its final checkpoint."""
         self._waiting.add(task.spec.index)
 
+    def has_mixed_ends(self, task: Task) -> bool:
+        """Say whether some inputs of a task were drained and others cut."""
+        ends = {self._polled.get(link.spec.index) for link in task.inputs}
+        return {True, False} <= ends
+
     def all_drained(self) -> bool:
         """Say whether every task has ended its data, and no stop has cut any of it."""
         return len(self._waiting) == len(self._graph.tasks) and not self._cut_short
@@ -125,6 +130,10 @@ class LifeAccount:
         """Note that a task takes part in a checkpoint, and whether that could be its final one."""
         if task.spec.index in self._waiting:
             self._performed.setdefault(task.spec.index, []).append(checkpoint)
+
+    def final_checkpoints(self, task: Task) -> tuple[int, ...]:
+        """Return the checkpoints that a task took part in after its end, as it did."""
+        return tuple(self._performed.get(task.spec.index, ()))
 
     def closed(self, task: Task, completed: set[int]) -> None:
         """Note that a task closes: nothing that it has to wait for may be open."""

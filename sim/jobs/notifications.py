@@ -46,12 +46,24 @@ def _completed(world: JobWorld, attempt: Attempt, task: Task, checkpoint: int) -
     def mail() -> None:
         before = task.ending.state
         task.ending.step(on.CheckpointCompleted(checkpoint))
-        closed = before is not TaskState.CLOSED and task.ending.state is TaskState.CLOSED
-        if closed and world.was_lost(task.spec.index, checkpoint):
-            world.env.goals.reach("completed_after_lost_notification")
+        if before is not TaskState.CLOSED and task.ending.state is TaskState.CLOSED:
+            _note_close(world, attempt, task, checkpoint)
 
     if attempt.alive:
         task.post(mail)
+
+
+def _note_close(world: JobWorld, attempt: Attempt, task: Task, checkpoint: int) -> None:
+    """Note which of its final checkpoints a task closes on: of 42, 43 and 44 on 43, 42's word lost.
+
+    A final checkpoint is one that the task took part in after it had sent EndOfData.
+    """
+    final = attempt.life.final_checkpoints(task)
+    lost = world.lost_notifications
+    if any(number < checkpoint and (task.spec.index, number) in lost for number in final):
+        attempt.goal("completed_after_lost_notification")
+        if any(number > checkpoint for number in final):
+            attempt.goal("closed_on_second_of_three_final_checkpoints")
 
 
 def _aborted(attempt: Attempt, task: Task, checkpoint: int, latest: int | None) -> None:

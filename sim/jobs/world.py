@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from models.barriers.reason import FailureReason
 from models.coordinator import EndOfDataListener, Recovery, after_failure
 from models.coordinator.plan import FinishedState
-from models.lifecycle import TaskLifecycle, TaskParameters, TaskState
+from models.lifecycle import RULES, TaskLifecycle, TaskParameters, TaskState
 from scenarios.jobs import Job, StopKind
 from sim.jobs.attempt import Attempt
 from sim.jobs.coordinator import JobCoordinator
@@ -19,6 +19,7 @@ from sim.jobs.graph import Graph, TaskSpec
 from sim.jobs.judge import Judge
 from sim.jobs.kinds import Kind
 from sim.jobs.patience import Watch, patience_of
+from sim.jobs.settings import variant_of
 from sim.jobs.snapshot import JobCheckpoint
 from sim.kernel import Environment, Wait, explain_waits
 
@@ -147,10 +148,14 @@ class JobWorld:
         """Say whether a task waits for the completion of a savepoint that it will never hear of.
 
         Under released Flink's rules a stop waits for exactly its savepoint, so a notification that
-        is lost, or overtaken by that of a later checkpoint, is waited for without end.
+        is lost, or overtaken by that of a later checkpoint, is waited for without end.  Where
+        checkpoints go on and any of them will do, there is no such excuse.
         """
         stop_id = self.coordinator.stop_id
         if not self.coordinator.stop_completed or stop_id is None:
+            return False
+        rules = RULES[variant_of(self.job)]
+        if rules.triggers_after_stop and self.job.checkpointing.enabled:
             return False
         return any(
             task.ending.state is TaskState.WAITING_FOR_FINAL_CP
@@ -321,10 +326,6 @@ class JobWorld:
     def has_backlog(self) -> bool:
         """Say whether records are in flight."""
         return any(link.emitted > link.consumed for link in self.attempt.links)
-
-    def was_lost(self, task: int, before: int) -> bool:
-        """Say whether the task has missed the notification of an older checkpoint."""
-        return any(t == task and number < before for t, number in self.lost_notifications)
 
     # --- the end ---
 

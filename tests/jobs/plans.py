@@ -98,6 +98,7 @@ def document(
     # Drawn last, so that the same seeds go on giving the same jobs but for this.
     if choose.integer(0, 7) == 7:
         vertices[0]["ends_at_ns"] = choose.integer(0, 60) * MS
+    _chain_and_unite(choose, vertices, protocol=job["ending"]["protocol"])
     return {
         "name": "random_job",
         "link": "final_checkpoint",
@@ -105,6 +106,18 @@ def document(
         "job": job,
         "faults": planned,
     }
+
+
+def _chain_and_unite(choose: Chooser, vertices: list[dict[str, Any]], *, protocol: str) -> None:
+    """Give one vertex in some jobs a chain of operators, and one union list state.
+
+    Union state only under released Flink's rules: under the FLIP's a lost word blocks such a job
+    for good (FLINK-21080), which has a scenario of its own.
+    """
+    if choose.integer(0, 3) == 3:
+        choose.of(tuple(vertices))["chain"] = choose.integer(2, 3)
+    if choose.integer(0, 3) == 3 and protocol == "flink":
+        choose.of(tuple(vertices))["union_state"] = True
 
 
 def _source(choose: Chooser, name: str) -> dict[str, Any]:

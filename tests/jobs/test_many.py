@@ -16,6 +16,18 @@ _RARE = (
     "credit_starved",
     "channel_state_failed",
 )
+# What a hunt through the ends of jobs has to have seen.
+_OF_ENDS = (
+    "completed_between_end_of_data_and_acknowledgement",
+    "completed_after_lost_notification",
+    "closed_on_second_of_three_final_checkpoints",
+    "declined_because_closing",
+    "restored_fully_finished",
+    "restored_partly_finished",
+    "stopped_under_backlog_drain",
+    "stopped_under_backlog_no_drain",
+    "ended_with_mixed_stop_modes",
+)
 
 
 def test_some_random_jobs_break_nothing() -> None:
@@ -33,5 +45,5 @@ def test_ten_thousand_random_jobs_break_nothing() -> None:
     """
     found = tally(range(10_000))
     assert found.violations == []
-    assert [name for name in _RARE if not found.goals[name]] == []
+    assert [name for name in (*_RARE, *_OF_ENDS) if not found.goals[name]] == []
     assert found.missed() == []

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from models.lifecycle import TaskKind
+from models.lifecycle import TaskKind, rules
 from models.lifecycle.diagram import as_mermaid
 from models.lifecycle.tables import as_text
 from sim.cli.lifecycle_page import HEADER, document
@@ -25,6 +25,7 @@ def test_explain_prints_every_cell_of_the_tables(capsys: pytest.CaptureFixture[s
         rows = data["lifecycle"][kind.name.lower()]
         assert [tuple(row[head] for head in HEADER) for row in rows] == as_text(kind)
         assert data["diagrams"][kind.name.lower()] == as_mermaid(kind)
+    assert [row["rule"] for row in data["variants"]] == [row[0] for row in rules.as_text()]
     assert any(row["path"] == "job.ending.protocol" for row in data["parameters"])
 
 

@@ -1,6 +1,6 @@
 """The lifecycle tables that run are those of FLIP-147, cell by cell."""
 
-from models.lifecycle import EndMode, TaskKind
+from models.lifecycle import EndMode, TaskKind, rules
 from models.lifecycle.tables import Act, as_text, waits
 
 ADVANCE = "advance to MAX_WATERMARK and fire all event timers"
@@ -57,3 +57,13 @@ def test_waits_are_a_conjunction_read_off_the_table() -> None:
             Act.AWAIT_ACKNOWLEDGEMENT,
             Act.AWAIT_END_OF_PARTITION,
         )
+
+
+def test_the_variants_part_where_the_published_comparison_says() -> None:
+    """The design takes any completion for a stop, repeats none in an abort and aborts all."""
+    assert [row[1:] for row in rules.as_text()] == [
+        ("any checkpoint started after finish()", "exactly its savepoint"),
+        ("is not looked at", "counts as the word of its completion"),
+        ("are aborted", "are left; only the open one is aborted"),
+        ("go on (assumption: the rule needs a next completion)", "have ended"),
+    ]

@@ -1,0 +1,82 @@
+"""The rules in which the design and the released system part, as data that the core runs.
+
+Source: FLIP-147 with its information box on the shut-down rule, read with its added text; Apache
+Flink 1.20.3, StreamTask and TwoPhaseCommitSinkFunction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from models.lifecycle.states import Variant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What a variant does.
+
+    stop_awaits_its_savepoint: a stop ends on the completion of exactly its savepoint; if not, on
+    that of any checkpoint that was started after finish().
+    abort_repeats_completion: the message that a checkpoint was given up also counts as the word of
+    the latest completed one, which it repeats.
+    close_aborts_precommitted: closing aborts the transactions that are pre-committed and not
+    committed; if not, they are left, and only the open one is aborted.
+    triggers_after_stop: periodic checkpoints go on when the savepoint of a stop is complete, so
+    that a task which has missed its word hears of the next.  Assumption for the design, which
+    lets any completion end the wait and does not say that there will be one; the released system
+    triggers no more, whence a lost word is waited for without end.
+    """
+
+    stop_awaits_its_savepoint: bool
+    abort_repeats_completion: bool
+    close_aborts_precommitted: bool
+    triggers_after_stop: bool
+
+
+RULES: dict[Variant, Rules] = {
+    Variant.FLIP: Rules(
+        stop_awaits_its_savepoint=False,
+        abort_repeats_completion=False,
+        close_aborts_precommitted=True,
+        triggers_after_stop=True,
+    ),
+    Variant.FLINK: Rules(
+        stop_awaits_its_savepoint=True,
+        abort_repeats_completion=True,
+        close_aborts_precommitted=False,
+        triggers_after_stop=False,
+    ),
+}
+
+_SAYS = {
+    "stop_awaits_its_savepoint": (
+        "a stop ends on the completion of",
+        "exactly its savepoint",
+        "any checkpoint started after finish()",
+    ),
+    "abort_repeats_completion": (
+        "the latest completed id in an abort message",
+        "counts as the word of its completion",
+        "is not looked at",
+    ),
+    "close_aborts_precommitted": (
+        "transactions pre-committed and not committed at close",
+        "are aborted",
+        "are left; only the open one is aborted",
+    ),
+    "triggers_after_stop": (
+        "periodic checkpoints once the savepoint of a stop is complete",
+        "go on (assumption: the rule needs a next completion)",
+        "have ended",
+    ),
+}
+
+
+def as_text() -> list[tuple[str, ...]]:
+    """Return the rules as text: (what it is about, one column per variant in their order)."""
+    found = []
+    for field in fields(Rules):
+        about, yes, no = _SAYS[field.name]
+        cells = (yes if getattr(RULES[variant], field.name) else no for variant in Variant)
+        found.append((about, *cells))
+    return found

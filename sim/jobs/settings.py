@@ -1,0 +1,30 @@
+"""What the settings of a job mean to its cores."""
+
+from __future__ import annotations
+
+from models.coordinator import CoordinatorParameters
+from models.lifecycle import Variant
+from scenarios.jobs import Job, Mode, Protocol
+
+
+def variant_of(job: Job) -> Variant:
+    """Return whose rules the ends of a job's tasks follow."""
+    return Variant.FLIP if job.ending.protocol is Protocol.FLIP else Variant.FLINK
+
+
+def parameters_of(job: Job) -> CoordinatorParameters:
+    """Return the coordinator's settings of a job."""
+    checkpointing = job.checkpointing
+    unaligned = checkpointing.mode in (Mode.UNALIGNED, Mode.ALIGNED_TIMEOUT)
+    timed = checkpointing.mode is Mode.ALIGNED_TIMEOUT
+    return CoordinatorParameters(
+        interval_ns=checkpointing.interval_ns if checkpointing.enabled else None,
+        timeout_ns=checkpointing.timeout_ns,
+        min_pause_ns=checkpointing.min_pause_ns,
+        max_concurrent=1 if unaligned else checkpointing.max_concurrent,
+        tolerable_failures=checkpointing.tolerable_failures,
+        retained=checkpointing.retained,
+        exactly_once=checkpointing.mode is not Mode.AT_LEAST_ONCE,
+        unaligned=unaligned,
+        alignment_timeout_ns=checkpointing.alignment_timeout_ns if timed else 0,
+    )
