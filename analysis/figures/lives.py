@@ -41,14 +41,20 @@ _MARKS = (
     ("committed", "transaction committed", "^", GREEN),
     ("dropped", "transaction aborted", "x", VERMILION),
 )
+_LANES = 3  # lines of transactions that are pre-committed at once
+_LEGIBLE = 5  # a whole picture spans at least so many of the unit of its axis
 
 
 @dataclass(slots=True)
 class _Life:
-    """One task: (begin, end, state) in turn, and its marks by name."""
+    """One task: (begin, end, state) in turn, its marks by name, and its transactions.
+
+    transactions: checkpoint that pre-committed it -> (since when, until when it was so, its end).
+    """
 
     spans: list[tuple[int, int, str]] = field(default_factory=list)
     marks: dict[str, list[int]] = field(default_factory=dict)
+    transactions: dict[int, tuple[int, int | None, str]] = field(default_factory=dict)
     since_ns: int = 0
     state: str = "RUNNING"
 
@@ -57,27 +63,39 @@ class _Life:
             self.spans.append((self.since_ns, now_ns, self.state))
         self.since_ns, self.state = now_ns, state
 
+    def mark(self, now_ns: int, kind: str, which: object) -> None:
+        """Note a mark; the end of a pre-committed transaction belongs to its line."""
+        if kind == "precommitted":
+            self.transactions[int(str(which))] = (now_ns, None, kind)
+        elif kind in ("committed", "dropped") and which != "open":
+            since_ns, *_ = self.transactions.get(int(str(which)), (now_ns,))
+            self.transactions[int(str(which))] = (since_ns, now_ns, kind)
+        else:
+            self.marks.setdefault(kind, []).append(now_ns)
+
 
 @styled
 def lives(trace: Sequence[Entry]) -> Figure:
     """Draw a bar per task, coloured by its state, with snapshots, acknowledgements, transactions.
 
-    Below stands every checkpoint from its trigger to its end; what failed is hatched.
+    A transaction is a line from its pre-commit to its commit or abort.  Below stands every
+    checkpoint from its trigger to its end; what failed is hatched.
     """
     end = _end(trace)
     tasks = _lives(trace, end)
     checkpoints = _checkpoints(trace, end)
     figure = new_figure(1.5 + ROW_HEIGHT * (len(tasks) + 1 + 0.5 * _depth(checkpoints)))
     ax = figure.add_subplot()
-    unit = time_unit([end])
+    unit = time_unit([end / _LEGIBLE])
     for row, life in enumerate(tasks.values()):
         _draw_life(ax, life, row, unit)
+        _draw_transactions(ax, life, row, end, unit)
     _draw_checkpoints(ax, checkpoints, len(tasks), unit)
     rows = len(tasks) + max(1, _depth(checkpoints)) * 0.5
     middle = len(tasks) + (rows - len(tasks)) / 2 - 0.25
     ax.set_yticks([*range(len(tasks)), middle], [*tasks, "checkpoints"])
     ax.set_ylim(rows + 0.2, -0.6)
-    ax.set_xlim(0, end / unit.size)
+    ax.set_xlim(0, 1.01 * end / unit.size)
     ax.set_xlabel(f"simulated time [{unit.name}]")
     ax.grid(visible=False, axis="y")
     figure.legend(handles=_legend(trace), loc="outside lower left", ncols=4)
@@ -94,7 +112,7 @@ def _end(trace: Sequence[Entry]) -> int:
 def _lives(trace: Sequence[Entry], end: int) -> dict[str, _Life]:
     """Return the tasks in the order in which they first do something."""
     found: dict[str, _Life] = {}
-    marked = {name for name, *_ in _MARKS}
+    marked = {"precommitted", *(name for name, *_ in _MARKS)}
     for now_ns, kind, who, *rest in trace:
         if kind == "restored":
             for life in found.values():
@@ -106,7 +124,7 @@ def _lives(trace: Sequence[Entry], end: int) -> dict[str, _Life]:
             found.setdefault(_name(who), _Life()).enter(int(now_ns), str(rest[0]))
         elif kind in marked:
             life = found.setdefault(_name(who), _Life())
-            life.marks.setdefault(str(kind), []).append(int(now_ns))
+            life.mark(int(now_ns), str(kind), rest[0] if rest else None)
     for life in found.values():
         life.enter(end, "")
     return found
@@ -151,8 +169,21 @@ def _draw_life(ax: Axes, life: _Life, row: int, unit: Unit) -> None:
         ax.barh(row, width, left=begin / unit.size, height=0.62, color=_STATES[state])
     for name, _, marker, colour in _MARKS:
         times = [time / unit.size for time in life.marks.get(name, ())]
+        if not times:  # an empty line would still be given room
+            continue
         place = row + {"acknowledged": -0.16, "performed": 0.0}.get(name, 0.16)
         ax.plot(times, [place] * len(times), marker, color=colour, markersize=5, clip_on=False)
+
+
+def _draw_transactions(ax: Axes, life: _Life, row: int, end: int, unit: Unit) -> None:
+    ends = {name: (marker, colour) for name, _, marker, colour in _MARKS}
+    for lane, (since_ns, until_ns, kind) in enumerate(life.transactions.values()):
+        times = [since_ns / unit.size, (end if until_ns is None else until_ns) / unit.size]
+        place = row + 0.12 + 0.07 * (lane % _LANES)
+        ax.plot(times, [place, place], color=GREEN, linewidth=1.2)
+        if kind in ends:
+            marker, colour = ends[kind]
+            ax.plot(times[1:], [place], marker, color=colour, markersize=5, clip_on=False)
 
 
 def _draw_checkpoints(
@@ -187,6 +218,8 @@ def _legend(trace: Sequence[Entry]) -> list[Any]:
     ]
     if "aborted" in kinds:
         found.append(Patch(facecolor="white", edgecolor=GREY, hatch="////", label="given up"))
+    if "precommitted" in kinds:
+        found.append(Line2D([], [], color=GREEN, linewidth=1.2, label="transaction pre-committed"))
     return found + [
         Line2D([], [], linestyle="", marker=marker, color=colour, label=words)
         for name, words, marker, colour in _MARKS
