@@ -242,6 +242,8 @@ class ReferenceSource(Source):
                 self.exhaust()
             elif not all(writer.pool.available for writer in self.writers):
                 yield from self._wait(State.BLOCKED)
+            elif self._told_to_stop:
+                self.exhaust()
             else:
                 yield from self._emit_one()
 

@@ -42,6 +42,7 @@ class Source(Task):
         self.limit = limit
         self.exhausted_ns: int | None = None
         self._due_ns = first_ns
+        self._told_to_stop = False
 
     def run(self) -> None:
         """Go on between two records until a stretch begins or there is nothing to do."""
@@ -64,7 +65,18 @@ class Source(Task):
             if not writer.pool.available:
                 self.enter(State.BLOCKED)
                 return
+        if self._told_to_stop:
+            self.exhaust()
+            self.run()
+            return
         self._begin_stretch()
+
+    def stop(self) -> None:
+        """Let the input end when the source asks it for a record the next time.
+
+        A source that stands for want of output buffers asks nothing, so it ends later than told.
+        """
+        self._told_to_stop = True
 
     def exhaust(self) -> None:
         """End the input: no records follow."""

@@ -18,6 +18,7 @@ from sim.dataflow.placement import Placement
 from sim.dataflow.sampling import Sampling
 from sim.dataflow.snapshots import Snapshots
 from sim.dataflow.source import Source
+from sim.dataflow.state_sizes import state_sizes
 from sim.dataflow.states import State
 from sim.dataflow.storage import Storage
 from sim.dataflow.task import Task
@@ -80,10 +81,10 @@ class DataflowWorld:
         """Give every task what it needs besides its channels."""
         table = self.model.checkpoint
         kind = handler_kind(exactly_once=table.exactly_once, unaligned_enabled=table.unaligned)
-        state = {o.name: o.state_bytes // o.parallelism for o in self.model.operators}
+        sizes = state_sizes(self.model)
         for task in self.tasks:
             self.channel_files.register(task)
-            task.snapshots = Snapshots(task, state_bytes=state.get(task.name, 0))
+            task.snapshots = Snapshots(task, state_bytes=sizes[task.name][task.subtask])
             task.ending = Ending(task)
             if task.gates:
                 handler = make_handler(kind, len(task.channels), gates=len(task.gates))
@@ -107,7 +108,7 @@ class DataflowWorld:
                 for task in self.graph.by_name[source.name]:
                     if isinstance(task, Source):
                         env.call_at(
-                            source.stop_after_ns, Kind.MAIL, task.entity, task.post, task.exhaust
+                            source.stop_after_ns, Kind.MAIL, task.entity, task.post, task.stop
                         )
 
     def _note_goals(self) -> None:
