@@ -45,19 +45,19 @@ def model_of(
         placement=PlacementKind(config["placement"]),
         network=_network(config),
         checkpoint=_checkpoint(config["checkpoint"], first_trigger_ns, checkpoints),
-        storage=_storage(config["storage"]),
+        storage=_storage(config.get("storage") or {}),
         duration_ns=duration_ns,
     )
 
 
 def _source(entry: Mapping[str, Any], stops_ns: Mapping[str, int]) -> SourceTable:
     stop = entry.get("stops_after_ms")
-    stop_ns = stops_ns.get(entry["name"], None if stop is None else int(stop) * _MS)
+    stop_ns = stops_ns.get(entry["name"], None if stop is None else max(1, _ns(stop)))
     return SourceTable(
         name=entry["name"],
         parallelism=int(entry["parallelism"]),
         rate_per_s=_optional_float(entry.get("rate_limit_per_s_total")),
-        hot_ratio=float(entry.get("hot_fraction_to_subtask0") or 0),
+        hot_ratio=min(1.0, float(entry.get("hot_fraction_to_subtask0") or 0)),
         stop_after_ns=stop_ns,
     )
 
@@ -79,17 +79,24 @@ def _operator(entry: Mapping[str, Any], config: Mapping[str, Any]) -> OperatorTa
 
 
 def _network(config: Mapping[str, Any]) -> NetworkTable:
-    timeout = int(config["buffer_timeout_ms"])
+    usual = NetworkTable()
+
+    def whole(key: str, default: int) -> int:
+        value = config.get(key)
+        return default if value is None else int(value)
+
+    timeout = config.get("buffer_timeout_ms")
+    target = config.get("buffer_debloat_target_ms")
     return NetworkTable(
         record_bytes=int(config["record_bytes_on_wire"]),
-        segment_bytes=int(config["memory_segment_bytes"]),
-        exclusive_buffers=int(config["exclusive_buffers_per_channel"]),
-        floating_buffers=int(config["floating_buffers_per_gate"]),
-        max_buffers_per_channel=int(config["max_buffers_per_channel"]),
-        max_overdraft_buffers=int(config["max_overdraft_buffers_per_gate"]),
-        buffer_timeout_ns=max(0, timeout) * _MS,
-        debloat=bool(config["buffer_debloat_enabled"]),
-        debloat_target_ns=int(config["buffer_debloat_target_ms"]) * _MS,
+        segment_bytes=whole("memory_segment_bytes", usual.segment_bytes),
+        exclusive_buffers=whole("exclusive_buffers_per_channel", usual.exclusive_buffers),
+        floating_buffers=whole("floating_buffers_per_gate", usual.floating_buffers),
+        max_buffers_per_channel=whole("max_buffers_per_channel", usual.max_buffers_per_channel),
+        max_overdraft_buffers=whole("max_overdraft_buffers_per_gate", usual.max_overdraft_buffers),
+        buffer_timeout_ns=usual.buffer_timeout_ns if timeout is None else _flush_ns(timeout),
+        debloat=bool(config.get("buffer_debloat_enabled") or False),
+        debloat_target_ns=usual.debloat_target_ns if target is None else _ns(target),
     )
 
 
@@ -98,9 +105,9 @@ def _checkpoint(
 ) -> CheckpointTable:
     return CheckpointTable(
         mode=CheckpointMode(entry["mode"]),
-        aligned_timeout_ns=int(entry.get("aligned_timeout_ms") or 0) * _MS,
-        interval_ns=int(entry["interval_ms"]) * _MS,
-        min_pause_ns=int(entry.get("min_pause_ms") or 0) * _MS,
+        aligned_timeout_ns=_ns(entry.get("aligned_timeout_ms")),
+        interval_ns=_ns(entry["interval_ms"]),
+        min_pause_ns=_ns(entry.get("min_pause_ms")),
         max_concurrent=int(entry.get("max_concurrent") or 1),
         tolerable_failures=1_000_000,
         first_trigger_ns=first_trigger_ns,
@@ -110,12 +117,27 @@ def _checkpoint(
 
 def _storage(entry: Mapping[str, Any]) -> StorageTable:
     rate = entry.get("write_bytes_per_s")
+    inline = entry.get("inline_threshold_bytes")
     return StorageTable(
-        write_bytes_per_s=None if rate is None else int(rate),
+        write_bytes_per_s=None if rate is None else max(1, int(rate)),
         shared_limit=entry.get("limit_scope") == _SHARED,
-        create_latency_ns=int(entry.get("create_latency_ms") or 0) * _MS,
-        inline_threshold_bytes=int(entry.get("inline_threshold_bytes", 20_480)),
+        create_latency_ns=_ns(entry.get("create_latency_ms")),
+        inline_threshold_bytes=StorageTable().inline_threshold_bytes
+        if inline is None
+        else int(inline),
     )
+
+
+def _flush_ns(timeout_ms: float) -> int:
+    """Return the flush interval: 0 for a negative time-out, which means never.
+
+    A flush after every record (0) is taken as one per millisecond (assumption: nobody sees less).
+    """
+    return 0 if timeout_ms < 0 else max(_MS, _ns(timeout_ms))
+
+
+def _ns(milliseconds: float | None) -> int:
+    return round((milliseconds or 0) * _MS)
 
 
 def _optional_float(value: object) -> float | None:

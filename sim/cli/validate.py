@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sim.cli.main import EXIT_FINE
+from sim.cli.main import EXIT_FINE, EXIT_OURS
 from sim.validate import (
     ABLATIONS,
     MeasuredRun,
@@ -31,7 +31,7 @@ EXAMPLES = """examples:
 Each line is one measured run; its configuration becomes a scenario and is simulated with several
 seeds.  From the measurement itself comes only what Flink draws at random or an operator decided:
 the phase of the periodic trigger, when sources ended, how many checkpoints were taken.
-exit codes: 0 done, 2 a line is not in the schema of measured runs"""
+exit codes: 0 done, 2 a line is not in the schema of measured runs, 3 a simulation failed"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,14 +55,15 @@ def run(arguments: argparse.Namespace) -> int:
     full = score(predictions)
     ablated = _ablated(runs, arguments, tick) if arguments.ablation else []
     tick(close=True)
+    code = EXIT_OURS if any(p.broken for p in predictions) else EXIT_FINE
     if arguments.json:
-        print(json.dumps(_document(predictions, full, ablated), indent=1))
-        return EXIT_FINE
+        print(json.dumps(document(predictions, full, ablated), indent=1))
+        return code
     lines = report_lines(full, runs=arguments.runs)
     if ablated:
         lines += ablation_lines(full, ablated)
     print("\n".join(lines))
-    return EXIT_FINE
+    return code
 
 
 def _ablated(
@@ -99,10 +100,11 @@ def _progress(total: int) -> Any:
     return tick
 
 
-def _document(
+def document(
     predictions: list[Prediction], full: Score, ablated: list[tuple[str, Score]]
 ) -> dict[str, Any]:
-    document: dict[str, Any] = {
+    """Return what `--json` prints."""
+    found: dict[str, Any] = {
         "runs": [_entry(prediction) for prediction in predictions if prediction.jobs],
         "not_simulated": [
             {"run_id": p.run.run_id, "reason": p.reason} for p in predictions if p.reason
@@ -110,19 +112,21 @@ def _document(
         "score": _scores(full),
     }
     if ablated:
-        document["ablation"] = [{"left_out": name} | _scores(found) for name, found in ablated]
-    return document
+        found["ablation"] = [{"left_out": name} | _scores(other) for name, other in ablated]
+    return found
 
 
 def _entry(prediction: Prediction) -> dict[str, Any]:
     """Return one run: the first job's figures, and all jobs where there are several."""
-    measured = [dict(job.summary or {}) | dict(job.finish or {}) for job in prediction.run.jobs]
+    jobs = prediction.run.jobs[: len(prediction.jobs)]
+    measured = [dict(job.summary or {}) | dict(job.finish or {}) for job in jobs]
     entry: dict[str, Any] = {
         "run_id": prediction.run.run_id,
         "cell_id": prediction.run.cell_id,
         "family": prediction.run.family,
         "predicted": prediction.jobs[0],
         "measured": measured[0],
+        "predicted_records_per_s": prediction.rates[0],
     }
     if len(prediction.jobs) > 1:
         entry["jobs"] = [

@@ -8,28 +8,65 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scenarios.errors import UserError
+from scenarios.errors import Problem, ScenarioError, UserError
+from scenarios.measured_fields import Field, config_problems, object_problems, shown
+from sim.validate.rebuilt import rebuilt_summary
 
 # How the measured runs were made, for lines that do not say: completed checkpoints and warm-up.
 _CHECKPOINTS = 14
 _WARMUP = 2
+
+_LINE = (
+    Field("run_id", "text", required=True),
+    Field("cell_id", "text"),
+    Field("family", "text"),
+    Field("config", "object", required=True),
+    Field("jobs", "list"),
+)
+_JOB = (
+    Field("running_ms", "number", minimum=0),
+    Field("ran_ms", "number", minimum=0),
+    Field("checkpoints", "list"),
+    Field("summary", "object"),
+    Field("finish", "object"),
+    Field("throughput", "object"),
+)
+_CHECKPOINT = (
+    Field("trigger_ms", "number", required=True, minimum=0),
+    Field("status", "text", required=True),
+    Field("warmup", "flag"),
+)
+_PER_SUBTASK = ("source_end_of_data_ms", "last_record_processed_ms", "vertex_finished_ms")
+_FINISH = (
+    *(Field(key, "object") for key in _PER_SUBTASK),
+    Field("last_record_minus_source_end_ms", "number"),
+    Field("job_finished_minus_source_end_ms", "number"),
+    Field("last_trigger_before_source_end_ms", "number"),
+    Field("checkpoint_interval_ms", "number"),
+    Field("checkpoints_triggered_after_source_end", "list"),
+)
+_THROUGHPUT = (Field("records_per_s", "number", minimum=0),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredJob:
     """One job of a measured run.
 
-    summary, finish: as measured, None where the job has none.  first_trigger_ms: the phase of the
-    periodic trigger, which Flink draws at random.  checkpoints, warmup: how long was measured.
-    source_ends_ms: per source, when its last subtask ended.  All times count from submission, and
-    running_ms is when all tasks ran.
+    summary: as measured, or rebuilt from the checkpoints where it is missing; finish: as measured,
+    None where the job has none.  checkpoints: as measured, in the order of their triggers.
+    first_trigger_ms: the phase of the periodic trigger, which Flink draws at random.
+    completed, warmup: how long was measured.  source_ends_ms: per source, when its last subtask
+    ended.  All times count from submission; running_ms is when all tasks ran, ran_ms when the job
+    was over or stopped (None if not told).
     """
 
     running_ms: int
+    ran_ms: int | None
     first_trigger_ms: int | None
-    checkpoints: int
+    completed: int
     warmup: int
     source_ends_ms: Mapping[str, int]
+    checkpoints: tuple[Mapping[str, Any], ...]
     summary: Mapping[str, Any] | None
     finish: Mapping[str, Any] | None
     throughput: Mapping[str, Any] | None
@@ -59,22 +96,25 @@ class MeasuredRun:
 def read_runs(paths: Sequence[Path]) -> list[MeasuredRun]:
     """Read all lines of all files, in order.
 
-    Raises UserError for a file that cannot be read and for a line that is not in the schema.
+    Raises UserError for a file that cannot be read, and ScenarioError with every problem of every
+    line that is not in the schema: file, line and field, what stands there, what may stand there.
     """
-    found = []
+    found: list[MeasuredRun] = []
+    problems: list[Problem] = []
     for path in paths:
         for number, line in _lines(path):
             where = f"{path}:{number}"
             try:
                 entry = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise UserError(f"{where}: found no JSON ({error}), expected a run") from error
-            try:
+            except (json.JSONDecodeError, RecursionError) as error:
+                problems.append(Problem(where, f"no JSON ({error})", "a run as one JSON object"))
+                continue
+            wrong = _problems(entry)
+            problems += [Problem(f"{where}: {p.path}", p.found, p.expected) for p in wrong]
+            if not wrong:
                 found.append(_run(entry))
-            except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-                raise UserError(
-                    f"{where}: not in the schema of measured runs: {_words(error)}"
-                ) from error
+    if problems:
+        raise ScenarioError(problems)
     if not found:
         raise UserError("no measured run in " + ", ".join(str(path) for path in paths))
     return found
@@ -85,60 +125,99 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read as measured runs: {error}") from error
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             yield number, line
 
 
-def _words(error: Exception) -> str:
-    if isinstance(error, KeyError):
-        return f"found no key {error.args[0]!r}"
-    return f"{type(error).__name__}: {error}"
+def _problems(entry: object) -> list[Problem]:
+    """Return what keeps a line from being read."""
+    if not isinstance(entry, Mapping):
+        return [Problem("the line", shown(entry), "a run as one JSON object")]
+    found = object_problems(entry, _LINE, "")
+    if isinstance(entry.get("config"), Mapping):
+        found += config_problems(entry["config"], "config")
+    jobs = entry.get("jobs")
+    for index, job in enumerate(jobs if isinstance(jobs, list) else ()):
+        found += _job_problems(job, f"jobs[{index}]")
+    return found
+
+
+def _job_problems(job: object, path: str) -> list[Problem]:
+    found = object_problems(job, _JOB, path)
+    if found or not isinstance(job, Mapping):
+        return found
+    for index, checkpoint in enumerate(job.get("checkpoints") or ()):
+        found += object_problems(checkpoint, _CHECKPOINT, f"{path}.checkpoints[{index}]")
+    found += _figure_problems(job.get("summary") or {}, f"{path}.summary")
+    finish = job.get("finish") or {}
+    found += object_problems(finish, _FINISH, f"{path}.finish")
+    for key in _PER_SUBTASK:
+        times = finish.get(key)
+        if isinstance(times, Mapping):
+            fields = [Field(name, "times", required=True) for name in times]
+            found += object_problems(times, fields, f"{path}.finish.{key}")
+    for task, entries in _mapping((job.get("throughput") or {}).get("tasks")).items():
+        place = f"{path}.throughput.tasks.{task}"
+        if not isinstance(entries, list):
+            found.append(Problem(place, shown(entries), "a list with the figures of each subtask"))
+            continue
+        for index, entry in enumerate(entries):
+            found += object_problems(entry, _THROUGHPUT, f"{place}[{index}]")
+    return found
+
+
+def _figure_problems(value: Mapping[str, Any], path: str) -> list[Problem]:
+    """Return what is neither a number nor an object of such."""
+    found = []
+    for key, inside in value.items():
+        if isinstance(inside, Mapping):
+            found += _figure_problems(inside, f"{path}.{key}")
+        else:
+            found += object_problems(value, (Field(key, "number"),), path)
+    return found
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _run(entry: Mapping[str, Any]) -> MeasuredRun:
-    config = entry["config"]
-    for key in ("sources", "operators", "checkpoint", "storage", "placement"):
-        if key not in config:
-            raise KeyError(f"config.{key}")
-    if not config["sources"] or not config["operators"]:
-        raise ValueError("found a job without sources or operators")
-    config["checkpoint"]["mode"]
-    run_id = str(entry["run_id"])
+    run_id = entry["run_id"]
+    jobs = tuple(_job(job) for job in entry.get("jobs") or ())
+    count = int(entry["config"].get("jobs_per_run") or 1)
     return MeasuredRun(
         run_id=run_id,
-        cell_id=str(entry.get("cell_id", run_id)),
-        family=str(entry.get("family", "-")),
-        config=config,
-        jobs=tuple(_job(job) for job in entry.get("jobs", ())) or (_no_job(),),
+        cell_id=entry.get("cell_id") or run_id,
+        family=entry.get("family") or "-",
+        config=entry["config"],
+        jobs=jobs or (_job({}),) * count,
     )
 
 
 def _job(job: Mapping[str, Any]) -> MeasuredJob:
-    checkpoints = job.get("checkpoints", ())
-    completed = [c for c in checkpoints if c.get("status") == "COMPLETED"]
+    checkpoints = sorted(job.get("checkpoints") or (), key=lambda c: c["trigger_ms"])
+    completed = [c for c in checkpoints if c["status"] == "COMPLETED"]
     finish = job.get("finish")
-    ends = (finish or {}).get("source_end_of_data_ms", {})
+    ends = (finish or {}).get("source_end_of_data_ms") or {}
+    warmup = _warmup(completed)
+    ran = job.get("ran_ms")
     return MeasuredJob(
-        running_ms=int(job.get("running_ms", 0)),
+        running_ms=int(job.get("running_ms") or 0),
+        ran_ms=None if ran is None else int(ran),
         first_trigger_ms=int(checkpoints[0]["trigger_ms"]) if checkpoints else None,
-        checkpoints=len(completed) or _CHECKPOINTS,
-        warmup=sum(1 for c in completed if c.get("warmup")) if completed else _WARMUP,
-        source_ends_ms={name: int(max(times)) for name, times in ends.items()},
-        summary=job.get("summary"),
+        completed=len(completed) or _CHECKPOINTS,
+        warmup=warmup,
+        source_ends_ms={name: int(max(times)) for name, times in ends.items() if times},
+        checkpoints=tuple(checkpoints),
+        summary=job.get("summary") or rebuilt_summary(completed[warmup:]),
         finish=finish,
         throughput=job.get("throughput"),
     )
 
 
-def _no_job() -> MeasuredJob:
-    return MeasuredJob(
-        running_ms=0,
-        first_trigger_ms=None,
-        checkpoints=_CHECKPOINTS,
-        warmup=_WARMUP,
-        source_ends_ms={},
-        summary=None,
-        finish=None,
-        throughput=None,
-    )
+def _warmup(completed: Sequence[Mapping[str, Any]]) -> int:
+    """Return how many of the completed checkpoints belong to the warm-up."""
+    if any("warmup" in checkpoint for checkpoint in completed):
+        return sum(1 for checkpoint in completed if checkpoint.get("warmup"))
+    return min(_WARMUP, max(0, len(completed) - 1)) if completed else _WARMUP

@@ -4,37 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import get_context
 from typing import Any
 
+from models.core import ProtocolError
 from scenarios.dataflow import DataflowModel
 from scenarios.dataflow_measured import model_of
+from sim.dataflow.constants import Constants
+from sim.dataflow.mechanisms import Mechanisms
 from sim.dataflow.world import DataflowWorld
 from sim.kernel import Environment, fence
+from sim.kernel.errors import KernelError
 from sim.validate.ablation import NOTHING, Ablation
 from sim.validate.measured import MeasuredJob, MeasuredRun
-from sim.validate.summary import finish_of, middle, summary_of, throughput_of
+from sim.validate.statistics import middle, usual
+from sim.validate.summary import finish_of, summary_of, throughput_of
 
 _MS = 1_000_000
-# No measured run lasted two minutes; a simulated one that does is compared as far as it got.
-_LONGEST_NS = 120_000 * _MS
+# A simulated run that has not shown what was measured after so long, or after twice the time of the
+# measured one, is compared as far as it got.
+_LONGEST_MS = 120_000
+_TIMES_LONGER = 2
 
 Job = dict[str, Any]
+Rates = dict[str, list[float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
     """What was predicted for one run: `jobs` as in the input, or why there is nothing.
 
-    Each job has the keys of a measured `summary`, those of `finish` where the job ended, and
-    `records_per_s`.
+    Each job has the keys of a measured `summary`, and those of `finish` where all sources end.
+    rates: per job, records per second of each task's subtasks.
+    broken: whether the simulation itself failed.
     """
 
     run: MeasuredRun
     jobs: tuple[Job, ...] = ()
+    rates: tuple[Rates, ...] = ()
     reason: str | None = None
+    broken: bool = False
 
 
 def predict_all(
@@ -68,41 +79,74 @@ def _mapped(
 def predict(run: MeasuredRun, *, seeds: int, ablation: Ablation = NOTHING) -> Prediction:
     """Predict one run: every job of it, or only the first when the job never ends."""
     jobs = run.jobs if run.bounded else run.jobs[:1]
-    predicted = []
+    predicted: list[tuple[Job, Rates]] = []
     for number, job in enumerate(jobs):
         try:
             model = ablation.change(_model(run, job))
         except (KeyError, TypeError, ValueError) as error:
-            return Prediction(run=run, reason=f"{type(error).__name__}: {error}")
+            return Prediction(run=run, reason=f"config: {error}")
         problems = model.problems()
         if problems:
-            return Prediction(run=run, reason="; ".join(str(problem) for problem in problems))
-        results = [
-            _simulate(model, job, seed + 1000 * number, ablation) for seed in range(1, seeds + 1)
-        ]
-        predicted.append(middle(results))
-    return Prediction(run=run, jobs=tuple(predicted))
+            return Prediction(run=run, reason="; ".join(f"config: {p}" for p in problems))
+        try:
+            constants = ablation.constants if number else _cold(ablation.constants)
+            results = [
+                _simulate(model, job, seed + 1000 * number, constants, ablation.mechanisms)
+                for seed in range(1, seeds + 1)
+            ]
+        except (ProtocolError, KernelError, ArithmeticError, LookupError) as error:
+            story = f"the simulation failed: {type(error).__name__}: {error}"
+            return Prediction(run=run, reason=story, broken=True)
+        predicted.append(_merged(results))
+    return Prediction(
+        run=run,
+        jobs=tuple(found for found, _ in predicted),
+        rates=tuple(rates for _, rates in predicted),
+    )
 
 
 def _model(run: MeasuredRun, job: MeasuredJob) -> DataflowModel:
     """Return the job to simulate; time 0 of the simulation is when all tasks ran."""
     first = job.first_trigger_ms
+    ran_ms = 0 if job.ran_ms is None else job.ran_ms - job.running_ms
     return model_of(
         run.config,
         first_trigger_ns=None if first is None else max(1, first - job.running_ms) * _MS,
-        checkpoints=None if run.bounded else job.checkpoints,
-        stops_ns={name: (end - job.running_ms) * _MS for name, end in job.source_ends_ms.items()},
-        duration_ns=_LONGEST_NS,
+        checkpoints=None if run.bounded else job.completed,
+        stops_ns={
+            name: max(1, end - job.running_ms) * _MS for name, end in job.source_ends_ms.items()
+        },
+        duration_ns=max(_LONGEST_MS, _TIMES_LONGER * ran_ms) * _MS,
     )
 
 
-def _simulate(model: DataflowModel, job: MeasuredJob, seed: int, ablation: Ablation) -> Job:
+def _cold(constants: Constants) -> Constants:
+    """Return the constants of the first job of a process."""
+    return replace(constants, finish_ns=constants.finish_ns + constants.cold_finish_ns)
+
+
+def _simulate(
+    model: DataflowModel, job: MeasuredJob, seed: int, constants: Constants, mechanisms: Mechanisms
+) -> tuple[Job, Rates]:
     with fence():
-        world = DataflowWorld(Environment(seed), model, ablation.constants, ablation.mechanisms)
+        world = DataflowWorld(Environment(seed), model, constants, mechanisms)
         world.run()
     found: Job = summary_of(world, job.warmup)
     finish = finish_of(world, job.running_ms)
     if finish is not None:
         found |= finish
-    found["records_per_s"] = throughput_of(world)
-    return found
+    return found, throughput_of(world)
+
+
+def _merged(results: Sequence[tuple[Job, Rates]]) -> tuple[Job, Rates]:
+    """Return the middle of several seeds; a bounded job's only of those that ended the same way."""
+    kept = usual(results, [_way_of_ending(found) for found, _ in results])
+    job: Job = middle([found for found, _ in kept])
+    rates: Rates = middle([rates for _, rates in kept])
+    return job, rates
+
+
+def _way_of_ending(found: Job) -> list[str]:
+    """Return what became of the checkpoints behind the sources' end; nothing for endless jobs."""
+    after = found.get("checkpoints_triggered_after_source_end", ())
+    return [entry["status"] for entry in after]

@@ -12,12 +12,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from sim.validate.measured import MeasuredJob
-from sim.validate.predict import Job, Prediction
+from sim.validate.predict import Job, Prediction, Rates
 
 RELATIVE = 0.10
 ABSOLUTE_MS = 20.0
 ABSOLUTE_BYTES = 32 * 1024
 LONG_MS = 100.0
+# What both sides must have for the ends of a bounded job to be compared.
+_ENDS = (
+    "last_record_processed_ms",
+    "last_record_minus_source_end_ms",
+    "job_finished_minus_source_end_ms",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +93,17 @@ class Ending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """All comparisons of a set of predictions."""
+    """All comparisons of a set of predictions.
+
+    skipped: what could not be simulated; empty: runs with measured durations for which no
+    checkpoint was predicted to complete.
+    """
 
     runs: tuple[Line, ...]
     cells: tuple[Line, ...]
     endings: tuple[Ending, ...]
     skipped: tuple[Prediction, ...]
+    empty: tuple[str, ...]
 
     @property
     def duration_share(self) -> float:
@@ -128,29 +139,38 @@ def score(predictions: Sequence[Prediction]) -> Score:
         cells=tuple(_cell(name, lines) for name, lines in cells.items()),
         endings=tuple(ending for p in predictions for ending in _endings(p)),
         skipped=tuple(p for p in predictions if p.reason is not None),
+        empty=tuple(p.run.run_id for p in predictions if p.jobs and _is_empty(p)),
     )
 
 
 def _lines(prediction: Prediction) -> list[Line]:
     run, job, predicted = prediction.run, prediction.run.jobs[0], prediction.jobs[0]
-    if not job.summary or "median" not in job.summary.get("end_to_end_duration_ms", {}):
-        return []
-    if "median" not in predicted["end_to_end_duration_ms"]:
+    measured = job.summary
+    if measured is None or not _has_durations(measured) or not _has_durations(predicted):
         return []
     return [
         Line(
             name=run.run_id,
             family=run.family,
             mode=run.mode,
-            duration=_pair(predicted, job.summary, "end_to_end_duration_ms", "median"),
-            p95=_pair(predicted, job.summary, "end_to_end_duration_ms", "p95"),
-            persisted=_pair(predicted, job.summary, "persisted_bytes", "median"),
-            processed=_pair(predicted, job.summary, "processed_bytes", "median"),
-            start_delay=_vertex_pair(predicted, job.summary, "max_start_delay_ms"),
-            alignment=_vertex_pair(predicted, job.summary, "max_alignment_ms"),
-            throughput=_throughput(predicted, job),
+            duration=_pair(predicted, measured, "end_to_end_duration_ms", "median"),
+            p95=_pair(predicted, measured, "end_to_end_duration_ms", "p95"),
+            persisted=_pair(predicted, measured, "persisted_bytes", "median"),
+            processed=_pair(predicted, measured, "processed_bytes", "median"),
+            start_delay=_vertex_pair(predicted, measured, "max_start_delay_ms"),
+            alignment=_vertex_pair(predicted, measured, "max_alignment_ms"),
+            throughput=_throughput(prediction.rates[0], job),
         )
     ]
+
+
+def _is_empty(prediction: Prediction) -> bool:
+    measured, predicted = prediction.run.jobs[0].summary, prediction.jobs[0]
+    return measured is not None and _has_durations(measured) and not _has_durations(predicted)
+
+
+def _has_durations(summary: Mapping[str, Any]) -> bool:
+    return "median" in (summary.get("end_to_end_duration_ms") or {})
 
 
 def _pair(predicted: Job, measured: Mapping[str, Any], key: str, statistic: str) -> Pair:
@@ -158,12 +178,12 @@ def _pair(predicted: Job, measured: Mapping[str, Any], key: str, statistic: str)
 
 
 def _number(summary: Mapping[str, Any], key: str, statistic: str) -> float:
-    return float(summary.get(key, {}).get(statistic, 0.0))
+    return float((summary.get(key) or {}).get(statistic) or 0.0)
 
 
 def _vertex_pair(predicted: Job, measured: Mapping[str, Any], key: str) -> Pair:
     """Return a time of the task for which it was measured to be the longest."""
-    vertices = measured.get("vertices", {})
+    vertices = measured.get("vertices") or {}
     if not vertices:
         return Pair(0.0, 0.0)
     worst = max(vertices, key=lambda name: _number(vertices[name], key, "median"))
@@ -171,14 +191,14 @@ def _vertex_pair(predicted: Job, measured: Mapping[str, Any], key: str) -> Pair:
     return Pair(_number(ours, key, "median"), _number(vertices[worst], key, "median"))
 
 
-def _throughput(predicted: Job, job: MeasuredJob) -> Pair | None:
+def _throughput(predicted: Rates, job: MeasuredJob) -> Pair | None:
     """Return the records per second of the last operator, all subtasks together."""
-    tasks = (job.throughput or {}).get("tasks", {})
-    last = list(predicted["records_per_s"])[-1]
-    if last not in tasks:
+    tasks = (job.throughput or {}).get("tasks") or {}
+    last = list(predicted)[-1]
+    if not tasks.get(last):
         return None
-    measured = sum(float(entry["records_per_s"]) for entry in tasks[last])
-    return Pair(sum(predicted["records_per_s"][last]), measured)
+    measured = sum(float(entry.get("records_per_s") or 0) for entry in tasks[last])
+    return Pair(sum(predicted[last]), measured)
 
 
 def _cell(name: str, lines: Sequence[Line]) -> Line:
@@ -208,7 +228,9 @@ def _mean(pairs: Sequence[Pair]) -> Pair:
 def _endings(prediction: Prediction) -> Iterable[Ending]:
     for number, predicted in enumerate(prediction.jobs):
         measured = prediction.run.jobs[number].finish
-        if measured is None or "job_finished_ms" not in predicted:
+        if measured is None or any(
+            found.get(key) is None for found in (predicted, measured) for key in _ENDS
+        ):
             continue
         yield Ending(
             name=f"{prediction.run.run_id} job {number}",
@@ -229,18 +251,20 @@ def _at_once(finish: Mapping[str, Any]) -> bool:
         entry["status"] == "COMPLETED"
         and entry["trigger_ms"] > last + ABSOLUTE_MS
         and _on_tick(entry["trigger_ms"], finish)
-        for entry in finish["checkpoints_triggered_after_source_end"]
+        for entry in finish.get("checkpoints_triggered_after_source_end") or ()
     )
 
 
 def _on_tick(trigger_ms: int, finish: Mapping[str, Any]) -> bool:
     """Tell whether a trigger fits the phase of the periodic one before the source's end."""
-    before = finish["last_trigger_before_source_end_ms"]
-    if before is None:
+    before, interval = (
+        finish.get("last_trigger_before_source_end_ms"),
+        finish.get("checkpoint_interval_ms"),
+    )
+    if before is None or not interval:
         return True
-    interval = int(finish["checkpoint_interval_ms"])
     apart = int(trigger_ms) - int(before)
-    return abs((apart + interval // 2) % interval - interval // 2) <= ABSOLUTE_MS
+    return bool(abs((apart + interval / 2) % interval - interval / 2) <= ABSOLUTE_MS)
 
 
 def _share(right: Iterable[bool]) -> float:

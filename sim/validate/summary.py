@@ -1,24 +1,23 @@
 """Summaries of simulated jobs with the keys and definitions of the measured ones.
 
-Percentiles interpolate linearly, the deviation is the sample's; times are in ms.
+Times are in ms.
 """
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from sim.dataflow.source import Source
 from sim.dataflow.tables import async_ns
+from sim.validate.statistics import stats
 
 if TYPE_CHECKING:
     from sim.dataflow.coordination import CheckpointRecord
     from sim.dataflow.snapshots import Part
     from sim.dataflow.world import DataflowWorld
 
-Stats = dict[str, float]
 _MS = 1_000_000
 
 # Per task: the largest of its subtasks (times) or their sum (bytes).
@@ -34,31 +33,6 @@ _BYTES: dict[str, Callable[[Part], int]] = {
     "sum_processed_bytes": lambda part: part.processed_bytes,
     "sum_checkpointed_bytes": lambda part: part.state_bytes + part.persisted_bytes,
 }
-
-
-def stats(values: Sequence[float]) -> Stats:
-    """Return n, median, percentiles, mean, deviation, least and largest; only n when empty."""
-    if not values:
-        return {"n": 0}
-    ordered = sorted(values)
-    return {
-        "n": len(ordered),
-        "median": round(quantile(ordered, 0.5), 3),
-        "p95": round(quantile(ordered, 0.95), 3),
-        "p99": round(quantile(ordered, 0.99), 3),
-        "mean": round(statistics.fmean(ordered), 3),
-        "sd": round(statistics.stdev(ordered), 3) if len(ordered) > 1 else 0.0,
-        "min": round(ordered[0], 3),
-        "max": round(ordered[-1], 3),
-    }
-
-
-def quantile(ordered: Sequence[float], share: float) -> float:
-    """Return a quantile of ascending values, between neighbours by linear interpolation."""
-    place = share * (len(ordered) - 1)
-    low = int(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
 
 
 def summary_of(world: DataflowWorld, warmup: int) -> dict[str, Any]:
@@ -156,21 +130,3 @@ def throughput_of(world: DataflowWorld) -> dict[str, list[float]]:
         name: [round(task.processed / seconds, 2) for task in tasks]
         for name, tasks in world.graph.by_name.items()
     }
-
-
-def middle(found: Sequence[Any]) -> Any:
-    """Merge equal-shaped results of several seeds: the median of every number, key by key.
-
-    Where lists differ in length, or values are no numbers, the first result stands.
-    """
-    first = found[0]
-    if isinstance(first, Mapping):
-        return {key: middle([other[key] for other in found if key in other]) for key in first}
-    if isinstance(first, list):
-        if any(len(other) != len(first) for other in found):
-            return first
-        return [middle(items) for items in zip(*found, strict=True)]
-    if isinstance(first, bool) or not all(isinstance(other, int | float) for other in found):
-        return first
-    value = statistics.median(found)
-    return round(value) if all(isinstance(other, int) for other in found) else round(value, 3)

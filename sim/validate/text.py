@@ -77,7 +77,8 @@ def _endings(score: Score) -> list[str]:
 
 
 def _skipped(score: Score) -> list[str]:
-    return [f"not simulated: {p.run.run_id}: {p.reason}" for p in score.skipped]
+    lines = [f"not simulated: {p.run.run_id}: {p.reason}" for p in score.skipped]
+    return lines + [f"not compared: {name}: no checkpoint completed" for name in score.empty]
 
 
 def _totals(score: Score) -> list[str]:

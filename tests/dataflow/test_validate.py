@@ -10,7 +10,7 @@ import pytest
 from scenarios.errors import UserError
 from sim.cli import main
 from sim.validate import ABLATIONS, Ablation, predict_all, read_runs, score
-from sim.validate.summary import middle, quantile, stats
+from sim.validate.statistics import middle, quantile, stats
 
 FILE = Path(__file__).parents[1] / "data" / "flink" / "calibration.jsonl"
 
