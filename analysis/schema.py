@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from sim.rows import (
     CheckpointRow,
+    FigureRow,
     RecoveryRow,
     ReleaseRow,
     RunResult,
@@ -46,6 +47,7 @@ TABLES: dict[str, type] = {
     "recoveries": RecoveryRow,
     "violations": ViolationRow,
     "goals": GoalRow,
+    "figures": FigureRow,
     "runs": RunRow,
 }
 
@@ -141,5 +143,6 @@ def rows_of(result: RunResult) -> dict[str, list[Any]]:
         "recoveries": result.recoveries,
         "violations": result.violations,
         "goals": goals,
+        "figures": result.figures,
         "runs": [result.run],
     }

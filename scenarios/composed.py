@@ -24,6 +24,7 @@ from scenarios.jobs import (
     Vertex,
     VertexKind,
 )
+from scenarios.store_costs import StepCosts
 from scenarios.sync import (
     DestinationTable,
     Outcome,
@@ -146,30 +147,12 @@ class Store:
         says="where a group without offset starts",
         source="Source: Apache Kafka, auto.offset.reset.",
     )
-    transaction_ns: int = duration_ns(
-        "5 ms",
-        says="one transaction with rows and checkpoint",
-        source="Source: DuckDB 1.5.6, measured: 100 rows in one set-based statement.",
-    )
-    data_ns: int = duration_ns(
-        "5 ms", says="one commit of rows alone", source="Source: DuckDB 1.5.6, measured."
-    )
-    row_ns: int = duration_ns(
-        "700 ns", says="each row of them", source="Source: DuckDB 1.5.6, measured."
-    )
-    checkpoint_ns: int = duration_ns(
-        "300 us",
-        says="one checkpoint alone",
-        source="Source: SQLite with a synchronous log, measured.",
-    )
-    remote_ns: int = duration_ns(
-        "5 ms", says="one remote commit of an offset", source="assumption: a near broker"
-    )
+    costs: StepCosts = nested(StepCosts, says="what each durable step costs")
     spread: float = number(
         0.4,
         minimum=0.0,
         maximum=3.0,
-        says="sigma of the lognormal distribution of all of them",
+        says="sigma of the lognormal distribution of each local step",
         source="assumption: 95th percentile at twice the median",
     )
     report_ns: int = duration_ns(

@@ -164,6 +164,14 @@ def points(plan: Plan, *, links: Mapping[str, Link] = LINKS) -> list[Point]:
     return found
 
 
+def scenarios_of(plan: Plan, *, links: Mapping[str, Link] = LINKS) -> list[Scenario]:
+    """Return every scenario that a plan names, as its file has it.
+
+    Raises ScenarioError with every problem found.
+    """
+    return list(_bases(plan, links).values())
+
+
 def plan_values(plan: Plan) -> dict[str, tuple[object, ...]]:
     """Return the values of each swept parameter by its path."""
     return {**plan.grid, **plan.zip}

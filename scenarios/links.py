@@ -62,6 +62,7 @@ _ALL: tuple[Link, ...] = (
         faults=STORE_FAULTS,
         goals=store_names.GOALS,
         properties=tuple(store_names.PROPERTIES),
+        costs="store.costs",
     ),
     Link(
         name="composed",
@@ -72,6 +73,7 @@ _ALL: tuple[Link, ...] = (
         goals=composed_names.GOALS,
         properties=composed_names.PROPERTIES,
         hostile=("lose_store", "foreign_commit"),
+        costs="pipeline.store.costs",
     ),
 )
 

@@ -15,6 +15,7 @@ class Link:
     faults: kind -> dataclass of every fault that may befall it; one that names parts of the model
         has `problems_in(model) -> list[Problem]`, with paths relative to the fault.
     goals, properties: the names that a scenario may ask for; empty while a link does not say.
+    costs: path of the parameters that are costs of a store's steps, None where there is no store.
     hostile: kinds of faults that no design outlives, such as a disk that is gone; a scenario may
         have them, a search does not add them at random.
     """
@@ -27,6 +28,7 @@ class Link:
     goals: tuple[str, ...] = ()
     properties: tuple[str, ...] = ()
     hostile: tuple[str, ...] = ()
+    costs: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

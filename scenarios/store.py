@@ -12,15 +12,12 @@ from scenarios.fields import (
     duration_ns,
     flag,
     nested,
-    rate_bytes_per_s,
     rate_per_s,
     size_bytes,
 )
+from scenarios.store_costs import StepCosts
 
 _VENICE = "Source: linkedin/venice at 77ea837f47, VeniceServerConfig"
-_MEASURED = (
-    "Source: measured with duckdb 1.5.6 and SQLite on a 2-core machine; `ckptsim measure-store`"
-)
 _CHOICE = "assumption: a choice of whoever runs the store"
 
 
@@ -155,53 +152,19 @@ class StoreSync:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoreCosts:
-    """What each step costs; `ckptsim measure-store` writes this table for a machine."""
+class StoreProcess:
+    """How fast the process is, and how long it takes to come back."""
 
     apply_ns: int = duration_ns(
         "50 us", minimum=1, says="to apply one record in memory", source="assumption: 20,000 /s"
     )
-    autocommit_ns: int = duration_ns(
-        "1.2 ms", says="to make one record durable by itself", source=_MEASURED
-    )
-    transaction_ns: int = duration_ns(
-        "5 ms", says="one transaction with rows and checkpoint", source=_MEASURED
-    )
-    transaction_row_ns: int = duration_ns(
-        "700 ns", says="each row of it, as one set-based statement", source=_MEASURED
-    )
-    flush_ns: int = duration_ns(
-        "20 ms", says="one flush of the data alone", source="assumption: RocksDB memtable"
-    )
-    flush_bytes_per_s: int = rate_bytes_per_s(
-        "200 MB/s", says="bandwidth of a flush", source="assumption: RocksDB memtable"
-    )
-    flush_row_ns: int = duration_ns(0, says="each row of a flush", source="assumption")
-    checkpoint_ns: int = duration_ns(
-        "300 us", says="one checkpoint by itself, with its fsync", source=_MEASURED
-    )
-    remote_ns: int = duration_ns(
-        "5 ms", minimum=1, says="median of a remote offset commit", source="assumption"
-    )
-    remote_ns_p99: int = duration_ns(
-        "50 ms", minimum=1, says="99th percentile of a remote offset commit", source="assumption"
-    )
     restart_ns: int = duration_ns("1 s", says="to start the process again", source="assumption")
-    replay_row_ns: int = duration_ns(
-        "10 us", says="to put one row of the mirror back", source="assumption"
-    )
     reopen_ns: int = duration_ns(
         "500 ms", says="until an errored partition is opened anew", source="assumption"
     )
     retry_ns: int = duration_ns(
         "100 ms", minimum=1, says="until a dictionary is asked for again", source="assumption"
     )
-
-    def problems(self) -> list[Problem]:
-        """Compare the percentiles of the remote commit."""
-        if self.remote_ns <= self.remote_ns_p99:
-            return []
-        return [Problem("remote_p99", str(self.remote_ns_p99), "at least the median `remote`")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +176,8 @@ class StoreModel:
     )
     input: StoreInput = nested(StoreInput, says="what is ingested")
     sync: StoreSync = nested(StoreSync, says="when and how it is synced")
-    costs: StoreCosts = nested(StoreCosts, says="what each step costs")
+    process: StoreProcess = nested(StoreProcess, says="how fast the process is")
+    costs: StepCosts = nested(StepCosts, says="what each durable step costs")
     watchdog_ns: int = duration_ns(
         0,
         says="time without a reported completion after which the process is restarted; 0 is never",

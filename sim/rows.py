@@ -147,6 +147,19 @@ class ViolationRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FigureRow:
+    """One figure of a run that its link computes by itself, and what theory says of it.
+
+    figure: a name of `scenarios.figures`; expected: the value on paper, None without a closed form.
+    """
+
+    run_key: str
+    figure: str
+    value: float
+    expected: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeptPartition:
     """What a simulated store held as durable of one partition when the run ended.
 
@@ -175,6 +188,7 @@ class RunResult:
     releases: list[ReleaseRow] = field(default_factory=list)
     recoveries: list[RecoveryRow] = field(default_factory=list)
     violations: list[ViolationRow] = field(default_factory=list)
+    figures: list[FigureRow] = field(default_factory=list)
     goals: dict[str, int] = field(default_factory=dict)
     trace: list[tuple[object, ...]] = field(default_factory=list)
     kept: list[KeptPartition] = field(default_factory=list)

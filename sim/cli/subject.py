@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from scenarios import UserError
 from scenarios.catalogue import by_name
+from scenarios.costs_file import cost_parameters, load_costs
 from scenarios.vary import assignments, with_parameters
 from sim.kernel import parse_ties
 from sim.plugins import load_factory
@@ -29,8 +31,19 @@ def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH=VALUE",
         help="set a parameter, such as sync.sockets.count=4; may be repeated",
     )
+    add_costs_argument(parser)
     parser.add_argument("--core", metavar="MODULE:FACTORY", help="run this core instead of ours")
     parser.add_argument("--twin", metavar="NAME", help="run a deliberately faulty twin of our core")
+
+
+def add_costs_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare the file with the measured costs of a store's steps."""
+    parser.add_argument(
+        "--costs",
+        type=Path,
+        metavar="FILE",
+        help="costs of a store's steps, as `ckptsim measure-store` writes them",
+    )
 
 
 def subject_of(arguments: argparse.Namespace) -> Subject:
@@ -40,6 +53,10 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
     """
     parameters = assignments(arguments.set)
     scenario = by_name(arguments.scenario)
+    if arguments.costs is not None:
+        measured = cost_parameters(load_costs(arguments.costs), scenario.link)
+        scenario = with_parameters(scenario, measured, source=str(arguments.costs))
+        parameters = measured | parameters
     if parameters:
         scenario = with_parameters(scenario, parameters, source="--set")
     if arguments.core and arguments.twin:

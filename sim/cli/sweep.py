@@ -5,18 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 
+from scenarios.costs_file import cost_parameters, load_costs
 from scenarios.errors import UserError
-from scenarios.grid import load_plan
+from scenarios.grid import Plan, load_plan, scenarios_of
 from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from sim.cli.progress import ProgressBar, say
+from sim.cli.subject import add_costs_argument
 
 EXAMPLES = """examples:
   ckptsim sweep upload_latency --out out/uploads
   ckptsim sweep my_plan.toml --out out/mine --master "local[4]"
   ckptsim sweep my_plan.toml --out out/mine --master spark://host:7077
+  ckptsim sweep store_knee --costs out/measure-store/costs.toml --out out/knee
   ckptsim report out/mine
 
 The same command resumes an interrupted sweep: runs that are in the tables are skipped."""
@@ -35,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep the runs that are there; --no-resume replaces an earlier sweep in DIR",
     )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+    add_costs_argument(parser)
     add_spark_arguments(parser)
 
 
@@ -60,6 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     settings = spark_settings(arguments)
     plan = load_plan(arguments.plan)
+    if arguments.costs is not None:
+        plan = with_costs(plan, load_costs(arguments.costs))
     rows = sweep_rows(plan)
     out = arguments.out or Path("out") / plan.name
     store = SweepStore(out)
@@ -85,6 +92,19 @@ def run(arguments: argparse.Namespace) -> int:
         )
         print(f"next: ckptsim report {out}")
     return EXIT_VIOLATED if found.errors or found.violated else EXIT_FINE
+
+
+def with_costs(plan: Plan, costs: Mapping[str, object]) -> Plan:
+    """Return the plan with measured costs at all points, but for those that it sweeps."""
+    links = {scenario.link for scenario in scenarios_of(plan)}
+    measured: dict[str, object] = {}
+    for link in sorted(links):
+        measured |= cost_parameters(costs, link)
+    if len(links) > 1:
+        found = " and ".join(f"'{link}'" for link in sorted(links))
+        raise UserError(f"--costs: found scenarios of links {found}, expected those of one link")
+    kept = {path: value for path, value in measured.items() if path not in plan.axes}
+    return replace(plan, overrides={**plan.overrides, **kept})
 
 
 def spark_settings(arguments: argparse.Namespace) -> dict[str, str]:

@@ -27,6 +27,7 @@ from models.store import (
 from scenarios.composed import OffsetReset, Placement, StepOrder, Writes
 from scenarios.composed_faults import Lost
 from sim.composed.identity import record_of, row_name
+from sim.store.costs import Costs
 
 if TYPE_CHECKING:
     from scenarios.composed import Pipeline
@@ -67,8 +68,16 @@ class Store:
             remote=self.group,
         )
         self._env = env
-        self._stream = env.stream("store")
-        self._writer_free_ns = 0
+        self._costs = Costs(
+            self.table.costs,
+            env,
+            stream="store",
+            remote=self.group,
+            spread=self.table.spread,
+            stretched=lambda duration_ns: faults.step_ns(duration_ns, env.now),
+        )
+        # Assumption: each row has the size of the largest records; bandwidth hardly matters here.
+        self._row_bytes = max((each.record_bytes for each in model.streams), default=0)
         self._commits = 0
         self._writes = 0
         self._opened: dict[TopicPartition, None] = {}
@@ -87,7 +96,7 @@ class Store:
 
     def begin_attempt(self, number: int) -> bool:
         """Let happen what befalls the store between attempts; say whether rows were lost."""
-        self._writer_free_ns = 0
+        self._costs.restarted()
         lost = False
         for loss in self.faults.losses(number):
             colocated = self.table.placement is Placement.COLOCATED
@@ -117,24 +126,9 @@ class Store:
         return state
 
     def step_ns(self, part: Part, rows: int) -> int:
-        """Return after how long a step that begins now is durable.
-
-        One file has one writer, so that co-located transactions follow each other.
-        """
-        table, now = self.table, self._env.now
-        match part:
-            case Part.BOTH:
-                median = table.transaction_ns + rows * table.row_ns
-            case Part.DATA:
-                median = table.data_ns + rows * table.row_ns
-            case Part.CHECKPOINT:
-                median = table.remote_ns if self.group else table.checkpoint_ns
-        drawn = self._stream.lognormal_ns(median, table.spread) if median else 0
-        duration = self.faults.step_ns(drawn, now)
-        if part is not Part.BOTH:
-            return duration
-        self._writer_free_ns = max(now, self._writer_free_ns) + duration
-        return self._writer_free_ns - now
+        """Return after how long a step that begins now is durable."""
+        end = self._costs.end_of_step(part, rows=rows, size_bytes=rows * self._row_bytes)
+        return end - self._env.now
 
     def durable(self) -> Counter[int]:
         """Return how many rows each record has in the store."""

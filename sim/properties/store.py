@@ -139,7 +139,7 @@ class StoreProperties:
     def on_reopen(self, drainer: Drainer) -> None:
         """Check that the others went on meanwhile."""
         world = self._world
-        since = world.env.now - world.model.costs.reopen_ns // 2
+        since = world.env.now - world.model.process.reopen_ns // 2
         for key, before in self._positions_at_freeze.pop(drainer.key, {}).items():
             replica, feed = world.client.replicas.get(key), world.book[key]
             following = feed.next_after(before)

@@ -1,4 +1,4 @@
-"""What a durable step costs, and who has to wait for whom.
+"""What a durable step costs, and who has to wait for whom; alone and in a pipeline alike.
 
 A colocated file has one writer: its transactions follow each other.  Flushes and checkpoints of
 partitions that have their own files run side by side.
@@ -7,13 +7,14 @@ partitions that have their own files run side by side.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from models.store import Part
-from scenarios.store import StoreModel, StorePlacement
 
 if TYPE_CHECKING:
+    from scenarios.store_costs import StepCosts
     from sim.kernel import Environment
 
 _SECOND_NS = 1_000_000_000
@@ -21,14 +22,29 @@ _Z99 = NormalDist().inv_cdf(0.99)
 
 
 class Costs:
-    """Draws the durations of durable steps; the only random ones are those of the remote side."""
+    """The durations of durable steps.
 
-    def __init__(self, model: StoreModel, env: Environment) -> None:
-        self._model = model
+    stream: name of the stream that durations are drawn from; remote: whether checkpoints lie with
+    a remote party; spread: sigma of the lognormal distribution of local steps, 0 where each takes
+    exactly its cost; stretched: what a duration becomes where something slows the store down.
+    """
+
+    def __init__(
+        self,
+        costs: StepCosts,
+        env: Environment,
+        *,
+        stream: str,
+        remote: bool,
+        spread: float = 0.0,
+        stretched: Callable[[int], int] | None = None,
+    ) -> None:
+        self._costs = costs
         self._env = env
-        self._remote = env.stream("remote commit")
-        costs = model.costs
-        self._sigma = math.log(costs.remote_ns_p99 / costs.remote_ns) / _Z99
+        self._stream = env.stream(stream)
+        self._remote = remote
+        self._spread = spread
+        self._stretched = stretched
         self._writer_free_ns = 0
 
     def restarted(self) -> None:
@@ -37,18 +53,40 @@ class Costs:
 
     def end_of_step(self, part: Part, *, rows: int, size_bytes: int) -> int:
         """Return the instant at which a step that begins now is durable."""
-        now, costs = self._env.now, self._model.costs
-        match part:
-            case Part.BOTH:
-                begin = max(now, self._writer_free_ns)
-                self._writer_free_ns = (
-                    begin + costs.transaction_ns + rows * costs.transaction_row_ns
-                )
-                return self._writer_free_ns
-            case Part.DATA:
-                moved_ns = size_bytes * _SECOND_NS // costs.flush_bytes_per_s
-                return now + costs.flush_ns + moved_ns + rows * costs.flush_row_ns
-            case Part.CHECKPOINT:
-                if self._model.placement is StorePlacement.CONSUMER_GROUP_BLOB:
-                    return now + self._remote.lognormal_ns(costs.remote_ns, self._sigma)
-                return now + costs.checkpoint_ns
+        duration_ns = self._drawn_ns(part, rows, size_bytes)
+        if self._stretched is not None:
+            duration_ns = self._stretched(duration_ns)
+        if part is not Part.BOTH:
+            return self._env.now + duration_ns
+        self._writer_free_ns = max(self._env.now, self._writer_free_ns) + duration_ns
+        return self._writer_free_ns
+
+    def _drawn_ns(self, part: Part, rows: int, size_bytes: int) -> int:
+        if part is Part.CHECKPOINT and self._remote:
+            return self._stream.lognormal_ns(self._costs.remote_ns, remote_sigma(self._costs))
+        median_ns = local_ns(self._costs, part, rows=rows, size_bytes=size_bytes)
+        if self._spread and median_ns:
+            return self._stream.lognormal_ns(median_ns, self._spread)
+        return median_ns
+
+
+def local_ns(costs: StepCosts, part: Part, *, rows: int, size_bytes: int) -> int:
+    """Return what a step costs that is carried out on the machine of the process."""
+    match part:
+        case Part.BOTH:
+            return costs.transaction_ns + rows * costs.transaction_row_ns
+        case Part.DATA:
+            moved_ns = size_bytes * _SECOND_NS // costs.flush_bytes_per_s
+            return costs.flush_ns + moved_ns + rows * costs.flush_row_ns
+        case Part.CHECKPOINT:
+            return costs.wal_ns + costs.fsync_ns
+
+
+def remote_sigma(costs: StepCosts) -> float:
+    """Return sigma of the lognormal distribution of a remote commit."""
+    return math.log(costs.remote_ns_p99 / costs.remote_ns) / _Z99
+
+
+def remote_mean_ns(costs: StepCosts) -> float:
+    """Return the mean of a remote commit."""
+    return costs.remote_ns * math.exp(remote_sigma(costs) ** 2 / 2)

@@ -141,15 +141,15 @@ class Drainer:
         if position > self.feed.last:
             self.world.caught_up()
             return
-        env, costs = self.world.env, self.world.model.costs
+        env, process = self.world.env, self.world.model.process
         begin = max(env.now, self.feed.available_ns(position))
         control = self.feed.control_at(position)
         if control is not None:
-            self._schedule(begin + costs.apply_ns, KIND_APPLIED, self._control, position, control)
+            self._schedule(begin + process.apply_ns, KIND_APPLIED, self._control, position, control)
             return
         run = self._run_from(position, replica)
         if run.records == 0:
-            self._schedule(begin + costs.apply_ns, KIND_APPLIED, self._fail_write, position)
+            self._schedule(begin + process.apply_ns, KIND_APPLIED, self._fail_write, position)
             return
         self._run = run
         self._schedule(run.end_of(run.records), KIND_APPLIED, self._run_ended)

@@ -134,8 +134,6 @@ class FaultPlan:
                 return [(fault.at_ns, self._crash, (fault,))]
             case StopAt():
                 return [(fault.at_ns, self._stop, (fault,))]
-            case CrashRate():
-                return [(fault.until_ns, self._crashes_end, ())]
             case CommitOutage() | DictionaryOutage():
                 end_ns = fault.at_ns + fault.duration_ns
                 return [
@@ -154,17 +152,14 @@ class FaultPlan:
                 return [(fault.at_ns, self._rebootstrap, (fault,))]
             case Reopen():
                 return [(fault.at_ns, process.reopen, (self._key(fault),))]
-            case CrashBetween() | CrashInReset() | FailWrite() | FailRecovery():
-                return []
+            case CrashBetween() | CrashInReset() | FailWrite() | FailRecovery() | CrashRate():
+                return []  # not at an instant of the plan; the run ends without them
             case _:
                 assert_never(fault)
 
     def _crash(self, fault: CrashAt) -> None:
         self._world.process.durable.will_lose(fault.loses)
         self._world.crash("a planned crash", down_ns=fault.down_ns)
-
-    def _crashes_end(self) -> None:
-        """Let the run end from here on; no random crash comes later."""
 
     def _die(self, starts: int) -> None:
         if starts == self._world.process.starts:

@@ -206,7 +206,7 @@ class Process:
         except StoreError as error:
             if error.refusal is Refusal.DICT_UNAVAILABLE:
                 self._env.goals.reach("dictionary_unavailable")
-                wait_ns = world.model.costs.retry_ns
+                wait_ns = world.model.process.retry_ns
                 self._env.call_in(
                     wait_ns, KIND_OUTSIDE, self.entity, self.fetch_version_state, topic
                 )
@@ -232,7 +232,7 @@ class Process:
         world.costs.restarted()
         self.recoveries.append(Recovery(start=self.starts, reason=reason, failed_ns=env.now))
         world.properties.on_down()
-        wait_ns = down_ns + world.model.costs.restart_ns
+        wait_ns = down_ns + world.model.process.restart_ns
         env.call_in(wait_ns, KIND_START, self.entity, self.start)
 
     def _unpause(self, starts: int) -> None:

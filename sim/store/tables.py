@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from models.store import Area, StoreError, TopicPartition
 from models.store.partition_state import NOTHING
-from sim.rows import CheckpointRow, KeptPartition, RecoveryRow, RunResult, TaskRow
+from sim.rows import CheckpointRow, FigureRow, KeptPartition, RecoveryRow, RunResult, TaskRow
+from sim.store.closed_form import on_paper
 
 if TYPE_CHECKING:
+    from scenarios.store_faults import StoreFault
     from sim.store.truth import PartitionTruth, SyncAccount
     from sim.store.world import StoreWorld
 
@@ -37,10 +39,31 @@ def tables(world: StoreWorld) -> RunResult:
     result.checkpoints.sort(key=lambda row: row.checkpoint_id)
     result.tasks = [_task(world, truth) for truth in world.truths.values()]
     result.recoveries = _recoveries(world)
+    result.figures = _figures(world)
     result.violations = list(world.properties.violations)
     if world.spec.keep_trace:
         result.kept = [_kept(world, key) for key in world.partitions()]
     return result
+
+
+def _figures(world: StoreWorld) -> list[FigureRow]:
+    """Return the figures that have a closed form in plain settings, and what that says."""
+    truths = world.truths.values()
+    busy, syncing = sum(t.busy_ns for t in truths), sum(t.syncing_ns for t in truths)
+    useful = sum(_produced(world, key) for key in world.truths) * world.apply_ns
+    found: dict[str, float] = {}
+    if world.process.recoveries:
+        undone = [recovery.undone for recovery in world.process.recoveries]
+        found["undone_per_crash"] = sum(undone) / len(undone)
+    if busy and useful and not world.model.input.stream_records:  # a stream leaves idle time
+        found["sync_share"] = syncing / (busy + syncing)
+        found["lost_share"] = (busy + syncing) / useful - 1
+    faults = cast("tuple[StoreFault, ...]", world.spec.scenario.faults)
+    expected = on_paper(world.model, faults)
+    return [
+        FigureRow(run_key=world.spec.run_key, figure=name, value=value, expected=expected.get(name))
+        for name, value in found.items()
+    ]
 
 
 def _kept(world: StoreWorld, key: TopicPartition) -> KeptPartition:

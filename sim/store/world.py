@@ -82,7 +82,8 @@ class StoreWorld:
         elif self.client.parts.content is WorkingContent:
             self.client.parts = replace(self.client.parts, content=self._content)
         self.client.configure(_settings(self.model))
-        self.costs = Costs(self.model, self.env)
+        remote = self.placement is Placement.CONSUMER_GROUP_BLOB
+        self.costs = Costs(self.model.costs, self.env, stream="remote commit", remote=remote)
         self.truths: dict[TopicPartition, PartitionTruth] = {}
         self.drainers: dict[TopicPartition, Drainer] = {}
         self.dropped: dict[str, None] = {}
@@ -127,10 +128,10 @@ class StoreWorld:
     @property
     def apply_ns(self) -> int:
         """Return the time that one record takes, its own commit included where it has one."""
-        costs = self.model.costs
+        apply_ns = self.model.process.apply_ns
         if self.client.settings.durability is Durability.PER_RECORD and not self.atomic:
-            return costs.apply_ns + costs.autocommit_ns
-        return costs.apply_ns
+            return apply_ns + self.model.costs.autocommit_ns
+        return apply_ns
 
     def topics_of(self, version: int) -> tuple[str, ...]:
         """Name the topics of a version: its own, and that of its view if it has one."""
@@ -202,7 +203,7 @@ class StoreWorld:
         self.env.goals.reach("partition_errored")
         self.env.trace.record("frozen", drainer.entity, str(drainer.key), refusal.value, reason)
         self.properties.on_frozen(drainer)
-        wait_ns = self.model.costs.reopen_ns
+        wait_ns = self.model.process.reopen_ns
         starts = self.process.starts
         self.env.call_in(
             wait_ns, KIND_START, drainer.entity, self.process.reopen_errored, drainer, starts

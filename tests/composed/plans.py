@@ -134,8 +134,10 @@ def _store(choose: Chooser) -> dict[str, Any]:
     return {
         "placement": placement,
         "writes": choose.of(("upsert", "append")) if colocated else "upsert",
-        "transaction_ns": choose.of((5, 1, 15)) * MS,
-        "data_ns": choose.of((5, 1, 15)) * MS,
+        "costs": {
+            "transaction_ns": choose.of((5, 1, 15)) * MS,
+            "flush_ns": choose.of((5, 1, 15)) * MS,
+        },
         "report_ns": choose.of((0, 20 * MS)),
     }
 

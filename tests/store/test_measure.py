@@ -1,4 +1,4 @@
-"""Measured costs reach the model: the file that is written runs, with what was measured."""
+"""Measured costs reach the model: what is written into the file is what every run with it uses."""
 
 from __future__ import annotations
 
@@ -7,43 +7,130 @@ from pathlib import Path
 
 import pytest
 
-from scenarios import load
+from scenarios.catalogue import by_name
+from scenarios.composed import Pipeline
+from scenarios.costs_file import cost_parameters, costs_text, load_costs
+from scenarios.errors import ScenarioError
+from scenarios.grid import plan_from, points
 from scenarios.store import StoreModel
+from scenarios.store_costs import StepCosts
+from scenarios.vary import with_parameters
 from sim.cli.main import EXIT_FINE, EXIT_USER, main
-from sim.world import run_world
+from sim.cli.sweep import with_costs
+
+GIVEN = {"transaction_ns": 77_000_000, "flush_ns": 33_000_000, "flush_bytes_per_s": 12_345_678}
 
 
-def test_measured_costs_are_those_that_the_model_uses(
+def _file(folder: Path, costs: dict[str, int] | None = None) -> Path:
+    path = folder / "costs.toml"
+    path.write_text(costs_text(costs or GIVEN, {"machine": "a test"}), encoding="utf-8")
+    return path
+
+
+def test_measured_costs_are_those_that_the_file_has(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Every measured cost stands in the written scenario, which runs."""
-    out = tmp_path / "deep" / "measured.toml"
-    words = ["measure-store", "--repeats", "3", "--json", "--out", str(out)]
+    """Every measured cost stands in the file, and is one of the model's parameters."""
+    out = tmp_path / "deep" / "costs.toml"
+    words = ["measure-store", "--repeats", "3", "--rounds", "2", "--json", "--out", str(out)]
     assert main(words) == EXIT_FINE
     document = json.loads(capsys.readouterr().out)
-    assert all(row["n"] >= 3 and row["median_ns"] > 0 for row in document["measurements"])
-    scenario = load(out)
+    for row in document["measurements"]:
+        assert row["n"] >= 3
+        assert 0 < row["fastest_round_ns"] <= row["median_ns"] <= row["slowest_round_ns"]
+    assert load_costs(out) == document["costs"]
+    assert set(document["costs"]) == set(StepCosts.__slots__) - {"remote_ns", "remote_ns_p99"}
+
+
+@pytest.mark.parametrize("name", ["external_crashes", "pipeline_external"])
+def test_both_worlds_take_the_file(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A store alone and a pipeline run with the same file, and their replay commands repeat it."""
+    words = ["run", name, "--costs", str(_file(tmp_path)), "--json"]
+    assert main(words) == EXIT_FINE
+    found = json.loads(capsys.readouterr().out)
+    path = "store.costs" if name == "external_crashes" else "pipeline.store.costs"
+    scenario = with_parameters(by_name(name), {f"{path}.{k}": v for k, v in GIVEN.items()})
     model = scenario.model
-    assert isinstance(model, StoreModel)
-    for name, value in document["costs"].items():
-        assert getattr(model.costs, name) == value
-    result = run_world(scenario, seed=0)
-    assert result.violations == []
-    synced = [row for row in result.checkpoints if row.status == "completed"]
-    assert min(row.duration_ns or 0 for row in synced) >= model.costs.transaction_ns
+    assert isinstance(model, StoreModel | Pipeline)
+    costs = model.costs if isinstance(model, StoreModel) else model.store.costs
+    assert (costs.transaction_ns, costs.flush_bytes_per_s) == (77_000_000, 12_345_678)
+    assert f"{path}.flush_ns=33000000" in found["replay"]
+    assert main(["run", name, "--json"]) == EXIT_FINE
+    assert json.loads(capsys.readouterr().out)["digest"] != found["digest"]
+
+
+def test_what_is_set_by_hand_wins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A parameter of `--set` overrides the file's."""
+    words = ["run", "external_crashes", "--costs", str(_file(tmp_path)), "--json"]
+    assert main([*words, "--set", "store.costs.flush_ns=1 ms"]) == EXIT_FINE
+    assert 'store.costs.flush_ns=\\"1 ms' in capsys.readouterr().out.replace("'", "")
+
+
+def test_a_sweep_takes_the_file_at_all_points(tmp_path: Path) -> None:
+    """Costs become overrides of a plan, but for a cost that the plan itself sweeps."""
+    plan = plan_from(
+        {
+            "name": "p",
+            "says": "p",
+            "scenario": "external_crashes",
+            "grid": {"store.costs.flush_ns": ["1 ms", "2 ms"]},
+        },
+        source="p",
+    )
+    found = points(with_costs(plan, load_costs(_file(tmp_path))))
+    models = [point.scenario.model for point in found]
+    assert all(isinstance(model, StoreModel) for model in models)
+    assert [m.costs.flush_ns for m in models] == [1_000_000, 2_000_000]  # type: ignore[attr-defined]
+    assert {m.costs.transaction_ns for m in models} == {77_000_000}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "an empty file"),
+        ("[costs]\ntransactoin = '1 ms'", 'did you mean "transaction"'),
+        ("[costs]\ntransaction = '1 kB'", "costs.transaction"),
+        ("[costs]\ntransaction = 3", "a text with a unit"),
+        ("costs = 3", "a table of costs"),
+        ("[measured]\nmachine = 'x'", "a table of costs"),
+        ("[cost]\nflush = '1 ms'", "an unknown table"),
+    ],
+)
+def test_a_wrong_file_is_the_users(
+    text: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is wrong in a file of costs is named with its place."""
+    path = tmp_path / "costs.toml"
+    path.write_text(text, encoding="utf-8")
+    assert main(["run", "external_crashes", "--costs", str(path)]) == EXIT_USER
+    error = capsys.readouterr().err
+    assert says in error
+    assert "costs.toml" in error
+
+
+def test_a_scenario_without_a_store_takes_no_costs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The links that have a store are named."""
+    assert main(["run", "reference", "--costs", str(_file(tmp_path))]) == EXIT_USER
+    assert "one with a store, of 'checkpoint_store', 'composed'" in capsys.readouterr().err
+    with pytest.raises(ScenarioError):
+        cost_parameters(GIVEN, "barriers")
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--scenario", "s01_crash"], "s01_crash"),
         (["--folder", "/no/such/folder"], "expected a folder"),
         (["--repeats", "1"], "from 3 to 10000"),
+        (["--rounds", "0"], "from 1 to 100"),
     ],
 )
 def test_wrong_arguments_are_the_users(
     words: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A scenario, folder or number that will not do is refused with what was expected."""
+    """A folder or number that will not do is refused with what was expected."""
     assert main(["measure-store", *words]) == EXIT_USER
     assert says in capsys.readouterr().err

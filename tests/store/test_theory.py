@@ -10,15 +10,21 @@ from statistics import fmean, stdev
 import pytest
 
 from scenarios import Scenario
+from scenarios.catalogue import by_name
 from scenarios.store import (
-    StoreCosts,
+    RecordDurability,
     StoreInput,
     StoreModel,
     StorePlacement,
+    StoreProcess,
     StoreSync,
+    Upsert,
 )
+from scenarios.store_costs import StepCosts
 from scenarios.store_faults import CrashAt, CrashRate, StoreFault
+from scenarios.vary import with_parameters
 from sim.rows import RunResult
+from sim.store.closed_form import on_paper
 from sim.world import run_world
 
 MS = 1_000_000
@@ -32,21 +38,19 @@ def _cost_ns(records: int) -> int:
     return 5 * MS + 700 * records
 
 
-def _model(records: int, *, push: int, keys: int | None = None) -> StoreModel:
-    """Return a model that syncs after so many records; rows cost what as many keys would."""
-    kept = records if keys is None else keys
+def _model(records: int, *, push: int) -> StoreModel:
+    """Return a model that syncs after so many records, all of different keys."""
     return StoreModel(
         placement=StorePlacement.COLOCATED,
         input=StoreInput(
-            partitions=1, push_records=push, stream_records=0, keys=kept, record_bytes=RECORD_BYTES
+            partitions=1,
+            push_records=push,
+            stream_records=0,
+            keys=1_000_000,
+            record_bytes=RECORD_BYTES,
         ),
         sync=StoreSync(sync_bytes=records * RECORD_BYTES),
-        costs=StoreCosts(
-            apply_ns=APPLY_NS,
-            transaction_ns=5 * MS,
-            transaction_row_ns=700 * records // min(kept, records),
-            restart_ns=MS,
-        ),
+        process=StoreProcess(apply_ns=APPLY_NS, restart_ns=MS),
     )
 
 
@@ -80,7 +84,7 @@ def test_interval_and_overhead_follow_from_the_costs(records: int) -> None:
 @pytest.mark.parametrize("records", [100, 1000])
 def test_mean_rework_after_a_random_crash(records: int) -> None:
     """A crash at a uniform instant repeats (n/2)(1-q) + nq on average, and n at most."""
-    model = _model(records, push=2_000_000, keys=min(records, 50))
+    model = _model(records, push=2_000_000)
     faults = CrashRate(mean_ns=SECOND // 4, until_ns=100 * SECOND)
     result = _run(model, faults)
     rework = [row.records_reprocessed for row in result.recoveries]
@@ -93,23 +97,92 @@ def test_mean_rework_after_a_random_crash(records: int) -> None:
     assert max(rework) <= records
 
 
-def test_rework_grows_with_the_threshold_while_overhead_flattens() -> None:
-    """Beyond the knee the overhead is the rows' alone, and only the rework still grows."""
-    sizes = (100, 1000, 10_000, 80_000)
-    overhead, rework = [], []
-    for records in sizes:
-        model = _model(records, push=400_000, keys=50)
-        result = _run(model, CrashRate(mean_ns=2 * SECOND, until_ns=15 * SECOND), seed=1)
-        done = [row for row in result.checkpoints if row.status == "completed"]
-        spent = sum(row.duration_ns or 0 for row in done if row.kind == "bytes")
-        stored = sum(row.records or 0 for row in done if row.kind == "bytes")
-        overhead.append(spent / (spent + stored * APPLY_NS))
-        rework.append(fmean(row.records_reprocessed for row in result.recoveries))
-    assert rework == sorted(rework)
-    assert overhead == sorted(overhead, reverse=True)
-    assert overhead[0] > 0.4
-    assert overhead[2] - overhead[3] < 0.01
-    assert overhead[3] == pytest.approx(700 / (APPLY_NS + 700), abs=0.005)
+KNEE = (("30 kB", 300), ("100 kB", 1000), ("1 MiB", 10_486), ("3 MB", 30_000), ("8 MiB", 83_887))
+
+
+@pytest.mark.parametrize("placement", StorePlacement)
+def test_the_knee_is_where_paper_has_it(placement: StorePlacement) -> None:
+    """Up to the knee syncs take the time, beyond it only the rework grows; both as computed."""
+    share, undone = [], []
+    for threshold, records in KNEE[1:]:
+        parameters = {"store.sync.sync_bytes": threshold, "store.placement": placement.value}
+        scenario = with_parameters(by_name("rework_reference"), parameters)
+        figures: dict[str, list[float]] = {}
+        counts: list[int] = []
+        for seed in range(4):
+            result = run_world(scenario, seed=seed)
+            counts.append(len(result.recoveries))
+            paper = {row.figure: row.expected for row in result.figures}
+            for row in result.figures:
+                figures.setdefault(row.figure, []).append(row.value)
+        share.append(fmean(figures["sync_share"]))
+        undone.append(
+            sum(n * mean for n, mean in zip(counts, figures["undone_per_crash"], strict=True))
+            / sum(counts)
+        )
+        # A crash undoes what is spread about evenly from 0 to n: sigma is n / sqrt(12).
+        error = records / math.sqrt(12 * sum(counts))
+        assert abs(undone[-1] - (paper["undone_per_crash"] or 0)) < 4 * error
+        assert share[-1] == pytest.approx(paper["sync_share"], rel=0.12)
+    assert undone == sorted(undone)
+    assert share == sorted(share, reverse=True)
+    flattest = share[-2] - share[-1]
+    assert undone[-1] > 2 * undone[-2]
+    assert flattest < 0.02 < share[0] - share[1]
+
+
+def test_the_closed_form_for_rare_crashes_is_that_of_uniform_ones() -> None:
+    """For crashes far apart the mean is (n/2)(1-q) + nq and the share q, as computed by hand."""
+    for _, records in KNEE:
+        model = _model(records, push=100_000_000 // 20)
+        cost, work = _cost_ns(records), records * APPLY_NS
+        q = cost / (work + cost)
+        rare = CrashRate(mean_ns=10**15, until_ns=10**15)
+        found = on_paper(model, (rare,))
+        assert found["sync_share"] == pytest.approx(q, rel=1e-3)
+        expected = records / 2 * (1 - q) + records * q
+        assert found["undone_per_crash"] == pytest.approx(expected - (1 - q) / 2, rel=1e-3)
+        assert found["lost_share"] == pytest.approx(cost / work, rel=1e-3)
+        assert on_paper(model, ())["sync_share"] == pytest.approx(q)
+
+
+def test_what_has_no_closed_form_has_none() -> None:
+    """Other faults, a mirror, autocommit or a threshold that is never reached have no figure."""
+    plain = _model(1000, push=100_000)
+    rate = CrashRate(mean_ns=SECOND, until_ns=SECOND)
+    assert on_paper(plain, (rate,))
+    assert not on_paper(plain, (rate, CrashAt(at_ns=SECOND)))
+    assert not on_paper(plain, (rate, rate))
+    assert not on_paper(_model(1000, push=3000), (rate,))
+    for sync in (
+        StoreSync(sync_bytes=0),
+        replace(plain.sync, mirror=True),
+        replace(plain.sync, hooked=False),
+        replace(plain.sync, durability=RecordDurability.PER_RECORD),
+        replace(plain.sync, upsert=Upsert.FIRST_WINS),
+    ):
+        assert not on_paper(replace(plain, sync=sync), (rate,))
+
+
+@pytest.mark.parametrize(
+    ("interval", "mean"), [("3 s", "120 s"), ("10 s", "120 s"), ("3 s", "30 s")]
+)
+def test_low_traffic_undoes_what_paper_says(interval: str, mean: str) -> None:
+    """With a threshold by time a crash undoes about r M / 2 per partition, as computed."""
+    parameters = {"store.sync.sync_interval": interval, "faults[0].mean": mean}
+    scenario = with_parameters(by_name("low_traffic_reference"), parameters)
+    undone, weights = [], []
+    for seed in range(24):
+        result = run_world(scenario, seed=seed)
+        figures = {row.figure: row for row in result.figures}
+        if "undone_per_crash" in figures:
+            undone.append(figures["undone_per_crash"].value)
+            weights.append(len(result.recoveries))
+            paper = figures["undone_per_crash"].expected
+    found = sum(n * mean for n, mean in zip(weights, undone, strict=True)) / sum(weights)
+    assert paper is not None
+    # The partitions sync together, so that their phases are one: sigma is 1 / sqrt(3) of the mean.
+    assert abs(found - paper) < 4 * paper / math.sqrt(3 * sum(weights)) + 2
 
 
 def test_a_threshold_by_time_bounds_low_traffic() -> None:
@@ -132,15 +205,15 @@ def test_placement_changes_safety_and_not_rework(at_ms: int) -> None:
     repeated = {}
     for placement in (StorePlacement.EXTERNAL, StorePlacement.COLOCATED):
         model = replace(
-            _model(500, push=40_000, keys=50),
+            _model(500, push=40_000),
             placement=placement,
-            costs=StoreCosts(
+            costs=StepCosts(
                 transaction_ns=10 * MS,
                 transaction_row_ns=0,
                 flush_ns=9 * MS,
                 flush_bytes_per_s=1 << 50,
-                checkpoint_ns=MS,
-                restart_ns=MS,
+                wal_ns=MS // 2,
+                fsync_ns=MS // 2,
             ),
         )
         result = _run(model, CrashAt(at_ns=at_ms * MS))
@@ -149,26 +222,21 @@ def test_placement_changes_safety_and_not_rework(at_ms: int) -> None:
 
 
 def test_the_best_interval_is_that_of_young_and_daly() -> None:
-    """The time lost is c/T + T/(2 MTBF), and least near the root of 2 c MTBF."""
+    """Least is lost near the root of 2 c MTBF, and everywhere as much as Daly's formula says."""
     cost_ns, mtbf_ns, total = 20 * MS, 10 * SECOND, 1_200_000
     best = round(math.sqrt(2 * cost_ns * mtbf_ns) / APPLY_NS)
-    lost = {}
-    for records in (best // 8, best, best * 8):
-        model = _model(records, push=total, keys=20)
-        costs = StoreCosts(
-            apply_ns=APPLY_NS, transaction_ns=cost_ns, transaction_row_ns=0, restart_ns=0
-        )
+    lost, paper = {}, {}
+    for records in (best // 8, best // 2, best, best * 2, best * 8):
+        costs = StepCosts(transaction_ns=cost_ns, transaction_row_ns=0)
+        model = replace(_model(records, push=total), costs=costs)
         faults = CrashRate(mean_ns=mtbf_ns, until_ns=3600 * SECOND)
-        ends = [
-            _last_sync(_run(replace(model, costs=costs), faults, seed=seed)) for seed in range(12)
-        ]
-        lost[records] = fmean(ends) / (total * APPLY_NS) - 1
-        interval = records * APPLY_NS
-        expected = cost_ns / interval + (interval + cost_ns) / 2 / mtbf_ns
-        assert lost[records] == pytest.approx(expected, rel=0.4)
-    assert lost[best] == min(lost.values())
-
-
-def _last_sync(result: RunResult) -> int:
-    """Return when the end of the push was synced."""
-    return max(row.completed_ns or 0 for row in result.checkpoints if row.kind == "control")
+        found = []
+        for seed in range(12):
+            (row,) = [r for r in _run(model, faults, seed=seed).figures if r.figure == "lost_share"]
+            found.append(row.value)
+            paper[records] = row.expected
+        lost[records] = fmean(found)
+        assert lost[records] == pytest.approx(paper[records], rel=0.3)
+    assert min(paper, key=lambda records: paper[records] or 0) == best
+    assert lost[best] < lost[best // 8] < 1
+    assert lost[best] < lost[best * 8] < 1

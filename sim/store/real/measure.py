@@ -1,15 +1,18 @@
 """Measure what the steps of a real store cost on this machine.
 
-Each measurement is the median of repeated transactions on a table that is filled beforehand.  The
-costs of the model follow from them: a transaction is its fixed part plus so much per row, taken
-from the smallest and the largest batch.  Medians and n are kept; a shared machine varies by a
-factor of two from day to day.
+Each measurement is the median over rounds of the median of repeated transactions, on a table that
+is filled beforehand.  The costs of the model follow from them: a transaction is its fixed part plus
+so much per row, taken from the smallest and the largest batch; what a checkpoint alone costs beyond
+the sync of the disk is its write-ahead log.  n and the fastest and slowest round are kept: a shared
+machine varies by a factor of two from day to day.
 """
 
 from __future__ import annotations
 
+import io
+import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -32,6 +35,7 @@ _KEY = TopicPartition("measured_v1", 0)
 _TABLE_ROWS = 20_000
 _SMALL_BYTES, _LARGE_BYTES = 100, 4096
 _BATCHES = (1, 100, 1000, 10_000)
+_BLOB_BYTES = 300
 _STRIDE = 7919  # a prime, so that keys are spread over the table
 
 Progress = Callable[[str, int, int], None]
@@ -39,7 +43,11 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """One measured step: median and 95th percentile of n repetitions, in ns."""
+    """One measured step, in ns.
+
+    median_ns: the median of the medians of the rounds, which lie between `fastest_round_ns` and
+    `slowest_round_ns`; p95_ns: of all n repetitions.
+    """
 
     name: str
     says: str
@@ -48,6 +56,8 @@ class Measurement:
     n: int
     median_ns: int
     p95_ns: int
+    fastest_round_ns: int
+    slowest_round_ns: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +70,12 @@ class _Case:
     run: Callable[[int], None]
 
 
-def measure(folder: Path, *, repeats: int, progress: Progress) -> list[Measurement]:
+def measure(folder: Path, *, repeats: int, rounds: int, progress: Progress) -> list[Measurement]:
     """Measure every step in a folder of the disk that is meant.
 
-    repeats: of a small transaction; a large one is repeated a third as often.
+    repeats: of a small transaction in a round; a large one is repeated a third as often.
+    rounds: how often all measurements are taken, one after the other; a machine that is busy for a
+    while spoils one round of each and not all of one.
     progress: is told the name of a measurement, how many are done and how many there are.
     """
     colocated = DuckMedium(folder / "colocated.duckdb")
@@ -71,13 +83,20 @@ def measure(folder: Path, *, repeats: int, progress: Progress) -> list[Measureme
     try:
         for medium in (colocated, external):
             medium.commit(Step(rows=(_rows(0, _TABLE_ROWS, _SMALL_BYTES),)))
-        cases = [*_transactions(colocated, repeats), *_separate(external, repeats)]
-        found: list[Measurement] = []
-        for index, case in enumerate(cases):
-            progress(case.says, index, len(cases))
-            found.append(_measured(case))
-        progress("", len(cases), len(cases))
-        return found
+        with (folder / "appended").open("wb", buffering=0) as file:
+            cases = [
+                *_transactions(colocated, repeats),
+                *_separate(external, repeats),
+                _appended(file, repeats),
+            ]
+            taken: list[list[list[int]]] = [[] for _ in cases]
+            total = rounds * len(cases)
+            for number in range(rounds):
+                for index, case in enumerate(cases):
+                    progress(case.says, number * len(cases) + index, total)
+                    taken[index].append(_durations(case))
+            progress("", total, total)
+        return [_measured(case, each) for case, each in zip(cases, taken, strict=True)]
     finally:
         colocated.close()
         external.close()
@@ -97,13 +116,15 @@ def costs_of(found: list[Measurement]) -> dict[str, int]:
     wide, narrow = by_name["flush_wide"], by_name["flush_1000"]
     moved = (wide.row_bytes - narrow.row_bytes) * wide.rows
     extra_ns = max(1, wide.median_ns - narrow.median_ns)
+    fsync_ns = by_name["fsync"].median_ns
     return {
         "transaction_ns": transaction_ns,
         "transaction_row_ns": transaction_row_ns,
         "flush_ns": flush_ns,
         "flush_row_ns": flush_row_ns,
         "flush_bytes_per_s": max(1, moved * 1_000_000_000 // extra_ns),
-        "checkpoint_ns": by_name["checkpoint"].median_ns,
+        "wal_ns": max(0, by_name["checkpoint"].median_ns - fsync_ns),
+        "fsync_ns": fsync_ns,
         "autocommit_ns": by_name["flush_1"].median_ns,
         "replay_row_ns": flush_row_ns,
     }
@@ -146,22 +167,44 @@ def _separate(medium: Medium, repeats: int) -> Iterator[_Case]:
     )
 
 
-def _measured(case: _Case) -> Measurement:
+def _appended(file: io.FileIO, repeats: int) -> _Case:
+    def run(_turn: int) -> None:
+        file.write(bytes(_BLOB_BYTES))
+        os.fsync(file.fileno())
+
+    return _Case(
+        name="fsync",
+        says=f"the disk: {_BLOB_BYTES} bytes appended and synced",
+        rows=0,
+        row_bytes=0,
+        repeats=repeats,
+        run=run,
+    )
+
+
+def _durations(case: _Case) -> list[int]:
     case.run(0)  # the first one warms caches and plans
     durations: list[int] = []
     for turn in range(1, case.repeats + 1):
         begin = time.perf_counter_ns()
         case.run(turn)
         durations.append(time.perf_counter_ns() - begin)
-    durations.sort()
+    return durations
+
+
+def _measured(case: _Case, rounds: Sequence[Sequence[int]]) -> Measurement:
+    medians = sorted(round(median(each)) for each in rounds)
+    durations = sorted(duration for each in rounds for duration in each)
     return Measurement(
         name=case.name,
         says=case.says,
         rows=case.rows,
         row_bytes=case.row_bytes,
         n=len(durations),
-        median_ns=round(median(durations)),
+        median_ns=round(median(medians)),
         p95_ns=durations[min(len(durations) - 1, len(durations) * 95 // 100)],
+        fastest_round_ns=medians[0],
+        slowest_round_ns=medians[-1],
     )
 
 
