@@ -11,13 +11,13 @@ from models.coordinator.parameters import TEN_MINUTES_NS
 from scenarios.job_faults import JobFault
 from scenarios.job_names import GOALS
 from scenarios.jobs import Job
-from sim.jobs.cores import cores_of
 from sim.jobs.external import ExternalSystem
 from sim.jobs.faults import FaultPlan
 from sim.jobs.snapshot import JobCheckpoint
 from sim.jobs.tables import fill
 from sim.jobs.world import JobWorld
 from sim.kernel import Environment
+from sim.protocol_cores import cores_of
 from sim.rows import RunResult
 from sim.twins.lifecycle import TWINS, Part
 
@@ -51,7 +51,7 @@ def _cores(spec: RunSpec) -> dict[str, Any]:
     if spec.twin is None:
         return {}
     if spec.twin not in TWINS:
-        return {"cores": cores_of(spec.twin)}
+        return {"cores": cores_of(spec.twin, others=TWINS)}
     twin = TWINS[spec.twin]
     match twin.part:
         case Part.TASK:

@@ -12,7 +12,6 @@ from models.lifecycle import RULES, TaskLifecycle, TaskParameters, TaskState
 from scenarios.jobs import Job, StopKind
 from sim.jobs.attempt import Attempt
 from sim.jobs.coordinator import JobCoordinator
-from sim.jobs.cores import RIGHT, Cores
 from sim.jobs.external import ExternalSystem
 from sim.jobs.faults import FaultPlan
 from sim.jobs.graph import Graph, TaskSpec
@@ -22,6 +21,7 @@ from sim.jobs.patience import Watch, patience_of
 from sim.jobs.settings import variant_of
 from sim.jobs.snapshot import JobCheckpoint
 from sim.kernel import Environment, Wait, explain_waits
+from sim.protocol_cores import RIGHT, Cores
 
 if TYPE_CHECKING:
     from sim.jobs.task import Task

@@ -4,7 +4,7 @@ import pytest
 
 from scenarios.catalogue import by_name
 from scenarios.errors import UserError
-from sim.jobs.cores import BARRIER_TWINS
+from sim.protocol_cores import BARRIER_TWINS
 from sim.world import run_world
 from tests.jobs.twin_table import (
     DOCUMENT,

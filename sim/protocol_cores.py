@@ -1,8 +1,8 @@
-"""Which cores a job runs on: ours, or a faulty twin in the place of one of them."""
+"""Which cores of barriers a world runs on: ours, or a faulty twin in the place of one of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -19,7 +19,6 @@ from models.barriers import (
 from models.barriers.network import NetworkEffect
 from models.coordinator import CheckpointCoordinator
 from scenarios.errors import UserError
-from sim.twins import lifecycle
 from sim.twins.barriers import TWINS, Part
 
 
@@ -60,7 +59,7 @@ class Cores:
 
 RIGHT = Cores()
 
-# Sizes of handles have no place here: records have no bytes.
+# Sizes of handles have no place here: no world asks for them.
 _FIELDS = {
     Part.HANDLER: "handler",
     Part.TRACKER: "handler",
@@ -74,13 +73,13 @@ _FIELDS = {
 BARRIER_TWINS = tuple(name for name, twin in TWINS.items() if twin.part in _FIELDS)
 
 
-def cores_of(twin: str) -> Cores:
+def cores_of(twin: str, *, others: Iterable[str] = ()) -> Cores:
     """Return the cores of barriers with a twin in its place.
 
-    Raises UserError for a twin that jobs do not know; it names those of tasks' ends, too.
+    others: twins that the caller knows besides.  Raises UserError for one that nobody knows.
     """
     if twin not in BARRIER_TWINS:
-        known = ", ".join((*BARRIER_TWINS, *lifecycle.TWINS))
+        known = ", ".join((*BARRIER_TWINS, *others))
         raise UserError(f"--twin: found {twin!r}, expected one of {known}")
     found = TWINS[twin]
     return replace(RIGHT, **{_FIELDS[found.part]: found.make})
