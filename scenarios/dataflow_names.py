@@ -12,4 +12,6 @@ GOALS: tuple[str, ...] = (
     "back_pressured",
     "end_of_data",
     "expired",
+    "state_failed",
+    "channel_state_failed",
 )

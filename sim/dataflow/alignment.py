@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from models.barriers import events as ev
+from models.barriers import subtask_events as sub
 from models.barriers.barrier import (
     Announcement,
     Barrier,
@@ -100,9 +101,9 @@ class Alignment:
                 self._trace("aligned", checkpoint, duration_ns, size)
                 task.snapshots.aligned(checkpoint, duration_ns, size)
             case ev.AbortCheckpoint(checkpoint, reason):
-                task.snapshots.give_up(checkpoint, reason)
+                task.snapshots.step(sub.CheckpointAborted(checkpoint, reason))
             case ev.AllBarriersReceived(checkpoint):
-                task.snapshots.input_whole(checkpoint)
+                task.snapshots.step(sub.InputReceived(checkpoint))
             case ev.SetTimer(timer, delay_ns, barrier):
                 self._set_timer(timer, delay_ns, barrier)
             case ev.CancelTimer(timer):

@@ -1,76 +1,91 @@
 """Files of channel state: subtasks of one vertex on one task manager share them in small groups.
 
-A file is written when every subtask of its group knows what it has to say; a file that would be
-small travels in the acknowledgement instead.
+The writer's core says when a file is whole, who fails with whom and what is dropped.  Here groups
+are formed, files go to the storage, and a file that would be small travels in the acknowledgement.
 
-Source: Apache Flink 1.20.3, ChannelStateWriteRequestExecutorFactory (at most five subtasks per
-file) and FsCheckpointStateOutputStream (inline threshold).
+Source: Apache Flink 1.20.3, ChannelStateWriteRequestExecutorFactory (groups) and
+FsCheckpointStateOutputStream (inline threshold).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
+
+from models.barriers import subtask_events as sub
+from models.barriers import writer_events as do
+from models.barriers.writer import group_of
 
 if TYPE_CHECKING:
+    from models.barriers.writer import SharedStateWriter
+    from sim.dataflow.storage import Upload
     from sim.dataflow.task import Task
     from sim.dataflow.world import DataflowWorld
 
-SUBTASKS_PER_FILE = 5
-"""Source: Apache Flink 1.20.3, execution.checkpointing.unaligned.max-subtasks-per-channel-state-
-file."""
 
-Group = tuple[str, int, int]
+class ChannelFile:
+    """The file that one group of subtasks writes per checkpoint."""
 
-
-class ChannelFiles:
-    """The channel-state files of one job."""
-
-    def __init__(self, world: DataflowWorld) -> None:
+    def __init__(self, world: DataflowWorld, tasks: list[Task]) -> None:
         self._world = world
-        self._members: dict[Group, int] = {}
-        self._groups: dict[int, Group] = {}
-        self._given: dict[tuple[Group, int], dict[int, tuple[int, Callable[[], object]]]] = {}
+        self._tasks = {task.subtask: task for task in tasks}
+        self._core: SharedStateWriter = world.protocol.writer(sorted(self._tasks))
+        self._uploads: dict[int, Upload] = {}
 
-    def register(self, task: Task) -> None:
-        """Assign a task to a group; tasks of a vertex come in the order of their subtasks."""
-        base = (task.name, self._world.placement.task_manager(task))
-        place = sum(count for group, count in self._members.items() if group[:2] == base)
-        group = (*base, place // SUBTASKS_PER_FILE)
-        self._members[group] = self._members.get(group, 0) + 1
-        self._groups[task.number] = group
+    def step(self, event: do.WriterEvent) -> None:
+        """Give the writer an event and carry out what it wants."""
+        for effect in self._core.step(event):
+            match effect:
+                case do.OpenStream() | do.WriteBytes():
+                    pass  # bytes travel when all of them are known
+                case do.StoreStream(checkpoint, size):
+                    self._store(checkpoint, size)
+                case do.DropStream(checkpoint):
+                    upload = self._uploads.pop(checkpoint, None)
+                    if upload is not None:
+                        upload.cancel()
+                case do.PartWritten(subtask, checkpoint, size):
+                    self._answer(subtask, sub.ChannelStateWritten(checkpoint, size))
+                case do.PartFailed(subtask, checkpoint, reason):
+                    self._answer(subtask, sub.ChannelStateFailed(checkpoint, reason))
+                case _:
+                    assert_never(effect)
 
-    def give(self, task: Task, checkpoint: int, size: int, done: Callable[[], object]) -> None:
-        """Hand a task's channel state in; `done` is called when its file is whole."""
-        group = self._groups[task.number]
-        given = self._given.setdefault((group, checkpoint), {})
-        given[task.number] = (size, done)
-        ended = sum(1 for other in self._world.tasks if self._is_away(other, group, given))
-        if len(given) + ended < self._members[group]:
+    def _answer(
+        self, subtask: int, event: sub.ChannelStateWritten | sub.ChannelStateFailed
+    ) -> None:
+        self._tasks[subtask].snapshots.step(event)
+
+    def _store(self, checkpoint: int, size: int) -> None:
+        world = self._world
+        if size <= world.model.storage.inline_threshold_bytes:
+            self.step(do.StreamStored(checkpoint))
             return
-        del self._given[(group, checkpoint)]
-        total = sum(size for size, _ in given.values())
-        calls = [done for _, done in given.values()]
-        if total <= self._world.model.storage.inline_threshold_bytes:
-            _call_all(calls)
-            return
-        self._world.coordination.note_file(checkpoint, total)
-        storage = self._world.storage
-        storage.save(total, storage.channel_state, _call_all, calls)
-
-    def _is_away(
-        self,
-        task: Task,
-        group: Group,
-        given: dict[int, object] | dict[int, tuple[int, Callable[[], object]]],
-    ) -> bool:
-        return (
-            self._groups[task.number] == group
-            and task.number not in given
-            and task.finished_ns is not None
+        world.coordination.note_file(checkpoint, size)
+        storage = world.storage
+        self._uploads[checkpoint] = storage.save(
+            size, storage.channel_state, self._stored, checkpoint
         )
 
+    def _stored(self, checkpoint: int, *, failed: bool) -> None:
+        del self._uploads[checkpoint]
+        if failed:
+            self._world.env.goals.reach("channel_state_failed")
+        self.step(do.StreamFailed(checkpoint) if failed else do.StreamStored(checkpoint))
 
-def _call_all(calls: list[Callable[[], object]]) -> None:
-    for call in calls:
-        call()
+
+def make_files(world: DataflowWorld) -> list[ChannelFile]:
+    """Return the file of each task, by number; subtasks of a group have the same one.
+
+    Tasks of a vertex on one task manager come in the order of their subtasks.
+    """
+    places: dict[tuple[str, int], int] = {}
+    groups: dict[tuple[str, int, int], list[Task]] = {}
+    keys = []
+    for task in world.tasks:
+        base = (task.name, world.placement.task_manager(task))
+        place = places.get(base, 0)
+        places[base] = place + 1
+        keys.append((*base, group_of(place)))
+        groups.setdefault(keys[-1], []).append(task)
+    files = {key: ChannelFile(world, tasks) for key, tasks in groups.items()}
+    return [files[key] for key in keys]

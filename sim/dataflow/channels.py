@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from models.barriers.barrier import is_blocking
 from models.barriers.channel import LocalChannel as LocalCore
-from models.barriers.channel import RemoteChannel as RemoteCore
 from sim.dataflow.kinds import Kind
 from sim.dataflow.outlet import Element, Outlet
 from sim.dataflow.segment import Slice
@@ -69,7 +68,7 @@ class RemoteChannel:
         self.gate = gate
         self.outlet: Outlet = outlet
         self.wire = wire
-        self.core = RemoteCore(self.index, task.outbox)
+        self.core = task.world.protocol.channel(self.index, task.outbox)
         self.listed = False
         self.partial_bytes = 0
         self.records = 0

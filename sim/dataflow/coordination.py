@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, assert_never
 from models.barriers.barrier import Barrier
 from models.barriers.reason import FailureReason
 from models.coordinator import events as ev
-from models.coordinator.coordinator import CheckpointCoordinator
 from models.coordinator.parameters import CoordinatorParameters
 from models.coordinator.plan import Plan, Vertex, plan_checkpoint
 from sim.dataflow.kinds import Kind
 
 if TYPE_CHECKING:
+    from models.coordinator.coordinator import CheckpointCoordinator
     from scenarios.dataflow import CheckpointTable
-    from sim.dataflow.snapshots import Part
+    from sim.dataflow.part import Part
     from sim.dataflow.task import Task
     from sim.dataflow.world import DataflowWorld
     from sim.kernel import Timer
@@ -73,7 +73,9 @@ class Coordination:
         self._world = world
         self._env = world.env
         self._entity = world.env.entity("coordinator")
-        self._core = CheckpointCoordinator(coordinator_parameters(world.model.checkpoint))
+        self._core: CheckpointCoordinator = world.protocol.coordinator(
+            coordinator_parameters(world.model.checkpoint)
+        )
         self._timers: dict[tuple[int, int], Timer] = {}
         self._finished: dict[int, None] = {}
         self._data_ended = 0

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from models.barriers import subtask_events as sub
+from models.barriers import writer_events as wr
 from models.barriers.barrier import Barrier, EndOfData
-from models.lifecycle import StopMode, TaskKind, TaskLifecycle, TaskParameters
+from models.lifecycle import StopMode, TaskKind, TaskLifecycle, TaskParameters, TaskState
 from models.lifecycle import effects as do
 from models.lifecycle import events as on
 from sim.dataflow.states import State
@@ -34,6 +36,7 @@ class Ending:
         self.closed = False
         self._task = task
         self._barrier: Barrier | None = None
+        self._held: list[do.Effect] = []
         self._core = TaskLifecycle(
             TaskParameters(
                 kind=TaskKind.NON_SOURCE if task.gates else TaskKind.SOURCE,
@@ -79,8 +82,7 @@ class Ending:
         if len(self.ended_channels) < len(task.channels):
             task.alignment.take_rpc(barrier)
             return
-        delay = max(0, task.env.now - barrier.timestamp_ns)
-        task.snapshots.triggered(barrier, delay)
+        task.snapshots.triggered_whole(barrier)
 
     def notify_complete(self, checkpoint: int) -> None:
         """Take the word that a checkpoint is complete."""
@@ -93,7 +95,7 @@ class Ending:
             self._task.post(self._aborted, checkpoint, latest_completed)
 
     def _aborted(self, checkpoint: int, latest_completed: int | None) -> None:
-        self._task.snapshots.abort(checkpoint)
+        self._task.snapshots.step(sub.AbortNotified(checkpoint))
         self._step(on.CheckpointAborted(checkpoint, latest_completed))
 
     def acknowledged(self, outlet: int) -> None:
@@ -101,10 +103,26 @@ class Ending:
         self._step(on.EndOfDataAcknowledged(outlet))
 
     def _step(self, event: on.Event) -> None:
-        for effect in self._core.step(event):
-            self._carry_out(effect)
+        self._carry_out_all(self._core.step(event))
         if self.closed:
             self._task.do_last_mail()
+
+    def writes_settled(self) -> None:
+        """Go on with closing, if it waited for files that were still being written."""
+        if self._held:
+            held, self._held = self._held, []
+            self._carry_out_all(held)
+            if self.closed:
+                self._task.do_last_mail()
+
+    def _carry_out_all(self, effects: list[do.Effect]) -> None:
+        """Carry out effects in order; a task closes only when all its files are written."""
+        for place, effect in enumerate(effects):
+            closes = isinstance(effect, do.StateChanged) and effect.state is TaskState.CLOSED
+            if closes and self._task.snapshots.core.running:
+                self._held = effects[place:]
+                return
+            self._carry_out(effect)
 
     def _carry_out(self, effect: do.Effect) -> None:
         task = self._task
@@ -152,5 +170,6 @@ class Ending:
             task.world.coordination.data_ended(task)
         if effect.state.name == "CLOSED":
             self.closed = True
+            task.file.step(wr.SubtaskReleased(task.subtask))
             task.enter(State.ENDED)
             task.world.coordination.task_closed(task)

@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from models.barriers.barrier import NetworkEvent
-from models.barriers.subpartition import Subpartition
 from sim.dataflow.segment import Segment, Slice
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ class Outlet:
         self.owner = owner
         self.writer = writer
         self.channel = channel
-        self.core = Subpartition(len(owner.outlets), owner.outbox)
+        self.core = owner.world.protocol.subpartition(len(owner.outlets), owner.outbox)
         self.taken_bytes = 0
         self.taken_records = 0
         self.link: Link
@@ -67,6 +66,11 @@ class Outlet:
     def add_event(self, event: NetworkEvent) -> None:
         """Put an event in; every segment has been closed before."""
         if self.core.add_event(event) and not self.core.blocked:
+            self.link.pump()
+
+    def pump(self) -> None:
+        """Let what stands in the queue travel."""
+        if not self.core.blocked:
             self.link.pump()
 
     def finish(self) -> None:

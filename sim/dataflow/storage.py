@@ -3,7 +3,8 @@
 A file costs a core some work, for itself and for its bytes.  A limited file system lets each chunk
 wait its share besides.  The limiter waits in steps of at least `limiter_step_ns`, and each step
 overshoots a little, so the rate reached is below the nominal one; where several streams share one
-limit the others go on during an overshoot, so that less is lost.
+limit the others go on during an overshoot, so that less is lost.  Some files are created late, some
+turn out at their end to be unwritable; a file that is given up takes no more of a shared limit.
 """
 
 from __future__ import annotations
@@ -50,15 +51,31 @@ class Limiter:
         return wait / (self._chunks * self._chunk_bytes)
 
 
-class _Stream:
-    """A file under way: bytes still to be written, and what happens then."""
+class Upload:
+    """A file under way: bytes still to be written, and what happens then.
 
-    __slots__ = ("arguments", "done", "left")
+    fails: whether it turns out at its end that it could not be written.
+    """
 
-    def __init__(self, size: int, done: Callable[..., object], arguments: tuple[Any, ...]) -> None:
+    __slots__ = ("_arguments", "_done", "cancelled", "fails", "left")
+
+    def __init__(
+        self, size: int, done: Callable[..., object], arguments: tuple[Any, ...], *, fails: bool
+    ) -> None:
         self.left = float(size)
-        self.done = done
-        self.arguments = arguments
+        self.fails = fails
+        self.cancelled = False
+        self._done = done
+        self._arguments = arguments
+
+    def cancel(self) -> None:
+        """Write no more; nobody hears of it."""
+        self.cancelled = True
+
+    def end(self) -> None:
+        """Tell whoever waits that the file is whole, or that it could not be written."""
+        if not self.cancelled:
+            self._done(*self._arguments, failed=self.fails)
 
 
 class Storage:
@@ -77,53 +94,43 @@ class Storage:
         self._table = table
         self._entity = env.entity("storage")
         self._draws = env.stream("storage")
+        self._failures = env.stream("storage failures")
         rate = table.write_bytes_per_s
         self._limiter = None if rate is None else Limiter(rate, constants)
-        self._streams: list[_Stream] = []
+        self._streams: list[Upload] = []
         self._updated_ns = 0
         self._timer = env.timer(Kind.STORAGE, self._entity, self._advance)
 
-    def save(self, size: int, work: Work, done: Callable[..., object], *arguments: Any) -> None:
-        """Write a file of `size` bytes and call `done(*arguments)` when it is whole."""
-        delay = self._table.create_latency_ns
-        if self._table.tail_ratio and self._draws.chance(self._table.tail_ratio):
-            delay += self._draws.exponential_ns(self._table.tail_latency_ns)
+    def save(self, size: int, work: Work, done: Callable[..., object], *arguments: Any) -> Upload:
+        """Write a file of `size` bytes and call `done(*arguments, failed=...)` at its end."""
+        table = self._table
+        delay = table.create_latency_ns
+        if table.tail_ratio and self._draws.chance(table.tail_ratio):
+            delay += self._draws.exponential_ns(table.tail_latency_ns)
+        fails = bool(table.failure_ratio) and self._failures.chance(table.failure_ratio)
+        upload = Upload(size, done, arguments, fails=fails)
         cost = work.file_ns + work.per_mb_ns * size // _MB
-        if self._limiter is None:
-            self._env.call_in(
-                delay,
-                Kind.STORAGE,
-                self._entity,
-                self._cores.run,
-                cost,
-                self._entity,
-                done,
-                *arguments,
-            )
-            return
-        self._env.call_in(
-            delay,
-            Kind.STORAGE,
-            self._entity,
-            self._cores.run,
-            cost,
-            self._entity,
-            self._limited,
-            self._limiter,
-            size,
-            done,
-            arguments,
-        )
+        self._env.call_in(delay, Kind.STORAGE, self._entity, self._created, upload, cost)
+        return upload
 
-    def _limited(
-        self, limiter: Limiter, size: int, done: Callable[..., object], arguments: tuple[Any, ...]
-    ) -> None:
+    def _created(self, upload: Upload, cost_ns: int) -> None:
+        if upload.cancelled:
+            return
+        entity, limiter = self._entity, self._limiter
+        if limiter is None:
+            self._cores.run(cost_ns, entity, upload.end)
+        else:
+            self._cores.run(cost_ns, entity, self._limited, limiter, upload)
+
+    def _limited(self, limiter: Limiter, upload: Upload) -> None:
+        if upload.cancelled:
+            return
         if not self._table.shared_limit:
-            delay = round(size * limiter.ns_per_byte(1))
-            self._env.call_in(delay, Kind.STORAGE, self._entity, done, *arguments)
+            delay = round(upload.left * limiter.ns_per_byte(1))
+            self._env.call_in(delay, Kind.STORAGE, self._entity, upload.end)
             return
         self._account(limiter)
-        self._streams.append(_Stream(size, done, arguments))
+        self._streams.append(upload)
         self._arm(limiter)
 
     def _account(self, limiter: Limiter) -> None:
@@ -133,6 +140,7 @@ class Storage:
             for stream in self._streams:
                 stream.left -= share
         self._updated_ns = now
+        self._streams = [stream for stream in self._streams if not stream.cancelled]
 
     def _advance(self) -> None:
         if self._limiter is None:
@@ -142,7 +150,7 @@ class Storage:
         self._streams = [stream for stream in self._streams if stream.left >= 1.0]
         self._arm(self._limiter)
         for stream in whole:
-            stream.done(*stream.arguments)
+            stream.end()
 
     def _arm(self, limiter: Limiter) -> None:
         count = len(self._streams)

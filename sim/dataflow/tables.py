@@ -16,7 +16,7 @@ from sim.rows import CheckpointRow, RunResult, TaskCheckpointRow, TaskRow
 
 if TYPE_CHECKING:
     from sim.dataflow.coordination import CheckpointRecord
-    from sim.dataflow.snapshots import Part
+    from sim.dataflow.part import Part
     from sim.dataflow.task import Task
     from sim.dataflow.world import DataflowWorld
     from sim.world import RunSpec

@@ -26,6 +26,7 @@ from sim.dataflow.states import State
 if TYPE_CHECKING:
     from models.barriers.network import NetworkEffect
     from sim.dataflow.alignment import Alignment
+    from sim.dataflow.channel_files import ChannelFile
     from sim.dataflow.ending import Ending
     from sim.dataflow.gate import Gate
     from sim.dataflow.outlet import Element, Outlet
@@ -62,6 +63,7 @@ class Task:
         self.alignment: Alignment
         self.snapshots: Snapshots
         self.ending: Ending
+        self.file: ChannelFile
         self.mail: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
         self.state = State.IDLE
         self.processed = 0
@@ -264,6 +266,11 @@ class Task:
         """
         self._paused_for = (function, arguments)
         self.world.cores.run(cost_ns, self.entity, self._pause_over)
+
+    def stand_still(self, time_ns: int, function: Callable[..., object], *arguments: Any) -> None:
+        """Do nothing else for so long, then call the function and go on; as `pause` otherwise."""
+        self._paused_for = (function, arguments)
+        self.env.call_in(time_ns, Kind.STORAGE, self.entity, self._pause_over)
 
     def _pause_over(self) -> None:
         self._call_paused()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from models.barriers.factory import make_handler
 from models.barriers.interface import handler_kind
 from scenarios.dataflow import DataflowModel
 from sim.dataflow.alignment import Alignment
-from sim.dataflow.channel_files import ChannelFiles
+from sim.dataflow.channel_files import make_files
 from sim.dataflow.constants import CONSTANTS, Constants
 from sim.dataflow.coordination import Coordination
 from sim.dataflow.cores import Cores
@@ -23,6 +22,8 @@ from sim.dataflow.states import State
 from sim.dataflow.storage import Storage
 from sim.dataflow.task import Task
 from sim.kernel import Environment
+from sim.protocol_cores import RIGHT
+from sim.protocol_cores import Cores as ProtocolCores
 
 _ENOUGH_CORES = 1024
 
@@ -31,6 +32,7 @@ class DataflowWorld:
     """One run of one job.
 
     tasks: all subtasks, by number; ended: whether the job is over or has shown what was wanted.
+    protocol: makes the cores that decide about checkpoints.
     """
 
     def __init__(
@@ -39,11 +41,13 @@ class DataflowWorld:
         model: DataflowModel,
         constants: Constants = CONSTANTS,
         mechanisms: Mechanisms = MECHANISMS,
+        protocol: ProtocolCores = RIGHT,
     ) -> None:
         self.env = env
         self.model = model
         self.constants = constants
         self.mechanisms = mechanisms
+        self.protocol = protocol
         self.record_bytes = model.network.record_bytes
         self.tasks: list[Task] = []
         self.ended = False
@@ -51,7 +55,6 @@ class DataflowWorld:
         cores = constants.cores if mechanisms.shared_cores else _ENOUGH_CORES
         self.cores = Cores(env, cores)
         self.storage = Storage(env, self.cores, model.storage, constants)
-        self.channel_files = ChannelFiles(self)
         self.graph = Graph(self)
         self.coordination = Coordination(self)
         self.sampling = Sampling(self)
@@ -79,15 +82,24 @@ class DataflowWorld:
 
     def _equip(self) -> None:
         """Give every task what it needs besides its channels."""
-        table = self.model.checkpoint
-        kind = handler_kind(exactly_once=table.exactly_once, unaligned_enabled=table.unaligned)
+        checkpoint = self.model.checkpoint
+        kind = handler_kind(
+            exactly_once=checkpoint.exactly_once, unaligned_enabled=checkpoint.unaligned
+        )
         sizes = state_sizes(self.model)
-        for task in self.tasks:
-            self.channel_files.register(task)
-            task.snapshots = Snapshots(task, state_bytes=sizes[task.name][task.subtask])
+        copying = {operator.name: operator.snapshot_sync_ns for operator in self.model.operators}
+        for task, file in zip(self.tasks, make_files(self), strict=True):
+            task.file = file
+            task.snapshots = Snapshots(
+                task,
+                state_bytes=sizes[task.name][task.subtask],
+                sync_ns=copying.get(task.name, 0),
+            )
             task.ending = Ending(task)
             if task.gates:
-                handler = make_handler(kind, len(task.channels), gates=len(task.gates))
+                handler = self.protocol.handler(
+                    kind, len(task.channels), gates=len(task.gates), after_finish=True
+                )
                 task.alignment = Alignment(task, handler)
             for writer in task.writers:
                 writer.pool.on_available = task.output_available

@@ -15,7 +15,7 @@ from sim.validate.statistics import stats
 
 if TYPE_CHECKING:
     from sim.dataflow.coordination import CheckpointRecord
-    from sim.dataflow.snapshots import Part
+    from sim.dataflow.part import Part
     from sim.dataflow.world import DataflowWorld
 
 _MS = 1_000_000
