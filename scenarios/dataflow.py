@@ -275,6 +275,11 @@ class DataflowModel:
         "callbacks", Engine, says="the driver", source="assumption: the fast one"
     )
 
+    @property
+    def vertices(self) -> tuple[SourceTable | OperatorTable, ...]:
+        """Return sources and operators, as faults name them."""
+        return (*self.sources, *self.operators)
+
     def problems(self) -> list[Problem]:
         """Return what does not fit together."""
         found = self._name_problems()

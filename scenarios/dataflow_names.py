@@ -1,17 +1,50 @@
-"""Names of the situations that runs of a dataflow job can be asked to reach."""
+"""The rare situations and the properties of dataflow jobs, by name."""
 
 from __future__ import annotations
 
 GOALS: tuple[str, ...] = (
     "overtook_buffers",
+    "overtook_ten_buffers",
     "timed_out_in_input",
     "timed_out_in_output",
+    "cancelled_by_announcement_only",
+    "subsumed",
     "credit_starvation",
     "overdraft_used",
     "debloat_changed_size",
     "back_pressured",
     "end_of_data",
     "expired",
+    "declined",
     "state_failed",
     "channel_state_failed",
+    "late_acknowledgement",
+    "triggered_by_remote_call_below_finished",
+)
+
+PROPERTIES: tuple[str, ...] = (
+    "every_record_is_somewhere",
+    "order_is_kept",
+    "checkpoint_holds_what_is_in_flight",
+    "aligned_holds_nothing_in_flight",
+    "ordered_edges_hold_nothing_in_flight",
+    "reported_bytes_are_true",
+    "pools_stay_within_bounds",
+    "credits_stay_within_bounds",
+    "blocked_senders_send_nothing",
+    "senders_are_resumed_once",
+    "no_channel_stays_blocked",
+    "alignment_figures_are_sane",
+    "triggered_and_aborted_once",
+    "triggered_ids_increase",
+    "tasks_fail_for_a_cause",
+    "single_channel_keeps_the_clock",
+    "writes_are_answered_once",
+    "pending_within_limit",
+    "ended_checkpoints_stay_ended",
+    "completed_ids_increase",
+    "notified_after_completion",
+    "checkpoint_ends_in_time",
+    "periodic_triggers_go_on",
+    "job_makes_progress",
 )

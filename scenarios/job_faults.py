@@ -22,21 +22,23 @@ class _Vertex(Protocol):
     def parallelism(self) -> int: ...
 
 
-class _Job(Protocol):
+class JobModel(Protocol):
     """What a fault needs to know of a job."""
 
     @property
-    def vertices(self) -> tuple[_Vertex, ...]: ...
+    def vertices(self) -> tuple[_Vertex, ...]:
+        """Return its vertices."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _AtSubtask:
+class AtSubtask:
     """A fault of one subtask."""
 
     vertex: str = name(REQUIRED, says="vertex concerned", source=_PLAN)
     subtask: int = count(0, unit="index", says="subtask concerned, from 0", source=_PLAN)
 
-    def problems_in(self, model: _Job) -> list[Problem]:
+    def problems_in(self, model: JobModel) -> list[Problem]:
         """Return what does not fit the job."""
         found = next((v for v in model.vertices if v.name == self.vertex), None)
         if found is None:
@@ -48,35 +50,35 @@ class _AtSubtask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrashTask(_AtSubtask):
+class CrashTask(AtSubtask):
     """A subtask fails at an instant; the job restarts from its latest completed checkpoint."""
 
     at_ns: int = duration_ns(REQUIRED, says="instant of the failure", source=_PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrashAtCheckpoint(_AtSubtask):
+class CrashAtCheckpoint(AtSubtask):
     """A subtask fails right after it has taken its snapshot of a checkpoint."""
 
     checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailSnapshot(_AtSubtask):
+class FailSnapshot(AtSubtask):
     """A subtask's asynchronous snapshot fails, so the checkpoint is declined."""
 
     checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailChannelState(_AtSubtask):
+class FailChannelState(AtSubtask):
     """The file that a subtask writes in-flight data to breaks, for all that share it."""
 
     checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DelayAcknowledgement(_AtSubtask):
+class DelayAcknowledgement(AtSubtask):
     """A subtask's acknowledgement of a checkpoint comes late."""
 
     checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
@@ -84,14 +86,14 @@ class DelayAcknowledgement(_AtSubtask):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoseNotification(_AtSubtask):
+class LoseNotification(AtSubtask):
     """A subtask never hears that a checkpoint is complete."""
 
     checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DelayNotification(_AtSubtask):
+class DelayNotification(AtSubtask):
     """A subtask hears late that a checkpoint is complete."""
 
     checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
@@ -99,7 +101,7 @@ class DelayNotification(_AtSubtask):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DelayTrigger(_AtSubtask):
+class DelayTrigger(AtSubtask):
     """The trigger of a checkpoint reaches a subtask late."""
 
     checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
@@ -107,7 +109,7 @@ class DelayTrigger(_AtSubtask):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StallTask(_AtSubtask):
+class StallTask(AtSubtask):
     """A subtask's thread stands still for a while."""
 
     at_ns: int = duration_ns(REQUIRED, says="instant of the stall", source=_PLAN)

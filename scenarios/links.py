@@ -6,7 +6,9 @@ from scenarios import composed_names, store_names
 from scenarios.composed import Pipeline
 from scenarios.composed_faults import COMPOSED_FAULTS
 from scenarios.dataflow import DataflowModel
+from scenarios.dataflow_faults import DATAFLOW_FAULTS
 from scenarios.dataflow_names import GOALS as DATAFLOW_GOALS
+from scenarios.dataflow_names import PROPERTIES as DATAFLOW_PROPERTIES
 from scenarios.job_faults import JOB_FAULTS
 from scenarios.job_names import GOALS as JOB_GOALS
 from scenarios.job_names import PROPERTIES as JOB_PROPERTIES
@@ -34,7 +36,9 @@ _ALL: tuple[Link, ...] = (
         says="a dataflow job: barriers, buffers and state in flight between its tasks",
         key="dataflow",
         model=DataflowModel,
+        faults=DATAFLOW_FAULTS,
         goals=DATAFLOW_GOALS,
+        properties=DATAFLOW_PROPERTIES,
     ),
     Link(
         name="barrier_protocol",

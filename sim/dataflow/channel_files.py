@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, assert_never
 from models.barriers import subtask_events as sub
 from models.barriers import writer_events as do
 from models.barriers.writer import group_of
+from scenarios.dataflow_faults import SlowFile
+from scenarios.job_faults import FailChannelState
 
 if TYPE_CHECKING:
     from models.barriers.writer import SharedStateWriter
@@ -33,6 +35,9 @@ class ChannelFile:
 
     def step(self, event: do.WriterEvent) -> None:
         """Give the writer an event and carry out what it wants."""
+        if isinstance(event, do.WriteStarted):
+            task = self._tasks[event.subtask]
+            self._world.account.write_started(task, event.checkpoint)
         for effect in self._core.step(event):
             match effect:
                 case do.OpenStream() | do.WriteBytes():
@@ -53,21 +58,29 @@ class ChannelFile:
     def _answer(
         self, subtask: int, event: sub.ChannelStateWritten | sub.ChannelStateFailed
     ) -> None:
-        self._tasks[subtask].snapshots.step(event)
+        task = self._tasks[subtask]
+        self._world.account.write_answered(task, event.checkpoint)
+        task.snapshots.step(event)
 
     def _store(self, checkpoint: int, size: int) -> None:
-        world = self._world
+        world, faults, tasks = self._world, self._world.faults, self._tasks.values()
+        fails = any(faults.strikes(FailChannelState, task, checkpoint) for task in tasks)
         if size <= world.model.storage.inline_threshold_bytes:
-            self.step(do.StreamStored(checkpoint))
+            self._stored(checkpoint, failed=fails)
             return
         world.coordination.note_file(checkpoint, size)
         storage = world.storage
         self._uploads[checkpoint] = storage.save(
-            size, storage.channel_state, self._stored, checkpoint
+            size,
+            storage.channel_state,
+            self._stored,
+            checkpoint,
+            late_ns=max(faults.delay_ns(SlowFile, task, checkpoint) for task in tasks),
+            fails=fails,
         )
 
     def _stored(self, checkpoint: int, *, failed: bool) -> None:
-        del self._uploads[checkpoint]
+        self._uploads.pop(checkpoint, None)
         if failed:
             self._world.env.goals.reach("channel_state_failed")
         self.step(do.StreamFailed(checkpoint) if failed else do.StreamStored(checkpoint))

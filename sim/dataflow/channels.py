@@ -108,7 +108,10 @@ class RemoteChannel:
                 segment, element.segment = element.segment, None
                 if segment is not None:
                     outlet.release(segment)
-            self.wire.forward(self._arrive, element, core.backlog)
+            self._send(element, core.backlog)
+
+    def _send(self, element: Element, backlog: int) -> None:
+        self.wire.forward(self._arrive, element, backlog)
 
     def announce_backlog(self) -> None:
         """Tell the receiver that data waits without credit."""

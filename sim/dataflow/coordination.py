@@ -18,6 +18,13 @@ from models.barriers.reason import FailureReason
 from models.coordinator import events as ev
 from models.coordinator.parameters import CoordinatorParameters
 from models.coordinator.plan import Plan, Vertex, plan_checkpoint
+from scenarios.dataflow_faults import LoseAcknowledgement, LoseTrigger, RefuseTrigger
+from scenarios.job_faults import (
+    DelayAcknowledgement,
+    DelayNotification,
+    DelayTrigger,
+    LoseNotification,
+)
 from sim.dataflow.kinds import Kind
 
 if TYPE_CHECKING:
@@ -94,12 +101,15 @@ class Coordination:
 
     def acknowledge(self, task: Task, part: Part) -> None:
         """Send the acknowledgement of a task."""
-        constants = self._world.constants
+        constants, faults = self._world.constants, self._world.faults
+        checkpoint = part.barrier.checkpoint
+        if faults.strikes(LoseAcknowledgement, task, checkpoint):
+            return
         self._world.cores.run(
             constants.acknowledge_cost_ns,
             task.entity,
             self._later,
-            constants.rpc_ns,
+            constants.rpc_ns + faults.delay_ns(DelayAcknowledgement, task, checkpoint),
             self._acknowledged,
             task,
             part,
@@ -108,7 +118,10 @@ class Coordination:
     def _acknowledged(self, task: Task, part: Part) -> None:
         checkpoint = part.barrier.checkpoint
         record = self.records[checkpoint]
-        record.parts[task.number] = (part, self._env.now)
+        if record.status == "pending":
+            record.parts[task.number] = (part, self._env.now)
+        else:
+            self._env.goals.reach("late_acknowledgement")
         self._env.trace.record(
             "acknowledged", task.entity, checkpoint, part.persisted_bytes, part.state_bytes
         )
@@ -124,6 +137,7 @@ class Coordination:
 
     def _declined(self, task: Task, checkpoint: int, reason: FailureReason) -> None:
         self._env.trace.record("declined", task.entity, checkpoint, reason.value)
+        self._env.goals.reach("declined")
         self._step(ev.Declined(self._env.now, checkpoint, task.number, reason))
 
     def data_ended(self, task: Task) -> None:
@@ -188,11 +202,13 @@ class Coordination:
             case ev.CheckpointFailed(checkpoint, reason):
                 self._fail(checkpoint, reason)
             case ev.NotifyComplete(checkpoint):
+                self._world.account.notified(self.records[checkpoint])
                 for task in self._running():
-                    self._send(task, task.ending.notify_complete, checkpoint)
+                    self._notify(task, checkpoint, task.ending.notify_complete, checkpoint)
             case ev.NotifyAborted(checkpoint, latest_completed):
                 for task in self._running():
-                    self._send(task, task.ending.notify_aborted, checkpoint, latest_completed)
+                    function = task.ending.notify_aborted
+                    self._notify(task, checkpoint, function, checkpoint, latest_completed)
             case ev.DiscardCheckpoint(checkpoint):
                 self._discard(checkpoint)
             case ev.FailJob(_, reason):
@@ -209,11 +225,22 @@ class Coordination:
     def _running(self) -> list[Task]:
         return [task for task in self._world.tasks if task.number not in self._finished]
 
-    def _send(self, task: Task, function: Callable[..., object], *arguments: Any) -> None:
+    def _notify(
+        self, task: Task, checkpoint: int, function: Callable[..., object], *arguments: Any
+    ) -> None:
+        """Tell a task how a checkpoint has ended."""
+        faults = self._world.faults
+        if not faults.strikes(LoseNotification, task, checkpoint):
+            late_ns = faults.delay_ns(DelayNotification, task, checkpoint)
+            self._send(task, late_ns, function, *arguments)
+
+    def _send(
+        self, task: Task, late_ns: int, function: Callable[..., object], *arguments: Any
+    ) -> None:
         """Deliver a message to a task: the way there, and its handling on a core."""
         constants = self._world.constants
         self._env.call_in(
-            constants.rpc_ns,
+            constants.rpc_ns + late_ns,
             Kind.COORDINATOR,
             task.entity,
             self._world.cores.run,
@@ -243,17 +270,30 @@ class Coordination:
     def _trigger(self, barrier: Barrier, tasks: tuple[int, ...]) -> None:
         checkpoint = barrier.checkpoint
         awaited = self._core.awaited(checkpoint)
-        self.records[checkpoint] = CheckpointRecord(checkpoint, self._env.now, awaited)
+        record = CheckpointRecord(checkpoint, self._env.now, awaited)
+        self.records[checkpoint] = record
         self._env.trace.record("triggered", self._entity, checkpoint, barrier.kind.name)
+        self._world.account.triggered(record)
+        faults = self._world.faults
         for number in tasks:
             task = self._world.tasks[number]
-            self._send(task, task.ending.trigger, barrier)
+            if faults.strikes(LoseTrigger, task, checkpoint):
+                continue
+            late_ns = faults.delay_ns(DelayTrigger, task, checkpoint)
+            if faults.strikes(RefuseTrigger, task, checkpoint):
+                self._send(task, late_ns, self._refuse, task, checkpoint)
+            else:
+                self._send(task, late_ns, task.ending.trigger, barrier)
+
+    def _refuse(self, task: Task, checkpoint: int) -> None:
+        self.decline(task, checkpoint, FailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY)
 
     def _stored(self, checkpoint: int) -> None:
         self._step(ev.Stored(self._env.now, checkpoint))
 
     def _complete(self, checkpoint: int, duration_ns: int) -> None:
         record = self.records[checkpoint]
+        self._world.account.completed(record)
         record.status = "completed"
         record.duration_ns = duration_ns
         record.ended_ns = self._env.now
@@ -265,6 +305,7 @@ class Coordination:
 
     def _fail(self, checkpoint: int, reason: FailureReason) -> None:
         record = self.records[checkpoint]
+        self._world.account.failed(record)
         expired = reason is FailureReason.CHECKPOINT_EXPIRED
         record.status = "expired" if expired else "failed"
         record.reason = reason.value
@@ -272,6 +313,8 @@ class Coordination:
         self._env.trace.record("failed", self._entity, checkpoint, reason.value)
         if expired:
             self._env.goals.reach("expired")
+        if reason is FailureReason.CHECKPOINT_SUBSUMED:
+            self._env.goals.reach("subsumed")
 
     def _discard(self, checkpoint: int) -> None:
         record = self.records.get(checkpoint)

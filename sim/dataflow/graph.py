@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from models.coordinator.debloater import DebloatParameters
 from models.coordinator.plan import Edge, Pattern
 from scenarios.dataflow import Engine, InputTable, OperatorTable, Partitioner, SourceTable
-from sim.dataflow.channels import LocalChannel, RemoteChannel
 from sim.dataflow.gate import Gate
 from sim.dataflow.outlet import Outlet
-from sim.dataflow.pool import OutputPool
 from sim.dataflow.reference import ReferenceSource, ReferenceTask, ReferenceWriter
 from sim.dataflow.routing import RandomRoute, RoundRobinRoute, Route, SingleRoute
 from sim.dataflow.source import Source
@@ -130,7 +128,10 @@ class Graph:
         broadcast = edge.partitioner is Partitioner.BROADCAST
         # A pool has at least one buffer more than there are channels, or the task could not go on.
         # A broadcast writes each buffer once for all channels; no limit per channel applies.
-        pool = OutputPool(
+        pool = self._world.account.pool(
+            f"{up.entity.name}>{name}",
+            record_bytes=network.record_bytes,
+            least_segment_bytes=min(network.segment_bytes, DebloatParameters().min_bytes),
             size=max(channels + 1, channels * network.exclusive_buffers + network.floating_buffers),
             channels=1 if broadcast else channels,
             max_per_channel=_NO_LIMIT if broadcast else network.max_buffers_per_channel,
@@ -138,8 +139,10 @@ class Graph:
             stops_early=self._world.mechanisms.stops_early,
         )
         make = ReferenceWriter if self._reference else Writer
+        route = self._route(edge.partitioner, up, name, channels)
+        self._world.account.route(up, route, channels=1 if broadcast else channels)
         return make(
-            self._route(edge.partitioner, up, name, channels),
+            route,
             pool,
             record_bytes=network.record_bytes,
             segment_bytes=network.segment_bytes,
@@ -154,7 +157,7 @@ class Graph:
         entity = self._env.entity(name, down.subtask)
         placement = self._world.placement
         if placement.task_manager(up) == placement.task_manager(down):
-            gate.channels.append(LocalChannel(self._env, entity, outlet, gate))
+            gate.channels.append(self._world.account.local(self._env, entity, outlet, gate))
             return
         network = self._model.network
         wire = Wire(
@@ -164,7 +167,8 @@ class Graph:
             jitter_ns=network.jitter_ns,
             send_ns=network.send_ns,
         )
-        gate.channels.append(RemoteChannel(outlet, gate, wire, exclusive=network.exclusive_buffers))
+        exclusive = network.exclusive_buffers
+        gate.channels.append(self._world.account.remote(outlet, gate, wire, exclusive=exclusive))
 
     def _route(self, partitioner: Partitioner, up: Task, name: str, channels: int) -> Route:
         if channels == 1 or partitioner in (Partitioner.BROADCAST, Partitioner.GLOBAL):

@@ -29,6 +29,10 @@ class Route(Protocol):
         """Return the channels of the next `count` records."""
         ...
 
+    def again(self) -> Route:
+        """Return a route that begins where this one began."""
+        ...
+
 
 class SingleRoute:
     """Every record takes the same channel (forward, global, a key that stays where it is)."""
@@ -40,12 +44,17 @@ class SingleRoute:
         """Return the channels of the next `count` records."""
         return np.full(count, self._channel, dtype=np.int16)
 
+    def again(self) -> SingleRoute:
+        """Return a route that begins where this one began."""
+        return SingleRoute(self._channel)
+
 
 class RoundRobinRoute:
     """Records take the channels in turn (rebalance, rescale), beginning anywhere."""
 
     def __init__(self, channels: int, start: int) -> None:
         self._width = channels
+        self._start = start
         self._next = start % channels
 
     def block(self, count: int) -> Channels:
@@ -53,6 +62,10 @@ class RoundRobinRoute:
         picks = np.arange(self._next, self._next + count) % self._width
         self._next = (self._next + count) % self._width
         return picks.astype(np.int16)
+
+    def again(self) -> RoundRobinRoute:
+        """Return a route that begins where this one began."""
+        return RoundRobinRoute(self._width, self._start)
 
 
 class RandomRoute:
@@ -63,6 +76,7 @@ class RandomRoute:
     """
 
     def __init__(self, weights: Sequence[int], *, seed: int, name: str) -> None:
+        self._made_of = (weights, seed, name)
         entropy = blake2b(f"{seed}\0{name}".encode(), digest_size=16).digest()
         self._bits = PCG64(SeedSequence(int.from_bytes(entropy, "big")))
         self._width = np.uint64(len(weights))
@@ -77,3 +91,8 @@ class RandomRoute:
         drawn = (high * self._bounds[-1]) >> np.uint64(32)
         picks: Channels = np.searchsorted(self._bounds, drawn, side="right").astype(np.int16)
         return picks
+
+    def again(self) -> RandomRoute:
+        """Return a route that begins where this one began."""
+        weights, seed, name = self._made_of
+        return RandomRoute(weights, seed=seed, name=name)

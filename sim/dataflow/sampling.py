@@ -34,6 +34,7 @@ class Sampling:
 
     def _sample(self) -> None:
         self.count += 1
+        self._world.account.look()
         for task in self._world.tasks:
             self.inputs[task.number] += queued_before(task)
             self.outputs[task.number] += queued_behind(task)

@@ -26,6 +26,8 @@ from models.barriers.network import (
     PersistOutput,
     ResumeSender,
 )
+from scenarios.dataflow_faults import SlowFile
+from scenarios.job_faults import FailSnapshot
 from sim.dataflow.kinds import Kind
 from sim.dataflow.part import Part
 from sim.dataflow.segment import Slice
@@ -33,6 +35,7 @@ from sim.dataflow.segment import Slice
 if TYPE_CHECKING:
     from models.barriers.network import NetworkEffect
     from models.barriers.subtask import SubtaskCheckpoints
+    from sim.dataflow.channels import Channel
     from sim.dataflow.storage import Upload
     from sim.dataflow.task import Task
     from sim.kernel import Timer
@@ -42,6 +45,10 @@ BUFFER_HEADER_BYTES = 4
 
 Source: Apache Flink 1.20.3, ChannelStateSerializerImpl; measured sizes have it.
 """
+
+
+# How many buffers are many, for the goal of that name.
+_MANY = 10
 
 
 class Snapshots:
@@ -71,6 +78,7 @@ class Snapshots:
 
     def triggered(self, barrier: Barrier, start_delay_ns: int) -> None:
         """Take the snapshot now."""
+        self._world.account.snapshot(self._task, barrier, start_delay_ns)
         self._part(barrier.unforced()).start_delay_ns = start_delay_ns
         self._task.pause(self._world.constants.barrier_cost_ns, self._begin, barrier)
 
@@ -81,6 +89,7 @@ class Snapshots:
 
     def aligned(self, checkpoint: int, duration_ns: int, size: int) -> None:
         """Take the figures of the alignment."""
+        self._world.account.measured(self._task, checkpoint, duration_ns, size)
         part = self.parts.get(checkpoint)
         if part is not None:
             part.alignment_ns = duration_ns
@@ -136,8 +145,9 @@ class Snapshots:
                 upload = self._uploads.pop(checkpoint, None)
                 if upload is not None:
                     upload.cancel()
-            case sub.AcknowledgeCheckpoint(checkpoint):
+            case sub.AcknowledgeCheckpoint(checkpoint, size, unaligned):
                 part = self.parts[checkpoint]
+                self._world.account.acknowledged(task, part, size, unaligned=unaligned)
                 part.acknowledged_ns = self._env.now
                 self._world.coordination.acknowledge(task, part)
             case sub.DeclineCheckpoint(checkpoint, reason):
@@ -157,6 +167,7 @@ class Snapshots:
     def send_barrier(self, barrier: Barrier) -> None:
         """Put the barrier into all outputs, then let it travel."""
         task, part = self._task, self._part(barrier)
+        task.world.account.barrier_sent(task, barrier.checkpoint)
         opened = 0
         over_edge = self._world.protocol.over_edge
         for writer in task.writers:
@@ -169,6 +180,8 @@ class Snapshots:
         self._env.trace.record("sent_barrier", task.entity, barrier.checkpoint, part.overtaken)
         if part.overtaken:
             self._env.goals.reach("overtook_buffers")
+        if part.overtaken >= _MANY:
+            self._env.goals.reach("overtook_ten_buffers")
         self.step(sub.BarrierSent(self._env.now, barrier.checkpoint, opened))
         for outlet in task.outlets:
             outlet.pump()
@@ -219,16 +232,23 @@ class Snapshots:
     # State that is written --------------------------------------------------------------------
 
     def _start_async(self, checkpoint: int) -> None:
-        size = self._state_bytes
+        size, storage, faults = self._state_bytes, self._world.storage, self._world.faults
+        fails = faults.strikes(FailSnapshot, self._task, checkpoint)
         if size <= self._world.model.storage.inline_threshold_bytes:
-            self.step(sub.AsyncPartDone(checkpoint))
+            self._uploaded(checkpoint, failed=fails)
             return
         self._world.coordination.note_file(checkpoint, size)
-        storage = self._world.storage
-        self._uploads[checkpoint] = storage.save(size, storage.state, self._uploaded, checkpoint)
+        self._uploads[checkpoint] = storage.save(
+            size,
+            storage.state,
+            self._uploaded,
+            checkpoint,
+            late_ns=faults.delay_ns(SlowFile, self._task, checkpoint),
+            fails=fails,
+        )
 
     def _uploaded(self, checkpoint: int, *, failed: bool) -> None:
-        del self._uploads[checkpoint]
+        self._uploads.pop(checkpoint, None)
         if failed:
             self._env.goals.reach("state_failed")
         self.step(sub.AsyncPartFailed(checkpoint) if failed else sub.AsyncPartDone(checkpoint))
@@ -238,9 +258,10 @@ class Snapshots:
         for channel in self._task.channels:
             unread = self._task.unread_bytes(channel)
             if unread:
-                self._keep_input(checkpoint, unread)
+                self._keep_input(channel, checkpoint, unread)
 
-    def _keep_input(self, checkpoint: int, size: int) -> None:
+    def _keep_input(self, channel: Channel, checkpoint: int, size: int) -> None:
+        self._world.account.persisted(channel.outlet, checkpoint, size, at_sender=False)
         size += BUFFER_HEADER_BYTES
         self.parts[checkpoint].input_bytes += size
         self._task.file.step(wr.DataAdded(self._task.subtask, checkpoint, size))
@@ -255,12 +276,12 @@ class Snapshots:
 
     def _carry_out_network(self, effect: NetworkEffect) -> None:
         match effect:
-            case PersistInput(_, checkpoint, buffers):
-                part = self.parts[checkpoint]
+            case PersistInput(index, checkpoint, buffers):
+                part, channel = self.parts[checkpoint], self._task.channels[index]
                 for buffer in buffers:
                     if isinstance(buffer, Slice):
                         part.overtaken += 1
-                        self._keep_input(checkpoint, buffer.bytes)
+                        self._keep_input(channel, checkpoint, buffer.bytes)
             case PersistOutput(index, checkpoint, buffers):
                 self._persist_output(index, checkpoint, buffers)
             case OutputStateOpened():
@@ -278,9 +299,10 @@ class Snapshots:
                 assert_never(effect)
 
     def _persist_output(self, outlet: int, checkpoint: int, buffers: Buffers) -> None:
-        part = self.parts[checkpoint]
+        part, sender = self.parts[checkpoint], self._task.outlets[outlet]
         part.unaligned = True
-        for unsent in self._task.outlets[outlet].unsent(buffers):
+        for unsent in sender.unsent(buffers):
+            self._world.account.persisted(sender, checkpoint, unsent, at_sender=True)
             size = unsent + BUFFER_HEADER_BYTES
             part.output_bytes += size
             part.overtaken += 1

@@ -101,13 +101,25 @@ class Storage:
         self._updated_ns = 0
         self._timer = env.timer(Kind.STORAGE, self._entity, self._advance)
 
-    def save(self, size: int, work: Work, done: Callable[..., object], *arguments: Any) -> Upload:
-        """Write a file of `size` bytes and call `done(*arguments, failed=...)` at its end."""
+    def save(
+        self,
+        size: int,
+        work: Work,
+        done: Callable[..., object],
+        *arguments: Any,
+        late_ns: int = 0,
+        fails: bool = False,
+    ) -> Upload:
+        """Write a file of `size` bytes and call `done(*arguments, failed=...)` at its end.
+
+        late_ns: how much later than others it is created; fails: whether it cannot be written.
+        """
         table = self._table
-        delay = table.create_latency_ns
+        delay = table.create_latency_ns + late_ns
         if table.tail_ratio and self._draws.chance(table.tail_ratio):
             delay += self._draws.exponential_ns(table.tail_latency_ns)
-        fails = bool(table.failure_ratio) and self._failures.chance(table.failure_ratio)
+        if table.failure_ratio and self._failures.chance(table.failure_ratio):
+            fails = True
         upload = Upload(size, done, arguments, fails=fails)
         cost = work.file_ns + work.per_mb_ns * size // _MB
         self._env.call_in(delay, Kind.STORAGE, self._entity, self._created, upload, cost)

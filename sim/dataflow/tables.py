@@ -29,10 +29,13 @@ def tables(spec: RunSpec, world: DataflowWorld) -> RunResult:
     records = list(world.coordination.records.values())
     completed = [record for record in records if record.status == "completed"]
     failed = world.coordination.failed
+    error = world.failure
+    if failed is not None:
+        error = f"checkpoints failed in a row, the last: {failed.value}"
     result = spec.result(
         world.env,
-        outcome="completed" if failed is None else "failed",
-        error=None if failed is None else f"checkpoints failed in a row, the last: {failed.value}",
+        outcome="completed" if error is None else "failed",
+        error=error,
         records_produced=sum(t.processed for t in world.tasks if isinstance(t, Source)),
         records_committed=sum(t.processed for t in world.tasks if not t.outlets),
         checkpoints_completed=len(completed),
@@ -46,6 +49,10 @@ def tables(spec: RunSpec, world: DataflowWorld) -> RunResult:
         for number in record.tasks
     ]
     result.tasks = [_task(key, task, world) for task in world.tasks]
+    result.violations = [
+        spec.violation(name, at_ns, says, scope=None if number is None else "job", index=number)
+        for name, at_ns, says, number in world.account.violations
+    ]
     return result
 
 

@@ -49,4 +49,6 @@ VOCABULARY: Vocabulary = {
     ),
     "task_state": Telling(says="is {state}", fields="state"),
     "finished": Telling(says="has finished"),
+    "stalled": Telling("stands still for {lasts_ns} ns", "lasts_ns", always=True),
+    "violated": Telling("property {name} does not hold: {says}", "name says", always=True),
 }

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from models.barriers.interface import handler_kind
 from scenarios.dataflow import DataflowModel
+from sim.dataflow.account import Account
 from sim.dataflow.alignment import Alignment
 from sim.dataflow.channel_files import make_files
 from sim.dataflow.constants import CONSTANTS, Constants
 from sim.dataflow.coordination import Coordination
 from sim.dataflow.cores import Cores
 from sim.dataflow.ending import Ending
+from sim.dataflow.faults import NO_FAULTS, FaultPlan
 from sim.dataflow.graph import Graph
 from sim.dataflow.kinds import Kind
 from sim.dataflow.mechanisms import MECHANISMS, Mechanisms
@@ -32,7 +34,8 @@ class DataflowWorld:
     """One run of one job.
 
     tasks: all subtasks, by number; ended: whether the job is over or has shown what was wanted.
-    protocol: makes the cores that decide about checkpoints.
+    protocol: makes the cores that decide about checkpoints.  account: what really happens, kept
+    apart from what the cores believe, and what must hold of it; nothing is noted by default.
     """
 
     def __init__(
@@ -41,13 +44,18 @@ class DataflowWorld:
         model: DataflowModel,
         constants: Constants = CONSTANTS,
         mechanisms: Mechanisms = MECHANISMS,
+        *,
         protocol: ProtocolCores = RIGHT,
+        faults: FaultPlan = NO_FAULTS,
+        account: Account | None = None,
     ) -> None:
         self.env = env
         self.model = model
         self.constants = constants
         self.mechanisms = mechanisms
         self.protocol = protocol
+        self.faults = faults
+        self.account = Account() if account is None else account
         self.record_bytes = model.network.record_bytes
         self.tasks: list[Task] = []
         self.ended = False
@@ -59,7 +67,9 @@ class DataflowWorld:
         self.coordination = Coordination(self)
         self.sampling = Sampling(self)
         self._over = env.event()
+        self.failure: str | None = None
         self._equip()
+        self.account.begin(self)
 
     def run(self) -> None:
         """Run until the job is over, the wanted checkpoints are complete, or time is up."""
@@ -68,17 +78,37 @@ class DataflowWorld:
             if isinstance(task, Source):
                 env.call_at(env.now, Kind.TASK, task.entity, task.run)
         self._start_timers()
+        self._plan_stalls()
         self.sampling.start()
         self.coordination.start()
         env.call_at(self.model.duration_ns, Kind.MEASURE, env.entity("world"), self.end)
         env.run(until=self._over)
         self._note_goals()
+        self.account.end()
 
     def end(self) -> None:
         """End the run at this instant."""
         self.ended = True
         if not self._over.triggered:
             self._over.succeed()
+
+    def fail_task(self, task: Task, name: str, story: str) -> None:
+        """Fail a task, and with it the job: what would restart it is not part of this world."""
+        self.account.violate(name, f"{task.entity.name} fails: {story}")
+        self.failure = f"{task.entity.name} failed: {story}"
+        self.end()
+
+    def _plan_stalls(self) -> None:
+        for stall in self.faults.stalls:
+            task = self.graph.by_name[stall.vertex][stall.subtask]
+            self.env.call_at(
+                stall.at_ns, Kind.MAIL, task.entity, task.post, self._stall, task, stall.lasts_ns
+            )
+
+    def _stall(self, task: Task, lasts_ns: int) -> None:
+        if not task.has_ended:
+            self.env.trace.record("stalled", task.entity, lasts_ns)
+            task.stand_still(lasts_ns, int)
 
     def _equip(self) -> None:
         """Give every task what it needs besides its channels."""

@@ -1,0 +1,91 @@
+"""Faults that can befall a dataflow job at the level of buffers; a closed union of frozen data.
+
+Most are those of jobs at the level of records, with the same keys; messages can be lost besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from scenarios.errors import Problem
+from scenarios.fields import REQUIRED, count, duration_ns
+from scenarios.job_faults import (
+    AtSubtask,
+    DelayAcknowledgement,
+    DelayNotification,
+    DelayTrigger,
+    FailChannelState,
+    FailSnapshot,
+    JobModel,
+    LoseNotification,
+    StallTask,
+)
+
+_PLAN = "assumption: part of the fault plan"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoseTrigger(AtSubtask):
+    """The trigger of a checkpoint never reaches a subtask."""
+
+    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefuseTrigger(AtSubtask):
+    """A source subtask is not ready for the trigger of a checkpoint and declines it."""
+
+    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
+
+    def problems_in(self, model: JobModel) -> list[Problem]:
+        """Return what does not fit the job."""
+        found = AtSubtask.problems_in(self, model)
+        sources = [source.name for source in getattr(model, "sources", ())]
+        if not found and self.vertex not in sources:
+            found.append(Problem("vertex", f'"{self.vertex}"', "the name of a source"))
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoseAcknowledgement(AtSubtask):
+    """A subtask's acknowledgement of a checkpoint never reaches the coordinator."""
+
+    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowFile(AtSubtask):
+    """A subtask's files of a checkpoint are created late."""
+
+    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
+    delay_ns: int = duration_ns(REQUIRED, says="how much later", source=_PLAN)
+
+
+DataflowFault = (
+    FailSnapshot
+    | FailChannelState
+    | SlowFile
+    | LoseTrigger
+    | DelayTrigger
+    | RefuseTrigger
+    | LoseAcknowledgement
+    | DelayAcknowledgement
+    | LoseNotification
+    | DelayNotification
+    | StallTask
+)
+
+DATAFLOW_FAULTS: Mapping[str, type] = {
+    "fail_snapshot": FailSnapshot,
+    "fail_channel_state": FailChannelState,
+    "slow_file": SlowFile,
+    "lose_trigger": LoseTrigger,
+    "delay_trigger": DelayTrigger,
+    "refuse_trigger": RefuseTrigger,
+    "lose_acknowledgement": LoseAcknowledgement,
+    "delay_acknowledgement": DelayAcknowledgement,
+    "lose_notification": LoseNotification,
+    "delay_notification": DelayNotification,
+    "stall_task": StallTask,
+}

@@ -1,0 +1,213 @@
+"""The account that follows every buffer and every checkpoint of a job."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scenarios.dataflow import CheckpointMode
+from sim.dataflow.account.books import Books
+from sim.dataflow.account.checkpoints import CheckpointAccount
+from sim.dataflow.account.flow import Flow
+from sim.dataflow.account.recount import Recount
+from sim.dataflow.account.silent import Account
+from sim.dataflow.account.tasks import TaskAccount
+from sim.dataflow.account.watched import (
+    GateBuffers,
+    WatchedLocalChannel,
+    WatchedPool,
+    WatchedRemoteChannel,
+)
+
+if TYPE_CHECKING:
+    from models.barriers.barrier import Barrier
+    from sim.dataflow.channels import Channel, LocalChannel, RemoteChannel
+    from sim.dataflow.coordination import CheckpointRecord
+    from sim.dataflow.gate import Gate
+    from sim.dataflow.outlet import Outlet
+    from sim.dataflow.part import Part
+    from sim.dataflow.pool import OutputPool
+    from sim.dataflow.routing import Route
+    from sim.dataflow.task import Task
+    from sim.dataflow.wire import Wire
+    from sim.dataflow.world import DataflowWorld
+    from sim.kernel import Entity, Environment
+
+# Of a run in which something breaks, the first violations tell it.
+_MOST = 20
+
+
+class FullAccount(Account):
+    """Notes what happens and checks what must hold; `violations` has what did not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._flows: dict[tuple[int, int], Flow] = {}
+        self._floating: dict[tuple[int, int], GateBuffers] = {}
+        self._recounts: dict[int, list[Recount]] = {}
+        self._tasks: list[TaskAccount] = []
+        self._world: DataflowWorld
+        self._checkpoints: CheckpointAccount
+        self._books: Books
+
+    # Parts of the world -----------------------------------------------------------------------
+
+    def pool(
+        self, name: str, *, record_bytes: int, least_segment_bytes: int, **settings: Any
+    ) -> OutputPool:
+        """Make a pool that is watched."""
+        segments = -(-record_bytes // least_segment_bytes) + 1
+        return WatchedPool(name, self.violate, record_segments=segments, **settings)
+
+    def route(self, task: Task, route: Route, *, channels: int) -> None:
+        """Follow a copy of a route."""
+        self._recounts.setdefault(task.number, []).append(Recount(route, channels))
+
+    def remote(self, outlet: Outlet, gate: Gate, wire: Wire, *, exclusive: int) -> RemoteChannel:
+        """Make a channel that is watched."""
+        return WatchedRemoteChannel(
+            outlet,
+            gate,
+            wire,
+            exclusive=exclusive,
+            flow=self._flow(outlet, gate),
+            floating=self._gate(gate),
+            violate=self.violate,
+        )
+
+    def local(self, env: Environment, entity: Entity, outlet: Outlet, gate: Gate) -> LocalChannel:
+        """Make a channel that is watched."""
+        self._gate(gate)
+        return WatchedLocalChannel(env, entity, outlet, gate, flow=self._flow(outlet, gate))
+
+    def _flow(self, outlet: Outlet, gate: Gate) -> Flow:
+        name = f"{outlet.owner.entity.name} -> {gate.task.entity.name}"
+        flow = Flow(name, gate.task.number, self.violate)
+        self._flows[outlet.owner.number, outlet.core.index] = flow
+        return flow
+
+    def _gate(self, gate: Gate) -> GateBuffers:
+        key = gate.task.number, gate.index
+        if key not in self._floating:
+            self._floating[key] = GateBuffers(gate.floating_free)
+        return self._floating[key]
+
+    # The run ----------------------------------------------------------------------------------
+
+    def begin(self, world: DataflowWorld) -> None:
+        """Take all tasks in."""
+        self._world = world
+        in_order = world.model.checkpoint.mode is not CheckpointMode.AT_LEAST_ONCE
+        for task in world.tasks:
+            inputs = [
+                self._flows[c.outlet.owner.number, c.outlet.core.index] for c in task.channels
+            ]
+            self._tasks.append(TaskAccount(task, inputs, self.violate, in_order=in_order))
+        self._checkpoints = CheckpointAccount(world, self._flows, self._written_bytes, self.violate)
+        self._books = Books(world, self._flows, self._floating, self._written_bytes, self.violate)
+
+    def look(self) -> None:
+        """Check what must hold at every instant."""
+        self._books.look()
+        self._checkpoints.look()
+
+    def end(self) -> None:
+        """Check what must hold at the end of a run."""
+        self._books.end()
+        self._checkpoints.look()
+
+    def violate(self, name: str, says: str, checkpoint: int | None = None) -> None:
+        """Note that a property does not hold."""
+        if len(self.violations) < _MOST:
+            env = self._world.env
+            self.violations.append((name, env.now, says, checkpoint))
+            env.trace.record("violated", env.entity("account"), name, says)
+
+    def _written_bytes(self, task: Task) -> list[int]:
+        """Return what a task has written so far, per outlet, counted from its keys alone."""
+        record_bytes, found = self._world.record_bytes, []
+        recounts = self._recounts.get(task.number, [])
+        for writer, recount in zip(task.writers, recounts, strict=True):
+            records = recount.records(writer.emitted)
+            if len(records) < len(writer.outlets):  # a broadcast
+                records = records * len(writer.outlets)
+            found += [count * record_bytes for count in records]
+        return found
+
+    # A task's checkpoints ---------------------------------------------------------------------
+
+    def seen(self, task: Task, checkpoint: int) -> None:
+        """Note that a task hears of a checkpoint."""
+        self._tasks[task.number].seen(checkpoint)
+
+    def barrier_taken(self, task: Task, channel: Channel, barrier: Barrier) -> None:
+        """Note that a task takes a barrier from a channel."""
+        self._of(channel.outlet).barrier_taken(barrier)
+        self._tasks[task.number].seen(barrier.checkpoint)
+
+    def told_to_resume(self, outlet: Outlet) -> None:
+        """Note that a receiver lets a sender go on."""
+        self._of(outlet).told_to_resume()
+
+    def settled(self, task: Task) -> None:
+        """Check that no sender is left blocked."""
+        self._tasks[task.number].settled()
+
+    def snapshot(self, task: Task, barrier: Barrier, start_delay_ns: int) -> None:
+        """Note the instant to which a task's state belongs."""
+        self._tasks[task.number].snapshot(barrier, start_delay_ns)
+
+    def barrier_sent(self, task: Task, checkpoint: int) -> None:
+        """Note the place of a barrier in all outputs of a task."""
+        for place, written in enumerate(self._written_bytes(task)):
+            self._flows[task.number, place].sent_cut[checkpoint] = written
+
+    def persisted(self, outlet: Outlet, checkpoint: int, size: int, *, at_sender: bool) -> None:
+        """Note bytes of a channel that become state."""
+        flow = self._of(outlet)
+        held = flow.held_at_sender if at_sender else flow.held_at_receiver
+        held[checkpoint] = held.get(checkpoint, 0) + size
+
+    def measured(self, task: Task, checkpoint: int, duration_ns: int, size: int) -> None:
+        """Check the figures of an alignment."""
+        self._tasks[task.number].measured(checkpoint, duration_ns, size)
+
+    def aborted(self, task: Task, checkpoint: int) -> None:
+        """Note that a task's handler gives a checkpoint up."""
+        self._tasks[task.number].aborted(checkpoint)
+
+    def all_received(self, task: Task, checkpoint: int) -> None:
+        """Note that all barriers of a checkpoint have come to a task."""
+        self._tasks[task.number].all_received(checkpoint)
+
+    def acknowledged(self, task: Task, part: Part, size: int, *, unaligned: bool) -> None:
+        """Check what a task says of its part."""
+        self._checkpoints.acknowledged(task, part, size, unaligned=unaligned)
+
+    def write_started(self, task: Task, checkpoint: int) -> None:
+        """Note that a task begins to write channel state."""
+        self._tasks[task.number].write_started(checkpoint)
+
+    def write_answered(self, task: Task, checkpoint: int) -> None:
+        """Note that a task hears what became of its channel state."""
+        self._tasks[task.number].write_answered(checkpoint)
+
+    def _of(self, outlet: Outlet) -> Flow:
+        return self._flows[outlet.owner.number, outlet.core.index]
+
+    # The coordinator --------------------------------------------------------------------------
+
+    def triggered(self, record: CheckpointRecord) -> None:
+        """Note that a checkpoint begins."""
+        self._checkpoints.triggered(record)
+
+    def completed(self, record: CheckpointRecord) -> None:
+        """Check a checkpoint that is complete."""
+        self._checkpoints.completed(record)
+
+    def failed(self, record: CheckpointRecord) -> None:
+        """Note that a checkpoint is given up."""
+        self._checkpoints.failed(record)
+
+    def notified(self, record: CheckpointRecord) -> None:
+        """Check that tasks are told of a completion after it."""
+        self._checkpoints.notified(record)

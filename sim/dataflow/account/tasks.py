@@ -1,0 +1,106 @@
+"""The account of one task's checkpoints: what it has heard of, taken part in and given up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sim.dataflow.account.flow import Flow
+
+if TYPE_CHECKING:
+    from models.barriers.barrier import Barrier
+    from sim.dataflow.task import Task
+
+Violate = Callable[..., None]
+
+
+class TaskAccount:
+    """What one task has done about checkpoints.
+
+    inputs: the accounts of its channels.
+    """
+
+    def __init__(self, task: Task, inputs: list[Flow], violate: Violate, *, in_order: bool) -> None:
+        self.inputs = inputs
+        self._task = task
+        self._violate = violate
+        self._in_order = in_order
+        self._first: dict[int, tuple[int, int]] = {}  # instant and bytes taken at the first sign
+        self._triggered: dict[int, bool] = {}  # checkpoint -> as an unaligned one
+        self._aborted: dict[int, None] = {}
+        self._over = -1
+        self._writing: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The task's name."""
+        return self._task.entity.name
+
+    def seen(self, checkpoint: int) -> None:
+        """Note that a checkpoint is known here."""
+        self._first.setdefault(checkpoint, (self._task.env.now, self._taken_bytes()))
+
+    def snapshot(self, barrier: Barrier, start_delay_ns: int) -> None:
+        """Note that the task takes part: once, in rising order; and what it has read by now."""
+        number, now_ns = barrier.checkpoint, self._task.env.now
+        self.seen(number)
+        if number in self._triggered or number in self._aborted:
+            says = f"{self.name} takes part in a checkpoint twice, or after giving it up"
+            self._violate("triggered_and_aborted_once", says, number)
+        if self._in_order and self._triggered and number < max(self._triggered):
+            says = f"{self.name} takes part after {max(self._triggered)}"
+            self._violate("triggered_ids_increase", says, number)
+        self._triggered[number] = barrier.is_unaligned
+        if not barrier.is_unaligned:
+            self._over = max(self._over, number)
+        if not 0 <= start_delay_ns <= max(0, now_ns - barrier.timestamp_ns):
+            says = f"{self.name} has a start delay of {start_delay_ns} ns"
+            self._violate("alignment_figures_are_sane", says, number)
+        for channel, flow in zip(self._task.channels, self.inputs, strict=True):
+            flow.read_cut[number] = flow.taken_bytes - self._task.unread_bytes(channel)
+
+    def measured(self, number: int, duration_ns: int, size: int) -> None:
+        """Check the figures of an alignment against what has happened since its first sign."""
+        since_ns, taken = self._first.get(number, (self._task.env.now, self._taken_bytes()))
+        longest_ns, most = self._task.env.now - since_ns, self._taken_bytes() - taken
+        if not 0 <= duration_ns <= longest_ns or not 0 <= size <= most:
+            says = f"{self.name} aligns for {duration_ns} of {longest_ns} ns and processes {size} "
+            self._violate("alignment_figures_are_sane", says + f"of {most} bytes", number)
+
+    def aborted(self, number: int) -> None:
+        """Note that the handler gives a checkpoint up: once, and after a trigger only unaligned."""
+        if number in self._aborted or self._triggered.get(number) is False:
+            says = f"{self.name} gives a checkpoint up twice, or after an aligned snapshot"
+            self._violate("triggered_and_aborted_once", says, number)
+        self._aborted[number] = None
+        self._over = max(self._over, number)
+
+    def all_received(self, number: int) -> None:
+        """Note that all barriers of a checkpoint have come."""
+        self._over = max(self._over, number)
+
+    def settled(self) -> None:
+        """Check, after a step, that no sender is left blocked by a checkpoint that is over."""
+        for flow in self.inputs:
+            by = flow.blocked_by
+            if by is not None and by <= self._over:
+                flow.blocked_by = None
+                says = f"{self.name} leaves channel {flow.name} blocked behind a barrier"
+                self._violate("no_channel_stays_blocked", says, by)
+
+    def write_started(self, number: int) -> None:
+        """Check that the one before was answered when the task begins to write again."""
+        if self._writing is not None:
+            says = f"{self.name} never hears of its channel state of checkpoint {self._writing}"
+            self._violate("writes_are_answered_once", says, number)
+        self._writing = number
+
+    def write_answered(self, number: int) -> None:
+        """Note the answer, one per beginning."""
+        if self._writing != number:
+            says = f"{self.name} hears of channel state that it does not wait for"
+            self._violate("writes_are_answered_once", says, number)
+        self._writing = None
+
+    def _taken_bytes(self) -> int:
+        return sum(flow.taken_bytes for flow in self.inputs)
