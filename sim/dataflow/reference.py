@@ -278,7 +278,13 @@ class ReferenceSource(Source):
     def post(self, function: Callable[..., object], *arguments: Any) -> None:
         """Put something into the mailbox."""
         self.mail.append((function, arguments))
-        if self.state in (State.IDLE, State.BLOCKED, State.PACED):
+        if self.state in (State.IDLE, State.BLOCKED):
+            self._process.wake()
+        elif self.state is State.PACED:  # at hand, but behind whatever else happens now
+            self.env.call_at(self.env.now, Kind.TASK, self.entity, self._look)
+
+    def _look(self) -> None:
+        if self.state is State.PACED:
             self._process.wake()
 
     def _wake(self) -> None:

@@ -196,6 +196,7 @@ class Snapshots:
     def take(self, checkpoint: int) -> None:
         """Copy the state; the thread stands still meanwhile."""
         task, part, now = self._task, self.parts[checkpoint], self._env.now
+        self._world.account.performed(task, checkpoint)
         if not task.outlets:  # a sink has nobody to send a barrier to
             self.step(sub.BarrierSent(now, checkpoint))
         part.triggered_ns = now

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from scenarios.dataflow import CheckpointMode
 from sim.dataflow.account.books import Books
 from sim.dataflow.account.checkpoints import CheckpointAccount
 from sim.dataflow.account.flow import Flow
@@ -96,12 +95,11 @@ class FullAccount(Account):
     def begin(self, world: DataflowWorld) -> None:
         """Take all tasks in."""
         self._world = world
-        in_order = world.model.checkpoint.mode is not CheckpointMode.AT_LEAST_ONCE
         for task in world.tasks:
             inputs = [
                 self._flows[c.outlet.owner.number, c.outlet.core.index] for c in task.channels
             ]
-            self._tasks.append(TaskAccount(task, inputs, self.violate, in_order=in_order))
+            self._tasks.append(TaskAccount(task, inputs, self.violate))
         self._checkpoints = CheckpointAccount(world, self._flows, self._written_bytes, self.violate)
         self._books = Books(world, self._flows, self._floating, self._written_bytes, self.violate)
 
@@ -155,6 +153,10 @@ class FullAccount(Account):
     def snapshot(self, task: Task, barrier: Barrier, start_delay_ns: int) -> None:
         """Note the instant to which a task's state belongs."""
         self._tasks[task.number].snapshot(barrier, start_delay_ns)
+
+    def performed(self, task: Task, checkpoint: int) -> None:
+        """Check that a task takes part once, in rising order."""
+        self._tasks[task.number].performed(checkpoint)
 
     def barrier_sent(self, task: Task, checkpoint: int) -> None:
         """Note the place of a barrier in all outputs of a task."""

@@ -85,6 +85,9 @@ class Account:
     def snapshot(self, task: Task, barrier: Barrier, start_delay_ns: int) -> None:
         """Note the instant to which a task's state belongs."""
 
+    def performed(self, task: Task, checkpoint: int) -> None:
+        """Note that a task takes its snapshot."""
+
     def barrier_sent(self, task: Task, checkpoint: int) -> None:
         """Note the place of a barrier in all outputs of a task."""
 

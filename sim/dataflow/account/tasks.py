@@ -20,16 +20,16 @@ class TaskAccount:
     inputs: the accounts of its channels.
     """
 
-    def __init__(self, task: Task, inputs: list[Flow], violate: Violate, *, in_order: bool) -> None:
+    def __init__(self, task: Task, inputs: list[Flow], violate: Violate) -> None:
         self.inputs = inputs
         self._task = task
         self._violate = violate
-        self._in_order = in_order
         self._first: dict[int, tuple[int, int]] = {}  # instant and bytes taken at the first sign
         self._triggered: dict[int, bool] = {}  # checkpoint -> as an unaligned one
         self._aborted: dict[int, None] = {}
         self._over = -1
-        self._writing: int | None = None
+        self._performed = -1
+        self._writing: dict[int, None] = {}
 
     @property
     def name(self) -> str:
@@ -41,15 +41,9 @@ class TaskAccount:
         self._first.setdefault(checkpoint, (self._task.env.now, self._taken_bytes()))
 
     def snapshot(self, barrier: Barrier, start_delay_ns: int) -> None:
-        """Note that the task takes part: once, in rising order; and what it has read by now."""
+        """Note that the task is to take part now, and what it has read by now."""
         number, now_ns = barrier.checkpoint, self._task.env.now
         self.seen(number)
-        if number in self._triggered or number in self._aborted:
-            says = f"{self.name} takes part in a checkpoint twice, or after giving it up"
-            self._violate("triggered_and_aborted_once", says, number)
-        if self._in_order and self._triggered and number < max(self._triggered):
-            says = f"{self.name} takes part after {max(self._triggered)}"
-            self._violate("triggered_ids_increase", says, number)
         self._triggered[number] = barrier.is_unaligned
         if not barrier.is_unaligned:
             self._over = max(self._over, number)
@@ -58,6 +52,19 @@ class TaskAccount:
             self._violate("alignment_figures_are_sane", says, number)
         for channel, flow in zip(self._task.channels, self.inputs, strict=True):
             flow.read_cut[number] = flow.taken_bytes - self._task.unread_bytes(channel)
+
+    def performed(self, number: int) -> None:
+        """Note that the task really takes part: once, in rising order, not after giving it up.
+
+        A trigger by remote call that newer ones have overtaken is dropped before this.
+        """
+        if number == self._performed or number in self._aborted:
+            says = f"{self.name} takes part in a checkpoint twice, or after giving it up"
+            self._violate("triggered_and_aborted_once", says, number)
+        if number < self._performed:
+            says = f"{self.name} takes part after {self._performed}"
+            self._violate("triggered_ids_increase", says, number)
+        self._performed = number
 
     def measured(self, number: int, duration_ns: int, size: int) -> None:
         """Check the figures of an alignment against what has happened since its first sign."""
@@ -89,18 +96,18 @@ class TaskAccount:
                 self._violate("no_channel_stays_blocked", says, by)
 
     def write_started(self, number: int) -> None:
-        """Check that the one before was answered when the task begins to write again."""
-        if self._writing is not None:
-            says = f"{self.name} never hears of its channel state of checkpoint {self._writing}"
+        """Check that older ones were answered when the task begins to write again."""
+        for older in [older for older in self._writing if older < number]:
+            says = f"{self.name} never hears of its channel state of checkpoint {older}"
             self._violate("writes_are_answered_once", says, number)
-        self._writing = number
+        self._writing[number] = None
 
     def write_answered(self, number: int) -> None:
         """Note the answer, one per beginning."""
-        if self._writing != number:
+        if number not in self._writing:
             says = f"{self.name} hears of channel state that it does not wait for"
             self._violate("writes_are_answered_once", says, number)
-        self._writing = None
+        self._writing.pop(number, None)
 
     def _taken_bytes(self) -> int:
         return sum(flow.taken_bytes for flow in self.inputs)
