@@ -196,6 +196,7 @@ def per_run(lasting: DataFrame, runs: DataFrame, recoveries: DataFrame) -> DataF
     )
     of_run = (
         *("ended_ns", "checkpoints_completed", "checkpoints_failed"),
+        *("finishing_ns", "finishing_checkpoints"),
         *("records_produced", "records_committed", "records_reprocessed", "recovery_ns"),
     )
     of_latency = ("median_latency_ns", "p95_latency_ns", "longest_latency_ns")

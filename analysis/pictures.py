@@ -13,6 +13,7 @@ from analysis.figures.barriers import (
     durations_over_time,
     in_flight_bytes,
 )
+from analysis.figures.finishing import FINISHING, numeric_axes, time_to_finish
 from analysis.figures.latency import latency_bands, latency_cdf, latency_parts
 from analysis.figures.lives import lives
 from analysis.figures.replications import means, paired_differences
@@ -47,7 +48,12 @@ class Picture:
 
 def pictures(findings: Findings) -> list[Picture]:
     """Return the figures that this sweep has data for, in the order of the report."""
-    return [*_latency(findings), *_replications(findings), *_slowest_run(findings)]
+    return [
+        *_finishing(findings),
+        *_latency(findings),
+        *_replications(findings),
+        *_slowest_run(findings),
+    ]
 
 
 def _latency(findings: Findings) -> Iterator[Picture]:
@@ -80,6 +86,23 @@ def _latency(findings: Findings) -> Iterator[Picture]:
             "arrived, that these were uploaded, that all earlier checkpoints were released, and "
             "that the state was sent.",
             svg=svg(latency_parts(findings.waits, axes)),
+        )
+
+
+def _finishing(findings: Findings) -> Iterator[Picture]:
+    """Draw how long jobs take to finish against each swept number, where it differs."""
+    intervals = findings.intervals[findings.intervals["metric"].isin(FINISHING)]
+    if not any(_varies(intervals, metric) for metric in FINISHING):
+        return
+    axes = [axis for axis in findings.axes if axis != "scenario"]
+    for axis in numeric_axes(intervals, axes):
+        others = [other for other in axes if other != axis]
+        yield Picture(
+            title=f"Time to finish against {axis}",
+            caption="From the end of the last source's input until the last task has closed, and "
+            "the checkpoints triggered meanwhile: means over replications, with their 95 % Student "
+            "intervals where there are several.",
+            svg=svg(time_to_finish(intervals, axis, others)),
         )
 
 

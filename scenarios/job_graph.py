@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import pairwise
 
 from scenarios import graphs
 from scenarios.errors import Problem
@@ -47,6 +48,14 @@ class Vertex:
     kind: VertexKind = choice("operator", VertexKind, says="what it does", source=_JOB)
     parallelism: int = count(
         1, minimum=1, maximum=128, unit="subtasks", says="number of subtasks", source=_SMALL
+    )
+    repeat: int = count(
+        1,
+        minimum=1,
+        maximum=32,
+        unit="vertices",
+        says="an operator stands so many times in a row, named NAME1, NAME2, ... if more than once",
+        source="assumption: makes the depth of a job one number",
     )
     chain: int = count(
         1, minimum=1, maximum=8, unit="operators", says="operators in the chain", source=_SMALL
@@ -114,6 +123,37 @@ class Edge:
     )
 
 
+def spelled_out(
+    vertices: Sequence[Vertex], edges: Sequence[Edge]
+) -> tuple[tuple[Vertex, ...], tuple[Edge, ...]]:
+    """Return a graph in which every vertex stands once.
+
+    Repeated ones are joined in a row by the partitioner of the first edge that leads to them.
+    """
+    rows = {vertex.name: _row(vertex) for vertex in vertices}
+    joined: list[Edge] = []
+    entered: set[str] = set()
+    for edge in edges:
+        last, row = rows[edge.upstream][-1], rows[edge.downstream]
+        joined.append(replace(edge, upstream=last.name, downstream=row[0].name))
+        if edge.downstream not in entered:
+            entered.add(edge.downstream)
+            joined += [
+                replace(edge, upstream=one.name, downstream=next_.name)
+                for one, next_ in pairwise(row)
+            ]
+    return tuple(vertex for row in rows.values() for vertex in row), tuple(joined)
+
+
+def _row(vertex: Vertex) -> list[Vertex]:
+    if vertex.repeat == 1:
+        return [vertex]
+    return [
+        replace(vertex, name=f"{vertex.name}{number}", repeat=1)
+        for number in range(1, vertex.repeat + 1)
+    ]
+
+
 def graph_problems(vertices: Sequence[Vertex], edges: Sequence[Edge]) -> list[Problem]:
     """Return what is wrong with a graph; the first kind of fault that is found hides others."""
     names = [vertex.name for vertex in vertices]
@@ -134,6 +174,11 @@ def graph_problems(vertices: Sequence[Vertex], edges: Sequence[Edge]) -> list[Pr
     if circle:
         return [Problem("edges", " -> ".join(circle), "a graph without a cycle")]
     by_name = {vertex.name: vertex for vertex in vertices}
+    once = [vertex.name for vertex in spelled_out(vertices, edges)[0]]
+    found += [
+        Problem("vertices", f'two vertices called "{once[index]}"', "names that differ when spelt")
+        for index, _ in graphs.repeated(once)
+    ]
     for index, vertex in enumerate(vertices):
         found += _place_problems(index, vertex, before[vertex.name], edges)
     for index, edge in enumerate(edges):
@@ -159,6 +204,8 @@ def _place_problems(
     if (vertex.kind is VertexKind.SOURCE) == bool(inputs):
         expected = "no edge into a source" if inputs else "an edge into every other vertex"
         found.append(Problem(f"{path}.kind", f'"{vertex.kind.value}"', expected))
+    if vertex.kind is not VertexKind.OPERATOR and vertex.repeat > 1:
+        found.append(Problem(f"{path}.repeat", str(vertex.repeat), "1, but for an operator"))
     if vertex.kind is VertexKind.SINK and outputs:
         found.append(Problem(f"{path}.kind", '"sink"', "no edge out of a sink"))
     if vertex.kind is not VertexKind.SOURCE:

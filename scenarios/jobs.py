@@ -7,7 +7,7 @@ are few and may be zero; the calibrated model of buffers and rates is another li
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
@@ -30,6 +30,7 @@ from scenarios.job_graph import (
     Vertex,
     VertexKind,
     graph_problems,
+    spelled_out,
 )
 
 __all__ = [
@@ -97,7 +98,8 @@ class Channels:
         0,
         maximum=10_000,
         unit="records",
-        says="records that every channel holds at the start, as if processed upstream",
+        says="records that every channel holds at the start, as if processed upstream, on top of "
+        "those that the source emits",
         source="assumption: stands for a backlog that has built up",
     )
     latency_ns: int = duration_ns(0, maximum="1 min", says="time on the wire", source=_SMALL)
@@ -200,6 +202,9 @@ class Costs:
     snapshot_jitter_ns: int = duration_ns(
         0, maximum="1 h", says="at most added to the asynchronous part, by chance", source=_SMALL
     )
+    checkpoint_failure_ratio: float = ratio(
+        0.0, says="share of checkpoints that fail when they are to be stored", source=_SMALL
+    )
     completion_ns: int = duration_ns(
         0, maximum="1 h", says="from the last acknowledgement to the notifications", source=_SMALL
     )
@@ -244,6 +249,11 @@ class Job:
     checkpointing: Checkpointing = nested(Checkpointing, says="checkpoints", source=_JOB)
     costs: Costs = nested(Costs, says="costs", source=_JOB)
     ending: Ending = nested(Ending, says="the end", source=_JOB)
+
+    def spelled_out(self) -> Job:
+        """Return the same job with every vertex standing once."""
+        vertices, edges = spelled_out(self.vertices, self.edges)
+        return replace(self, vertices=vertices, edges=edges)
 
     def problems(self) -> list[Problem]:
         """Return what does not hold between the values."""

@@ -11,7 +11,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
-    """One run: what was run, how it ended, and the command that repeats it."""
+    """One run: what was run, how it ended, and the command that repeats it.
+
+    finishing_ns: from the end of the last source's input until the last task has closed.
+    finishing_checkpoints: how many were triggered meanwhile.  Both are of jobs that have ended.
+    """
 
     run_key: str
     scenario: str
@@ -32,6 +36,8 @@ class RunRow:
     attempts: int
     parameters: str  # the swept parameters as canonical JSON, "{}" outside a sweep
     replay: str
+    finishing_ns: int | None = None
+    finishing_checkpoints: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,18 +1,15 @@
-"""Jobs that end: what state every task was in when, and how long finishing takes."""
+"""Jobs that end: what state every task was in when, with its checkpoints and transactions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from analysis.figures.style import (
     BLUE,
-    DASHES,
     GREEN,
     GREY,
-    LINES,
-    MARKERS,
     ORANGE,
     PURPLE,
     SKY,
@@ -28,9 +25,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Entry = tuple[Any, ...]
-Points = Sequence[tuple[float, float]]
 
 ROW_HEIGHT = 0.34  # inches
+LINE = 1.2  # points; of a transaction
 _WAITING = "WAITING_FOR_FINAL_CP"
 _STATES = {"RUNNING": SKY, _WAITING: ORANGE}
 # What is marked on a task's bar: the entry's name, its words, marker and colour.
@@ -180,7 +177,7 @@ def _draw_transactions(ax: Axes, life: _Life, row: int, end: int, unit: Unit) ->
     for lane, (since_ns, until_ns, kind) in enumerate(life.transactions.values()):
         times = [since_ns / unit.size, (end if until_ns is None else until_ns) / unit.size]
         place = row + 0.12 + 0.07 * (lane % _LANES)
-        ax.plot(times, [place, place], color=GREEN, linewidth=1.2)
+        ax.plot(times, [place, place], color=GREEN, linewidth=LINE)
         if kind in ends:
             marker, colour = ends[kind]
             ax.plot(times[1:], [place], marker, color=colour, markersize=5, clip_on=False)
@@ -219,36 +216,9 @@ def _legend(trace: Sequence[Entry]) -> list[Any]:
     if "aborted" in kinds:
         found.append(Patch(facecolor="white", edgecolor=GREY, hatch="////", label="given up"))
     if "precommitted" in kinds:
-        found.append(Line2D([], [], color=GREEN, linewidth=1.2, label="transaction pre-committed"))
+        found.append(Line2D([], [], color=GREEN, linewidth=LINE, label="transaction pre-committed"))
     return found + [
         Line2D([], [], linestyle="", marker=marker, color=colour, label=words)
         for name, words, marker, colour in _MARKS
         if name in kinds
     ]
-
-
-@styled
-def finishing(panels: Mapping[str, Mapping[str, Points]]) -> Figure:
-    """Draw how long jobs take to finish: a panel per swept quantity, a line per protocol.
-
-    panels: label of the x axis -> protocol -> (x, seconds from the end of the input).
-    """
-    figure = new_figure(3.0)
-    axes = figure.subplots(1, len(panels), squeeze=False)[0]
-    for ax, (label, lines) in zip(axes, panels.items(), strict=True):
-        for place, (name, points) in enumerate(lines.items()):
-            ax.plot(
-                [x for x, _ in points],
-                [y for _, y in points],
-                color=LINES[place],
-                linestyle=DASHES[place],
-                marker=MARKERS[place],
-                markersize=4,
-                label=name,
-            )
-        ax.set_xlabel(label)
-        ax.set_ylim(bottom=0)
-    axes[0].set_ylabel("time to finish [s]")
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
-    return figure

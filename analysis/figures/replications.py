@@ -30,6 +30,8 @@ ROWS_MAX = 16
 # Figure of a run -> what it is.
 METRICS = {
     "ended_ns": "duration of the run",
+    "finishing_ns": "time to finish after the end of the input",
+    "finishing_checkpoints": "checkpoints triggered after the end of the input",
     "median_latency_ns": "median checkpoint latency of a run",
     "p95_latency_ns": "95th percentile of a run's checkpoint latency",
     "longest_latency_ns": "longest checkpoint of a run",

@@ -42,6 +42,7 @@ class Attempt:
         self.restored = restored
         self.restored_id = restored.checkpoint_id if restored is not None else None
         self.checks_final_transactions = True
+        self.input_ended_ns = 0  # when a source ended last
         self.account = Account(world.job, world.graph, world.violate)
         self.life = LifeAccount(world.job, world.graph, world.violate)
         self.cores = world.cores
@@ -160,6 +161,8 @@ class Attempt:
         self.env.trace.record("task_state", task.entity, state.name)
         if state is TaskState.WAITING_FOR_FINAL_CP:
             self.life.waits(task)
+            if task.is_source:
+                self.input_ended_ns = self.env.now
             if self.life.has_mixed_ends(task):
                 self.goal("ended_with_mixed_stop_modes")
             self.world.coordinator.end_of_data(task)
@@ -251,8 +254,8 @@ class Attempt:
     def _preload(self) -> None:
         """Put the backlog into every channel of a chain, the oldest records farthest downstream.
 
-        A preloaded record counts as emitted by the source and as processed by every task that lies
-        upstream of its channel.
+        A preloaded record counts as emitted by the source, on top of what that emits by itself, and
+        as processed by every task that lies upstream of its channel.
         """
         count = self.job.channels.preloaded_records
         source = self.tasks[0]

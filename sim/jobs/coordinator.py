@@ -291,14 +291,11 @@ class JobCoordinator:
         states = finalize(self.vertices(triggered))
         if isinstance(states, Rejected):
             triggered.reason = states.rule
-            self._step(
-                ev.Stored(
-                    self._now,
-                    checkpoint,
-                    failed=True,
-                    reason=FailureReason.CHECKPOINT_DECLINED_TASK_CLOSING,
-                )
-            )
+            self._give_up(checkpoint, FailureReason.CHECKPOINT_DECLINED_TASK_CLOSING)
+            return
+        ratio = self.job.costs.checkpoint_failure_ratio
+        if ratio and self.world.env.stream("storing").uniform() < ratio:
+            self._give_up(checkpoint, FailureReason.FINALIZE_CHECKPOINT_FAILURE)
             return
         full = [name for name, state in states.items() if state.value == "full"]
         kept = {
@@ -317,6 +314,9 @@ class JobCoordinator:
         )
         self.completed[checkpoint] = stored
         self._step(ev.Stored(self._now, checkpoint))
+
+    def _give_up(self, checkpoint: int, reason: FailureReason) -> None:
+        self._step(ev.Stored(self._now, checkpoint, failed=True, reason=reason))
 
     def _positions(self, triggered: Triggered) -> dict[int, int]:
         """Return what each source task had emitted: at its snapshot, or when it finished."""

@@ -76,6 +76,11 @@ class Graph:
         for number in range(len(job.edges)):
             self._add_edge(number)
 
+    @property
+    def preloaded_records(self) -> int:
+        """Return how many records all channels hold at the start, as if a source had sent them."""
+        return self.job.channels.preloaded_records * len(self.channels)
+
     def tasks_of(self, vertex: str) -> range:
         """Return the task indices of a vertex."""
         first = self.first_task[vertex]

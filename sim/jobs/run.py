@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def run(spec: RunSpec) -> RunResult:
     """Run one job scenario to its end and return its tables."""
     env = spec.environment(GOALS)
-    job = cast("Job", spec.scenario.model)
+    job = cast("Job", spec.scenario.model).spelled_out()
     faults = FaultPlan(cast("tuple[JobFault, ...]", spec.scenario.faults))
     world = JobWorld(env, job, faults, **_cores(spec))
     world.run()
@@ -110,7 +110,12 @@ def _restart(
 ) -> JobWorld:
     other_env = Environment(spec.seed, env.ties)
     job = world.job
-    costs = replace(job.costs, notification_loss_ratio=0.0, notification_jitter_ns=0)
+    costs = replace(
+        job.costs,
+        notification_loss_ratio=0.0,
+        notification_jitter_ns=0,
+        checkpoint_failure_ratio=0.0,
+    )
     checkpointing = replace(job.checkpointing, timeout_ns=TEN_MINUTES_NS)
     other = JobWorld(
         other_env,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from scenarios.jobs import VertexKind
@@ -26,6 +27,7 @@ def fill(spec: RunSpec, env: Environment, world: JobWorld) -> RunResult:
         checkpoints_completed=sum(one.status == "completed" for one in triggered),
         checkpoints_failed=sum(one.status in ("aborted", "expired") for one in triggered),
         attempts=world.attempts,
+        **_finishing(world, triggered),
     )
     key = spec.run_key
     result.checkpoints, result.task_checkpoints, result.tasks = job_rows(key, world)
@@ -45,6 +47,15 @@ def fill(spec: RunSpec, env: Environment, world: JobWorld) -> RunResult:
         spec.violation(name, at_ns, says) for name, at_ns, says in world.violations
     ]
     return result
+
+
+def _finishing(world: JobWorld, triggered: Sequence[Triggered]) -> dict[str, int]:
+    """Return what the end of a job took after the end of its input; nothing if it has not ended."""
+    if not world.ended:
+        return {}
+    since_ns, until_ns = world.attempt.input_ended_ns, max(world.closed_ns.values())
+    within = [one for one in triggered if since_ns <= one.triggered_ns <= until_ns]
+    return {"finishing_ns": until_ns - since_ns, "finishing_checkpoints": len(within)}
 
 
 def job_rows(

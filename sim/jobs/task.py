@@ -306,7 +306,8 @@ class Task:
             return True
         if vertex.records is None:
             return False
-        return self.position >= vertex.records + vertex.records_step * self.spec.subtask
+        own = vertex.records + vertex.records_step * self.spec.subtask
+        return self.position >= own + self.attempt.graph.preloaded_records
 
     def _emit_when_due(self) -> bool:
         if self.ending.ended:

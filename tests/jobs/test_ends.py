@@ -8,8 +8,7 @@ import pytest
 
 from scenarios.errors import ScenarioError
 from sim.world import run_world
-from tests.jobs.chains import closes_ns
-from tests.jobs.test_sweeps import MS, pair, run, small
+from tests.jobs.small import MS, closes_ns, pair, run, small
 
 
 def timed(ends_ms: int, records: int | None = None, **tables: Any) -> dict[str, Any]:

@@ -1,10 +1,15 @@
 """Figures of ending jobs show what the tables say, and the report shows them."""
 
-from analysis.figures.lives import finishing, lives
+import math
+
+import pandas as pd
+
+from analysis.figures.finishing import FINISHING, numeric_axes, time_to_finish
+from analysis.figures.lives import LINE, lives
 from analysis.figures.style import svg
 from scenarios.catalogue import by_name
+from scenarios.grid import load_plan, runs
 from sim.world import run_world
-from tests.jobs.finishing import PROTOCOLS, time_to_finish
 
 
 def test_every_task_and_checkpoint_of_a_run_is_drawn() -> None:
@@ -16,6 +21,8 @@ def test_every_task_and_checkpoint_of_a_run_is_drawn() -> None:
     assert labels == ["source[0]", "map1[0]", "map2[0]", "map3[0]", "sink[0]", "checkpoints"]
     assert [text.get_text() for text in ax.texts] == ["1", "2", "3", "4", "5", "6"]
     assert len(ax.patches) == 5 + 5 + 6
+    pre_committed = [line for line in ax.lines if line.get_linewidth() == LINE]
+    assert len(pre_committed) == 6
     assert "waiting for its end" in {t.get_text() for t in figure.legends[0].get_texts()}
 
 
@@ -27,14 +34,38 @@ def test_a_job_that_stands_still_is_not_drawn_for_ever() -> None:
     assert ax.get_xlim()[1] < 100  # ms; it was watched for 1.5 s
 
 
-def test_naive_chains_finish_last_in_every_panel() -> None:
-    """The figure has a line per protocol; naive ones take an interval per hop longer."""
-    times = {
-        name: time_to_finish(depth=4, backlog=3, **options) for name, options in PROTOCOLS.items()
-    }
-    assert times["aligned"] < times["unaligned"] < times["naive, unaligned"]
-    assert times["naive, aligned"] >= times["naive, unaligned"]
-    panel = {name: [(4.0, seconds)] for name, seconds in times.items()}
-    figure = finishing({"depth": panel})
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == list(PROTOCOLS)
+def intervals(plan: str) -> pd.DataFrame:
+    """Return the means of a plan of one replication, as a report computes them."""
+    rows = []
+    for run in runs(load_plan(plan)):
+        found = run_world(run.point.scenario, seed=run.seed).run
+        rows += [
+            {
+                "scenario": found.scenario,
+                "parameters": run.point.parameters,
+                "metric": metric,
+                "n": 1,
+                "mean": float(getattr(found, metric)),
+                "low": math.nan,
+                "high": math.nan,
+            }
+            for metric in FINISHING
+        ]
+    return pd.DataFrame(rows)
+
+
+def test_time_to_finish_has_a_line_per_protocol_and_mode() -> None:
+    """Against depth there are five lines in two panels, and the naive ones lie highest at last."""
+    table = intervals("finishing_depth")
+    protocol, mode = "job.ending.protocol", "job.checkpointing.mode"
+    assert numeric_axes(table, [protocol, "job.vertices[1].repeat", mode]) == [
+        "job.vertices[1].repeat"
+    ]
+    figure = time_to_finish(table, "job.vertices[1].repeat", [protocol, mode])
+    times, counts = figure.axes
+    assert len(times.lines) == len(counts.lines) == 5
+    last = [float(line.get_ydata()[-1]) for line in times.lines]
+    assert last == [25.8, 26.2, 26.2, 106.0, 86.0]
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels[3] == "ending.protocol = naive, checkpointing.mode = aligned"
     assert svg(figure).startswith("<?xml")

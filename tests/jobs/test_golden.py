@@ -4,7 +4,9 @@ import pytest
 
 from scenarios.catalogue import by_name
 from sim.world import run_world
-from tests.jobs.chains import S, closes_ns, since
+from tests.jobs.small import closes_ns, since
+
+S = 1_000_000_000
 
 # Source ends at 25 s, triggers at multiples of 10 s, a checkpoint takes 1 s, EndOfPartition 0.1 s
 # per hop.  With a backlog every task has 7 records of 1 s each in front of it.
