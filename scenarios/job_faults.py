@@ -21,9 +21,6 @@ class _Vertex(Protocol):
     @property
     def parallelism(self) -> int: ...
 
-    @property
-    def repeat(self) -> int: ...
-
 
 class JobModel(Protocol):
     """What a fault needs to know of a job."""
@@ -46,8 +43,9 @@ class AtSubtask:
         found = next((v for v in model.vertices if v.name == self.vertex), None)
         if found is None:
             return [Problem("vertex", f'"{self.vertex}"', "the name of a vertex")]
-        if found.repeat > 1:
-            says = f'"{self.vertex}", which stands {found.repeat} times'
+        repeat = getattr(found, "repeat", 1)  # only vertices of jobs can stand several times
+        if repeat > 1:
+            says = f'"{self.vertex}", which stands {repeat} times'
             return [Problem("vertex", says, "the name of a vertex that stands once")]
         if self.subtask >= found.parallelism:
             expected = f"less than the parallelism {found.parallelism}"
