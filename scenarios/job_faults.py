@@ -105,6 +105,14 @@ class DelayNotification(AtSubtask):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StrayNotification(AtSubtask):
+    """A subtask hears of a completion once more, later, in whatever attempt runs then."""
+
+    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
+    delay_ns: int = duration_ns(REQUIRED, says="how much later", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DelayTrigger(AtSubtask):
     """The trigger of a checkpoint reaches a subtask late."""
 
@@ -128,6 +136,7 @@ JobFault = (
     | DelayAcknowledgement
     | LoseNotification
     | DelayNotification
+    | StrayNotification
     | DelayTrigger
     | StallTask
 )
@@ -140,6 +149,7 @@ JOB_FAULTS: Mapping[str, type] = {
     "delay_acknowledgement": DelayAcknowledgement,
     "lose_notification": LoseNotification,
     "delay_notification": DelayNotification,
+    "stray_notification": StrayNotification,
     "delay_trigger": DelayTrigger,
     "stall_task": StallTask,
 }

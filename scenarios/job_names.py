@@ -41,6 +41,7 @@ PROPERTIES = (
     "no_drain_ends_nothing",
     "acknowledged_once_when_polled",
     "closes_when_all_is_over",
+    "end_of_partition_leaves_at_once",
     "old_notifications_change_nothing",
     "restore_is_closed_under_predecessors",
     "finished_task_leaves_no_records",

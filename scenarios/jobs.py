@@ -184,6 +184,11 @@ class Costs:
     rpc_jitter_ns: int = duration_ns(
         0, maximum="1 min", says="at most added to a message, by chance", source=_SMALL
     )
+    messages_in_order: bool = flag(
+        True,
+        says="triggers and words of completions that arrive at one instant keep their order",
+        source="assumption; off: ties decide, as the coordinator's threads send them side by side",
+    )
     notification_jitter_ns: int = duration_ns(
         0,
         maximum="1 min",

@@ -75,4 +75,6 @@ class StoreSink(SinkWriter):
         del self.under_way[name]
         super().conclude(name)
         if not self.under_way:
-            self._attempt.tasks[self._spec.index].ending.writes_settled()
+            ending = self._attempt.tasks[self._spec.index].ending
+            ending.account.settled()
+            ending.writes_settled()

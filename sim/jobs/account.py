@@ -117,11 +117,14 @@ def differences(expected: Counter[int], found: Counter[int]) -> str | None:
     return ", ".join(parts) or None
 
 
-def loss(expected: Counter[int], found: Counter[int], ever: Counter[int]) -> str | None:
-    """Say in words what is missing, or was never sent, when repeats are allowed.
+def loss(
+    expected: Counter[int], found: Counter[int], ever: Counter[int], *, attempts: int
+) -> str | None:
+    """Say in words what is missing, or can be no repeat, when repeats are allowed.
 
-    ever: what any attempt sent; a stop can end a source before it sends again what tasks behind it
-    had processed ahead of their snapshots.
+    ever: what must be there of all that any attempt sent; a stop can end a source before it sends
+    again what tasks behind it had processed ahead of their snapshots.  attempts: how many there
+    were; each may add a record once more, and nothing else may.
     """
-    foreign = Counter({record: times for record, times in found.items() if record not in ever})
-    return differences(expected, (found & expected) + foreign)
+    most = Counter({record: attempts * times for record, times in ever.items()})
+    return differences(expected, (found & expected) + (found - most))

@@ -141,6 +141,7 @@ class Attempt:
         """Note that a task takes part in a checkpoint."""
         self.env.trace.record("performed", task.entity, checkpoint)
         self.life.performed(task, checkpoint)
+        task.ending.account.performed(checkpoint)
         if self.faults.crashes_after_snapshot(task.spec, checkpoint):
             self.later(0, Kind.FAULT, task.entity, self.world.crash, task.spec)
 
@@ -165,10 +166,12 @@ class Attempt:
                 self.input_ended_ns = self.env.now
             if self.life.has_mixed_ends(task):
                 self.goal("ended_with_mixed_stop_modes")
+            task.ending.account.ended()
             self.world.coordinator.end_of_data(task)
         elif state is TaskState.CLOSED:
             task.gone = True
             self.life.closed(task, self.world.coordinator.ever_completed)
+            task.ending.account.closed()
             task.checkpoints.closed()
             self.world.closed_ns[task.spec.index] = self.env.now
             self.world.message(Kind.MESSAGE, self.world.task_finished, self, task)
@@ -182,6 +185,7 @@ class Attempt:
             self.env.trace.record("end_of_data_acknowledged", sender.entity, link.receiver.name)
             if self.world.coordinator.completed_since(sender):
                 self.goal("completed_between_end_of_data_and_acknowledgement")
+            sender.ending.account.acknowledged(link)
             sender.ending.step(on.EndOfDataAcknowledged(link.spec.output))
 
         self.later(self.job.channels.latency_ns, Kind.MESSAGE, link.entity, sender.post, mail)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.barriers import Barrier
+from models.barriers import Barrier, EndOfPartition
+from sim.jobs.closing_account import PROPERTY, waits_for_its_end
 from sim.jobs.parts import REMEMBERED
 from sim.jobs.snapshot import Element
 
@@ -29,7 +30,8 @@ class ChannelAccount:
         self._standing = False
         self._sent = 0
         self._priority_taken = -1
-        self._open: dict[int, int | None] = {}  # checkpoint -> instant of its time-out
+        self._ends_ns: int | None = None  # when EndOfPartition may leave
+        self._open: dict[int, int | None] = {}  # checkpoint -> its time-out while it is queued
         self.urgent: set[int] = set()
         self.blocked_by: int | None = None
 
@@ -53,6 +55,10 @@ class ChannelAccount:
         if self._standing:
             self._violate("blocked_senders_send_nothing", f"sends {element} while it is blocked")
         self._standing = blocks
+        if isinstance(element, EndOfPartition):
+            self._check_end()
+        if isinstance(element, Barrier) and element.checkpoint in self._open:
+            self._open[element.checkpoint] = None  # it waits in the queue no longer
         if isinstance(element, tuple):
             self._in_order("sends", element[0], self._sent)
             self._sent = element[0]
@@ -60,6 +66,13 @@ class ChannelAccount:
     def resumed(self) -> None:
         """Note that the queue goes on."""
         self._standing = False
+        if self._ends_ns is not None:
+            self._ends_ns = self._link.attempt.env.now
+
+    def ends(self) -> None:
+        """Note that the sender closes: EndOfPartition leaves now, or when the queue goes on."""
+        if waits_for_its_end(self._link.attempt.job):
+            self._ends_ns = self._link.attempt.env.now
 
     def opened(self, checkpoint: int) -> None:
         """Note that the output's part of a checkpoint is not known yet."""
@@ -104,11 +117,13 @@ class ChannelAccount:
         """Note a record that the task takes, after `before`."""
         self._in_order("delivers", number, before)
 
-    def told_to_resume(self) -> None:
-        """Note that the receiver lets the sender go on: once per barrier that stopped it."""
-        if self.blocked_by is None:
+    def told_to_resume(self) -> bool:
+        """Note that the receiver lets the sender go on; say whether a barrier had stopped it."""
+        stands = self.blocked_by is not None
+        if not stands:
             self._violate("senders_are_resumed_once", "is resumed though nothing blocks it")
         self.blocked_by = None
+        return stands
 
     def persisted(self, checkpoint: int, elements: tuple[Element, ...]) -> None:
         """Note records that go into a checkpoint: all were sent before its barrier."""
@@ -117,6 +132,11 @@ class ChannelAccount:
         if late:
             says = f"record {late[0]}, sent after the barrier, goes into checkpoint {checkpoint}"
             self._violate("persisted_lies_before_the_barrier", says)
+
+    def _check_end(self) -> None:
+        late_ns = self._link.attempt.env.now - (self._ends_ns or 0)
+        if self._ends_ns is not None and late_ns:
+            self._violate(PROPERTY, f"sends EndOfPartition {late_ns} ns after its sender closed")
 
     def _in_order(self, does: str, number: int, before: int) -> None:
         if number != before + 1:

@@ -13,9 +13,9 @@ from scenarios.jobs import ALWAYS_ALIGNED
 from sim.jobs.snapshot import TaskSnapshot
 
 if TYPE_CHECKING:
-    from sim.jobs.coordinator import Triggered
     from sim.jobs.parts import Parts
     from sim.jobs.task import Task
+    from sim.jobs.triggered import Triggered
     from sim.jobs.world import JobWorld
 
 # Kinds whose snapshot is always aligned, by the name of the barrier's kind.

@@ -142,8 +142,8 @@ class TaskCheckpoints:
                     pass  # the sender's queue has stopped behind the barrier
                 case ev.ResumeChannels(channels):
                     for channel in channels:
-                        task.inputs[channel].account.told_to_resume()
-                        task.inputs[channel].channel.resume()
+                        if task.inputs[channel].account.told_to_resume():
+                            task.inputs[channel].channel.resume()
                     task.drain_inbox()
                 case ev.PrioritizeBarriers(places):
                     task.attempt.goal("timed_out_in_input")

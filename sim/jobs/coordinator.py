@@ -7,14 +7,13 @@ the world's fault plan, and here the rows of checkpoints are kept.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, assert_never
 
 from models.barriers import Barrier
 from models.barriers.reason import FailureReason
 from models.coordinator import EndOfDataListener, Request
 from models.coordinator import events as ev
-from models.coordinator.plan import Plan, Rejected, Vertex, finalize, plan_checkpoint
+from models.coordinator.plan import Rejected, Vertex, finalize, plan_checkpoint
 from models.lifecycle import RULES, EndMode
 from scenarios.jobs import Protocol, StopKind
 from sim.jobs.checkpoint_account import CheckpointAccount
@@ -22,6 +21,7 @@ from sim.jobs.kinds import Kind
 from sim.jobs.notifications import notify_aborted, notify_complete
 from sim.jobs.settings import parameters_of, variant_of
 from sim.jobs.snapshot import JobCheckpoint, TaskSnapshot
+from sim.jobs.triggered import Triggered
 from sim.kernel import Timer
 
 if TYPE_CHECKING:
@@ -29,24 +29,6 @@ if TYPE_CHECKING:
     from sim.jobs.parts import Parts
     from sim.jobs.task import Task
     from sim.jobs.world import JobWorld
-
-
-@dataclass(slots=True)
-class Triggered:
-    """A checkpoint that was triggered: its plan, and what has come in."""
-
-    checkpoint_id: int
-    request: Request
-    kind: str
-    plan: Plan
-    triggered_ns: int
-    attempt: int
-    states: dict[int, TaskSnapshot] = field(default_factory=dict)
-    parts: dict[int, tuple[int, Parts]] = field(default_factory=dict)
-    operators_finished: set[int] = field(default_factory=set)
-    status: str = "pending"
-    reason: str | None = None
-    ended_ns: int | None = None
 
 
 class JobCoordinator:
@@ -268,8 +250,13 @@ class JobCoordinator:
         for index in tasks:
             task = attempt.tasks[index]
             delay_ns = self.world.faults.trigger_delay(task.spec, checkpoint)
+            what = (attempt, task, barrier, stop, drain)
             self.world.message_in(
-                delay_ns, Kind.MESSAGE, self._deliver_trigger, attempt, task, barrier, stop, drain
+                delay_ns,
+                Kind.MESSAGE,
+                self._deliver_trigger,
+                *what,
+                sender=("trigger", checkpoint),
             )
 
     def _deliver_trigger(

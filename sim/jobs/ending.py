@@ -18,6 +18,7 @@ from models.lifecycle import events as on
 from models.lifecycle.naive import NaiveLifecycle
 from models.lifecycle.tables import Act
 from scenarios.jobs import Protocol, VertexKind
+from sim.jobs.closing_account import ClosingAccount
 from sim.jobs.link import Link
 from sim.jobs.settings import variant_of
 from sim.jobs.sink import SinkWriter
@@ -46,6 +47,8 @@ class TaskEnding:
     def __init__(self, task: Task, *, finished_on_restore: bool) -> None:
         self.task = task
         self.core = self._make_core(finished_on_restore=finished_on_restore)
+        self.account = ClosingAccount(task)
+        self._abort_repeats = task.attempt.job.ending.protocol is Protocol.FLINK
         self.operators_finished = False
         self.runs_operators = not finished_on_restore
         self._over: set[int] = set()
@@ -79,10 +82,15 @@ class TaskEnding:
         """Give the core an event and carry out what it decides."""
         if isinstance(event, on.EndOfPartitionReceived):
             self._over.add(event.channel)
+        if isinstance(event, on.CheckpointCompleted):
+            self.account.heard(event.checkpoint_id)
+        elif isinstance(event, on.CheckpointAborted) and self._abort_repeats:
+            self.account.heard(event.latest_completed)
         before, reported = self.core.state, self.core.latest_reported
         effects = self.core.step(event)
         restored = self.task.attempt.restored_id
-        if isinstance(event, on.CheckpointCompleted) and restored is not None and effects:
+        heard = bool(effects) or self.core.latest_reported != reported
+        if isinstance(event, on.CheckpointCompleted) and restored is not None and heard:
             self._check_old(event.checkpoint_id, restored)
         if (
             isinstance(event, on.CheckpointCompleted)
@@ -99,8 +107,10 @@ class TaskEnding:
 
     def _check_old(self, completed: int, restored: int) -> None:
         if completed <= restored:
-            says = f"{self.task.name} acts on the completion of {completed}, restored from it"
-            self.task.attempt.violate("old_notifications_change_nothing", says)
+            says = f"acts on the completion of {completed}, though it was restored from {restored}"
+            self.task.attempt.violate(
+                "old_notifications_change_nothing", f"{self.task.name} {says}"
+            )
 
     def cancel_marker(self, checkpoint: int) -> None:
         """Send a cancellation marker on every output."""
@@ -111,12 +121,13 @@ class TaskEnding:
 
     def writes_settled(self) -> None:
         """Go on with closing, if everything asynchronous that it waited for is over."""
-        if self._has_writes():
+        if self.has_writes:
             return
         held, self._held = self._held, []
         self._carry_out(held)
 
-    def _has_writes(self) -> bool:
+    @property
+    def has_writes(self) -> bool:
         """Say whether snapshots or commits are under way."""
         sink = self.task.sink
         return bool(self.task.checkpoints.side.pending_writes) or (sink is not None and sink.busy)
@@ -142,7 +153,7 @@ class TaskEnding:
         """Carry out effects in order; closing waits for snapshots and commits under way."""
         for position, effect in enumerate(effects):
             closing = isinstance(effect, do.StateChanged) and effect.state is TaskState.CLOSED
-            if closing and self._has_writes():
+            if closing and self.has_writes:
                 self._held = list(effects[position:])
                 return
             self._one(effect)
@@ -233,6 +244,7 @@ class TaskEnding:
         for link in task.links_out:
             task.attempt.account.left(link)
             task.attempt.life.left(link)
+            link.account.ends()
             link.queue.finish()
             link.pump()
 

@@ -16,6 +16,7 @@ from scenarios.job_faults import (
     JobFault,
     LoseNotification,
     StallTask,
+    StrayNotification,
 )
 from sim.jobs.graph import TaskSpec
 
@@ -28,6 +29,7 @@ Numbered = TypeVar(
     FailChannelState,
     FailSnapshot,
     LoseNotification,
+    StrayNotification,
 )
 
 
@@ -86,6 +88,11 @@ class FaultPlan:
         """Return by how much the notification is late, in ns."""
         fault = self._find(DelayNotification, task, checkpoint)
         return 0 if fault is None else fault.delay_ns
+
+    def stray_notification(self, task: TaskSpec, checkpoint: int) -> int | None:
+        """Return how much later the task hears of this completion once more, in ns, or None."""
+        fault = self._find(StrayNotification, task, checkpoint)
+        return None if fault is None else fault.delay_ns
 
     def trigger_delay(self, task: TaskSpec, checkpoint: int) -> int:
         """Return by how much the trigger is late, in ns."""

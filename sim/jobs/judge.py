@@ -157,9 +157,14 @@ class Judge:
         *,
         exactly: bool,
     ) -> None:
-        """Compare what must be there with what is; repeats may be allowed of what was ever sent."""
+        """Compare what must be there with what is; each attempt may repeat what was ever sent."""
         expected, found, ever = counts
-        says = differences(expected, found) if exactly else loss(expected, found, ever)
+        attempts = self._world.attempts_before + self._world.attempts
+        says = (
+            differences(expected, found)
+            if exactly
+            else loss(expected, found, ever, attempts=attempts)
+        )
         if says is not None:
             guarantee = "exactly_once" if exactly else "at_least_once"
             self._world.violate(f"{guarantee}_{what}", f"{what} of {vertex}: {says}")

@@ -127,6 +127,7 @@ def _restart(
         **_cores(spec),
     )
     other.emitted = world.most_emitted()
+    other.attempts_before = world.attempts
     other.run()
     if other.ended and not other.stopped_without_drain:
         other.judge.output()

@@ -76,8 +76,11 @@ class SubtaskSide:
 
     def step(self, event: sub.SubtaskEvent) -> None:
         """Give the core an event and carry out what it decides."""
+        before = self.pending_writes
         self._carry_out(self.core.step(event))
         if not self.core.running:
+            if before:
+                self.task.ending.account.settled()
             self.task.ending.writes_settled()
 
     def _carry_out(self, effects: Sequence[sub.SubtaskEffect]) -> None:  # noqa: C901, PLR0912

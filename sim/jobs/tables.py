@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from scenarios.jobs import VertexKind
-from sim.jobs.coordinator import Triggered
+from sim.jobs.triggered import Triggered
 from sim.jobs.world import JobWorld
 from sim.kernel import Environment
 from sim.rows import CheckpointRow, RecoveryRow, RunResult, TaskCheckpointRow, TaskRow

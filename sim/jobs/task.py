@@ -266,6 +266,7 @@ class Task:
                 self.ending.step(on.EndOfDataReceived(channel, mode))
             case EndOfPartition():
                 self.attempt.life.channel_ended(link)
+                self.ending.account.input_over(link)
                 self.checkpoints.channel_ended(channel)
                 self.ending.step(on.EndOfPartitionReceived(channel))
             case _:

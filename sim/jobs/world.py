@@ -77,6 +77,7 @@ class JobWorld:
         self.may_stop = may_stop
         self._stop_tries = 0
         self.attempts = 1
+        self.attempts_before = 0  # of the job that `restored` is of
         self.entity = env.entity("job")
         first = 1 if restored is None else restored.checkpoint_id + 1
         self.coordinator = JobCoordinator(self, first_checkpoint=first)
@@ -137,6 +138,8 @@ class JobWorld:
     def _end(self) -> None:
         """End the run: the job has finished, has failed for good, or stands still."""
         self.coordinator.account.check_triggers()
+        for task in self.attempt.tasks if self.attempt.alive else ():
+            task.ending.account.run_ended()
         if self.ended:
             self.coordinator.account.end()
         self.running = False
@@ -208,12 +211,24 @@ class JobWorld:
         self.message_in(0, kind, function, *rest)
 
     def message_in(
-        self, extra_ns: int, kind: Kind, function: Callable[..., None], *rest: Any
+        self,
+        extra_ns: int,
+        kind: Kind,
+        function: Callable[..., None],
+        *rest: Any,
+        sender: tuple[str, int] | None = None,
     ) -> None:
-        """Send a message that takes longer than others."""
+        """Send a message that takes longer than others.
+
+        sender: what is sent, such as the triggers of one checkpoint.  Where messages keep no order
+        those of different senders that arrive at one instant do so in the order of ties.
+        """
         costs = self.job.costs
         delay_ns = costs.rpc_ns + extra_ns + self.attempt.jitter("rpc", costs.rpc_jitter_ns)
-        self.env.call_in(delay_ns, kind, self.entity, function, *rest)
+        entity = self.entity
+        if sender is not None and not costs.messages_in_order:
+            entity = self.env.entity(*sender)
+        self.env.call_in(delay_ns, kind, entity, function, *rest)
 
     # --- failures ---
 

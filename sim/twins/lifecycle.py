@@ -106,6 +106,17 @@ class CommitsOnlyItsOwn(TaskLifecycle):
         super()._completed(checkpoint_id)
 
 
+class LooksOnCompletionOnly(TaskLifecycle):
+    """Looks only at completions whether it may close, not at what else it waits for."""
+
+    def _handle(self, event: on.Event) -> None:
+        self._looks = isinstance(event, on.CheckpointCompleted | on.CheckpointAborted)
+        super()._handle(event)
+
+    def _close_if_done(self) -> bool:
+        return super()._close_if_done() if self._looks else self.state is TaskState.CLOSED
+
+
 class StopTakesAnyCompletion(TaskLifecycle):
     """Ends a stop on the completion of a checkpoint other than its savepoint."""
 
@@ -251,7 +262,9 @@ TWINS: dict[str, Twin] = {
     "skipped_trigger_sets_minimum": Twin(
         Part.TASK, SkippedTriggerSetsMinimum, "late_trigger", "closes_when_all_is_over"
     ),
-    "ignores_restored_id": Twin(Part.TASK, IgnoresRestoredId),
+    "ignores_restored_id": Twin(
+        Part.TASK, IgnoresRestoredId, "stray_notification", "old_notifications_change_nothing"
+    ),
     "abort_repeats_nothing": Twin(
         Part.TASK, AbortRepeatsNothing, "union_lost_notification", "job_ends"
     ),
@@ -265,6 +278,9 @@ TWINS: dict[str, Twin] = {
     "survives_aborted_savepoint": Twin(Part.TASK, SurvivesAbortedSavepoint),
     "commits_only_its_own": Twin(
         Part.TASK, CommitsOnlyItsOwn, "final_notification_lost", "exactly_once_output"
+    ),
+    "looks_on_completion_only": Twin(
+        Part.TASK, LooksOnCompletionOnly, "final_chain", "end_of_partition_leaves_at_once"
     ),
     "stop_takes_any_completion": Twin(Part.TASK, StopTakesAnyCompletion),
     "stops_after_savepoint": Twin(

@@ -99,6 +99,9 @@ def document(
     if choose.integer(0, 7) == 7:
         vertices[0]["ends_at_ns"] = choose.integer(0, 60) * MS
     _chain_and_unite(choose, vertices, protocol=job["ending"]["protocol"])
+    if faults and choose.integer(0, 7) == 7:
+        planned.append(_stray(choose, vertices))
+    job["costs"]["messages_in_order"] = choose.of((True, True, True, False))
     return {
         "name": "random_job",
         "link": "final_checkpoint",
@@ -206,6 +209,17 @@ def _fault(choose: Chooser, vertices: list[dict[str, Any]]) -> dict[str, Any]:
     if kind == "stall_task":
         fault["lasts_ns"] = choose.integer(1, 30) * MS
     return fault
+
+
+def _stray(choose: Chooser, vertices: list[dict[str, Any]]) -> dict[str, Any]:
+    vertex = choose.of(tuple(vertices))
+    return {
+        "kind": "stray_notification",
+        "vertex": vertex["name"],
+        "subtask": choose.integer(0, vertex["parallelism"] - 1),
+        "checkpoint": choose.integer(1, 6),
+        "delay_ns": choose.integer(1, 60) * MS,
+    }
 
 
 def _in_flight_faults(

@@ -5,9 +5,14 @@ import pytest
 from scenarios.catalogue import all_names, by_name
 from sim.search import Subject, check
 from sim.world import run_world
+from tests.jobs.twin_table import SCENARIO_OF
 
-LINK = "final_checkpoint"
-SCENARIOS = [name for name in all_names() if by_name(name).link == LINK]
+LINKS = ("final_checkpoint", "barrier_protocol")
+SCENARIOS = [
+    name
+    for name in all_names()
+    if by_name(name).link in LINKS and name not in SCENARIO_OF.values()  # these have their twins
+]
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

@@ -8,10 +8,9 @@ from sim.world import run_world
 
 FOUND = {name: twin for name, twin in TWINS.items() if twin.scenario is not None}
 # Twins whose fault needs events that a whole job does not produce; vectors and unit tests kill
-# them: a completion of an earlier attempt under a higher number, an alignment inside the lifecycle
-# core (here the barrier handler aligns), a stop that nobody asks for again.
+# them: an alignment inside the lifecycle core (here the barrier handler aligns), a stop that nobody
+# asks for again.
 BY_VECTOR = {
-    "ignores_restored_id",
     "end_of_partition_aborts_alignment",
     "survives_aborted_savepoint",
     "stop_takes_any_completion",
