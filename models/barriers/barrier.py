@@ -48,6 +48,16 @@ class Barrier(NetworkEvent):
     kind: OptionKind
     timeout_ns: int | None = None
 
+    @classmethod
+    def aligned_with_timeout(cls, checkpoint: int, timestamp_ns: int, timeout_ns: int) -> Barrier:
+        """Return an aligned barrier that times out; with zero or infinity it never does.
+
+        Source: Apache Flink 1.20.3, CheckpointOptions.alignedWithTimeout and isTimeoutable.
+        """
+        timed = 0 < timeout_ns < MAX_TIMEOUT_NS
+        kind = OptionKind.TIMEOUTABLE if timed else OptionKind.ALIGNED
+        return cls(checkpoint, timestamp_ns, kind, timeout_ns if timed else None)
+
     @property
     def is_unaligned(self) -> bool:
         """Tell whether the barrier overtakes data everywhere."""
@@ -63,6 +73,14 @@ class Barrier(NetworkEvent):
         """Tell whether the barrier blocks the channel that it passes through."""
         kind = self.kind
         return kind is not OptionKind.UNALIGNED and kind is not OptionKind.AT_LEAST_ONCE
+
+    @property
+    def may_turn_unaligned(self) -> bool:
+        """Tell whether the barrier is unaligned or of a kind that can become so.
+
+        Source: Apache Flink 1.20.3, CheckpointOptions.toUnaligned.
+        """
+        return self.kind in (OptionKind.ALIGNED, OptionKind.TIMEOUTABLE, OptionKind.UNALIGNED)
 
     def as_unaligned(self) -> Barrier:
         """Return the same barrier as an unaligned one, which has no time-out."""

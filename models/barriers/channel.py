@@ -94,6 +94,7 @@ class RemoteChannel:
     __slots__ = (
         "_cut",
         "_data_arrived",
+        "_last_sequence",
         "_outbox",
         "_priority",
         "_queue",
@@ -112,6 +113,7 @@ class RemoteChannel:
         self.persister = Persister()
         self._cut = 0  # how many data elements had arrived before `last_barrier`
         self._data_arrived = 0
+        self._last_sequence = -1  # where `last_barrier` stands, -1 for nowhere
         self._queue: deque[object] = deque()
         self._priority: list[_Placed] | None = None
         self._outbox = outbox
@@ -190,7 +192,7 @@ class RemoteChannel:
             return FailureReason.CHECKPOINT_SUBSUMED
         if checkpoint > self.last_barrier:
             # The place of an older barrier must not cut this checkpoint's data.
-            self.last_barrier = -1
+            self._forget_barrier()
         count = self.data_count
         if self.last_barrier != -1:
             count = min(count, max(0, self._cut - (self._data_arrived - self.data_count)))
@@ -204,22 +206,31 @@ class RemoteChannel:
         """Persist no more for this checkpoint."""
         self.persister.stop(checkpoint)
         if checkpoint == self.last_barrier:
-            self.last_barrier = -1
+            self._forget_barrier()
 
     def prioritize(self, sequence: int) -> None:
         """Move the announced barrier to the front, unchanged in kind.
 
-        Raises ProtocolError when no barrier has arrived or none stands there.
+        Raises ProtocolError: `illegal_state` when the barrier noted last does not stand there or
+        has overtaken already, `no_such_element` when nothing stands there.  What was found there
+        has then left the queue, as in the original, where either fails the task.
         """
         if self.persister.status is not PersisterStatus.BARRIER_RECEIVED:
             state = self.persister.status.name
             raise ProtocolError("illegal_state", state=state, event=sequence)
-        for placed in self._queue:
-            if isinstance(placed, _Placed) and placed.sequence == sequence:
-                self._queue.remove(placed)
-                self._add_priority(placed)
+        for placed in self._priority or ():
+            if placed.sequence == sequence:
+                self._priority = [other for other in self._priority or () if other is not placed]
+                raise ProtocolError("illegal_state", state="it has overtaken", event=sequence)
+        for element in self._queue:
+            if isinstance(element, _Placed) and element.sequence == sequence:
+                self._queue.remove(element)
+                if sequence != self._last_sequence:
+                    state = f"the barrier noted last is {self._last_sequence}"
+                    raise ProtocolError("illegal_state", state=state, event=sequence)
+                self._add_priority(element)
                 return
-        raise ProtocolError("illegal_state", state="no barrier there", event=sequence)
+        raise ProtocolError("no_such_element", state="nothing there", event=sequence)
 
     def resume(self) -> None:
         """Pass the word to the sender."""
@@ -241,7 +252,12 @@ class RemoteChannel:
         accepted = self.persister.barrier_arrived(event.checkpoint)
         if accepted and event.checkpoint > self.last_barrier:
             self.last_barrier = event.checkpoint
+            self._last_sequence = placed.sequence
             self._cut = self._data_arrived
+
+    def _forget_barrier(self) -> None:
+        self.last_barrier = -1
+        self._last_sequence = -1
 
     def _add_priority(self, placed: _Placed) -> None:
         if self._priority is None:

@@ -198,9 +198,13 @@ class CancelTimer:
 
 @dataclass(frozen=True, slots=True)
 class FailTask:
-    """Fail the task: the input broke a rule that the handler relies on."""
+    """Fail the task: the input broke a rule that the handler relies on.
+
+    bad_argument: the barrier is refused for what it is, not for when it came.
+    """
 
     story: str
+    bad_argument: bool = False
 
 
 HandlerEffect: TypeAlias = (

@@ -8,9 +8,10 @@ channels have delivered is the handler's business and comes in with each run.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import assert_never
 
 from models.barriers import events as ev
-from models.barriers.barrier import Barrier
+from models.barriers.barrier import Barrier, OptionKind
 from models.barriers.clock import AlignmentClock
 from models.barriers.states import Action, Branch, Guard, Illegal, Input, State, Table
 from models.core import ProtocolError
@@ -106,7 +107,7 @@ class BarrierMachine:
         if rule is None:
             raise ProtocolError("missing_row", state=state.name, event=given.name)
         if isinstance(rule, Illegal):
-            self.effects.append(ev.FailTask(rule.story))
+            self._refuse(rule)
             return None
         for action in rule.actions:
             _ACTIONS[action](self, run)
@@ -118,6 +119,9 @@ class BarrierMachine:
     def _follow(self, table: Table, branch: Branch, state: State, run: Run) -> State | None:
         for action in branch.actions:
             _ACTIONS[action](self, run)
+        if branch.illegal is not None:
+            self._refuse(branch.illegal)
+            return None
         if branch.target is not None:
             return self.home if branch.target is State.HOME else branch.target
         follower: State | None = state
@@ -127,6 +131,9 @@ class BarrierMachine:
             if follower is not None:
                 follower = self._pass(table, given, follower, run)
         return follower
+
+    def _refuse(self, illegal: Illegal) -> None:
+        self.effects.append(ev.FailTask(illegal.story, bad_argument=illegal.bad_argument))
 
     def block(self, run: Run) -> None:
         """Block the channel of a barrier that came through it."""
@@ -196,13 +203,23 @@ class BarrierMachine:
 
 
 def _holds(guard: Guard, run: Run) -> bool:
-    if guard is Guard.ALWAYS:
-        return True
-    if guard is Guard.FULL:
-        return run.full
-    barrier = run.need_barrier()
-    timeout_ns = barrier.timeout_ns
-    return barrier.is_timeoutable and timeout_ns is not None and timeout_ns < run.age_ns
+    match guard:
+        case Guard.ALWAYS:
+            return True
+        case Guard.FULL:
+            return run.full
+        case Guard.TIMED_OUT:
+            barrier = run.need_barrier()
+            timeout_ns = barrier.timeout_ns
+            return barrier.is_timeoutable and timeout_ns is not None and timeout_ns < run.age_ns
+        case Guard.SAVEPOINT:
+            return run.need_barrier().kind is OptionKind.SAVEPOINT
+        case Guard.FIXED:
+            return not run.need_barrier().may_turn_unaligned
+        case Guard.OVERTAKING:
+            return run.need_barrier().is_unaligned
+        case _:
+            assert_never(guard)
 
 
 _ACTIONS: dict[Action, Callable[[BarrierMachine, Run], None]] = {

@@ -67,6 +67,20 @@ class Guard(IntEnum):
     ALWAYS = 0
     FULL = 1  # every channel that was open when the checkpoint began has delivered
     TIMED_OUT = 2  # timeoutable, and more than its time-out has passed since its trigger
+    SAVEPOINT = 3
+    FIXED = 4  # neither aligned nor timeoutable nor unaligned: it keeps its kind
+    OVERTAKING = 5  # unaligned from the start
+
+
+@dataclass(frozen=True, slots=True)
+class Illegal:
+    """An input that a state must not get: the task fails with an illegal state.
+
+    bad_argument: the barrier itself is refused, whatever the state.
+    """
+
+    story: str
+    bad_argument: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +88,14 @@ class Branch:
     """What a rule does when its guard holds.
 
     then: inputs to take one after the other instead of going to `target`.
+    illegal: why the task fails instead of going anywhere.
     """
 
     guard: Guard
     actions: tuple[Action, ...] = ()
     target: State | None = None
     then: tuple[Input, ...] = ()
+    illegal: Illegal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +104,6 @@ class Rule:
 
     actions: tuple[Action, ...]
     branches: tuple[Branch, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Illegal:
-    """An input that a state must not get: the task fails with an illegal state."""
-
-    story: str
 
 
 Table: TypeAlias = dict[tuple[State, Input], Rule | Illegal]
@@ -136,7 +145,9 @@ def _alternating_rows(state: State) -> Table:
     collect = _always(_S.ALTERNATING_COLLECTING)
     barrier_late = Branch(_G.TIMED_OUT, then=(_I.TIMEOUT, _I.UNALIGNED_BARRIER))
     end_late = Branch(_G.TIMED_OUT, then=(_I.TIMEOUT, _I.END_OF_PARTITION))
-    ended = (_always(state),) if waits else (full, end_late, collect)
+    # The checkpoint was opened by an unaligned barrier's announcement, which nobody sends.
+    mixed = Branch(_G.OVERTAKING, illegal=Illegal("an unaligned barrier is being aligned"))
+    ended = (_always(state),) if waits else (mixed, full, end_late, collect)
     # Before the first barrier the time-out only makes announced barriers overtake; after it the
     # checkpoint begins at once.
     timeout = _always(_S.WAITING_UNALIGNED) if waits else _always(_S.COLLECTING_UNALIGNED, *_START)
@@ -157,8 +168,14 @@ def _alternating_rows(state: State) -> Table:
 def _waiting_unaligned_rows() -> Table:
     state = _S.WAITING_UNALIGNED
     branches = (Branch(_G.FULL, _FINISH, _S.HOME), _always(_S.COLLECTING_UNALIGNED))
+    blocked = (
+        Branch(_G.SAVEPOINT, illegal=Illegal("a savepoint cannot be unaligned", bad_argument=True)),
+        Branch(_G.FIXED, illegal=Illegal("only an aligned barrier can turn unaligned")),
+        Branch(_G.FULL, (*_START, *_FINISH), _S.HOME),
+        _always(_S.COLLECTING_UNALIGNED, *_START),
+    )
     return {
-        (state, _I.BARRIER): _rule(_A.BLOCK, *_START, branches=branches),
+        (state, _I.BARRIER): _rule(_A.BLOCK, branches=blocked),
         (state, _I.UNALIGNED_BARRIER): _rule(*_START, branches=branches),
         (state, _I.ANNOUNCEMENT): _rule(_A.PRIORITIZE, branches=(_always(state),)),
         (state, _I.END_OF_PARTITION): _rule(_A.FINISH_CHANNEL, branches=(_always(state),)),
@@ -203,6 +220,8 @@ def _describe(rule: Rule | Illegal) -> str:
     parts = [_words(rule.actions)] if rule.actions else []
     for branch in rule.branches:
         goal = " then ".join(given.name for given in branch.then)
+        if branch.illegal is not None:
+            goal = f"illegal, {branch.illegal.story}"
         if branch.target is not None:
             goal = f"-> {branch.target.name}"
         actions = f"{_words(branch.actions)} " if branch.actions else ""

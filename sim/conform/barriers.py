@@ -66,9 +66,10 @@ class _Timer:
 class _Host:
     """Carries the handler's effects out and writes them down."""
 
-    def __init__(self, handler: BarrierHandler, timers: str) -> None:
+    def __init__(self, handler: BarrierHandler, timers: str, timeout_ms: int | None) -> None:
         self.handler = handler
         self.policy = timers
+        self.timeout_ms = timeout_ms
         self.now_ns = 0
         self.timers: list[_Timer] = []
         self.fail_init = False
@@ -155,7 +156,8 @@ class _Host:
                 if self.policy != "sticky":
                     self.timers = [t for t in self.timers if t.handle != effect.timer]
             case ev.FailTask():
-                self.calls.append(["throw", "IllegalStateException"])
+                wrong = "Argument" if effect.bad_argument else "State"
+                self.calls.append(["throw", f"Illegal{wrong}Exception"])
             case _:
                 pass  # what the vectors do not record
 
@@ -182,7 +184,7 @@ class BarriersAdapter:
             gates=len(gates),
             after_finish=vector["checkpoints_after_finish"],
         )
-        host = _Host(handler, vector["timers"])
+        host = _Host(handler, vector["timers"], vector.get("timeout_ms"))
         for number, (step, expected) in enumerate(
             zip(vector["steps"], vector["expect"], strict=True)
         ):
@@ -204,9 +206,13 @@ def _do(host: _Host, step: dict[str, Any]) -> None:
             host.feed(ev.BytesProcessed(step["bytes"]))
         case "barrier" | "rpc_barrier":
             by_rpc = step["event"] == "rpc_barrier"
-            host.feed(ev.BarrierArrived(now_ns, step["channel"], _barrier(step), by_rpc=by_rpc))
+            host.feed(
+                ev.BarrierArrived(now_ns, step["channel"], _barrier(host, step), by_rpc=by_rpc)
+            )
         case "announce":
-            host.feed(ev.BarrierAnnounced(now_ns, step["channel"], _barrier(step), step["seq"]))
+            host.feed(
+                ev.BarrierAnnounced(now_ns, step["channel"], _barrier(host, step), step["seq"])
+            )
         case "cancel":
             host.feed(ev.CancellationArrived(now_ns, step["channel"], step["checkpoint"]))
         case "eop":
@@ -223,14 +229,17 @@ def _do(host: _Host, step: dict[str, Any]) -> None:
             raise ValueError(f"unknown event {other!r}")
 
 
-def _barrier(step: dict[str, Any]) -> Barrier:
+def _barrier(host: _Host, step: dict[str, Any]) -> Barrier:
+    """Read a step's barrier; a time-out that it does not name is the vector's."""
+    kind = OptionKind[step["opt"].upper()]
     timeout_ms = step.get("timeout_ms")
-    return Barrier(
-        step["checkpoint"],
-        step["ts"] * MS,
-        OptionKind[step["opt"].upper()],
-        None if timeout_ms is None else timeout_ms * MS,
-    )
+    if kind is OptionKind.TIMEOUTABLE:
+        timeout_ms = host.timeout_ms if timeout_ms is None else timeout_ms
+        if timeout_ms is None:
+            raise ValueError("found opt 'timeoutable' without timeout_ms, expected milliseconds")
+        return Barrier.aligned_with_timeout(step["checkpoint"], step["ts"] * MS, timeout_ms * MS)
+    timeout_ns = None if timeout_ms is None else timeout_ms * MS
+    return Barrier(step["checkpoint"], step["ts"] * MS, kind, timeout_ns)
 
 
 def _observe(host: _Host, expected: dict[str, Any]) -> dict[str, Any]:

@@ -30,7 +30,8 @@ Step = dict[str, Any]
 Call = list[Any]
 Observation = dict[str, Any]
 
-ILLEGAL = ["throw", "IllegalStateException"]
+# What Flink throws where a core raises ProtocolError of this kind; all others are illegal states.
+THROWN = {"no_such_element": "NoSuchElementException"}
 
 
 class _Driver(Protocol):
@@ -171,8 +172,8 @@ class ChannelStateAdapter:
             driver.outbox.clear()
             try:
                 calls = driver.do(step)
-            except ProtocolError:
-                calls = [ILLEGAL]
+            except ProtocolError as error:
+                calls = [["throw", THROWN.get(error.kind, "IllegalStateException")]]
             found = driver.observe()
             found["calls"] = [_call(effect) for effect in driver.outbox] + calls
             for key in sorted(expected.keys() | found.keys()):

@@ -256,10 +256,12 @@ def test_stopping_gives_up_everything_and_a_restart_goes_on_with_the_numbers() -
     coordinator = running(CoordinatorParameters(interval_ns=MS, tolerable_failures=None))
     coordinator.step(ev.SchedulerStarted(0, MS))
     coordinator.step(ev.CheckpointRequested(0))
-    effects = coordinator.step(ev.SchedulerStopped(1, FailureReason.JOB_FAILURE))
+    effects = coordinator.step(ev.SchedulerStopped(1, FailureReason.CHECKPOINT_COORDINATOR_SUSPEND))
     assert effects[:3] == [
         ev.CancelTimer(ev.TimerKind.TICK, 1),
-        ev.RefuseRequest(Request(number=2, submitted_ns=0), FailureReason.JOB_FAILURE),
+        ev.RefuseRequest(
+            Request(number=2, submitted_ns=0), FailureReason.CHECKPOINT_COORDINATOR_SUSPEND
+        ),
         ev.CancelTimer(ev.TimerKind.EXPIRY, 1),
     ]
     assert coordinator.pending == ()

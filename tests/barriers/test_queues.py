@@ -275,14 +275,30 @@ def test_a_converted_barrier_moves_to_the_front_unchanged() -> None:
     assert [channel.poll() for _ in range(2)] == [timed(1), "a"]
 
 
-@pytest.mark.parametrize("sequence", [0, 7])
-def test_only_a_queued_barrier_can_be_converted(sequence: int) -> None:
-    """Data at that place and no element at all are errors that change nothing."""
+def test_what_is_not_queued_cannot_be_converted() -> None:
+    """A place where nothing stands is an error that changes nothing."""
     channel, _ = receiver("a", timed(1))
     before = channel.normal_elements()
-    with pytest.raises(ProtocolError, match="no barrier there"):
-        channel.prioritize(sequence)
+    with pytest.raises(ProtocolError, match="no_such_element"):
+        channel.prioritize(7)
     assert channel.normal_elements() == before
+
+
+def test_only_the_barrier_noted_last_can_be_converted() -> None:
+    """An older barrier, or one whose announcement stands there, is an error and leaves the queue.
+
+    Source: recorded from Apache Flink 1.20.3, RemoteInputChannel.convertToPriorityEvent.
+    """
+    channel, _ = receiver(timed(1), timed(2))
+    with pytest.raises(ProtocolError, match="it has overtaken"):
+        channel.prioritize(1)
+    assert channel.priority_elements() == ((Announcement(timed(1), 0), 0),)
+    channel.poll()
+    with pytest.raises(ProtocolError, match="the barrier noted last is 1"):
+        channel.prioritize(0)
+    assert channel.normal_elements() == ((timed(2), 1),)
+    channel.prioritize(1)
+    assert channel.poll() == timed(2)
 
 
 def test_resuming_is_passed_to_the_sender() -> None:

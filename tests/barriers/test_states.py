@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from models.barriers import events as ev
+from models.barriers.barrier import Barrier, OptionKind
 from models.barriers.handler import SingleCheckpointHandler
 from models.barriers.interface import AllBarriers, HandlerKind
 from models.barriers.machine import BarrierMachine
@@ -27,9 +28,11 @@ from tests.barriers.state_rows import (
     ROWS,
     SUBSUMED,
     TIMED,
+    TURNED,
     WAYS,
     H,
     S,
+    announced,
     arrived,
 )
 
@@ -100,7 +103,8 @@ def test_tables_are_complete_and_closed(table: Table, states: tuple[State, ...])
             continue
         assert rule.branches[-1].guard is Guard.ALWAYS
         for branch in rule.branches:
-            assert (branch.target is None) == bool(branch.then)
+            ways_on = (branch.target is not None, bool(branch.then), branch.illegal is not None)
+            assert sum(ways_on) == 1
             assert branch.target is None or branch.target in (*states, S.HOME)
 
 
@@ -112,6 +116,31 @@ def test_a_time_out_of_an_aligned_handler_is_illegal() -> None:
     assert handler.step(ev.TimerFired(110, ALIGNED)) == [
         ev.FailTask("an aligned handler has no time-out")
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "effect"),
+    [
+        (OptionKind.AT_LEAST_ONCE, ev.FailTask("only an aligned barrier can turn unaligned")),
+        (OptionKind.FORCED_ALIGNED, ev.FailTask("only an aligned barrier can turn unaligned")),
+        (OptionKind.SAVEPOINT, ev.FailTask("a savepoint cannot be unaligned", bad_argument=True)),
+    ],
+)
+def test_a_barrier_that_keeps_its_kind_cannot_begin_an_unaligned_checkpoint(
+    kind: OptionKind, effect: ev.FailTask
+) -> None:
+    """The task fails after the channel was blocked, and the state stays as it was."""
+    handler = led_to(S.WAITING_UNALIGNED)
+    assert handler.step(arrived(0, Barrier(1, 100, kind))) == [ev.BlockChannel(0), effect]
+    assert handler.state is S.WAITING_UNALIGNED
+
+
+def test_an_announced_unaligned_barrier_is_not_aligned() -> None:
+    """The end of a channel fails the task when an aligned barrier has followed such a message."""
+    handler = SingleCheckpointHandler(H.ALTERNATING, 3)
+    handler.step(announced(1, 7, TURNED))
+    handler.step(arrived(0, ALIGNED))
+    assert handler.step(ENDED) == [ev.FailTask("an unaligned barrier is being aligned")]
 
 
 def test_tables_can_be_printed() -> None:
