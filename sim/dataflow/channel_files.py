@@ -36,8 +36,7 @@ class ChannelFile:
     def step(self, event: do.WriterEvent) -> None:
         """Give the writer an event and carry out what it wants."""
         if isinstance(event, do.WriteStarted):
-            task = self._tasks[event.subtask]
-            self._world.account.write_started(task, event.checkpoint)
+            self._world.account.write_started(self._tasks[event.subtask], event.checkpoint)
         for effect in self._core.step(event):
             match effect:
                 case do.OpenStream() | do.WriteBytes():
@@ -54,6 +53,8 @@ class ChannelFile:
                     self._answer(subtask, sub.ChannelStateFailed(checkpoint, reason))
                 case _:
                     assert_never(effect)
+        if isinstance(event, do.WriteStarted):
+            self._world.account.write_settled(self._tasks[event.subtask])
 
     def _answer(
         self, subtask: int, event: sub.ChannelStateWritten | sub.ChannelStateFailed

@@ -189,6 +189,10 @@ class FullAccount(Account):
         """Note that a task begins to write channel state."""
         self._tasks[task.number].write_started(checkpoint)
 
+    def write_settled(self, task: Task) -> None:
+        """Check that older beginnings have been answered."""
+        self._tasks[task.number].write_settled()
+
     def write_answered(self, task: Task, checkpoint: int) -> None:
         """Note that a task hears what became of its channel state."""
         self._tasks[task.number].write_answered(checkpoint)

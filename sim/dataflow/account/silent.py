@@ -109,6 +109,9 @@ class Account:
     def write_started(self, task: Task, checkpoint: int) -> None:
         """Note that a task begins to write channel state."""
 
+    def write_settled(self, task: Task) -> None:
+        """Note that the writer has taken in that a task begins."""
+
     def write_answered(self, task: Task, checkpoint: int) -> None:
         """Note that a task hears what became of its channel state."""
 

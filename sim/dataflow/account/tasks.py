@@ -96,11 +96,16 @@ class TaskAccount:
                 self._violate("no_channel_stays_blocked", says, by)
 
     def write_started(self, number: int) -> None:
-        """Check that older ones were answered when the task begins to write again."""
-        for older in [older for older in self._writing if older < number]:
-            says = f"{self.name} never hears of its channel state of checkpoint {older}"
-            self._violate("writes_are_answered_once", says, number)
+        """Note that the task begins to write."""
         self._writing[number] = None
+
+    def write_settled(self) -> None:
+        """Check, after a beginning, that older ones have been answered."""
+        newest = max(self._writing, default=-1)
+        for older in [older for older in self._writing if older < newest]:
+            says = f"{self.name} never hears of its channel state, {newest} has begun"
+            self._violate("writes_are_answered_once", says, older)
+            del self._writing[older]
 
     def write_answered(self, number: int) -> None:
         """Note the answer, one per beginning."""
