@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 UNALIGNED_EDGES = frozenset(
     {Partitioner.KEY_BY, Partitioner.REBALANCE, Partitioner.SHUFFLE, Partitioner.GLOBAL}
 )
-_POINTWISE = frozenset({Partitioner.FORWARD})
+_POINTWISE = frozenset({Partitioner.FORWARD, Partitioner.RESCALE})
 _WEIGHT = 1_000_000
 _NO_LIMIT = 1 << 60
 _SECOND_NS = 1_000_000_000
@@ -108,7 +108,8 @@ class Graph:
         ups, downs = self.by_name[edge.upstream], self.by_name[name]
         pointwise = edge.partitioner in _POINTWISE
         pattern = Pattern.POINTWISE if pointwise else Pattern.ALL_TO_ALL
-        self.edges.append(Edge(edge.upstream, name, pattern))
+        senders = tuple(tuple(_senders(d, len(ups), len(downs))) for d in range(len(downs)))
+        self.edges.append(Edge(edge.upstream, name, pattern, senders if pointwise else None))
         debloat = None
         if network.debloat:
             debloat = DebloatParameters(
@@ -203,10 +204,17 @@ def _share(total: int, parallelism: int, subtask: int) -> int:
 
 def _targets(partitioner: Partitioner, subtask: int, ups: int, downs: int) -> list[int]:
     """Return the receivers that a sender is joined to."""
-    if partitioner is Partitioner.FORWARD:
-        return [subtask]
-    if partitioner is not Partitioner.RESCALE:
+    if partitioner not in _POINTWISE:
         return list(range(downs))
-    if downs >= ups:
-        return [down for down in range(downs) if down * ups // downs == subtask]
-    return [subtask * downs // ups]
+    return [down for down in range(downs) if subtask in _senders(down, ups, downs)]
+
+
+def _senders(receiver: int, ups: int, downs: int) -> range:
+    """Return the senders that a receiver of a pointwise edge is joined to, evenly.
+
+    Source: Apache Flink 1.20.3, VertexInputInfoComputationUtils.
+    """
+    if ups >= downs:
+        return range(receiver * ups // downs, (receiver + 1) * ups // downs)
+    sender = receiver * ups // downs
+    return range(sender, sender + 1)

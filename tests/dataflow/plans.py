@@ -65,12 +65,12 @@ def _source(choose: Chooser, name: str) -> dict[str, Any]:
         "parallelism": choose.integer(1, 3),
         "hot_ratio": choose.of((0.0, 0.5)),
     }
-    rate = choose.of((None, 300.0, 2_000.0))
+    rate = choose.of((None, 300.0, 2_000.0, 10.0))
     if rate is not None:
         source["rate_per_s"] = rate
     bounded = choose.of(("no", "count", "time"))
     if bounded == "count":
-        source["records"] = choose.integer(1, 300)
+        source["records"] = choose.of((choose.integer(1, 300), choose.integer(1, 3)))
     elif bounded == "time":
         source["stop_after_ns"] = choose.integer(1, 400) * MS
     return source

@@ -5,6 +5,17 @@ from __future__ import annotations
 import pytest
 
 from scenarios.catalogue import by_name as load_scenario
+from scenarios.dataflow import (
+    CheckpointTable,
+    DataflowModel,
+    InputTable,
+    OperatorTable,
+    Partitioner,
+    SourceTable,
+)
+from sim.dataflow import DataflowWorld
+from sim.dataflow.account import FullAccount
+from sim.kernel import Environment
 from sim.world import run_world
 
 LIBRARY = (
@@ -56,3 +67,42 @@ def test_bounded_job_ends_at_once() -> None:
     ends = {row.task: row.finished_ns or 0 for row in result.tasks}
     assert all(ends.values())
     assert 4_500_000_000 < max(ends.values()) < 4_600_000_000
+
+
+def test_a_pointwise_branch_that_ended_is_triggered_itself() -> None:
+    """Behind a rescaled edge a task whose only sender has finished still takes checkpoints."""
+    job = DataflowModel(
+        sources=(SourceTable(name="source", parallelism=2, rate_per_s=2.0, records=1),),
+        operators=(
+            OperatorTable(
+                name="operator",
+                parallelism=2,
+                inputs=(InputTable(upstream="source", partitioner=Partitioner.RESCALE),),
+            ),
+        ),
+        checkpoint=CheckpointTable(interval_ns=50_000_000, timeout_ns=200_000_000),
+        duration_ns=3_000_000_000,
+    )
+    world = DataflowWorld(Environment(1), job, account=FullAccount())
+    world.run()
+    assert [task.finished_ns is None for task in world.tasks] == [False] * 4
+    assert world.account.violations == []
+    statuses = {record.status for record in world.coordination.records.values()}
+    assert statuses <= {"completed", "failed"}
+
+
+def test_pointwise_edges_are_joined_as_in_flink() -> None:
+    """Of three senders the first feeds one receiver and the others the second one."""
+    job = DataflowModel(
+        sources=(SourceTable(name="source", parallelism=3),),
+        operators=(
+            OperatorTable(
+                name="operator",
+                parallelism=2,
+                inputs=(InputTable(upstream="source", partitioner=Partitioner.RESCALE),),
+            ),
+        ),
+    )
+    world = DataflowWorld(Environment(1), job)
+    joined = [[up.subtask for up in task.upstream] for task in world.graph.by_name["operator"]]
+    assert joined == [[0], [1, 2]]
