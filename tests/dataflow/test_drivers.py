@@ -3,27 +3,51 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from scenarios import Scenario
 from scenarios.catalogue import by_name
 from scenarios.dataflow import DataflowModel, Engine
+from scenarios.dataflow_faults import DataflowFault
 from sim.dataflow import DataflowWorld
+from sim.dataflow.account import FullAccount
+from sim.dataflow.faults import FaultPlan
 from sim.kernel import Environment, parse_ties
+from tests.dataflow.many import HAZARDS
+from tests.dataflow.plans import faulty_jobs
 from tests.dataflow.strategies import jobs
 
 
-def trace(model: DataflowModel, seed: int, ties: str, engine: Engine) -> list[object]:
+def trace(
+    model: DataflowModel,
+    seed: int,
+    ties: str,
+    engine: Engine,
+    faults: tuple[DataflowFault, ...] = (),
+) -> list[object]:
     """Return the trace of one run, with how many records every task has processed."""
     env = Environment(seed, parse_ties(ties, seed), keep_trace=True)
-    world = DataflowWorld(env, replace(model, engine=engine))
+    world = DataflowWorld(
+        env, replace(model, engine=engine), faults=FaultPlan(faults), account=FullAccount()
+    )
     world.run()
+    assert [v for v in world.account.violations if v[0] not in HAZARDS] == []
     for task in world.tasks:
         task.sync()
     counts = [(task.entity.name, task.processed) for task in world.tasks]
     return [*env.trace.entries, *counts]
+
+
+def assert_same(scenario: Scenario, seed: int) -> None:
+    """Compare the drivers on one job with its faults."""
+    model, faults = scenario.model, cast("tuple[DataflowFault, ...]", scenario.faults)
+    assert isinstance(model, DataflowModel)
+    fast = trace(model, seed, "structural", Engine.CALLBACKS, faults)
+    assert fast == trace(model, seed, "structural", Engine.PROCESSES, faults)
 
 
 @settings(
@@ -46,6 +70,25 @@ def test_drivers_agree_on_many_random_jobs(model: DataflowModel, seed: int) -> N
     """The same on many more jobs."""
     fast = trace(model, seed, "structural", Engine.CALLBACKS)
     assert fast == trace(model, seed, "structural", Engine.PROCESSES)
+
+
+@settings(
+    max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+@given(scenario=faulty_jobs(), seed=st.integers(0, 10**6))
+def test_drivers_agree_on_random_faulty_jobs(scenario: Scenario, seed: int) -> None:
+    """Whatever befalls a job, both drivers show the same, and no property breaks."""
+    assert_same(scenario, seed)
+
+
+@pytest.mark.long
+@settings(
+    max_examples=400, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+@given(scenario=faulty_jobs(), seed=st.integers(0, 10**6))
+def test_drivers_agree_on_many_random_faulty_jobs(scenario: Scenario, seed: int) -> None:
+    """The same on many more jobs."""
+    assert_same(scenario, seed)
 
 
 @pytest.mark.parametrize("name", ["back_pressure_aligned", "alignment_timeout", "bounded_union"])
