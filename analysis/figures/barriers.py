@@ -11,7 +11,6 @@ from analysis.figures.style import (
     BLUE,
     DASHES,
     GREEN,
-    GREY,
     LINES,
     MARKERS,
     ORANGE,
@@ -35,7 +34,6 @@ PARTS = {
     "sync_ns": ("synchronous part", GREEN, ".."),
     "async_ns": ("asynchronous part", PURPLE, "xx"),
 }
-TOLERANCE = 0.25  # the band around "predicted = measured" that is drawn
 
 
 @styled
@@ -101,44 +99,6 @@ def alignment_heat_map(task_checkpoints: pd.DataFrame) -> Figure:
     ax.set_ylabel("subtask")
     figure.colorbar(image, ax=ax, label=f"alignment [{unit.name}]")
     ax.set_title(count_label(len(task_checkpoints)), loc="right", fontsize=8)
-    return figure
-
-
-@styled
-def predicted_and_measured(pairs: pd.DataFrame, quantity: str) -> Figure:
-    """Draw predictions against measurements, with the line of equality and a tolerance band.
-
-    pairs: columns `family`, `predicted`, `measured` in one unit; quantity: what is compared, with
-    that unit.  Pairs of which one is zero are drawn at the edge of the logarithmic axes.
-    """
-    figure = new_figure(4.6, width=5.6)
-    ax = figure.add_subplot()
-    positive = pairs[["predicted", "measured"]].to_numpy()
-    positive = positive[positive > 0]
-    low, high = (positive.min() / 2, positive.max() * 2) if len(positive) else (0.5, 2.0)
-    line = np.array([low, high])
-    ax.plot(line, line, color=GREY, lw=1)
-    ax.fill_between(
-        line, line * (1 - TOLERANCE), line * (1 + TOLERANCE), color=GREY, alpha=0.15, lw=0,
-        label=f"within {100 * TOLERANCE:g} %",
-    )  # fmt: skip
-    families = list(pairs.groupby("family", sort=True))
-    for (family, group), color, marker in zip(
-        families, LINES * len(families), MARKERS * len(families), strict=False
-    ):
-        ax.plot(
-            group["measured"].clip(lower=low), group["predicted"].clip(lower=low),
-            marker=marker, color=color, ls="none", ms=5, alpha=0.8,
-            label=f"{family} ({count_label(len(group))})",
-        )  # fmt: skip
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.set_xlim(low, high)
-    ax.set_ylim(low, high)
-    ax.set_aspect("equal")
-    ax.set_xlabel(f"measured {quantity}")
-    ax.set_ylabel(f"predicted {quantity}")
-    figure.legend(loc="outside right upper")
     return figure
 
 

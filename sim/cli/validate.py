@@ -5,13 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from scenarios.errors import UserError
 from sim.cli.main import EXIT_FINE, EXIT_OURS
+from sim.cli.progress import ProgressBar
 from sim.validate import (
     ABLATIONS,
+    CheckpointSequence,
     MeasuredRun,
     Prediction,
     Score,
@@ -20,13 +25,19 @@ from sim.validate import (
     read_runs,
     report_lines,
     score,
+    sequence_lines,
+    sequence_of,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 EXAMPLES = """examples:
   ckptsim validate tests/data/flink/calibration.jsonl
   ckptsim validate runs.jsonl --runs --seeds 9
   ckptsim validate runs.jsonl --ablation --jobs 2
   ckptsim validate runs.jsonl --json > predictions.json
+  ckptsim validate runs.jsonl --out out/validate --sequence 't2_a_p1_d4#1'
 
 Each line is one measured run; its configuration becomes a scenario and is simulated with several
 seeds.  From the measurement itself comes only what Flink draws at random or an operator decided:
@@ -43,27 +54,116 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ablation", action="store_true", help="leave out one mechanism after the other, too"
     )
+    parser.add_argument(
+        "--sequence",
+        action="append",
+        default=[],
+        metavar="RUN_ID",
+        help="print this run checkpoint by checkpoint, also told the measured pauses (repeatable)",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="write figures (predicted against measured, sequences), the report and the JSON there",
+    )
     parser.add_argument("--json", action="store_true", help="print predictions and scores as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Predict every run and print the comparison."""
     runs = read_runs(arguments.files)
+    wanted = _wanted(runs, arguments.sequence)
     rounds = 1 + (len(ABLATIONS) if arguments.ablation else 0)
-    tick = _progress(len(runs) * rounds)
-    predictions = predict_all(runs, seeds=arguments.seeds, jobs=arguments.jobs, progress=tick)
-    full = score(predictions)
-    ablated = _ablated(runs, arguments, tick) if arguments.ablation else []
-    tick(close=True)
-    code = EXIT_OURS if any(p.broken for p in predictions) else EXIT_FINE
-    if arguments.json:
-        print(json.dumps(document(predictions, full, ablated), indent=1))
-        return code
-    lines = report_lines(full, runs=arguments.runs)
+    with ProgressBar("validate") as bar:
+        tick = _Tick(bar, len(runs) * rounds + len(wanted))
+        predictions = predict_all(runs, seeds=arguments.seeds, jobs=arguments.jobs, progress=tick)
+        full = score(predictions)
+        ablated = _ablated(runs, arguments, tick) if arguments.ablation else []
+        sequences = []
+        for one in wanted:
+            sequences.append(sequence_of(one, seeds=arguments.seeds))
+            tick()
+    found = document(predictions, full, ablated, sequences)
+    lines = report_lines(full, runs=arguments.runs) + sequence_lines(sequences)
     if ablated:
         lines += ablation_lines(full, ablated)
-    print("\n".join(lines))
-    return code
+    print(json.dumps(found, indent=1) if arguments.json else "\n".join(lines))
+    if arguments.out is not None:
+        files = _written(arguments.out, found, lines, full, sequences)
+        print(f"written: {', '.join(map(str, files))}", file=sys.stderr)
+    return EXIT_OURS if any(p.broken for p in predictions) else EXIT_FINE
+
+
+class _Tick:
+    """Moves a progress bar by one."""
+
+    def __init__(self, bar: ProgressBar, total: int) -> None:
+        self._bar, self._total, self._done = bar, total, 0
+
+    def __call__(self) -> None:
+        self._done += 1
+        self._bar(done=self._done, total=self._total)
+
+
+def _wanted(runs: Sequence[MeasuredRun], names: Sequence[str]) -> list[MeasuredRun]:
+    """Return the runs of these names."""
+    known = {run.run_id: run for run in runs}
+    for name in names:
+        if name not in known:
+            nearest = get_close_matches(name, known, 1, 0)
+            raise UserError(f"--sequence: found {name!r}, expected a run such as {nearest[0]!r}")
+        if not known[name].jobs[0].checkpoints:
+            raise UserError(f"--sequence: found {name!r}, expected a run with its checkpoints")
+    return [known[name] for name in names]
+
+
+def _written(
+    folder: Path,
+    found: dict[str, Any],
+    lines: Sequence[str],
+    full: Score,
+    sequences: Sequence[CheckpointSequence],
+) -> list[Path]:
+    """Write figures, report and predictions; return the paths."""
+    import pandas as pd
+
+    from analysis.figures import validation
+
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = {}
+    pairs = [
+        (cell.family, cell.mode, cell.duration.predicted, cell.duration.measured)
+        for cell in full.cells
+    ]
+    if pairs:
+        columns = ["family", "mode", "predicted", "measured"]
+        table = pd.DataFrame(pairs, columns=columns)
+        drawn["predicted_and_measured.png"] = validation.predicted_and_measured(table)
+    if sequences:
+        table = pd.concat([_sequence_table(one) for one in sequences], ignore_index=True)
+        drawn["sequences.png"] = validation.sequences(table)
+    for name, figure in drawn.items():
+        figure.savefig(folder / name, dpi=150, metadata={"Software": None})
+    (folder / "report.txt").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    (folder / "predictions.json").write_text(json.dumps(found, indent=1), encoding="utf-8")
+    return [folder / name for name in (*drawn, "report.txt", "predictions.json")]
+
+
+def _sequence_table(one: CheckpointSequence) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "run_id": one.run_id,
+            "index": range(1, len(one.measured) + 1),
+            "measured": one.measured,
+            "predicted": one.predicted,
+            "least": one.least,
+            "most": one.most,
+            "told": one.told,
+        }
+    )
 
 
 def _ablated(
@@ -85,23 +185,11 @@ def _positive(text: str) -> int:
     return value
 
 
-def _progress(total: int) -> Any:
-    """Return a function that moves a progress bar, which exists on a terminal only."""
-    from tqdm import tqdm
-
-    bar = tqdm(total=total, unit="run", disable=not sys.stderr.isatty(), file=sys.stderr)
-
-    def tick(*, close: bool = False) -> None:
-        if close:
-            bar.close()
-        else:
-            bar.update()
-
-    return tick
-
-
 def document(
-    predictions: list[Prediction], full: Score, ablated: list[tuple[str, Score]]
+    predictions: Sequence[Prediction],
+    full: Score,
+    ablated: Sequence[tuple[str, Score]],
+    sequences: Sequence[CheckpointSequence],
 ) -> dict[str, Any]:
     """Return what `--json` prints."""
     found: dict[str, Any] = {
@@ -111,6 +199,8 @@ def document(
         ],
         "score": _scores(full),
     }
+    if sequences:
+        found["sequences"] = [asdict(one) for one in sequences]
     if ablated:
         found["ablation"] = [{"left_out": name} | _scores(other) for name, other in ablated]
     return found

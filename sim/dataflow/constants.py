@@ -57,9 +57,17 @@ class Constants:
     """The output flusher sleeps a little too long.  Assumption: as other sleeps of threads.
     Without it flushes keep their phase to the trigger for a whole run."""
 
-    complete_ns: int = 2 * _MS
+    complete_ns: int = 1_500 * _US
     """The coordinator finishes a checkpoint.  Found: the gap between a checkpoint that outlasts its
     interval and the next trigger is 4 to 7 ms, together with what the cores do meanwhile."""
+
+    pause_ratio: float = 0.2
+    """How often the machine pauses (garbage collection, other processes) before a completed
+    checkpoint is followed by the next trigger.  Found with `pause_ns`: of those gaps 10 % are above
+    24 ms and 5 % above 30 to 50 ms.  Shows in the slowest checkpoints of long chains only."""
+
+    pause_ns: int = 25 * _MS
+    """Mean length of such a pause, exponential.  Found: see `pause_ratio`."""
 
     finish_ns: int = 9 * _MS
     """A closed task is known to have finished.  Found: jobs finish 20 to 50 ms after their last
@@ -117,9 +125,13 @@ class Constants:
     limiter_step_ns: int = 1 * _MS
     """The measured throttled file system waits in steps of at least this.  Source: how it works."""
 
-    limiter_overshoot_ns: int = 100 * _US
-    """How much each step is too long.  Found: 15 % below nominal at 20 MB/s, 6 % at 5 MB/s, 2 % at
-    1 MB/s."""
+    limiter_overshoot_ns: int = 65 * _US
+    """How much each step is too long.  Found with `limiter_chunk_ns`: 10 MB take 582 ms at a
+    nominal 20 MB/s and 2,130 ms at 5 MB/s, which are two equations for the two."""
+
+    limiter_chunk_ns: int = 12 * _US
+    """Handing one chunk to a limited stream.  Found: see `limiter_overshoot_ns`; streams of 1 MB/s
+    and two streams that share a limit agree with it."""
 
 
 CONSTANTS = Constants()

@@ -195,7 +195,8 @@ class Coordination:
             case ev.TriggerTasks(barrier, tasks):
                 self._trigger(barrier, tasks)
             case ev.StoreCheckpoint(checkpoint):
-                delay = self._world.constants.complete_ns
+                pause = self._world.pauses.behind_ns(checkpoint)
+                delay = self._world.constants.complete_ns + pause
                 self._env.call_in(delay, Kind.COORDINATOR, self._entity, self._stored, checkpoint)
             case ev.CheckpointCompleted(checkpoint, duration_ns):
                 self._complete(checkpoint, duration_ns)
@@ -275,11 +276,12 @@ class Coordination:
         self._env.trace.record("triggered", self._entity, checkpoint, barrier.kind.name)
         self._world.account.triggered(record)
         faults = self._world.faults
+        pause_ns = self._world.pauses.before_sources_ns(checkpoint)
         for number in tasks:
             task = self._world.tasks[number]
             if faults.strikes(LoseTrigger, task, checkpoint):
                 continue
-            late_ns = faults.delay_ns(DelayTrigger, task, checkpoint)
+            late_ns = pause_ns + faults.delay_ns(DelayTrigger, task, checkpoint)
             if faults.strikes(RefuseTrigger, task, checkpoint):
                 self._send(task, late_ns, self._refuse, task, checkpoint)
             else:

@@ -2,9 +2,10 @@
 
 A file costs a core some work, for itself and for its bytes.  A limited file system lets each chunk
 wait its share besides.  The limiter waits in steps of at least `limiter_step_ns`, and each step
-overshoots a little, so the rate reached is below the nominal one; where several streams share one
-limit the others go on during an overshoot, so that less is lost.  Some files are created late, some
-turn out at their end to be unwritable; a file that is given up takes no more of a shared limit.
+overshoots a little and hands its chunks over besides, so the rate reached is below the nominal one;
+where several streams share one limit the others go on meanwhile, so that less is lost.  Some files
+are created late, some turn out at their end to be unwritable; a file that is given up takes no more
+of a shared limit.
 """
 
 from __future__ import annotations
@@ -43,11 +44,12 @@ class Limiter:
         self._chunk_bytes = constants.chunk_bytes
         self._chunk_ns = constants.chunk_bytes * _SECOND_NS / rate
         self._chunks = max(1, -(-constants.limiter_step_ns // max(1, int(self._chunk_ns))))
-        self._overshoot_ns = constants.limiter_overshoot_ns
+        handling = self._chunks * constants.limiter_chunk_ns
+        self._lost_ns = constants.limiter_overshoot_ns + handling
 
     def ns_per_byte(self, streams: int) -> float:
         """Return the time that one byte takes when `streams` streams are under way."""
-        wait = self._chunks * self._chunk_ns + self._overshoot_ns / streams
+        wait = self._chunks * self._chunk_ns + self._lost_ns / streams
         return wait / (self._chunks * self._chunk_bytes)
 
 

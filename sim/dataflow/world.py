@@ -15,6 +15,7 @@ from sim.dataflow.faults import NO_FAULTS, FaultPlan
 from sim.dataflow.graph import Graph
 from sim.dataflow.kinds import Kind
 from sim.dataflow.mechanisms import MECHANISMS, Mechanisms
+from sim.dataflow.pauses import Pauses
 from sim.dataflow.placement import Placement
 from sim.dataflow.sampling import Sampling
 from sim.dataflow.snapshots import Snapshots
@@ -33,6 +34,7 @@ _ENOUGH_CORES = 1024
 class DataflowWorld:
     """One run of one job.
 
+    pauses: those of the machine, drawn unless they are known.
     tasks: all subtasks, by number; ended: whether the job is over or has shown what was wanted.
     protocol: makes the cores that decide about checkpoints.  account: what really happens, kept
     apart from what the cores believe, and what must hold of it; nothing is noted by default.
@@ -48,6 +50,7 @@ class DataflowWorld:
         protocol: ProtocolCores = RIGHT,
         faults: FaultPlan = NO_FAULTS,
         account: Account | None = None,
+        pauses: Pauses | None = None,
     ) -> None:
         self.env = env
         self.model = model
@@ -64,6 +67,7 @@ class DataflowWorld:
         self.cores = Cores(env, cores)
         self.storage = Storage(env, self.cores, model.storage, constants)
         self.graph = Graph(self)
+        self.pauses = Pauses(env, constants) if pauses is None else pauses
         self.coordination = Coordination(self)
         self.sampling = Sampling(self)
         self._over = env.event()

@@ -6,11 +6,13 @@ from sim.validate.ablation import ABLATIONS, Ablation
 from sim.validate.measured import MeasuredJob, MeasuredRun, read_runs
 from sim.validate.predict import Prediction, predict, predict_all
 from sim.validate.score import Score, score
-from sim.validate.text import ablation_lines, report_lines
+from sim.validate.sequence import CheckpointSequence, sequence_of
+from sim.validate.text import ablation_lines, report_lines, sequence_lines
 
 __all__ = [
     "ABLATIONS",
     "Ablation",
+    "CheckpointSequence",
     "MeasuredJob",
     "MeasuredRun",
     "Prediction",
@@ -21,4 +23,6 @@ __all__ = [
     "read_runs",
     "report_lines",
     "score",
+    "sequence_lines",
+    "sequence_of",
 ]

@@ -69,7 +69,8 @@ _FREE_FILES = replace(
     discard_ns_per_mb=0,
 )
 _EXACT_WAITS = replace(CONSTANTS, record_ns=1, park_overshoot_ns=0)
-_EXACT_LIMITER = replace(CONSTANTS, limiter_overshoot_ns=0)
+_EXACT_LIMITER = replace(CONSTANTS, limiter_overshoot_ns=0, limiter_chunk_ns=0)
+_NO_PAUSES = replace(CONSTANTS, pause_ratio=0.0)
 
 NOTHING = Ablation(name="nothing")
 
@@ -98,4 +99,5 @@ ABLATIONS: tuple[Ablation, ...] = (
     Ablation(name="shared cores", mechanisms=replace(MECHANISMS, shared_cores=False)),
     Ablation(name="waits that overshoot", constants=_EXACT_WAITS),
     Ablation(name="the limiter's overshoot", constants=_EXACT_LIMITER),
+    Ablation(name="pauses of the machine", constants=_NO_PAUSES),
 )

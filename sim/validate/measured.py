@@ -56,7 +56,8 @@ class MeasuredJob:
     None where the job has none.  checkpoints: as measured, in the order of their triggers.
     first_trigger_ms: the phase of the periodic trigger, which Flink draws at random.
     completed, warmup: how long was measured.  source_ends_ms: per source, when its last subtask
-    ended.  All times count from submission; running_ms is when all tasks ran, ran_ms when the job
+    ended.  window_start_ms: when throughput began to be counted, since all tasks ran.  All other
+    times count from submission; running_ms is when all tasks ran, ran_ms when the job
     was over or stopped (None if not told).
     """
 
@@ -70,6 +71,7 @@ class MeasuredJob:
     summary: Mapping[str, Any] | None
     finish: Mapping[str, Any] | None
     throughput: Mapping[str, Any] | None
+    window_start_ms: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +159,8 @@ def _job_problems(job: object, path: str) -> list[Problem]:
         if isinstance(times, Mapping):
             fields = [Field(name, "times", required=True) for name in times]
             found += object_problems(times, fields, f"{path}.finish.{key}")
+    window = {"window_ms": (job.get("throughput") or {}).get("window_ms")}
+    found += object_problems(window, (Field("window_ms", "times"),), f"{path}.throughput")
     for task, entries in _mapping((job.get("throughput") or {}).get("tasks")).items():
         place = f"{path}.throughput.tasks.{task}"
         if not isinstance(entries, list):
@@ -202,8 +206,11 @@ def _job(job: Mapping[str, Any]) -> MeasuredJob:
     ends = (finish or {}).get("source_end_of_data_ms") or {}
     warmup = _warmup(completed)
     ran = job.get("ran_ms")
+    running = int(job.get("running_ms") or 0)
+    throughput = job.get("throughput")
+    window = (throughput or {}).get("window_ms")
     return MeasuredJob(
-        running_ms=int(job.get("running_ms") or 0),
+        running_ms=running,
         ran_ms=None if ran is None else int(ran),
         first_trigger_ms=int(checkpoints[0]["trigger_ms"]) if checkpoints else None,
         completed=len(completed) or _CHECKPOINTS,
@@ -212,7 +219,8 @@ def _job(job: Mapping[str, Any]) -> MeasuredJob:
         checkpoints=tuple(checkpoints),
         summary=job.get("summary") or rebuilt_summary(completed[warmup:]),
         finish=finish,
-        throughput=job.get("throughput"),
+        throughput=throughput,
+        window_start_ms=max(0, int(window[0]) - running) if window else 0,
     )
 
 

@@ -20,7 +20,7 @@ from sim.kernel.errors import KernelError
 from sim.validate.ablation import NOTHING, Ablation
 from sim.validate.measured import MeasuredJob, MeasuredRun
 from sim.validate.statistics import middle, usual
-from sim.validate.summary import finish_of, summary_of, throughput_of
+from sim.validate.summary import Window, finish_of, summary_of
 
 _MS = 1_000_000
 # A simulated run that has not shown what was measured after so long, or after twice the time of the
@@ -82,7 +82,7 @@ def predict(run: MeasuredRun, *, seeds: int, ablation: Ablation = NOTHING) -> Pr
     predicted: list[tuple[Job, Rates]] = []
     for number, job in enumerate(jobs):
         try:
-            model = ablation.change(_model(run, job))
+            model = ablation.change(model_for(run, job))
         except (KeyError, TypeError, ValueError) as error:
             return Prediction(run=run, reason=f"config: {error}")
         problems = model.problems()
@@ -105,7 +105,7 @@ def predict(run: MeasuredRun, *, seeds: int, ablation: Ablation = NOTHING) -> Pr
     )
 
 
-def _model(run: MeasuredRun, job: MeasuredJob) -> DataflowModel:
+def model_for(run: MeasuredRun, job: MeasuredJob) -> DataflowModel:
     """Return the job to simulate; time 0 of the simulation is when all tasks ran."""
     first = job.first_trigger_ms
     ran_ms = 0 if job.ran_ms is None else job.ran_ms - job.running_ms
@@ -130,12 +130,13 @@ def _simulate(
 ) -> tuple[Job, Rates]:
     with fence():
         world = DataflowWorld(Environment(seed), model, constants, mechanisms)
+        window = Window(world, job.window_start_ms * _MS)
         world.run()
     found: Job = summary_of(world, job.warmup)
     finish = finish_of(world, job.running_ms)
     if finish is not None:
         found |= finish
-    return found, throughput_of(world)
+    return found, window.rates()
 
 
 def _merged(results: Sequence[tuple[Job, Rates]]) -> tuple[Job, Rates]:

@@ -55,6 +55,13 @@ def middle(found: Sequence[Any]) -> Any:
     return round(value) if all(isinstance(other, int) for other in found) else round(value, 3)
 
 
+def correlation(ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """Return Pearson's correlation, 0 where either side does not vary."""
+    if len(ours) < 2 or len(set(ours)) == 1 or len(set(theirs)) == 1:
+        return 0.0
+    return statistics.correlation(ours, theirs)
+
+
 def usual(found: Sequence[Any], kinds: Sequence[object]) -> list[Any]:
     """Return those results whose kind is the most frequent one; of equally frequent, the first.
 

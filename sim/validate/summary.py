@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from sim.dataflow.kinds import Kind
 from sim.dataflow.source import Source
 from sim.dataflow.tables import async_ns
 from sim.validate.statistics import stats
@@ -35,6 +36,12 @@ _BYTES: dict[str, Callable[[Part], int]] = {
 }
 
 
+def durations_ms(world: DataflowWorld) -> list[float]:
+    """Return how long each completed checkpoint took, in the order of their triggers."""
+    records = world.coordination.records.values()
+    return [(r.duration_ns or 0) / _MS for r in records if r.status == "completed"]
+
+
 def summary_of(world: DataflowWorld, warmup: int) -> dict[str, Any]:
     """Return the summary of a job's completed checkpoints behind the first `warmup` ones."""
     records = [r for r in world.coordination.records.values() if r.status == "completed"][warmup:]
@@ -58,22 +65,22 @@ def _sum(record: CheckpointRecord, of_part: Callable[[Part], int]) -> float:
 
 
 def _vertex(records: Iterable[CheckpointRecord], numbers: list[int]) -> dict[str, Any]:
+    """Return the figures of one task; a checkpoint that it had ended before counts as 0."""
     times: dict[str, list[float]] = {key: [] for key in _TIMES}
     sizes: dict[str, list[float]] = {key: [] for key in _BYTES}
     unaligned = total = 0
     for record in records:
         parts = [record.parts[number] for number in numbers if number in record.parts]
-        if not parts:
-            continue
         for key, of in _TIMES.items():
-            times[key].append(max(of(record, part, arrival) for part, arrival in parts))
+            found = [of(record, part, arrival) for part, arrival in parts]
+            times[key].append(max(found, default=0.0))
         for key, size in _BYTES.items():
             sizes[key].append(float(sum(size(part) for part, _ in parts)))
         total += len(parts)
         unaligned += sum(1 for part, _ in parts if part.persisted_bytes)
-    found: dict[str, Any] = {key: stats(values) for key, values in (times | sizes).items()}
-    found["unaligned_subtask_fraction"] = round(unaligned / total, 3) if total else 0.0
-    return found
+    summary: dict[str, Any] = {key: stats(values) for key, values in (times | sizes).items()}
+    summary["unaligned_subtask_fraction"] = round(unaligned / total, 3) if total else 0.0
+    return summary
 
 
 def finish_of(world: DataflowWorld, running_ms: int) -> dict[str, Any] | None:
@@ -123,10 +130,27 @@ def finish_of(world: DataflowWorld, running_ms: int) -> dict[str, Any] | None:
     }
 
 
-def throughput_of(world: DataflowWorld) -> dict[str, list[float]]:
-    """Return records per second of every subtask over the whole run."""
-    seconds = max(1, world.env.now) / 1e9
-    return {
-        name: [round(task.processed / seconds, 2) for task in tasks]
-        for name, tasks in world.graph.by_name.items()
-    }
+class Window:
+    """Counts the records that tasks process from some moment to the end of the run."""
+
+    def __init__(self, world: DataflowWorld, start_ns: int) -> None:
+        self._world = world
+        self._start_ns = 0
+        self._before = [0] * len(world.tasks)
+        if start_ns > 0:
+            entity = world.env.entity("window")
+            world.env.call_at(start_ns, Kind.MEASURE, entity, self._open, start_ns)
+
+    def _open(self, start_ns: int) -> None:
+        self._start_ns = start_ns
+        for task in self._world.tasks:
+            task.sync()
+            self._before[task.number] = task.processed
+
+    def rates(self) -> dict[str, list[float]]:
+        """Return records per second of every subtask; of the whole run if it ended before."""
+        seconds = max(1, self._world.env.now - self._start_ns) / 1e9
+        return {
+            name: [round((t.processed - self._before[t.number]) / seconds, 2) for t in tasks]
+            for name, tasks in self._world.graph.by_name.items()
+        }

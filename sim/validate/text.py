@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Sequence
 
 from sim.validate.score import LONG_MS, Line, Pair, Score, mean_error
+from sim.validate.sequence import CheckpointSequence
 
 _HEAD = (
     f"{'':30}{'duration ms':>19}{'':>8}{'p95 ms':>17}{'start delay':>15}{'alignment':>13}"
@@ -17,8 +19,8 @@ def report_lines(score: Score, *, runs: bool) -> list[str]:
     lines = ["predicted / measured", _HEAD, *_block(score.cells, "cell")]
     if runs:
         lines += ["", _HEAD, *_block(score.runs, "run")]
-    lines += ["", *_groups(score.cells), *_endings(score), *_skipped(score), "", *_totals(score)]
-    return lines
+    lines += ["", *_groups(score.cells), "", *_other_errors(score.cells)]
+    return [*lines, *_endings(score), *_skipped(score), "", *_totals(score)]
 
 
 def _block(cells: Sequence[Line], what: str) -> list[str]:
@@ -60,6 +62,48 @@ def _group_line(name: str, group: Sequence[Line]) -> str:
     has_long = any(cell.duration.measured > LONG_MS for cell in group)
     error = f"{100 * mean_error(group):.1f}%" if has_long else "-"
     return f"{name:30}{len(group):>6}{right:>16}{error:>16}{whole:>13}"
+
+
+def _other_errors(cells: Sequence[Line]) -> list[str]:
+    """Return how far the other figures are off in the mean, per family and mode."""
+    head = (
+        f"{'mean deviation of medians':30}{'p95 ms':>10}{'start delay ms':>16}{'alignment ms':>14}"
+    )
+    lines = [head + f"{'processed KiB':>15}{'persisted KiB':>15}{'records/s':>11}"]
+    for family, mode in sorted({(cell.family, cell.mode) for cell in cells}):
+        group = [c for c in cells if (c.family, c.mode) == (family, mode)]
+        rates = [abs(c.throughput.error) for c in group if c.throughput is not None]
+        speed = f"{100 * statistics.fmean(rates):.1f} %" if rates else "-"
+        lines.append(
+            f"{f'{family} {mode}':30}{_off(c.p95 for c in group):>10.1f}"
+            f"{_off(c.start_delay for c in group):>16.1f}{_off(c.alignment for c in group):>14.1f}"
+            f"{_off(c.processed for c in group) / 1024:>15.1f}"
+            f"{_off(c.persisted for c in group) / 1024:>15.1f}{speed:>11}"
+        )
+    return lines
+
+
+def _off(pairs: Iterable[Pair]) -> float:
+    return statistics.fmean(abs(pair.predicted - pair.measured) for pair in pairs)
+
+
+def sequence_lines(found: Sequence[CheckpointSequence]) -> list[str]:
+    """Return runs checkpoint by checkpoint: measured, predicted, and with the measured pauses."""
+    lines = []
+    for one in found:
+        free, told = one.correlations
+        lines += [
+            "",
+            f"{one.run_id}: durations in ms, checkpoint by checkpoint",
+            f"{'':12}{'measured':>10}{'predicted':>11}{'with measured pauses':>22}{'pause ms':>10}",
+        ]
+        columns = zip(one.measured, one.predicted, one.told, one.pauses, strict=True)
+        lines += [
+            f"{index:>12}{measured:>10.0f}{predicted:>11.0f}{with_pauses:>22.0f}{pause:>10}"
+            for index, (measured, predicted, with_pauses, pause) in enumerate(columns, start=1)
+        ]
+        lines.append(f"{'correlation':>12}{'':>10}{free:>11.2f}{told:>22.2f}  (without the first)")
+    return lines
 
 
 def _endings(score: Score) -> list[str]:

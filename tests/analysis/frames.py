@@ -115,11 +115,37 @@ def pairs() -> pd.DataFrame:
     measured = draws.lognormal(5, 2, 60)
     return pd.DataFrame(
         {
-            "family": [f"family {number % 5}" for number in range(60)],
+            "family": [f"T{1 + number % 5}" for number in range(60)],
+            "mode": [
+                ("aligned", "unaligned", "aligned_timeout")[number % 3] for number in range(60)
+            ],
             "measured": measured,
             "predicted": measured * draws.lognormal(0, 0.2, 60),
         }
     )
+
+
+def sequences() -> pd.DataFrame:
+    """Return the durations of three runs' checkpoints, measured and predicted."""
+    draws = np.random.default_rng(7)
+    tables = []
+    for run in range(3):
+        measured = draws.normal(1600, 80, 14)
+        told = measured + draws.normal(40, 30, 14)
+        tables.append(
+            pd.DataFrame(
+                {
+                    "run_id": f"t2_a_p1_d{run}#1",
+                    "index": range(1, 15),
+                    "measured": measured,
+                    "predicted": 1604.0,
+                    "least": 1590.0,
+                    "most": 1640.0,
+                    "told": told,
+                }
+            )
+        )
+    return pd.concat(tables, ignore_index=True)
 
 
 def back_pressure() -> pd.DataFrame:

@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from analysis.figures import barriers
+from analysis.figures import barriers, validation
 from analysis.figures.latency import latency_bands, latency_cdf, latency_parts
 from analysis.figures.replications import means, paired_differences
 from analysis.figures.style import LINES, in_unit, point_label, short_name, svg, time_unit
@@ -44,7 +44,8 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "timeline": sync_timeline,
     "durations": lambda: barriers.durations_over_time(frames.barrier_checkpoints()),
     "heat map": lambda: barriers.alignment_heat_map(frames.task_checkpoints()),
-    "predicted": lambda: barriers.predicted_and_measured(frames.pairs(), "duration [ms]"),
+    "predicted": lambda: validation.predicted_and_measured(frames.pairs()),
+    "sequences": lambda: validation.sequences(frames.sequences()),
     "back-pressure": lambda: barriers.duration_against_back_pressure(frames.back_pressure()),
     "in flight": lambda: barriers.in_flight_bytes(frames.barrier_checkpoints()),
 }

@@ -9,8 +9,8 @@ import pytest
 
 from scenarios.errors import UserError
 from sim.cli import main
-from sim.validate import ABLATIONS, Ablation, predict_all, read_runs, score
-from sim.validate.statistics import middle, quantile, stats
+from sim.validate import ABLATIONS, Ablation, predict_all, read_runs, score, sequence_of
+from sim.validate.statistics import correlation, middle, quantile, stats
 
 FILE = Path(__file__).parents[1] / "data" / "flink" / "calibration.jsonl"
 
@@ -111,6 +111,40 @@ def test_every_ablation_runs(ablation: Ablation, tmp_path: Path) -> None:
     found = predict_all(read_runs([path]), seeds=1, jobs=1, ablation=ablation)
     assert [p.reason for p in found] == [None] * 3
     assert all(p.jobs[0]["end_to_end_duration_ms"]["n"] for p in found)
+
+
+def test_pauses_explain_how_a_chain_scatters(tmp_path: Path) -> None:
+    """Told how late each barrier reached the source, the model foresees each single duration.
+
+    In a chain whose bottleneck is at its end, checkpoints that follow each other at once scatter by
+    300 ms; without the pauses no model can tell why.
+    """
+    path = tmp_path / "runs.jsonl"
+    path.write_text("\n".join(some_lines("t2_a_p1_d4#1")), encoding="utf-8")
+    found = sequence_of(read_runs([path])[0], seeds=1)
+    free, told = found.correlations
+    assert len(found.measured) == 14
+    assert told > 0.8
+    assert told > free + 0.3
+
+
+def test_a_flat_sequence_correlates_with_nothing() -> None:
+    """Where one side does not vary there is no correlation to speak of."""
+    assert correlation([1.0, 1.0], [1.0, 2.0]) == 0.0
+    assert correlation([1.0, 2.0, 3.0], [2.0, 4.0, 6.0]) == pytest.approx(1.0)
+
+
+def test_figures_and_tables_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--out` leaves both figures, the report and the predictions; an unknown run is refused."""
+    path, out = tmp_path / "runs.jsonl", tmp_path / "out"
+    path.write_text("\n".join(some_lines("t1_u_p1_local#1")), encoding="utf-8")
+    command = ["validate", str(path), "--seeds", "1", "--out", str(out)]
+    assert main([*command, "--sequence", "t1_u_p1_local#1"]) == 0
+    names = {"predicted_and_measured.png", "sequences.png", "report.txt", "predictions.json"}
+    assert {file.name for file in out.iterdir()} == names
+    assert all(file.stat().st_size > 300 for file in out.iterdir())
+    assert main([*command, "--sequence", "t1_u_p1_loca#1"]) == 2
+    assert "expected a run such as 't1_u_p1_local#1'" in capsys.readouterr().err
 
 
 @pytest.mark.long
