@@ -21,6 +21,8 @@ from sim.validate import (
     Prediction,
     Score,
     ablation_lines,
+    folds_lines,
+    folds_of,
     predict_all,
     read_runs,
     report_lines,
@@ -28,6 +30,7 @@ from sim.validate import (
     sequence_lines,
     sequence_of,
 )
+from sim.validate.folds import STEPS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +39,7 @@ EXAMPLES = """examples:
   ckptsim validate tests/data/flink/calibration.jsonl
   ckptsim validate runs.jsonl --runs --seeds 9
   ckptsim validate runs.jsonl --ablation --jobs 2
+  ckptsim validate runs.jsonl --folds 5 --seeds 1
   ckptsim validate runs.jsonl --json > predictions.json
   ckptsim validate runs.jsonl --out out/validate --sequence 't2_a_p1_d4#1'
 
@@ -53,6 +57,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", action="store_true", help="print every run, not only cells")
     parser.add_argument(
         "--ablation", action="store_true", help="leave out one mechanism after the other, too"
+    )
+    parser.add_argument(
+        "--folds",
+        type=_positive,
+        metavar="K",
+        help="fit the free constants K times without a K-th of the cells, and judge on that",
     )
     parser.add_argument(
         "--sequence",
@@ -74,7 +84,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Predict every run and print the comparison."""
     runs = read_runs(arguments.files)
     wanted = _wanted(runs, arguments.sequence)
+    if arguments.folds == 1:
+        raise UserError("--folds: found 1, expected 2 or more")
     rounds = 1 + (len(ABLATIONS) if arguments.ablation else 0)
+    rounds += 1 + len(STEPS) if arguments.folds else 0
     with ProgressBar("validate") as bar:
         tick = _Tick(bar, len(runs) * rounds + len(wanted))
         predictions = predict_all(runs, seeds=arguments.seeds, jobs=arguments.jobs, progress=tick)
@@ -84,10 +97,22 @@ def run(arguments: argparse.Namespace) -> int:
         for one in wanted:
             sequences.append(sequence_of(one, seeds=arguments.seeds))
             tick()
+        folds = None
+        if arguments.folds:
+            folds = folds_of(
+                runs,
+                folds=arguments.folds,
+                seeds=arguments.seeds,
+                jobs=arguments.jobs,
+                progress=tick,
+            )
     found = document(predictions, full, ablated, sequences)
     lines = report_lines(full, runs=arguments.runs) + sequence_lines(sequences)
     if ablated:
         lines += ablation_lines(full, ablated)
+    if folds is not None:
+        found["folds"] = asdict(folds)
+        lines += folds_lines(folds)
     print(json.dumps(found, indent=1) if arguments.json else "\n".join(lines))
     if arguments.out is not None:
         files = _written(arguments.out, found, lines, full, sequences)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sim.validate.ablation import ABLATIONS, Ablation
+from sim.validate.folds import Folds, folds_lines, folds_of
 from sim.validate.measured import MeasuredJob, MeasuredRun, read_runs
 from sim.validate.predict import Prediction, predict, predict_all
 from sim.validate.score import Score, score
@@ -13,11 +14,14 @@ __all__ = [
     "ABLATIONS",
     "Ablation",
     "CheckpointSequence",
+    "Folds",
     "MeasuredJob",
     "MeasuredRun",
     "Prediction",
     "Score",
     "ablation_lines",
+    "folds_lines",
+    "folds_of",
     "predict",
     "predict_all",
     "read_runs",

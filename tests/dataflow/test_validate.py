@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from scenarios.errors import UserError
 from sim.cli import main
+from sim.dataflow.constants import CONSTANTS
 from sim.validate import ABLATIONS, Ablation, predict_all, read_runs, score, sequence_of
+from sim.validate.folds import STEPS, fit, folds_lines
 from sim.validate.statistics import correlation, middle, quantile, stats
 
 FILE = Path(__file__).parents[1] / "data" / "flink" / "calibration.jsonl"
@@ -132,6 +135,21 @@ def test_a_flat_sequence_correlates_with_nothing() -> None:
     """Where one side does not vary there is no correlation to speak of."""
     assert correlation([1.0, 1.0], [1.0, 2.0]) == 0.0
     assert correlation([1.0, 2.0, 3.0], [2.0, 4.0, 6.0]) == pytest.approx(1.0)
+
+
+def test_folds_find_constants_that_were_moved() -> None:
+    """If all cells follow one constant, it is found, and the cells held out are predicted."""
+    names = [f"cell {number:02}" for number in range(20)]
+    measured = np.linspace(200.0, 2_000.0, 20)
+    slopes = np.zeros((20, len(STEPS)))
+    slopes[:, 2] = 0.04 * measured
+    found = fit(names, measured, 0.92 * measured, slopes, folds=4)
+    assert found.used.mean == pytest.approx(0.08)
+    assert found.held_out.mean < 0.005
+    value, fitted = found.changes["rpc_ns"]
+    assert min(fitted) > value + 1.8 * STEPS["rpc_ns"]
+    assert found.changes["file_cost_ns"] == (CONSTANTS.file_cost_ns, (CONSTANTS.file_cost_ns,) * 4)
+    assert len(folds_lines(found)) == 7 + len(STEPS)
 
 
 def test_figures_and_tables_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
