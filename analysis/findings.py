@@ -34,6 +34,7 @@ class Findings:
     distribution: pd.DataFrame
     waits: pd.DataFrame
     intervals: pd.DataFrame
+    expected: pd.DataFrame
     differences: pd.DataFrame
     violations: pd.DataFrame
     errors: pd.DataFrame
@@ -60,7 +61,9 @@ def find(session: SparkSession, store: SweepStore) -> Findings:
     )
     outer = checkpoints.where("not (inner <=> true)")
     lasting = metrics.durations(outer, runs, recoveries).cache()
-    figures = metrics.per_run(lasting, runs, recoveries).cache()
+    own = metrics.own_figures(store.read(session, "figures"), runs).cache()
+    general = metrics.per_run(lasting, runs, recoveries)
+    figures = general.unionByName(own.drop("expected")).cache()
     baseline = (points[0]["scenario"], points[0]["parameters"])
 
     def ordered(frame: DataFrame) -> pd.DataFrame:
@@ -75,6 +78,7 @@ def find(session: SparkSession, store: SweepStore) -> Findings:
             distribution=ordered(metrics.distribution(lasting)),
             waits=ordered(metrics.waits(lasting)),
             intervals=ordered(metrics.intervals(figures)),
+            expected=ordered(metrics.expected(own)),
             differences=ordered(metrics.differences(figures, baseline)),
             violations=ordered(violations(store.read(session, "violations"), runs)),
             errors=ordered(errors(runs)),
@@ -82,7 +86,7 @@ def find(session: SparkSession, store: SweepStore) -> Findings:
             goals=goals(store.read(session, "goals")).toPandas(),
         )
     finally:
-        for frame in (figures, lasting, runs):
+        for frame in (figures, own, lasting, runs):
             frame.unpersist()
 
 

@@ -207,6 +207,28 @@ def per_run(lasting: DataFrame, runs: DataFrame, recoveries: DataFrame) -> DataF
     return wide.unpivot([*POINT, *REPLICATION], [*of_run, *of_latency], "metric", "value")
 
 
+def own_figures(figures: DataFrame, runs: DataFrame) -> DataFrame:
+    """Return the figures that links have computed themselves, in the form of `per_run`.
+
+    Columns: as there, and `expected`, which is empty without a closed form.
+    """
+    about = runs.where("outcome != 'error'").select("run_key", *POINT, *REPLICATION)
+    return figures.join(about, "run_key").select(
+        *POINT, *REPLICATION, figures["figure"].alias("metric"), "value", "expected"
+    )
+
+
+def expected(own: DataFrame) -> DataFrame:
+    """Return what theory says of each point's figures.
+
+    own: as from `own_figures`.  Columns: the point, `metric`, `expected`, the mean over its runs.
+    """
+    from pyspark.sql import functions as f
+
+    grouped = own.groupBy(*POINT, "metric").agg(f.avg("expected").alias("expected"))
+    return grouped.orderBy(*POINT, "metric")
+
+
 def intervals(figures: DataFrame, confidence: float = CONFIDENCE) -> DataFrame:
     """Return the mean of each figure over a point's replications with its Student interval.
 

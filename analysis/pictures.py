@@ -16,11 +16,14 @@ from analysis.figures.barriers import (
 from analysis.figures.finishing import FINISHING, numeric_axes, time_to_finish
 from analysis.figures.latency import latency_bands, latency_cdf, latency_parts
 from analysis.figures.lives import lives
-from analysis.figures.replications import means, paired_differences
-from analysis.figures.style import svg
+from analysis.figures.replications import METRICS, means, paired_differences
+from analysis.figures.style import short_name, svg
+from analysis.figures.swept import number
+from analysis.figures.theory import against_theory, trade_off
 from analysis.figures.timeline import timeline
 from analysis.findings import Findings
 from scenarios import document
+from scenarios.figures import FIGURES
 from sim.rows import RunResult
 from sim.world import load_world, run_world
 
@@ -37,6 +40,9 @@ MEANS = (
 )
 
 
+TRADE_OFF = ("sync_share", "undone_per_crash")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
     """A figure as SVG text, with what it shows."""
@@ -49,11 +55,47 @@ class Picture:
 def pictures(findings: Findings) -> list[Picture]:
     """Return the figures that this sweep has data for, in the order of the report."""
     return [
+        *_theory(findings),
         *_finishing(findings),
         *_latency(findings),
         *_replications(findings),
         *_slowest_run(findings),
     ]
+
+
+def _theory(findings: Findings) -> Iterator[Picture]:
+    """Draw the figures that links have computed themselves, beside what theory says of them."""
+    table = findings.intervals.merge(findings.expected, on=["scenario", "parameters", "metric"])
+    axis = _longest_axis(findings)
+    if table.empty or axis is None:
+        return
+    others = [other for other in findings.axes if other != axis]
+    named = [name for name in FIGURES if name in set(table["metric"])]
+    if set(TRADE_OFF) <= set(named):
+        yield Picture(
+            title="What a crash costs against what prevents it",
+            caption=f"One mark per point, with its {short_name(axis)}: means over replications "
+            "with 95 % Student intervals. Grey lines are what theory says. Up to the knee less "
+            "rework costs little more; beyond it, nothing is gained.",
+            svg=svg(trade_off(table, axis, others, TRADE_OFF)),
+        )
+    for chosen in ([name] for name in named):
+        yield Picture(
+            title=f"{METRICS[chosen[0]].capitalize()}, simulated and on paper",
+            caption="Means over replications with 95 % Student intervals; grey lines are the "
+            "closed form, where there is one.",
+            svg=svg(against_theory(table, axis, others, chosen)),
+        )
+
+
+def _longest_axis(findings: Findings) -> str | None:
+    """Return the swept parameter with the most different numbers, None without one."""
+    counts = {
+        path: len({found for found in map(number, values) if found is not None})
+        for path, values in findings.about["axes"]
+    }
+    longest = max(counts, key=lambda path: counts[path], default=None)
+    return longest if longest is not None and counts[longest] > 1 else None
 
 
 def _latency(findings: Findings) -> Iterator[Picture]:

@@ -129,6 +129,8 @@ class SweepStore:
         """Return one table, with its declared schema, of all runs that are there."""
         paths = [str(path) for path in self._files(table)]
         schema = spark_schema(table)
+        if not (self.directory / table).is_dir():  # a sweep of a release that had no such table
+            paths = []
         if not paths:
             return session.createDataFrame([], schema)
         return session.read.schema(schema).parquet(*paths)

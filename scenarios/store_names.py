@@ -26,6 +26,15 @@ PROPERTIES: dict[str, str] = {
     "recovery_unpauses": "after the recovery of all partitions consumption goes on",
 }
 
+# I for safety, L for liveness; the order of the properties is theirs.
+INVARIANTS: dict[str, str] = dict(
+    zip(
+        (*(f"I{number}" for number in range(1, 17)), *(f"L{number}" for number in range(1, 6))),
+        PROPERTIES,
+        strict=True,
+    )
+)
+
 # Counted, so that a green run is known to have met them.
 GOALS: tuple[str, ...] = (
     "crashed",

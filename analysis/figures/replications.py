@@ -22,6 +22,7 @@ from analysis.figures.style import (
     time_unit,
 )
 from analysis.figures.swept import evenly, label_swept, with_axis
+from scenarios.figures import FIGURES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,6 +42,7 @@ METRICS = {
     "records_produced": "records read from the source",
     "recovery_ns": "time spent down and restarting",
     "records_reprocessed": "records done again after failures",
+    **FIGURES,
 }
 
 

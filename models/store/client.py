@@ -113,14 +113,21 @@ class StoreClient:
                 raise
             damage, state = error, PartitionState()
             self.reset(key, wipe=True)
-        if state.position > self.logs[key].end:
-            reason = f"position {state.position}, log ends at {self.logs[key].end}"
-            raise StoreError(Refusal.CHECKPOINT_AHEAD_OF_LOG, state=reason, event=key)
+        self.check_position(key, state.position)
         self._replay_mirror(key)
         self._opened_before[key] = None
         self.replicas[key] = self._new_replica(key, state)
         if damage is not None:
             raise damage
+
+    def check_position(self, key: TopicPartition, position: int) -> None:
+        """Refuse a position that the log has not: what it speaks of is gone from there.
+
+        Source: linkedin/venice, pull request 99 (counted there, not refused).
+        """
+        if position > self.logs[key].end:
+            reason = f"position {position}, log ends at {self.logs[key].end}"
+            raise StoreError(Refusal.CHECKPOINT_AHEAD_OF_LOG, state=reason, event=key)
 
     def restored(self, key: TopicPartition) -> PartitionState:
         """Return the state to start from; raises CORRUPT_CHECKPOINT."""

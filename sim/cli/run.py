@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from scenarios import UserError
+from scenarios.figures import FIGURES
 from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from sim.cli.subject import (
     add_seed_arguments,
@@ -17,7 +18,7 @@ from sim.cli.subject import (
     table,
     violation_text,
 )
-from sim.rows import CheckpointRow, RunResult
+from sim.rows import CheckpointRow, FigureRow, RunResult
 from sim.search import Subject, blame
 from sim.search.trial import stories
 from sim.story import milliseconds
@@ -101,6 +102,7 @@ def _json(result: RunResult, written: list[str] | None) -> str:
         "tasks": [asdict(row) for row in result.tasks],
         "releases": [asdict(row) for row in result.releases],
         "recoveries": [asdict(row) for row in result.recoveries],
+        "figures": [asdict(row) for row in result.figures],
     }
     if written is not None:
         document["store"] = written
@@ -119,6 +121,7 @@ def _text(result: RunResult, wanted: Sequence[str]) -> str:
             ("records", f"{run.records_produced} produced, {run.records_committed} committed"),
             ("checkpoints", _checkpoints(run.checkpoints_completed, result.checkpoints)),
             ("recoveries", len(result.recoveries)),
+            *((row.figure, _figure(row)) for row in result.figures),
             ("reached", ", ".join(reached) or "no rare situation"),
             ("not reached", ", ".join(missed) or "nothing that the scenario asks for"),
             ("violations", len(result.violations)),
@@ -127,6 +130,11 @@ def _text(result: RunResult, wanted: Sequence[str]) -> str:
         ]
     )
     return "\n\n".join([lines, *map(violation_text, result.violations)])
+
+
+def _figure(row: FigureRow) -> str:
+    paper = "" if row.expected is None else f", on paper {row.expected:,.4g}"
+    return f"{row.value:,.4g} {FIGURES[row.figure]}{paper}"
 
 
 def _checkpoints(completed: int, rows: Iterable[CheckpointRow]) -> str:

@@ -14,6 +14,7 @@ from models.store.settings import Placement
 from models.store.versions import StoreVersions
 from sim.twins.store_clients import (
     DropsAllVersions,
+    GoesOnBeyondTheLog,
     HangsOnRecovery,
     IgnoresFallback,
     LeakingRedirect,
@@ -135,5 +136,8 @@ TWINS: dict[str, StoreTwin] = {
     ),
     "reuses_replica": StoreTwin(says=_sentence(ReusesReplica), client=ReusesReplica),
     "hangs_on_recovery": StoreTwin(says=_sentence(HangsOnRecovery), client=HangsOnRecovery),
+    "goes_on_beyond_the_log": StoreTwin(
+        says=_sentence(GoesOnBeyondTheLog), client=GoesOnBeyondTheLog
+    ),
     "swaps_early": StoreTwin(says=_sentence(SwapsEarly), versions=SwapsEarly),
 }

@@ -101,6 +101,13 @@ class HangsOnRecovery(StoreClient):
     fails_as_a_task = False
 
 
+class GoesOnBeyondTheLog(StoreClient):
+    """Opens a partition whose checkpoint lies beyond the end of its log."""
+
+    def check_position(self, key: TopicPartition, position: int) -> None:
+        """Look at nothing."""
+
+
 class SwapsEarly(StoreVersions):
     """Makes a version current whose push has not ended everywhere."""
 

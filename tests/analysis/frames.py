@@ -75,6 +75,23 @@ def intervals(metric: str = "ended_ns") -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names)
 
 
+def beside_theory() -> pd.DataFrame:
+    """Return means of two figures with what theory says of them, of one line without a word."""
+    draws = np.random.default_rng(6)
+    rows = []
+    for count in (1, 2, 4, 8, 16):
+        for upload in ("5 ms", "20 ms"):
+            for metric, paper in (("undone_per_crash", 50.0 * count), ("sync_share", 0.6 / count)):
+                mean = paper * float(draws.uniform(0.9, 1.1))
+                known = paper if upload == "5 ms" else None
+                parameters = json.dumps({COUNT: count, UPLOAD: upload})
+                rows.append(
+                    ("parallel", parameters, metric, 20, mean, 0.8 * mean, 1.2 * mean, known)
+                )
+    names = ["scenario", "parameters", "metric", "n", "mean", "low", "high", "expected"]
+    return pd.DataFrame(rows, columns=names)
+
+
 def barrier_checkpoints() -> pd.DataFrame:
     """Return rows of barrier checkpoints of one run; the last but one failed."""
     draws = np.random.default_rng(4)

@@ -17,6 +17,7 @@ from analysis.figures.latency import latency_bands, latency_cdf, latency_parts
 from analysis.figures.replications import means, paired_differences
 from analysis.figures.style import LINES, in_unit, point_label, short_name, svg, time_unit
 from analysis.figures.swept import evenly, number, with_axis
+from analysis.figures.theory import against_theory, trade_off
 from analysis.figures.timeline import timeline
 from scenarios.catalogue import by_name
 from sim.world import load_world, run_world
@@ -41,6 +42,12 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "parts": lambda: latency_parts(frames.waits(), frames.AXES),
     "means": lambda: means(frames.intervals(), frames.COUNT, ["ended_ns"]),
     "differences": lambda: paired_differences(frames.intervals(), [frames.COUNT], "ended_ns"),
+    "theory": lambda: against_theory(
+        frames.beside_theory(), frames.COUNT, [frames.UPLOAD], ["undone_per_crash", "sync_share"]
+    ),
+    "trade-off": lambda: trade_off(
+        frames.beside_theory(), frames.COUNT, [frames.UPLOAD], ("sync_share", "undone_per_crash")
+    ),
     "timeline": sync_timeline,
     "durations": lambda: barriers.durations_over_time(frames.barrier_checkpoints()),
     "heat map": lambda: barriers.alignment_heat_map(frames.task_checkpoints()),

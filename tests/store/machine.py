@@ -1,4 +1,4 @@
-"""Plans for stores as data: what is drawn, how it is played, and what must hold after each step."""
+"""Steps for stores as data: what is drawn, how it is played, and what must hold after each step."""
 
 from __future__ import annotations
 
@@ -68,9 +68,7 @@ _SAFE = st.one_of(
     _op("rebootstrap", tp=_TP, wipe=st.just(True)),
     _op("config", sync_bytes=st.integers(0, 4)),
 )
-_ANY = st.one_of(
-    _SAFE,
-    _SAFE,
+_HAZARDS = st.one_of(
     _op("compact", tp=_TP),
     _op("set", tp=_TP, blob=st.sampled_from(["x", "y", None])),
     _op("set", tp=_TP, size=st.sampled_from([3072, 3073])),
@@ -105,24 +103,23 @@ _FIRST: list[Step] = [
 def _plans(steps: st.SearchStrategy[Step]) -> st.SearchStrategy[list[Step]]:
     single = steps.map(lambda step: [step])
     grown = st.lists(st.one_of(single, _SESSIONS, _SESSIONS), min_size=6, max_size=14)
-    written = st.lists(_DATA, min_size=8, max_size=20)
     return st.builds(
-        lambda records, parts: [
-            *_FIRST,
-            *(
-                {"op": "produce", "tp": tp, "recs": records}
-                for tp in ("s_v1/0", "s_v1/1", "s_v2/0")
-            ),
-            *(step for part in parts for step in part),
-        ],
-        written,
+        lambda records, parts: [*beginning(records), *(step for part in parts for step in part)],
+        LOGS,
         grown,
     )
 
 
 PLACEMENTS = st.sampled_from(list(Placement))
+LOGS = st.lists(_DATA, min_size=8, max_size=20)
+SAFE_STEPS, HAZARDS, SESSIONS = _SAFE, _HAZARDS, _SESSIONS
 SAFE_PLANS = _plans(_SAFE)
-ANY_PLANS = _plans(_ANY)
+
+
+def beginning(records: list[Any]) -> list[Step]:
+    """Return the steps that every plan begins with: topics, dictionaries, logs with records."""
+    produced = ({"op": "produce", "tp": tp, "recs": records} for tp in _WRITTEN)
+    return [*_FIRST, *produced]
 
 
 def play(script: StoreScript, index: int, step: Step) -> str | None:
@@ -164,8 +161,8 @@ class Watch:
         self._durable: dict[TopicPartition, int | None] = {}
         self.goals: dict[str, int] = {}
 
-    def play(self, index: int, step: Step) -> None:
-        """Play one step and check every promise."""
+    def play(self, index: int, step: Step) -> str | None:
+        """Play one step and check every promise; return the code of its error, if it has one."""
         positions = {key: self.script.position(str(key)) for key in KEYS}
         error = play(self.script, index, step)
         if error is not None:
@@ -176,6 +173,7 @@ class Watch:
             self._check_durable(key, may_go_back=aimed and step["op"] in reset)
             if step["op"] in {"sync", "ingest"} and not aimed:
                 assert self.script.position(str(key)) == positions[key], "another partition moved"
+        return error
 
     def finish(self) -> None:
         """Open everything, catch up, stop: content and log agree, however it went before."""

@@ -1,27 +1,20 @@
-"""Random plans: a good store keeps its promises, faulty ones do not, and real files agree."""
+"""Random plans: a good store keeps its promises, faulty ones do not."""
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from models.store import Placement, StoreClient, StoreVersions
+from models.store import Placement, StoreVersions
 from sim.conform.checkpoint_store import model_versions
-from sim.conform.store_steps import StoreScript
-from sim.store.real import real_medium
 from sim.twins.store import TWINS
 from tests.store.machine import (
-    ANY_PLANS,
     PLACEMENTS,
     SAFE_PLANS,
     Step,
     Watch,
-    observed,
-    play,
 )
 
 # Plans are long lists; what is slow about them is the database, not their generation.
@@ -79,33 +72,3 @@ def _watch(versions: StoreVersions, plan: list[Step]) -> dict[str, int]:
         watch.play(index, step)
     watch.finish()
     return watch.goals
-
-
-@settings(_SETTINGS, max_examples=150)
-@given(placement=PLACEMENTS, plan=ANY_PLANS)
-def test_model_and_real_files_agree(placement: Placement, plan: list[Step]) -> None:
-    """Whatever the plan, hazards included, model and files show the same after every step."""
-    _compare(placement, plan)
-
-
-@pytest.mark.long
-@settings(_SETTINGS, max_examples=1000)
-@given(placement=PLACEMENTS, plan=ANY_PLANS)
-def test_model_and_real_files_agree_on_a_thousand_plans(
-    placement: Placement, plan: list[Step]
-) -> None:
-    """The same on a thousand plans."""
-    _compare(placement, plan)
-
-
-def _compare(placement: Placement, plan: list[Step]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        medium = real_medium(placement, Path(folder))
-        try:
-            real = StoreScript(StoreVersions(StoreClient(placement, medium)))
-            model = StoreScript(model_versions(placement))
-            for index, step in enumerate(plan):
-                assert play(model, index, step) == play(real, index, step), (index, step)
-            assert observed(model) == observed(real)
-        finally:
-            medium.close()

@@ -1,0 +1,180 @@
+"""Figures beside what theory says of them: against a swept parameter, and against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from analysis.figures.replications import METRICS
+from analysis.figures.style import (
+    DASHES,
+    GREY,
+    LINES,
+    MARKERS,
+    new_figure,
+    point_label,
+    short_name,
+    styled,
+)
+from analysis.figures.swept import evenly, label_swept, scale_axis, with_axis
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LINES_MAX = len(LINES)
+_SHARE = "_share"  # how the names of shares end
+
+
+@styled
+def against_theory(
+    table: pd.DataFrame, axis: str, others: Sequence[str], figures: Sequence[str]
+) -> Figure:
+    """Draw figures of runs against a swept parameter, one line per value of the others.
+
+    table: the columns of `metrics.intervals` and `expected`, empty without a closed form.
+    """
+    figure = new_figure(3.6, width=7.2 if len(figures) > 1 else 5.4)
+    drawn = figure.subplots(1, len(figures), squeeze=False)[0]
+    for ax, name in zip(drawn, figures, strict=True):
+        rows = with_axis(_in_unit(table[table["metric"] == name]), axis).sort_values("x")
+        for place, (label, line) in enumerate(_lines(rows, others)):
+            _draw_line(ax, line, place, label)
+        counts = label_swept(ax, rows, width=4.6 / len(figures))
+        scale_axis(ax, rows["mean"].to_numpy(), vertical=True)
+        ax.set_xlabel(f"{short_name(axis)}\n{counts}")
+        ax.set_title(_title(name), fontsize=9)
+    _legend(figure, drawn[0])
+    return figure
+
+
+@styled
+def trade_off(
+    table: pd.DataFrame, axis: str, others: Sequence[str], figures: tuple[str, str]
+) -> Figure:
+    """Draw one figure of runs against another one, along a swept parameter.
+
+    table: the columns of `metrics.intervals` and `expected`.  There is one line per value of the
+    other parameters; what theory says is a thin line behind it with the same dashes.
+    """
+    across, up = figures
+    figure = new_figure(4.4)
+    ax = figure.add_subplot()
+    wide = _wide(table, axis, figures)
+    for place, (label, line) in enumerate(_lines(wide, others)):
+        color, dashes = LINES[place], DASHES[place]
+        known = line.dropna(subset=[f"{across} expected", f"{up} expected"])
+        ax.plot(
+            known[f"{across} expected"],
+            known[f"{up} expected"],
+            color=GREY,
+            ls=dashes,
+            lw=1,
+            label="on paper" if place == 0 else None,
+        )
+        x, y = line[f"{across} mean"], line[f"{up} mean"]
+        ax.errorbar(
+            x,
+            y,
+            xerr=_errors(line, f"{across} "),
+            yerr=_errors(line, f"{up} "),
+            color=color,
+            marker=MARKERS[place],
+            ms=5,
+            ls="",
+            capsize=2,
+            label=label,
+        )
+    scale_axis(ax, wide[f"{across} mean"].to_numpy())
+    scale_axis(ax, wide[f"{up} mean"].to_numpy(), vertical=True)
+    _name_marks(ax, wide, across, up)
+    ax.set_xlabel(_title(across))
+    ax.set_ylabel(_title(up))
+    counts = sorted(wide["n"].unique())
+    _legend(figure, ax, title=f"n = {' to '.join(str(n) for n in counts[:: len(counts) - 1 or 1])}")
+    return figure
+
+
+def _name_marks(ax: Axes, wide: pd.DataFrame, across: str, up: str) -> None:
+    """Write its swept value beside each mark, where none is written near."""
+    places = wide[[f"{across} mean", f"{up} mean"]].to_numpy(dtype=float)
+    named: list[npt.NDArray[np.float64]] = []
+    for place, shown in zip(places, wide["shown"], strict=True):
+        pixels = ax.transData.transform(place)
+        if any(abs(x - pixels[0]) < 60 and abs(y - pixels[1]) < 18 for x, y in named):
+            continue
+        named.append(pixels)
+        ax.annotate(str(shown), tuple(place), (6, 4), textcoords="offset points", fontsize=7)
+
+
+def _wide(table: pd.DataFrame, axis: str, figures: Sequence[str]) -> pd.DataFrame:
+    """Return one row per point that has all the figures, along the axis."""
+    wide = pd.DataFrame()
+    for name in figures:
+        rows = _in_unit(table[table["metric"] == name]).set_index(["scenario", "parameters"])
+        part = rows[["mean", "low", "high", "expected"]].add_prefix(f"{name} ")
+        wide = part.assign(n=rows["n"]) if wide.empty else wide.join(part, how="inner")
+    return with_axis(wide.reset_index(), axis).sort_values("x")
+
+
+def _lines(rows: pd.DataFrame, others: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the rows of each combination of the other parameters, with its label."""
+    several = rows["scenario"].nunique() > 1
+    labels = [
+        ", ".join(
+            ([str(scenario)] if several else []) + ([point_label(text, others)] if others else [])
+        )
+        for scenario, text in zip(rows["scenario"], rows["parameters"], strict=True)
+    ]
+    groups = list(rows.assign(line=labels).groupby("line", sort=True))
+    for label, line in evenly(groups, LINES_MAX):
+        yield str(label) or "simulated", line
+
+
+def _draw_line(ax: Axes, line: pd.DataFrame, place: int, label: str) -> None:
+    known = line.dropna(subset=["expected"])
+    first = "on paper" if place == 0 else None
+    ax.plot(known["x"], known["expected"], color=GREY, ls=DASHES[place], lw=1, label=first)
+    ax.errorbar(
+        line["x"],
+        line["mean"],
+        _errors(line, ""),
+        label=label,
+        color=LINES[place],
+        marker=MARKERS[place],
+        ms=5,
+        ls="",
+        capsize=2,
+    )
+
+
+def _errors(line: pd.DataFrame, prefix: str) -> npt.NDArray[np.float64]:
+    """Return the lengths of the intervals below and above the means, shaped (2, points)."""
+    mean, low, high = (
+        line[f"{prefix}{column}"].to_numpy(dtype=float) for column in ("mean", "low", "high")
+    )
+    errors: npt.NDArray[np.float64] = np.nan_to_num(np.vstack([mean - low, high - mean]))
+    # A logarithmic axis has no room below zero for the lower end of a wide interval.
+    errors[0] = np.minimum(errors[0], 0.9 * mean)
+    return errors
+
+
+def _title(name: str) -> str:
+    """Return what a figure is, with its unit."""
+    return METRICS[name] + (" [%]" if name.endswith(_SHARE) else "")
+
+
+def _in_unit(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of one figure in the unit of its title."""
+    values = ["mean", "low", "high", "expected"]
+    share = rows["metric"].str.endswith(_SHARE)
+    return rows.assign(**{name: rows[name].where(~share, 100 * rows[name]) for name in values})
+
+
+def _legend(figure: Figure, ax: Axes, *, title: str | None = None) -> None:
+    handles, names = ax.get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower left", ncols=2, title=title, alignment="left")

@@ -1,0 +1,116 @@
+"""The map of a store's promises: what holds, what breaks it, and which scenario shows what.
+
+`python -m tests.store.map_table` writes the last section of docs/checkpoint-store.md again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from scenarios import Scenario
+from scenarios.catalogue import all_scenarios
+from scenarios.store_names import INVARIANTS, PROPERTIES
+from sim.world import run_world
+from tests.store.killed import KILLED_BY
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "checkpoint-store.md"
+HEADING = "## The map of promises\n"
+LOSS = "content_converges"
+STORIES = 18
+
+
+_ABOUT_PROMISES = """\
+Written by `python -m tests.store.map_table`; a test compares it with the program. Each promise is
+a property that every run checks; `ckptsim check SCENARIO --twin TWIN` breaks it, or an anti-pattern
+does.
+"""
+_ABOUT_STORIES = """\
+Restated reports; the file of each scenario names its source. The loss is that of seed 0, in keys
+of the first partition that differs from its log. A twin lacks a safeguard of the scenario beside
+it; where the safeguard is a setting, its lack is the anti-pattern of the same report. S4, S6 and
+S12 lose nothing either way: applying again is idempotent, so that only work is repeated.
+"""
+
+
+def section() -> str:
+    """Return the section with both tables."""
+    return "\n".join(
+        [
+            HEADING,
+            _ABOUT_PROMISES,
+            "| | promise | property | broken by |",
+            "| --- | --- | --- | --- |",
+            *_promises(),
+            "",
+            _ABOUT_STORIES,
+            "| | scenario | what it shows | breaks | loss | twins |",
+            "| --- | --- | --- | --- | --- | --- |",
+            *_stories(),
+            "",
+        ]
+    )
+
+
+def scenarios() -> list[Scenario]:
+    """Return the scenarios of the link, by name."""
+    return [each for each in all_scenarios() if each.link == "checkpoint_store"]
+
+
+def story_of(scenario: Scenario) -> str:
+    """Return the number of the report that a scenario restates, empty for one of our own."""
+    head = scenario.name.partition("_")[0]
+    return f"S{int(head[1:])}" if head[0] == "s" and head[1:].isdigit() else ""
+
+
+def twins_of(name: str) -> list[str]:
+    """Return the twins that a scenario, or its property, is the proof of."""
+    return [twin for twin, (place, *broken) in KILLED_BY.items() if name in (place, *broken)]
+
+
+def breakers_of(name: str) -> list[str]:
+    """Return the anti-patterns that break a property."""
+    return [each.name for each in scenarios() if name in each.violates]
+
+
+def loss_of(scenario: Scenario) -> str:
+    """Return what an anti-pattern loses at seed 0, in words; empty where contents agree."""
+    found = run_world(scenario, seed=0).violations
+    return next((row.says.partition(": ")[2] for row in found if row.property == LOSS), "")
+
+
+def _promises() -> Iterator[str]:
+    for label, name in INVARIANTS.items():
+        breakers = [f"`{twin}`" for twin in twins_of(name)]
+        breakers += [f"`{scenario}`" for scenario in breakers_of(name)]
+        yield f"| {label} | {PROPERTIES[name]} | `{name}` | {', '.join(breakers)} |"
+
+
+def _stories() -> Iterator[str]:
+    for scenario in scenarios():
+        label = story_of(scenario)
+        if label or scenario.violates or twins_of(scenario.name):
+            breaks = ", ".join(f"`{name}`" for name in scenario.violates) or "-"
+            loss = loss_of(scenario) if scenario.violates else ""
+            twins = ", ".join(f"`{twin}`" for twin in twins_of(scenario.name))
+            yield (
+                f"| {label} | `{scenario.name}` | {scenario.says} | {breaks} | {loss or '-'} "
+                f"| {twins or '-'} |"
+            )
+
+
+def written() -> str:
+    """Return the section as the document has it."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    return text[text.index(HEADING) :] if HEADING in text else ""
+
+
+def main() -> None:
+    """Write the section again."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    kept = text.partition(HEADING)[0].rstrip()
+    DOCUMENT.write_text(f"{kept}\n\n{section()}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+"""The map of promises is that of the program, and leaves none out."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from scenarios.store_names import INVARIANTS, PROPERTIES
+from tests.store import map_table
+
+
+def test_the_document_has_the_map() -> None:
+    """Every promise, scenario, loss and twin stands in the document as the program has it."""
+    assert map_table.written() == map_table.section()
+
+
+def test_every_promise_is_a_property_that_something_breaks() -> None:
+    """Sixteen promises of safety and five of liveness, each broken by a twin or an anti-pattern."""
+    assert Counter(label[0] for label in INVARIANTS) == {"I": 16, "L": 5}
+    assert tuple(INVARIANTS.values()) == tuple(PROPERTIES)
+    for name in INVARIANTS.values():
+        assert map_table.twins_of(name) or map_table.breakers_of(name), name
+
+
+def test_every_report_has_its_scenario() -> None:
+    """All eighteen reports are restated, and each anti-pattern that loses rows says how many."""
+    scenarios = map_table.scenarios()
+    restated = {map_table.story_of(each) for each in scenarios} - {""}
+    assert restated == {f"S{number}" for number in range(1, map_table.STORIES + 1)}
+    for scenario in scenarios:
+        if map_table.LOSS in scenario.violates:
+            words = map_table.loss_of(scenario).replace(",", "").split()
+            assert sum(int(word) for word in words if word.isdigit()) > 0, scenario.name
