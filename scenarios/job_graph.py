@@ -35,6 +35,15 @@ class Partitioner(StrEnum):
     GLOBAL = "global"
 
 
+class Recorded(StrEnum):
+    """What the checkpoint that a job is started from says of a vertex."""
+
+    NONE = "none"
+    RUNNING = "running"
+    PARTIAL = "partial"
+    FULL = "full"
+
+
 POINTWISE = (Partitioner.FORWARD, Partitioner.RESCALE)
 # Edges over which a barrier must not overtake: their order or their copies would not survive.
 ALWAYS_ALIGNED = (*POINTWISE, Partitioner.BROADCAST)
@@ -95,6 +104,14 @@ class Vertex:
         says="what a finished source subtask has read is remembered after a restore; a source "
         "without state reads again from its beginning",
         source=_FLINK + "observed: a partly finished vertex runs all subtasks again",
+    )
+    recorded: Recorded = choice(
+        "none",
+        Recorded,
+        says="what the checkpoint that the job is started from has of it: nothing (it is new, or, "
+        "if so all are, the job starts afresh), that it ran, that its first subtask had finished, "
+        "or that all had; what does not fit together is refused",
+        source=_FLINK + "VertexFinishedStateChecker",
     )
     union_state: bool = flag(
         False, says="it uses union list state, which is redistributed whole", source=_JOB
@@ -208,6 +225,8 @@ def _place_problems(
         found.append(Problem(f"{path}.repeat", str(vertex.repeat), "1, but for an operator"))
     if vertex.kind is VertexKind.SINK and outputs:
         found.append(Problem(f"{path}.kind", '"sink"', "no edge out of a sink"))
+    if vertex.recorded is Recorded.PARTIAL and vertex.parallelism == 1:
+        found.append(Problem(f"{path}.recorded", '"partial"', "more than one subtask for that"))
     if vertex.kind is not VertexKind.SOURCE:
         found += [
             Problem(f"{path}.{key}", str(value), "nothing but at a source")

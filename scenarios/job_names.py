@@ -12,6 +12,7 @@ GOALS = (
     "declined_because_closing",
     "restored_fully_finished",
     "restored_partly_finished",
+    "restore_refused",
     "stopped_under_backlog_drain",
     "stopped_under_backlog_no_drain",
     "timed_out_in_input",

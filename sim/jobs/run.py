@@ -8,12 +8,14 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, assert_never, cast
 
 from models.coordinator.parameters import TEN_MINUTES_NS
+from models.coordinator.plan import Rejected
 from scenarios.job_faults import JobFault
 from scenarios.job_names import GOALS
 from scenarios.jobs import Job
 from sim.jobs.external import ExternalSystem
 from sim.jobs.faults import FaultPlan
 from sim.jobs.snapshot import JobCheckpoint
+from sim.jobs.started import started_from
 from sim.jobs.tables import fill
 from sim.jobs.world import JobWorld
 from sim.kernel import Environment
@@ -30,7 +32,10 @@ def run(spec: RunSpec) -> RunResult:
     env = spec.environment(GOALS)
     job = cast("Job", spec.scenario.model).spelled_out()
     faults = FaultPlan(cast("tuple[JobFault, ...]", spec.scenario.faults))
-    world = JobWorld(env, job, faults, **_cores(spec))
+    restored = started_from(job)
+    if isinstance(restored, Rejected):
+        return _refused(spec, env, restored)
+    world = JobWorld(env, job, faults, restored=restored, **_cores(spec))
     world.run()
     if world.failed_while_stopping:
         _resume(spec, env, world)
@@ -42,6 +47,13 @@ def run(spec: RunSpec) -> RunResult:
         _probe(spec, env, world)
     _record_output(env, world)
     return fill(spec, env, world)
+
+
+def _refused(spec: RunSpec, env: Environment, why: Rejected) -> RunResult:
+    """Return the tables of a job that may not start: none of its tasks was ever deployed."""
+    env.goals.reach("restore_refused")
+    env.trace.record("refused", env.entity("job"), why.rule, why.vertex or "")
+    return spec.result(env, outcome="failed", attempts=0, error=f"{why.rule} at {why.vertex}")
 
 
 def _cores(spec: RunSpec) -> dict[str, Any]:

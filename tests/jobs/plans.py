@@ -102,6 +102,7 @@ def document(
     if faults and choose.integer(0, 7) == 7:
         planned.append(_stray(choose, vertices))
     job["costs"]["messages_in_order"] = choose.of((True, True, True, False))
+    _start_from_checkpoint(choose, vertices)
     return {
         "name": "random_job",
         "link": "final_checkpoint",
@@ -109,6 +110,15 @@ def document(
         "job": job,
         "faults": planned,
     }
+
+
+def _start_from_checkpoint(choose: Chooser, vertices: list[dict[str, Any]]) -> None:
+    """Start some jobs from a checkpoint in which vertices had finished; some may not start."""
+    if choose.integer(0, 9) < 9:
+        return
+    for vertex in vertices:
+        several = ("partial",) if vertex["parallelism"] > 1 else ()
+        vertex["recorded"] = choose.of(("full", "running", "none", *several))
 
 
 def _chain_and_unite(choose: Chooser, vertices: list[dict[str, Any]], *, protocol: str) -> None:

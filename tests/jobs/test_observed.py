@@ -13,6 +13,9 @@ from sim.rows import RunResult
 from sim.world import run_world
 
 ENDS = ["advance", "end_input", "finish"]
+CLOSED_SOURCE = ("called", "task source[0]", "close")
+# What a sink does for a checkpoint: pre-commit and open a successor, then commit.
+STEPS = (("precommitted", True), ("committed",))
 
 
 def run(name: str) -> RunResult:
@@ -230,3 +233,62 @@ def test_expired_savepoint_of_a_stop_fails_the_job() -> None:
     failures = [e[3] for e in result.trace if e[1] == "failed"]
     assert failures[0] == "source/0: stop_with_savepoint_failed"
     assert {row.status for row in result.checkpoints if row.kind == "savepoint"} == {"expired"}
+
+
+def test_checkpoints_that_end_with_tasks_let_them_close_at_once() -> None:
+    """With the feature off a source closes right after finish, the others on EndOfPartition."""
+    result = run("checkpoints_end_with_tasks")
+    for task in ("source", "map", "sink"):
+        told = [
+            call for call in calls(result, task) if call.split()[0] not in ("snapshot", "notify")
+        ]
+        assert told == [*ENDS, "close"]
+        assert calls(result, task)[-4:] == told
+    (finished,) = instants(result, "called", "source")[:1]
+    closed = [e[0] // 1_000_000 for e in result.trace if e[1:4] == CLOSED_SOURCE]
+    assert closed == [finished]
+
+
+def test_fourth_transaction_is_pre_committed_after_finish_and_has_no_successor() -> None:
+    """Three transactions with a successor each; the fourth without; closing aborts nothing."""
+    result = run("flink_two_phase_commit")
+    kinds = ("precommitted", "committed", "dropped", "left", "called")
+    sink = [e for e in result.trace if e[2] == "task sink[0]" and e[1] in kinds]
+    found = [(e[3], *e[4:]) if e[1] == "called" else (e[1], *e[3:]) for e in sink]
+    assert found == [
+        *[(what, n, *more) for n in (1, 2, 3) for what, *more in STEPS],
+        ("advance", 0),
+        ("end_input", 0),
+        ("finish", 0),
+        ("precommitted", 4, False),
+        ("committed", 4),
+        ("close", 0),
+    ]
+
+
+def test_job_with_a_new_operator_before_finished_ones_is_not_started() -> None:
+    """It is refused by rule and vertex; nothing is deployed, and no checkpoint is taken."""
+    result = run("flink_restore_new_before")
+    assert result.run.outcome == "failed"
+    assert result.run.error == "full_needs_full_predecessors at map"
+    assert result.tasks == result.checkpoints == []
+
+
+def test_new_operator_behind_a_finished_branch_runs() -> None:
+    """The branch runs no operator and re-emits its watermark; the new one ends with its inputs."""
+    result = run("flink_restore_new_behind")
+    assert result.violations == []
+    assert calls(result, "short") == calls(result, "map") == []
+    ends = [c for c in calls(result, "added") if c.split()[0] not in ("snapshot", "notify")]
+    assert ends == ["end_input(1)", "advance", "end_input(2)", "finish", "close"]
+    assert result.run.records_committed == 30
+
+
+def test_union_state_gives_up_a_dozen_checkpoints_in_a_row() -> None:
+    """From the first end of a subtask on none completes until the other ends; the job goes on."""
+    result = run("flink_restore_union")
+    assert result.run.attempts == 1
+    assert result.run.outcome == "completed"
+    after = [row.status for row in result.checkpoints if row.triggered_ns >= 20_000_000]
+    assert after[:12] == ["aborted"] * 12
+    assert after.count("completed") == 1
