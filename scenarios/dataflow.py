@@ -206,6 +206,16 @@ class CheckpointTable:
         says="the first trigger, absent for drawn between pause and interval",
         source="Source: Apache Flink 1.20.3, CheckpointCoordinator.getRandomInitDelay",
     )
+    retained: int = count(
+        1,
+        minimum=1,
+        maximum=1000,
+        says="completed ones that are kept; the one that goes is deleted",
+        source="Source: Apache Flink 1.20.3, CheckpointingOptions",
+    )
+    savepoint_at_ns: int | None = duration_ns(
+        None, optional=True, minimum=1, says="when a savepoint is asked for", source=_JOB
+    )
     count: int | None = count(
         None, optional=True, minimum=1, says="completed checkpoints that end the run", source=_JOB
     )

@@ -20,6 +20,7 @@ GOALS: tuple[str, ...] = (
     "channel_state_failed",
     "late_acknowledgement",
     "triggered_by_remote_call_below_finished",
+    "savepoint_completed",
 )
 
 PROPERTIES: tuple[str, ...] = (
@@ -41,6 +42,7 @@ PROPERTIES: tuple[str, ...] = (
     "single_channel_keeps_the_clock",
     "writes_are_answered_once",
     "pending_within_limit",
+    "savepoints_are_not_subsumed",
     "ended_checkpoints_stay_ended",
     "completed_ids_increase",
     "notified_after_completion",

@@ -29,6 +29,7 @@ from sim.dataflow.kinds import Kind
 
 if TYPE_CHECKING:
     from models.coordinator.coordinator import CheckpointCoordinator
+    from models.coordinator.requests import Request
     from scenarios.dataflow import CheckpointTable
     from sim.dataflow.part import Part
     from sim.dataflow.task import Task
@@ -42,13 +43,14 @@ _MB = 1_000_000
 class CheckpointRecord:
     """What the world knows of one checkpoint, apart from what the coordinator believes.
 
-    parts: the parts of the tasks that have acknowledged, by task number, with the arrival of the
-    acknowledgement.
+    request: what was asked for.  parts: the parts of the tasks that have acknowledged, by task
+    number, with the arrival of the acknowledgement.
     """
 
     checkpoint: int
     triggered_ns: int
     tasks: tuple[int, ...]
+    request: Request
     parts: dict[int, tuple[Part, int]] = field(default_factory=dict)
     status: str = "pending"
     reason: str | None = None
@@ -68,6 +70,7 @@ def coordinator_parameters(table: CheckpointTable) -> CoordinatorParameters:
         exactly_once=table.exactly_once,
         unaligned=table.unaligned,
         alignment_timeout_ns=table.alignment_timeout_ns,
+        retained=table.retained,
     )
 
 
@@ -96,6 +99,13 @@ class Coordination:
             bounds = coordinator_parameters(table).first_delay_bounds_ns
             first = self._env.stream("coordinator").uniform_ns(*bounds)
         self._step(ev.SchedulerStarted(self._env.now, first))
+        if table.savepoint_at_ns is not None:
+            self._env.call_at(
+                table.savepoint_at_ns, Kind.COORDINATOR, self._entity, self._ask_for_savepoint
+            )
+
+    def _ask_for_savepoint(self) -> None:
+        self._step(ev.CheckpointRequested(self._env.now, savepoint=True))
 
     # What tasks say ---------------------------------------------------------------------------
 
@@ -192,8 +202,8 @@ class Coordination:
                     timer.cancel()
             case ev.PlanCheckpoint():
                 self._plan()
-            case ev.TriggerTasks(barrier, tasks):
-                self._trigger(barrier, tasks)
+            case ev.TriggerTasks(barrier, tasks, request):
+                self._trigger(barrier, tasks, request)
             case ev.StoreCheckpoint(checkpoint):
                 pause = self._world.pauses.behind_ns(checkpoint)
                 delay = self._world.constants.complete_ns + pause
@@ -268,10 +278,10 @@ class Coordination:
             vertices.append(Vertex(name=name, parallelism=len(tasks), finished=ended))
         return vertices
 
-    def _trigger(self, barrier: Barrier, tasks: tuple[int, ...]) -> None:
+    def _trigger(self, barrier: Barrier, tasks: tuple[int, ...], request: Request) -> None:
         checkpoint = barrier.checkpoint
         awaited = self._core.awaited(checkpoint)
-        record = CheckpointRecord(checkpoint, self._env.now, awaited)
+        record = CheckpointRecord(checkpoint, self._env.now, awaited, request)
         self.records[checkpoint] = record
         self._env.trace.record("triggered", self._entity, checkpoint, barrier.kind.name)
         self._world.account.triggered(record)
@@ -300,6 +310,8 @@ class Coordination:
         record.duration_ns = duration_ns
         record.ended_ns = self._env.now
         self._completed += 1
+        if record.request.savepoint:
+            self._env.goals.reach("savepoint_completed")
         self._env.trace.record("completed", self._entity, checkpoint, duration_ns)
         wanted = self._world.model.checkpoint.count
         if wanted is not None and self._completed >= wanted:
@@ -307,7 +319,7 @@ class Coordination:
 
     def _fail(self, checkpoint: int, reason: FailureReason) -> None:
         record = self.records[checkpoint]
-        self._world.account.failed(record)
+        self._world.account.failed(record, reason)
         expired = reason is FailureReason.CHECKPOINT_EXPIRED
         record.status = "expired" if expired else "failed"
         record.reason = reason.value

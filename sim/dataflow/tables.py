@@ -63,7 +63,7 @@ def _checkpoint(run_key: str, record: CheckpointRecord) -> CheckpointRow:
         scope="job",
         checkpoint_id=record.checkpoint,
         attempt=1,
-        kind="checkpoint",
+        kind="savepoint" if record.request.savepoint else "checkpoint",
         status=record.status,
         reason=record.reason,
         triggered_ns=record.triggered_ns,

@@ -351,6 +351,12 @@ BROKEN: dict[str, Broken] = {
         faults=_REFUSED,
         protocol=replace(RIGHT, coordinator=FailsTwice),
     ),
+    "savepoints_subsumed": Broken(
+        breaks="savepoints_are_not_subsumed",
+        model=job(rate_per_s=300.0, savepoint_at_ns=10 * MS, max_concurrent=2),
+        faults=(DelayAcknowledgement(**_SOURCE, checkpoint=1, delay_ns=200 * MS),),
+        protocol=cores_of("savepoints_subsumed"),
+    ),
     "keeps_older": Broken(
         breaks="completed_ids_increase",
         model=job(rate_per_s=300.0, max_concurrent=2),

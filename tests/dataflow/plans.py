@@ -50,6 +50,8 @@ def document(choose: Chooser) -> dict[str, Any]:
     faults = [_fault(choose, job) for _ in range(choose.integer(0, 4))]
     if mode == "aligned_timeout" and choose.integer(0, 3) == 3:
         faults = _cut_short(choose, job)
+    if choose.integer(0, 4) == 4:
+        job["checkpoint"]["savepoint_at_ns"] = choose.integer(1, 400) * MS
     return {
         "name": "random_dataflow",
         "link": "barriers",
@@ -136,6 +138,7 @@ def _checkpoint(choose: Chooser, mode: str) -> dict[str, Any]:
         "min_pause_ns": choose.of((0, 30)) * MS,
         "timeout_ns": choose.of((600_000, 60, 150)) * MS,
         "max_concurrent": choose.of((1, 2, 3)) if several else 1,
+        "retained": choose.of((1, 3)),
         "tolerable_failures": choose.of((1000, 1000, 0)),
     }
 

@@ -19,6 +19,7 @@ from sim.dataflow.account.watched import (
 
 if TYPE_CHECKING:
     from models.barriers.barrier import Barrier
+    from models.barriers.reason import FailureReason
     from sim.dataflow.channels import Channel, LocalChannel, RemoteChannel
     from sim.dataflow.coordination import CheckpointRecord
     from sim.dataflow.gate import Gate
@@ -210,9 +211,9 @@ class FullAccount(Account):
         """Check a checkpoint that is complete."""
         self._checkpoints.completed(record)
 
-    def failed(self, record: CheckpointRecord) -> None:
+    def failed(self, record: CheckpointRecord, reason: FailureReason) -> None:
         """Note that a checkpoint is given up."""
-        self._checkpoints.failed(record)
+        self._checkpoints.failed(record, reason)
 
     def notified(self, record: CheckpointRecord) -> None:
         """Check that tasks are told of a completion after it."""

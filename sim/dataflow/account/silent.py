@@ -9,6 +9,7 @@ from sim.dataflow.pool import OutputPool
 
 if TYPE_CHECKING:
     from models.barriers.barrier import Barrier
+    from models.barriers.reason import FailureReason
     from sim.dataflow.channels import Channel
     from sim.dataflow.coordination import CheckpointRecord
     from sim.dataflow.gate import Gate
@@ -123,7 +124,7 @@ class Account:
     def completed(self, record: CheckpointRecord) -> None:
         """Note that a checkpoint is complete."""
 
-    def failed(self, record: CheckpointRecord) -> None:
+    def failed(self, record: CheckpointRecord, reason: FailureReason) -> None:
         """Note that a checkpoint is given up."""
 
     def notified(self, record: CheckpointRecord) -> None:
