@@ -128,11 +128,11 @@ def spans_of(trace: Sequence[Entry], vocabulary: Vocabulary, begin: int, end: in
         if telling is None:
             continue
         named = telling.named(entry)
-        for key in span_keys(telling.ends, named):
+        for key in span_keys(telling.ends, named, entry[2]):
             if key in begun:
                 bar = Bar(begun.pop(key), int(entry[0]), "/".join(key[1:]))
                 found.setdefault(key[0], []).append(bar)
-        for key in span_keys(telling.begins, named):
+        for key in span_keys(telling.begins, named, entry[2]):
             begun[key] = int(entry[0])
     for key, since in begun.items():
         bar = Bar(since, _cut(since, cuts), "/".join(key[1:]), completed=False)

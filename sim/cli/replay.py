@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from scenarios import UserError
+from scenarios.dataflow import DataflowModel
 from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from sim.cli.subject import (
     add_seed_arguments,
@@ -17,6 +18,7 @@ from sim.cli.subject import (
     violation_text,
 )
 from sim.export import mermaid, perfetto, shiviz
+from sim.kernel import Entry
 from sim.rows import CheckpointRow
 from sim.search import blame
 from sim.search.trial import stories
@@ -27,6 +29,7 @@ EXAMPLES = """examples:
   ckptsim replay reference --seed 7
   ckptsim replay reference --seed 7 --ties random --checkpoint users/3
   ckptsim replay pipeline --checkpoint job/2
+  ckptsim replay alignment_timeout --checkpoint 3   # also draws its barriers: barriers.svg
   ckptsim replay my_scenario.toml --twin arrival_order --out pictures"""
 
 
@@ -76,6 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
         "sequence.mmd": mermaid.diagram(entries, vocabulary),
         "shiviz.log": shiviz.log(entries, vocabulary),
     }
+    if target is not None and isinstance(subject.scenario.model, DataflowModel):
+        files["barriers.svg"] = _barriers(entries, subject.scenario.model, target.index)
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -97,6 +102,15 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"written: {', '.join(str(folder / name) for name in files)}")
     print("the traces are for ui.perfetto.dev, Mermaid and ShiViz")
     return EXIT_FINE
+
+
+def _barriers(entries: Sequence[Entry], model: DataflowModel, checkpoint: int) -> str:
+    """Draw the barriers of one checkpoint on their way through a dataflow job."""
+    from analysis.figures.barrier_story import barrier_story
+    from analysis.figures.style import svg
+    from sim.dataflow.senders import senders_of
+
+    return svg(barrier_story(entries, senders_of(model), checkpoint))
 
 
 def _known(rows: Sequence[CheckpointRow]) -> str:

@@ -25,7 +25,7 @@ VOCABULARY: Vocabulary = {
     "snapshot": Telling(
         says="takes its snapshot of checkpoint {index} after {records} records",
         fields="index records start_delay_ns unaligned",
-        begins="upload:index",
+        begins="upload:index,here",
     ),
     "aligned": Telling(
         says="has aligned checkpoint {index} in {duration_ns} ns, {bytes} bytes meanwhile",
@@ -34,7 +34,7 @@ VOCABULARY: Vocabulary = {
     "acknowledged": Telling(
         says="has acknowledged checkpoint {index}: {persisted} bytes in flight, {state} of state",
         fields="index persisted state",
-        ends="upload:index",
+        ends="upload:index,here",
     ),
     "declined": Telling(says="declines checkpoint {index}: {reason}", fields="index reason"),
     "completed": Telling(

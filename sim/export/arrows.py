@@ -31,10 +31,10 @@ def spans(entries: Sequence[Entry], vocabulary: Vocabulary) -> list[Span]:
         if telling is None:
             continue
         named = telling.named(entry)
-        for key in span_keys(telling.ends, named):
+        for key in span_keys(telling.ends, named, entry[2]):
             if waiting.get(key):
                 ended[waiting[key].pop(0)] = position
-        for key in span_keys(telling.begins, named):
+        for key in span_keys(telling.begins, named, entry[2]):
             waiting.setdefault(key, []).append(len(begun))
             begun.append((" ".join(key), position))
     return [Span(name, start, ended.get(index)) for index, (name, start) in enumerate(begun)]

@@ -31,8 +31,8 @@ class Telling:
     fields: the names of the entry's fields, in order, separated by blanks; a name that ends in `*`
     takes all that is left.
     begins, ends: the spans that start or stop here, as `name:field,field`, separated by blanks; the
-    fields tell spans of one name apart.  One that stops at another entity than it started at is a
-    message.
+    fields tell spans of one name apart, `here` being the entity.  One that stops at another entity
+    than it started at is a message.
     always: whether every story has it, as crashes and other faults.
     scope: that of the checkpoint which an entry without a field of this name is about, where a run
     has checkpoints of several kinds.
@@ -72,10 +72,14 @@ class Telling:
 Vocabulary = Mapping[str, Telling]
 
 
-def span_keys(declared: str, named: Mapping[str, object]) -> list[tuple[str, ...]]:
-    """Return what tells each declared span from others: its name, the values of its fields."""
+def span_keys(declared: str, named: Mapping[str, object], here: object) -> list[tuple[str, ...]]:
+    """Return what tells each declared span from others: its name, the values of its fields.
+
+    here: the entity of the entry.
+    """
+    known = {**named, "here": here}
     keys: list[tuple[str, ...]] = []
     for span in declared.split():
         name, _, fields = span.partition(":")
-        keys.append((name, *(str(named[field]) for field in fields.split(",") if field)))
+        keys.append((name, *(str(known[field]) for field in fields.split(",") if field)))
     return keys

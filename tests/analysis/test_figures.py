@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from analysis.figures import barriers, validation
+from analysis.figures.barrier_story import barrier_story, lanes_of
 from analysis.figures.latency import latency_bands, latency_cdf, latency_parts
 from analysis.figures.replications import means, paired_differences
 from analysis.figures.style import LINES, in_unit, point_label, short_name, svg, time_unit
@@ -20,6 +21,8 @@ from analysis.figures.swept import evenly, number, with_axis
 from analysis.figures.theory import against_theory, trade_off
 from analysis.figures.timeline import timeline
 from scenarios.catalogue import by_name
+from scenarios.dataflow import DataflowModel
+from sim.dataflow.senders import senders_of
 from sim.world import load_world, run_world
 from tests.analysis import frames
 
@@ -29,6 +32,14 @@ def sync_timeline() -> Figure:
     scenario = by_name("reference")
     result = run_world(scenario, seed=3, keep_trace=True)
     return timeline(result.trace, load_world(scenario.link).VOCABULARY, result.checkpoints)
+
+
+def barrier_diagram(name: str) -> Figure:
+    """Draw the third checkpoint of a job of the library."""
+    scenario = by_name(name)
+    assert isinstance(scenario.model, DataflowModel)
+    result = run_world(scenario, seed=1, keep_trace=True)
+    return barrier_story(result.trace, senders_of(scenario.model), 3)
 
 
 def one_upload(table: pd.DataFrame) -> pd.DataFrame:
@@ -53,6 +64,8 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "heat map": lambda: barriers.alignment_heat_map(frames.task_checkpoints()),
     "predicted": lambda: validation.predicted_and_measured(frames.pairs()),
     "sequences": lambda: validation.sequences(frames.sequences()),
+    "barriers": lambda: barrier_diagram("alignment_timeout"),
+    "aligned barriers": lambda: barrier_diagram("back_pressure_aligned"),
     "back-pressure": lambda: barriers.duration_against_back_pressure(frames.back_pressure()),
     "in flight": lambda: barriers.in_flight_bytes(frames.barrier_checkpoints()),
 }
@@ -168,3 +181,25 @@ def test_of_many_points_the_ends_are_kept() -> None:
     """Leaving points out keeps the first and the last, evenly spaced."""
     assert evenly(range(10), 4) == [0, 3, 6, 9]
     assert evenly([1, 2], 4) == [1, 2]
+
+
+def test_a_channel_stands_still_from_its_barrier_to_the_last_one() -> None:
+    """Each lane knows its channels' barriers, when they were sent, and when all had come."""
+    trace = [
+        (0, "triggered", "coordinator", 3, "ALIGNED"),
+        (5, "sent_barrier", "source[0]", 3, 0),
+        (6, "sent_barrier", "source[1]", 3, 0),
+        (7, "barrier", "slow[0]", 2, 0, "ALIGNED"),
+        (20, "barrier", "slow[0]", 3, 1, "ALIGNED"),
+        (30, "barrier", "slow[0]", 3, 0, "ALIGNED"),
+        (30, "aligned", "slow[0]", 3, 10, 0),
+        (31, "acknowledged", "slow[0]", 3, 77, 0),
+    ]
+    senders = {"source[0]": (), "source[1]": (), "slow[0]": ("source[0]", "source[1]")}
+    lane = lanes_of(trace, senders, 3)["slow[0]"]
+    assert lane.barriers == {1: (20, "ALIGNED"), 0: (30, "ALIGNED")}
+    assert lane.aligned_ns == 30
+    assert lane.acknowledged == (31, 77)
+    (ax,) = barrier_story(trace, senders, 3).axes
+    (bar,) = [patch for patch in ax.patches if patch.get_width() > 0]
+    assert (bar.get_x(), bar.get_width()) == (20.0, 10.0)
