@@ -88,8 +88,7 @@ class TaskLifecycle:
             case on.StopWithSavepointTriggered(checkpoint_id, drain):
                 self._stop(checkpoint_id, drain=drain)
             case on.CheckpointTriggered(checkpoint_id, savepoint):
-                self._supersede(checkpoint_id)
-                self._perform(checkpoint_id, savepoint=savepoint)
+                self._trigger(checkpoint_id, savepoint=savepoint)
             case on.BarriersAligned(checkpoint_id, savepoint):
                 self._perform(checkpoint_id, savepoint=savepoint)
             case on.BarrierReceived(channel, checkpoint_id, savepoint):
@@ -173,6 +172,17 @@ class TaskLifecycle:
             self._aborted_early.add(checkpoint_id)
 
     # --- checkpoints ---
+
+    def _trigger(self, checkpoint_id: int, *, savepoint: bool) -> None:
+        """Perform a checkpoint at once, unless a newer one is being aligned.
+
+        Source: Apache Flink 1.20.3, SingleCheckpointBarrierHandler (an obsolete barrier is dropped,
+        also the one that stands for a remote call).
+        """
+        if self.inputs.aligning is not None and checkpoint_id < self.inputs.aligning:
+            return
+        self._supersede(checkpoint_id)
+        self._perform(checkpoint_id, savepoint=savepoint)
 
     def _barrier(self, channel: int, checkpoint_id: int, *, savepoint: bool) -> None:
         """Align the barriers of a checkpoint; a newer one subsumes the one being aligned."""

@@ -7,6 +7,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
+from scenarios.errors import UserError
 from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from sim.conform.runner import VectorOutcome, run_file
 from sim.plugins import load_factory
@@ -27,14 +28,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run every file's vectors, print those that fail, and end with the counts."""
+    """Run every file's vectors, print those that fail, and end with the counts.
+
+    Raises UserError behind the counts when a file or lines of it are not vectors.
+    """
     factory = load_factory(arguments.core) if arguments.core else None
     outcomes: list[VectorOutcome] = []
+    problems: list[str] = []
     for path in arguments.files:
-        for outcome in run_file(path, factory=factory, twin=arguments.twin):
-            outcomes.append(outcome)
-            if not arguments.json:
-                _print(outcome)
+        try:
+            for outcome in run_file(path, factory=factory, twin=arguments.twin):
+                outcomes.append(outcome)
+                if not arguments.json:
+                    _print(outcome)
+        except UserError as error:  # the other files still say what they have to say
+            problems += [line for line in str(error).splitlines() if line not in problems]
     passed = sum(1 for o in outcomes if o.mismatch is None and o.skipped is None)
     failed = sum(1 for o in outcomes if o.mismatch is not None)
     skipped = len(outcomes) - passed - failed
@@ -43,6 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         tail = f", {skipped} skipped" if skipped else ""
         print(f"{passed} passed, {failed} failed{tail}")
+    if problems:
+        raise UserError("\n".join(problems))
     return EXIT_VIOLATED if failed else EXIT_FINE
 
 

@@ -76,14 +76,17 @@ def _decide(vector: Vector) -> dict[str, Any]:
 
 
 def _vertex(item: dict[str, Any]) -> Vertex:
+    given = {int(index): state for index, state in item.get("states", {}).items()}
     states = {
-        int(index): state if state in EXECUTION_STATES else None
-        for index, state in item.get("states", {}).items()
+        index: state if state in EXECUTION_STATES else None
+        for index, state in given.items()
+        if state not in ("RUNNING", "FINISHED")
     }
+    finished = {index for index, state in given.items() if state == "FINISHED"}
     return Vertex(
         name=item["id"],
         parallelism=item["parallelism"],
-        finished=frozenset(item.get("finished", ())),
+        finished=frozenset(item.get("finished", ())) | finished,
         states=states,
         union_state=item.get("union_state", False),
         reported_operators_finished=frozenset(item.get("reported_operators_finished", ())),

@@ -10,6 +10,7 @@ from models.lifecycle import StopMode, TaskKind, TaskLifecycle, TaskParameters, 
 from models.lifecycle import effects as do
 from models.lifecycle import events as on
 from sim.conform.runner import CoreFactory, Mismatch, Vector
+from sim.conform.vocabulary import VocabularyError
 from sim.twins.lifecycle import TWINS, Part
 
 LifecycleCore = Core[on.Event, do.Effect]
@@ -27,6 +28,7 @@ class FinalCheckpointAdapter:
 
     def run(self, vector: Vector, factory: CoreFactory | None, twin: str | None) -> Mismatch | None:
         """Run the script under each variant that it speaks for; return the first mismatch."""
+        _check_entries(vector)
         named = vector.get("variant")
         variants = list(Variant) if named is None else [Variant(named)]
         for variant in variants:
@@ -36,6 +38,15 @@ class FinalCheckpointAdapter:
             if mismatch is not None:
                 return mismatch
         return None
+
+
+def _check_entries(vector: Vector) -> None:
+    """Refuse an expected entry that no step would be compared with."""
+    for entry in vector["expect"]:
+        if entry.get("step") not in range(len(vector["steps"])):
+            raise VocabularyError(f"expect: found {entry!r}, expected the index of a step in it")
+        if ("action" in entry) == ("state" in entry):
+            raise VocabularyError(f"expect: found {entry!r}, expected an action or a state in it")
 
 
 def _compare(vector: Vector, core: LifecycleCore, variant: Variant) -> Mismatch | None:

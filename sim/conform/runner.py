@@ -11,6 +11,9 @@ from typing import Any, Protocol
 
 from models.core import ProtocolError
 from scenarios.errors import UserError
+from sim.conform.vocabulary import VocabularyError, check
+
+SHOWN = 20  # problems of a file that are told one by one
 
 Vector = dict[str, Any]
 CoreFactory = Callable[..., Any]
@@ -64,34 +67,43 @@ def run_file(
 ) -> Iterator[VectorOutcome]:
     """Yield the outcome of every vector of a JSON-lines file, in file order.
 
-    Raises UserError when the file cannot be read as vectors.
+    Raises UserError when the file cannot be read; behind the last outcome when lines of it are not
+    vectors, with a sentence for each of them.
     """
-    for number, vector in _vectors(path):
-        suite = vector.get("suite")
-        if suite not in SUITES:
-            raise UserError(
-                f"{path}:{number}: found suite {suite!r}, expected one of {', '.join(SUITES)}"
-            )
-        name = str(vector.get("name", f"line {number}"))
-        adapter = load_adapter(suite)
-        reason = adapter.skip_reason(vector, twin)
-        if reason is not None:
-            yield VectorOutcome(name, suite, skipped=reason)
+    problems: list[str] = []
+    for number, line in enumerate(_lines(path), start=1):
+        if not line.strip():
             continue
         try:
-            mismatch = adapter.run(vector, factory, twin)
-        except ProtocolError as error:
-            mismatch = Mismatch("unexpected error", "no error", str(error))
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            if factory is None and twin is None:
-                raise UserError(
-                    f"{path}:{number}: vector {name!r} does not follow the vocabulary of suite "
-                    f"{suite!r}: {type(error).__name__}: {error}"
-                ) from error
-            mismatch = Mismatch(
-                "the core failed", "no exception", f"{type(error).__name__}: {error}"
-            )
-        yield VectorOutcome(name, suite, mismatch=mismatch)
+            vector = _parsed(line)
+            outcome = _run(vector, str(vector.get("name", f"line {number}")), factory, twin)
+        except VocabularyError as error:
+            problems.append(f"{path}:{number}: {error}")
+        else:
+            yield outcome
+    if problems:
+        more = [f"{path}: and {len(problems) - SHOWN} lines more"] if problems[SHOWN:] else []
+        raise UserError("\n".join(problems[:SHOWN] + more))
+
+
+def _run(vector: Vector, name: str, factory: CoreFactory | None, twin: str | None) -> VectorOutcome:
+    suite = vector["suite"]
+    adapter = load_adapter(suite)
+    reason = adapter.skip_reason(vector, twin)
+    if reason is not None:
+        return VectorOutcome(name, suite, skipped=reason)
+    try:
+        mismatch = adapter.run(vector, factory, twin)
+    except ProtocolError as error:
+        mismatch = Mismatch("unexpected error", "no error", str(error))
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        if factory is None and twin is None:
+            raise VocabularyError(
+                f"vector {name!r} does not follow the vocabulary of suite {suite!r}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        mismatch = Mismatch("the core failed", "no exception", f"{type(error).__name__}: {error}")
+    return VectorOutcome(name, suite, mismatch=mismatch)
 
 
 def load_adapter(suite: str) -> Adapter:
@@ -100,22 +112,28 @@ def load_adapter(suite: str) -> Adapter:
     return adapter
 
 
-def _vectors(path: Path) -> Iterator[tuple[int, Vector]]:
+def _lines(path: Path) -> list[str]:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        # Only line feeds end a line: other separators of Unicode may stand inside a text.
+        return path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read as vectors: {error}") from error
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            vector = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise UserError(
-                f"{path}:{number}: found no JSON ({error}), expected a vector"
-            ) from error
-        if not isinstance(vector, dict):
-            raise UserError(
-                f"{path}:{number}: found {type(vector).__name__}, expected a JSON object"
-            )
-        yield number, vector
+
+
+def _parsed(line: str) -> Vector:
+    """Read one line and check that its words are those of its suite."""
+    try:
+        vector = json.loads(line)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise VocabularyError(f"found no JSON ({error}), expected a vector") from error
+    if not isinstance(vector, dict):
+        raise VocabularyError(f"found {type(vector).__name__}, expected a JSON object")
+    suite = vector.get("suite")
+    if not isinstance(suite, str) or suite not in SUITES:
+        raise VocabularyError(f"found suite {suite!r}, expected one of {', '.join(SUITES)}")
+    try:
+        check(vector)
+    except VocabularyError as error:
+        name = str(vector.get("name", ""))
+        raise VocabularyError(f"vector {name!r} of suite {suite!r}: {error}") from error
+    return vector

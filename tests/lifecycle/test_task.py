@@ -125,6 +125,14 @@ def test_foreign_events_are_refused(parameters: TaskParameters, event: on.Event,
     assert task.state is TaskState.RUNNING
 
 
+def test_a_trigger_older_than_the_alignment_under_way_is_dropped() -> None:
+    """A remote call stands for barriers, and an older barrier is obsolete; the newer goes on."""
+    task = TaskLifecycle(TWO_INPUTS)
+    task.step(on.BarrierReceived(0, 5))
+    assert task.step(on.CheckpointTriggered(4)) == []
+    assert do.EmitBarrier(5) in task.step(on.BarrierReceived(1, 5))
+
+
 CHANNELS = st.integers(0, 1)
 IDS = st.integers(1, 6)
 NON_SOURCE_EVENTS: st.SearchStrategy[on.Event] = st.one_of(

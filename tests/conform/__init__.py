@@ -1,0 +1,1 @@
+"""The conformance verb: its words, and that nothing but the script decides."""
