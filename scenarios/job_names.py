@@ -10,6 +10,8 @@ GOALS = (
     "ended_with_mixed_stop_modes",
     "closed_on_repeated_completion",
     "declined_because_closing",
+    "declined_because_unknown",
+    "declined_because_not_ready",
     "restored_fully_finished",
     "restored_partly_finished",
     "restore_refused",

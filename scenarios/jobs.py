@@ -216,6 +216,18 @@ class Costs:
     restart_ns: int = duration_ns(
         "10 ms", maximum="1 h", says="from a failure to the next attempt", source=_SMALL
     )
+    restore_ns: int = duration_ns(
+        0,
+        maximum="1 h",
+        says="from there to the work of a restored task, which declines triggers until then",
+        source=_SMALL,
+    )
+    closing_ns: int = duration_ns(
+        0,
+        maximum="1 min",
+        says="from a task's close to its end; asked meanwhile it says so, afterwards it is unknown",
+        source=_SMALL,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

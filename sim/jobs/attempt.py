@@ -79,6 +79,9 @@ class Attempt:
         for link in self.links:
             link.pump()
         for task in self.tasks:
+            if self.restored is not None:
+                task.ready_ns = self.env.now + self.job.costs.restore_ns
+                task.occupy(self.job.costs.restore_ns)
             task.start()
 
     # --- time ---
@@ -174,7 +177,16 @@ class Attempt:
             task.ending.account.closed()
             task.checkpoints.closed()
             self.world.closed_ns[task.spec.index] = self.env.now
-            self.world.message(Kind.MESSAGE, self.world.task_finished, self, task)
+            closing_ns = self.job.costs.closing_ns
+            task.leaves_ns = self.env.now + closing_ns
+            if closing_ns:
+                self.later(closing_ns, Kind.SERVICE, task.entity, self._left, task)
+            else:
+                self._left(task)
+
+    def _left(self, task: Task) -> None:
+        """Tell the coordinator that a task has left; until it knows, it may ask for the task."""
+        self.world.message(Kind.MESSAGE, self.world.task_finished, self, task)
 
     def acknowledge_end_of_data(self, link: Link) -> None:
         """Tell the sender of a channel that its EndOfData has been polled."""
@@ -212,13 +224,16 @@ class Attempt:
         )
 
     def decline_closing(self, task: Task, checkpoint: int) -> None:
-        """Decline because the task is closing or has closed."""
-        closed = task.ending.state is TaskState.CLOSED
-        reason = (
-            FailureReason.CHECKPOINT_DECLINED_TASK_CLOSING
-            if closed
-            else FailureReason.CHECKPOINT_DECLINED_SUBSUMED
-        )
+        """Decline because the task is closing or has closed; one that has left is not known.
+
+        Source: Apache Flink 1.20.3, Task.triggerCheckpointBarrier, TaskExecutor.triggerCheckpoint.
+        """
+        reason = FailureReason.CHECKPOINT_DECLINED_SUBSUMED
+        if task.ending.state is TaskState.CLOSED:
+            reason = FailureReason.CHECKPOINT_DECLINED_TASK_CLOSING
+            if self.env.now > task.leaves_ns:
+                reason = FailureReason.TASK_CHECKPOINT_FAILURE
+                self.goal("declined_because_unknown")
         self.decline(task, checkpoint, reason)
 
     def fail(self, task: Task, reason: str) -> None:
@@ -226,7 +241,12 @@ class Attempt:
         self.world.fail_over(f"{task.name}: {reason}")
 
     def trigger(self, task: Task, barrier: Barrier, *, stop: bool, drain: bool) -> None:
-        """Give the coordinator's trigger to a task's mailbox."""
+        """Give the coordinator's trigger to a task's mailbox, unless it is still being restored."""
+        if self.env.now < task.ready_ns:
+            self.goal("declined_because_not_ready")
+            reason = FailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY
+            self.decline(task, barrier.checkpoint, reason)
+            return
         task.post(lambda: task.checkpoints.trigger(barrier, stop=stop, drain=drain))
 
     # --- deployment ---

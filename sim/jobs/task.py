@@ -78,6 +78,8 @@ class Task:
         self.gone: bool = False  # closed or failed: takes no input any more
         self.busy = False
         self.stalled_until_ns = 0
+        self.ready_ns = 0  # when what it restores is there
+        self.leaves_ns = 0  # when it is not known here any more, once it has closed
         self.sink: SinkWriter | None = None
         if spec.vertex.kind is VertexKind.SINK and not finished_on_restore:
             self.sink = attempt.make_sink(spec, restored)

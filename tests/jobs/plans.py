@@ -101,6 +101,8 @@ def document(
     _chain_and_unite(choose, vertices, protocol=job["ending"]["protocol"])
     if faults and choose.integer(0, 7) == 7:
         planned.append(_stray(choose, vertices))
+    job["costs"]["restore_ns"] = choose.of((0, 0, 8 * MS))
+    job["costs"]["closing_ns"] = choose.of((0, 0, 2 * MS))
     job["costs"]["messages_in_order"] = choose.of((True, True, True, False))
     _start_from_checkpoint(choose, vertices)
     return {

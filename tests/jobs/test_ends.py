@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from scenarios.catalogue import by_name
 from scenarios.errors import ScenarioError
 from sim.world import run_world
 from tests.jobs.small import MS, closes_ns, pair, run, small
@@ -75,3 +76,32 @@ def test_job_that_fails_after_its_stop_is_not_restarted() -> None:
     assert result.run.outcome == "failed"
     assert result.run.attempts == 1
     assert result.goals["failed_after_stop_savepoint"] == 1
+
+
+def test_tasks_that_restore_decline_triggers_and_work_afterwards() -> None:
+    """Two triggers come within the 20 ms of the recovery; neither counts as a failure."""
+    result = run_world(by_name("trigger_during_recovery"), seed=0)
+    restored = [row for row in result.checkpoints if row.attempt == 2]
+    assert [row.reason for row in restored[:3]] == [
+        "CHECKPOINT_DECLINED_TASK_NOT_READY",
+        "CHECKPOINT_DECLINED_TASK_NOT_READY",
+        None,
+    ]
+    assert result.run.attempts == 2
+    assert result.run.records_committed == 60
+
+
+def test_task_that_has_left_is_unknown_until_the_coordinator_knows() -> None:
+    """Asked at the instant of its end or before it is closing; asked later it is not known."""
+    job = pair(checkpointing={"interval_ns": 4 * MS, "immediate_final": False})
+    job["costs"] = {"rpc_ns": 2 * MS, "closing_ns": MS}
+    reasons = {row.reason for row in run(small(job)).checkpoints if row.status == "aborted"}
+    assert reasons <= {
+        "CHECKPOINT_DECLINED_TASK_CLOSING",
+        "TASK_CHECKPOINT_FAILURE",
+        "CHECKPOINT_COORDINATOR_SHUTDOWN",
+    }
+    job["costs"] = {"rpc_ns": 2 * MS, "closing_ns": 30 * MS}
+    reasons = {row.reason for row in run(small(job)).checkpoints if row.status == "aborted"}
+    assert "CHECKPOINT_DECLINED_TASK_CLOSING" in reasons
+    assert "TASK_CHECKPOINT_FAILURE" not in reasons

@@ -122,17 +122,51 @@ def test_checkpoints_before_the_end_do_not_close_a_task() -> None:
 
 
 def test_drain_takes_one_more_checkpoint_before_tasks_close() -> None:
-    """Cancel, ends, the savepoint and its word; then one more snapshot where a task still waits."""
+    """Cancel, ends, the savepoint and its word; then one more snapshot in every task, and close."""
     result = run("flink_drain")
-    assert calls(result, "source")[-7:] == [
+    assert calls(result, "source")[-8:] == [
         "cancel",
         *ENDS,
         "snapshot 3",
         "notify 3",
+        "snapshot 4",
         "close",
     ]
-    assert calls(result, "map")[-6:] == [*ENDS[1:], "snapshot 3", "notify 3", "snapshot 4", "close"]
-    assert calls(result, "sink")[-4:] == ["notify 3", "snapshot 4", "notify 4", "close"]
+    head = [
+        " ".join(map(str, (what, *rest)))
+        for _, kind, who, what, operator, *rest in (e for e in result.trace if len(e) > 4)
+        if who == "task sink[0]" and kind in ("called", "told") and operator == 0
+    ]
+    assert head[-8:] == [*ENDS, "snapshot 3", "notify 3", "snapshot 4", "notify 4", "close"]
+
+
+def test_trigger_meets_a_task_that_is_closing_and_then_one_that_is_unknown() -> None:
+    """Checkpoint 2 is declined by a closing source, 3 by a task manager that knows it no more."""
+    result = run("flink_slow_unaligned_pointwise")
+    assert [(row.status, row.reason) for row in result.checkpoints][:5] == [
+        ("completed", None),
+        ("aborted", "CHECKPOINT_DECLINED_TASK_CLOSING"),
+        ("aborted", "TASK_CHECKPOINT_FAILURE"),
+        ("completed", None),
+        ("completed", None),
+    ]
+    declined = [entry[2] for entry in result.trace if entry[1] == "declined"]
+    assert declined[:2] == ["task source[0]"] * 2
+
+
+def test_two_checkpoints_before_the_end_do_not_close_the_last_task_and_the_fifth_does() -> None:
+    """It takes part in 1 and 4, finishes, hears of 4 and goes on, then closes with 5."""
+    last = calls(run("flink_slow_unaligned_pointwise"), "map2")
+    assert last == [
+        "snapshot 1",
+        "notify 1",
+        "snapshot 4",
+        *ENDS,
+        "notify 4",
+        "snapshot 5",
+        "notify 5",
+        "close",
+    ]
 
 
 @pytest.mark.parametrize("task", ["source", "map", "sink"])
