@@ -236,7 +236,8 @@ def handle_bytes(parts: Iterable[int], *, inline_threshold_bytes: int) -> int:
     parts: sizes of what was written per channel.  Small state is carried along, once however many
     channels share it; larger state lies in a file.
 
-    Source: Apache Flink, pull request 12292.
+    Source: Apache Flink, pull request 12292; FsCheckpointStateOutputStream for the bound, which is
+    small still.
     """
     total = sum(parts)
-    return total if total < inline_threshold_bytes else 0
+    return total if total <= inline_threshold_bytes else 0

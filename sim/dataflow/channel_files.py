@@ -66,7 +66,7 @@ class ChannelFile:
     def _store(self, checkpoint: int, size: int) -> None:
         world, faults, tasks = self._world, self._world.faults, self._tasks.values()
         fails = any(faults.strikes(FailChannelState, task, checkpoint) for task in tasks)
-        if size <= world.model.storage.inline_threshold_bytes:
+        if world.storage.is_inline(size):
             self._stored(checkpoint, failed=fails)
             return
         world.coordination.note_file(checkpoint, size)

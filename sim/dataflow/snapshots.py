@@ -235,7 +235,7 @@ class Snapshots:
     def _start_async(self, checkpoint: int) -> None:
         size, storage, faults = self._state_bytes, self._world.storage, self._world.faults
         fails = faults.strikes(FailSnapshot, self._task, checkpoint)
-        if size <= self._world.model.storage.inline_threshold_bytes:
+        if storage.is_inline(size):
             self._uploaded(checkpoint, failed=fails)
             return
         self._world.coordination.note_file(checkpoint, size)

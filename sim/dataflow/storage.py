@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from models.barriers.writer import handle_bytes
 from sim.dataflow.kinds import Kind
 
 if TYPE_CHECKING:
@@ -102,6 +103,11 @@ class Storage:
         self._streams: list[Upload] = []
         self._updated_ns = 0
         self._timer = env.timer(Kind.STORAGE, self._entity, self._advance)
+
+    def is_inline(self, size: int) -> bool:
+        """Tell whether state of this size travels in the acknowledgement instead of a file."""
+        limit = self._table.inline_threshold_bytes
+        return handle_bytes((size,), inline_threshold_bytes=limit) == size
 
     def save(
         self,

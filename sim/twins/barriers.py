@@ -50,7 +50,7 @@ def whole_blob_per_channel(parts: Iterable[int], *, inline_threshold_bytes: int)
     """Let every channel's handle carry the whole inlined state."""
     sizes = list(parts)
     total = sum(sizes)
-    return total * len(sizes) if total < inline_threshold_bytes else 0
+    return total * len(sizes) if total <= inline_threshold_bytes else 0
 
 
 TWINS: dict[str, Twin] = {

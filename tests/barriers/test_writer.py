@@ -122,7 +122,8 @@ def test_requests_out_of_nowhere_are_refused() -> None:
 def test_small_state_travels_in_the_acknowledgement_once() -> None:
     """However many channels share it, inlined state counts once; larger state lies in a file."""
     assert handle_bytes([100, 200, 300], inline_threshold_bytes=20_480) == 600
-    assert handle_bytes([20_000, 480], inline_threshold_bytes=20_480) == 0
+    assert handle_bytes([20_000, 480], inline_threshold_bytes=20_480) == 20_480
+    assert handle_bytes([20_000, 481], inline_threshold_bytes=20_480) == 0
 
 
 def test_five_subtasks_share_a_file() -> None:
