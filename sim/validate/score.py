@@ -23,6 +23,7 @@ _ENDS = (
     "last_record_processed_ms",
     "last_record_minus_source_end_ms",
     "job_finished_minus_source_end_ms",
+    "source_finished_minus_end_ms",
 )
 
 
@@ -76,12 +77,16 @@ class Line:
 class Ending:
     """How one bounded job ended: times from the source's end to the last record and to the end.
 
+    source_ms: from the end of a source subtask to its being finished, the longest of all.
+    checkpoints: predicted and measured number of those triggered after the source's end.
     at_once: whether the job ended before the next tick of the periodic trigger.
     """
 
     name: str
     drain_ms: Pair
     finish_ms: Pair
+    source_ms: Pair
+    checkpoints: tuple[int, int]
     at_once: tuple[bool, bool]
 
     @property
@@ -236,12 +241,23 @@ def _endings(prediction: Prediction) -> Iterable[Ending]:
             name=f"{prediction.run.run_id} job {number}",
             drain_ms=_field(predicted, measured, "last_record_minus_source_end_ms"),
             finish_ms=_field(predicted, measured, "job_finished_minus_source_end_ms"),
+            source_ms=Pair(_source_ms(predicted), _source_ms(measured)),
+            checkpoints=(len(_triggered_after(predicted)), len(_triggered_after(measured))),
             at_once=(_at_once(predicted), _at_once(measured)),
         )
 
 
 def _field(predicted: Job, measured: Mapping[str, Any], key: str) -> Pair:
     return Pair(float(predicted[key]), float(measured[key]))
+
+
+def _source_ms(finish: Mapping[str, Any]) -> float:
+    """Return the longest time from the end of a source subtask to its being finished."""
+    return float(max(max(times) for times in finish["source_finished_minus_end_ms"].values()))
+
+
+def _triggered_after(finish: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    return finish.get("checkpoints_triggered_after_source_end") or ()
 
 
 def _at_once(finish: Mapping[str, Any]) -> bool:
@@ -251,7 +267,7 @@ def _at_once(finish: Mapping[str, Any]) -> bool:
         entry["status"] == "COMPLETED"
         and entry["trigger_ms"] > last + ABSOLUTE_MS
         and _on_tick(entry["trigger_ms"], finish)
-        for entry in finish.get("checkpoints_triggered_after_source_end") or ()
+        for entry in _triggered_after(finish)
     )
 
 

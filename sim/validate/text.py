@@ -109,12 +109,18 @@ def sequence_lines(found: Sequence[CheckpointSequence]) -> list[str]:
 def _endings(score: Score) -> list[str]:
     if not score.endings:
         return []
-    lines = ["", f"{'bounded jobs':34}{'drain ms':>12}{'end ms':>14}   ended at once"]
+    head = f"{'bounded jobs':34}{'drain ms':>12}{'source ms':>14}{'end ms':>14}"
+    lines = [
+        "",
+        "from the end of the source: the last record, the source finished, the job finished",
+        head + "   checkpoints   ended at once",
+    ]
     for ending in score.endings:
         mark = "" if ending.right else "  off"
         ours, theirs = ("yes" if once else "next tick" for once in ending.at_once)
         lines.append(
-            f"{ending.name:34}{_pair(ending.drain_ms):>12}{_pair(ending.finish_ms):>14}"
+            f"{ending.name:34}{_pair(ending.drain_ms):>12}{_pair(ending.source_ms):>14}"
+            f"{_pair(ending.finish_ms):>14}{'{}/{}'.format(*ending.checkpoints):>14}"
             f"   {ours}/{theirs}{mark}"
         )
     return lines
