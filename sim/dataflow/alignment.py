@@ -55,6 +55,7 @@ class Alignment:
                 self._trace("announced", event.barrier.checkpoint, index)
                 self.handle(ev.BarrierAnnounced(now, index, event.barrier, event.sequence))
             case CancellationMarker():
+                self._trace("cancelled", event.checkpoint, index)
                 if self._is_announced_only(event.checkpoint):
                     self._task.env.goals.reach("cancelled_by_announcement_only")
                 self.handle(ev.CancellationArrived(now, index, event.checkpoint))

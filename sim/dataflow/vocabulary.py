@@ -18,6 +18,10 @@ VOCABULARY: Vocabulary = {
         says="hears that the barrier of checkpoint {index} stands in channel {channel}",
         fields="index channel",
     ),
+    "cancelled": Telling(
+        says="hears from channel {channel} that no barrier of checkpoint {index} comes",
+        fields="index channel",
+    ),
     "sent_barrier": Telling(
         says="sends the barrier of checkpoint {index}, {overtaken} buffers overtaken",
         fields="index overtaken",
