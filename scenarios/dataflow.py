@@ -66,6 +66,7 @@ class Engine(StrEnum):
     """Which driver of the one model runs it; all give the same trace."""
 
     CALLBACKS = "callbacks"
+    STRETCHES = "stretches"  # callbacks, and whole stretches at once where nothing happens but data
     PROCESSES = "processes"  # record by record in SimPy processes: slow, the reference
 
 

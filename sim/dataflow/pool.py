@@ -18,16 +18,17 @@ class OutputPool:
     free: segments not in use; held: per channel, those in use; overdraft: those in use beyond the
     size of the pool, and overdraft_peak their largest number so far.  `on_available` is called when
     the pool turns available, and on every return of a segment after a refused request.
+    most_per_channel: how many one channel may hold.
     stops_early: False lets the task begin a record without a free segment (for ablations).
     """
 
     __slots__ = (
         "_full_channels",
         "_least_free",
-        "_max_per_channel",
         "_overdraft_max",
         "free",
         "held",
+        "most_per_channel",
         "on_available",
         "overdraft",
         "overdraft_peak",
@@ -53,7 +54,7 @@ class OutputPool:
         self.on_available: Callable[[], None] = _nobody
         self._full_channels = 0
         self._least_free = 1 if stops_early else 0
-        self._max_per_channel = max_per_channel
+        self.most_per_channel = max_per_channel
         self._overdraft_max = overdraft_max
 
     @property
@@ -73,7 +74,7 @@ class OutputPool:
             return False
         held = self.held
         held[channel] += 1
-        if held[channel] == self._max_per_channel:
+        if held[channel] == self.most_per_channel:
             self._full_channels += 1
         return True
 
@@ -81,7 +82,7 @@ class OutputPool:
         """Take a segment back; overdraft ones go first."""
         held = self.held
         was_available = self.free > 0 and not self._full_channels
-        if held[channel] == self._max_per_channel:
+        if held[channel] == self.most_per_channel:
             self._full_channels -= 1
         held[channel] -= 1
         if self.overdraft:

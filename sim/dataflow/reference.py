@@ -185,7 +185,7 @@ class ReferenceTask(Task):
         self.enter(state)
         yield self._process.sleep()
         self.enter(State.WAKING)
-        yield self.env.timeout(self._wake_ns, kind=Kind.TASK)
+        yield self.env.timeout(self.wake_ns, kind=Kind.TASK)
 
     def _interrupt(self) -> None:
         """Do nothing: the process looks at its mailbox after the record."""
@@ -250,12 +250,12 @@ class ReferenceSource(Source):
     def _emit_one(self) -> Steps:
         gap, now = self.gap_ns, self.env.now
         if gap is not None:
-            self._due_ns = max(self._due_ns, now - self.world.constants.catch_up_ns)
-            if self._due_ns > now:
+            self.due_ns = max(self.due_ns, now - self.world.constants.catch_up_ns)
+            if self.due_ns > now:
                 self.enter(State.PACED)
-                due = self.env.timeout(self._due_ns - now, kind=Kind.TASK)
+                due = self.env.timeout(self.due_ns - now, kind=Kind.TASK)
                 yield due | self._process.sleep()
-                if self.mail or self.env.now < self._due_ns:
+                if self.mail or self.env.now < self.due_ns:
                     return
                 yield from self._written()
                 return
@@ -266,14 +266,14 @@ class ReferenceSource(Source):
     def _written(self) -> Steps:
         self.processed += 1
         if self.gap_ns is not None:
-            self._due_ns += self.gap_ns
+            self.due_ns += self.gap_ns
         yield from write_record(self)
 
     def _wait(self, state: State) -> Steps:
         self.enter(state)
         yield self._process.sleep()
         self.enter(State.WAKING)
-        yield self.env.timeout(self._wake_ns, kind=Kind.TASK)
+        yield self.env.timeout(self.wake_ns, kind=Kind.TASK)
 
     def post(self, function: Callable[..., object], *arguments: Any) -> None:
         """Put something into the mailbox."""

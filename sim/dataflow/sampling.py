@@ -26,19 +26,24 @@ class Sampling:
 
     def start(self) -> None:
         """Begin to sample."""
-        self._later()
+        self.later()
 
-    def _later(self) -> None:
+    def later(self) -> None:
+        """Have the next sample taken."""
         env, period = self._world.env, self._world.constants.sample_period_ns
         env.call_in(period, Kind.MEASURE, self._entity, self._sample)
 
     def _sample(self) -> None:
+        self.take()
+        self.later()
+
+    def take(self) -> None:
+        """Take a sample now."""
         self.count += 1
         self._world.account.look()
         for task in self._world.tasks:
             self.inputs[task.number] += queued_before(task)
             self.outputs[task.number] += queued_behind(task)
-        self._later()
 
 
 def queued_before(task: Task) -> int:

@@ -24,6 +24,7 @@ class Source(Task):
 
     step_ns: how long one record takes; gap_ns: time between two records that are due, None for as
     fast as possible; first_ns: when the first one is due; limit: how many there are, or None.
+    due_ns: when the first record is due that is not accounted for.
     """
 
     def __init__(
@@ -41,7 +42,7 @@ class Source(Task):
         self.gap_ns = gap_ns
         self.limit = limit
         self.exhausted_ns: int | None = None
-        self._due_ns = first_ns
+        self.due_ns = first_ns
         self._told_to_stop = False
 
     def run(self) -> None:
@@ -94,14 +95,14 @@ class Source(Task):
         self._start_ns = now
         gap = self.gap_ns
         if gap is not None:
-            self._due_ns = max(self._due_ns, now - self.world.constants.catch_up_ns)
-            if self._due_ns > now:
+            self.due_ns = max(self.due_ns, now - self.world.constants.catch_up_ns)
+            if self.due_ns > now:
                 self._count = count
                 if self.state is not State.PACED:
                     self.enter(State.PACED)
-                self._timer.arm_at(self._due_ns + (count - 1) * gap)
+                self._timer.arm_at(self.due_ns + (count - 1) * gap)
                 return
-            count = min(count, (now - self._due_ns) // gap + 1)
+            count = min(count, (now - self.due_ns) // gap + 1)
         self._count = count
         if self.state is not State.BUSY:
             self.enter(State.BUSY)
@@ -118,7 +119,7 @@ class Source(Task):
     def _complete(self, count: int) -> None:
         self.processed += count
         if self.gap_ns is not None:
-            self._due_ns += count * self.gap_ns
+            self.due_ns += count * self.gap_ns
         self._emit(count)
 
     def post(self, function: Callable[..., object], *arguments: Any) -> None:
@@ -135,11 +136,32 @@ class Source(Task):
             super().sync()
             return
         gap = self.gap_ns or 1
-        if self.env.now > self._due_ns:
-            done = min((self.env.now - self._due_ns - 1) // gap + 1, self._count - 1)
+        if self.env.now > self.due_ns:
+            done = min((self.env.now - self.due_ns - 1) // gap + 1, self._count - 1)
             if done > 0:
                 self._count -= done
                 self._complete(done)
+
+    def leap(self, count: int, stopped_ns: int | None) -> None:
+        """Be where `count` more records at their rate lead; the outputs are there already.
+
+        stopped_ns: when the source has paused meanwhile, or None.
+        """
+        self.processed += count
+        gap = self.gap_ns or 1
+        self.due_ns += count * gap
+        now = self.env.now
+        end = now if stopped_ns is None else stopped_ns
+        self.time_in[State.PACED] += end - self.since_ns
+        self.time_in[State.PAUSED] += now - end
+        self.since_ns = now
+        self._count = 0
+        if stopped_ns is not None:
+            self.state = State.PAUSED
+            return
+        limit = _STRETCH_MAX if self.limit is None else self.limit - self.processed
+        self._count = min(_STRETCH_MAX, limit, *(writer.to_next for writer in self.writers))
+        self._timer.arm_at(self.due_ns + (self._count - 1) * gap)
 
     def _replan(self) -> None:
         if self.state is not State.PACED:
@@ -148,4 +170,4 @@ class Source(Task):
         limit = min((writer.to_next for writer in self.writers), default=self._count)
         if limit < self._count:
             self._count = limit
-            self._timer.arm_at(self._due_ns + (limit - 1) * (self.gap_ns or 1))
+            self._timer.arm_at(self.due_ns + (limit - 1) * (self.gap_ns or 1))

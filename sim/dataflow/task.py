@@ -71,7 +71,7 @@ class Task:
         self.time_in = [0] * len(State)
         self.since_ns = 0
         self._frees_when_read = world.mechanisms.freed_when_read
-        self._wake_ns = world.constants.wake_ns
+        self.wake_ns = world.constants.wake_ns
         self._timer = world.env.timer(int(Kind.TASK), self.entity, self._fire)
         # The buffer being read, its channel, and how many of its records are unread.
         self._slice: Slice | None = None
@@ -272,6 +272,19 @@ class Task:
         self._paused_for = (function, arguments)
         self.env.call_in(time_ns, Kind.STORAGE, self.entity, self._pause_over)
 
+    @property
+    def is_pausing(self) -> bool:
+        """Whether a pause has begun and is not over."""
+        return self._paused_for is not None
+
+    def put_off_pause(self) -> tuple[Callable[..., object], Any]:
+        """Forget the pause that has begun; return the mail that begins it again."""
+        paused_for, self._paused_for = self._paused_for, None
+        return self._begin_pause, paused_for
+
+    def _begin_pause(self, paused_for: tuple[Callable[..., object], tuple[Any, ...]]) -> None:
+        self._paused_for = paused_for
+
     def _pause_over(self) -> None:
         self._call_paused()
         self.run()
@@ -291,7 +304,7 @@ class Task:
 
     def _wake(self) -> None:
         self.enter(State.WAKING)
-        self._timer.arm_in(self._wake_ns)
+        self._timer.arm_in(self.wake_ns)
 
     def sync(self) -> None:
         """Account for the records of the stretch that are done by now."""

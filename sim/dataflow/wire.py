@@ -31,10 +31,10 @@ class Wire:
         "_back_ns",
         "_env",
         "_forward_ns",
-        "_jitter_ns",
-        "_latency_ns",
         "_stream",
         "entity",
+        "jitter_ns",
+        "latency_ns",
         "send_ns",
     )
 
@@ -44,26 +44,26 @@ class Wire:
         self.entity = entity
         self.send_ns = send_ns
         self._env = env
-        self._latency_ns = latency_ns
-        self._jitter_ns = jitter_ns
+        self.latency_ns = latency_ns
+        self.jitter_ns = jitter_ns
         self._stream = env.stream(f"wire {entity.name}")
         self._forward_ns = 0
         self._back_ns = 0
 
     def forward(self, function: Callable[..., object], *arguments: Any) -> None:
         """Call a function when a message has reached the receiver."""
-        due = self._env.now + self._latency_ns
-        if self._jitter_ns:
-            due = max(due + self._stream.exponential_ns(self._jitter_ns), self._forward_ns)
+        due = self._env.now + self.latency_ns
+        if self.jitter_ns:
+            due = max(due + self._stream.exponential_ns(self.jitter_ns), self._forward_ns)
             self._forward_ns = due
         timer = Timer(self._env, _ARRIVAL, self.entity, function, arguments)
         timer.arm_at(due)
 
     def back(self, function: Callable[..., object], *arguments: Any) -> None:
         """Call a function when a message has reached the sender."""
-        due = self._env.now + self._latency_ns
-        if self._jitter_ns:
-            due = max(due + self._stream.exponential_ns(self._jitter_ns), self._back_ns)
+        due = self._env.now + self.latency_ns
+        if self.jitter_ns:
+            due = max(due + self._stream.exponential_ns(self.jitter_ns), self._back_ns)
             self._back_ns = due
         timer = Timer(self._env, _CREDIT, self.entity, function, arguments)
         timer.arm_at(due)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from models.barriers.interface import handler_kind
-from scenarios.dataflow import DataflowModel
+from scenarios.dataflow import DataflowModel, Engine
 from sim.dataflow.account import Account
 from sim.dataflow.alignment import Alignment
 from sim.dataflow.channel_files import make_files
@@ -23,6 +23,7 @@ from sim.dataflow.source import Source
 from sim.dataflow.state_sizes import state_sizes
 from sim.dataflow.states import State
 from sim.dataflow.storage import Storage
+from sim.dataflow.stretch import Stretches
 from sim.dataflow.task import Task
 from sim.kernel import Environment
 from sim.protocol_cores import RIGHT
@@ -36,6 +37,7 @@ class DataflowWorld:
 
     pauses: those of the machine, drawn unless they are known.
     tasks: all subtasks, by number; ended: whether the job is over or has shown what was wanted.
+    stretches: the driver that moves the flow of data in bulk, or None.
     protocol: makes the cores that decide about checkpoints.  account: what really happens, kept
     apart from what the cores believe, and what must hold of it; nothing is noted by default.
     """
@@ -73,6 +75,8 @@ class DataflowWorld:
         self._over = env.event()
         self.failure: str | None = None
         self._equip()
+        in_stretches = model.engine is Engine.STRETCHES
+        self.stretches = Stretches(self) if in_stretches else None
         self.account.begin(self)
 
     def run(self) -> None:
@@ -86,7 +90,10 @@ class DataflowWorld:
         self.sampling.start()
         self.coordination.start()
         env.call_at(self.model.duration_ns, Kind.MEASURE, env.entity("world"), self.end)
-        env.run(until=self._over)
+        if self.stretches is not None:
+            self.stretches.run(self._over)
+        else:
+            env.run(until=self._over)
         self._note_goals()
         self.account.end()
 

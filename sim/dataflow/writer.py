@@ -46,6 +46,7 @@ class Writer:
         "_block",
         "_broadcast",
         "_capacity",
+        "_drawn",
         "_fill",
         "_index",
         "_open",
@@ -89,6 +90,7 @@ class Writer:
         self._pending: list[int] = []
         self._position = 0
         self._index = 0
+        self._drawn: Channels = np.zeros(0, dtype=np.int16)  # drawn, and behind the block
 
     def attach(self, outlets: list[Outlet]) -> None:
         """Give the writer its outlets; a broadcast writes one sequence for all of them."""
@@ -212,10 +214,59 @@ class Writer:
         capacity = int(self._capacity[channel])
         return rest - (-(-rest // capacity) - 1) * capacity
 
+    # Whole stretches --------------------------------------------------------------------------
+
+    @property
+    def record_bytes(self) -> int:
+        """Length of a record."""
+        return self._record_bytes
+
+    @property
+    def capacity(self) -> Counts:
+        """How many bytes the next buffer of each channel takes."""
+        return self._capacity
+
+    @property
+    def broadcast(self) -> bool:
+        """Whether one sequence goes to all outlets."""
+        return self._broadcast
+
+    def room(self) -> Counts:
+        """Return how many bytes still go into the open buffers, 0 where there is none."""
+        opened = np.array([0 if s is None else s.size for s in self._open], dtype=np.int64)
+        return opened - self._fills()
+
+    def upcoming(self, count: int) -> Channels:
+        """Return the channels of the next `count` records without emitting them."""
+        rest = self._block[self._position :]
+        lacking = count - len(rest) - len(self._drawn)
+        if lacking > 0:
+            self._drawn = np.concatenate([self._drawn, self._route.block(lacking)])
+        return np.concatenate([rest, self._drawn])[:count]
+
+    def leap(self, count: int, opened: list[Segment]) -> None:
+        """Be where the next `count` records lead; they have been looked at by `upcoming`.
+
+        opened: for each channel in which they open buffers, the last one.
+        """
+        beyond = max(0, count - (len(self._block) - self._position))
+        self._block = np.concatenate([self._block, self._drawn[:beyond]])
+        self._drawn = self._drawn[beyond:]
+        self._position += count
+        self.emitted += count
+        fills = self._fills()
+        for segment in opened:
+            self._open[segment.channel] = segment
+        self._rebase(fills)
+
     # Planning ---------------------------------------------------------------------------------
 
     def _next_block(self) -> Channels:
-        return self._route.block(max(_BLOCK_MIN, _BLOCK_PER_CHANNEL * self._width))
+        count = max(_BLOCK_MIN, _BLOCK_PER_CHANNEL * self._width)
+        if not len(self._drawn):
+            return self._route.block(count)
+        block, self._drawn = self._drawn[:count], self._drawn[count:]
+        return block
 
     def _rebase(self, fills: Counts) -> None:
         """Plan what is left of the block, or a new one, from how full the open buffers are."""

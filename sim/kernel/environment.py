@@ -9,7 +9,7 @@ entry and no event, random streams have names, and a trace with a digest says wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -207,6 +207,32 @@ class Environment(simpy.Environment):
         if self.peek() == float("inf"):
             raise simpy.core.EmptySchedule
         self._loop(_FOREVER, limit=1)
+
+    def run_steps(self, count: int, until: simpy.Event) -> bool:
+        """Carry out at most `count` entries, or until an event; return whether it has happened."""
+        if until.callbacks is None:
+            return True
+        if StopSimulation.callback not in until.callbacks:
+            until.callbacks.append(StopSimulation.callback)
+        if not self._queue:
+            raise KernelError(f"nothing is scheduled, but {until!r} has not happened")
+        try:
+            self._loop(_FOREVER, limit=count)
+        except StopSimulation:
+            return True
+        return False
+
+    @property
+    def calendar(self) -> list[Any]:
+        """The heap of (time, priority, tie key, sequence, item), with cancelled entries."""
+        entries: list[Any] = self._queue
+        return entries
+
+    def rewrite(self, now: int, entries: Iterable[Any]) -> None:
+        """Set the clock and the calendar: for drivers that work events out ahead of the clock."""
+        self._now = now
+        self._queue[:] = entries
+        heapify(self._queue)
 
     def _loop(self, last: int, limit: int = _FOREVER) -> None:
         """Carry out at most `limit` entries up to the instant `last`, in calendar order."""

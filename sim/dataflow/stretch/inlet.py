@@ -1,0 +1,272 @@
+"""One operator's input as numbers: its lanes, from the senders' queues to the thread.
+
+As long as no output pool runs dry, what a sender emits does not depend on its receivers.  So a
+receiver together with its channels (the queues in front of the wire, the wire, credits, floating
+buffers, the gate, the thread) is a system of its own, fed by openings at known times.  `exact.py`
+and `fast.py` move it on; `load` and `settle.py` translate from and to the objects of the world.
+
+Buffers are numbered lane by lane in their order.  Four places of a lane say where its buffers are:
+`polled` <= `arrived` <= `sent` <= `opened`, each the number of the next buffer to do so.  The last
+number is the buffer that the thread is reading at the beginning.
+
+Source: the callback driver, `channels.py`, `gate.py`, `outlet.py`, `task.py`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.dataflow.channels import RemoteChannel
+from sim.dataflow.segment import Segment, Slice
+from sim.dataflow.states import State
+from sim.dataflow.writer import records_in
+
+if TYPE_CHECKING:
+    from sim.dataflow.stretch.emission import Emission
+    from sim.dataflow.stretch.messages import Messages
+    from sim.dataflow.task import Task
+    from sim.dataflow.writer import Writer
+
+Ints = NDArray[np.int64]
+
+Entry = tuple[int, int, int, int, int, int]
+"""Time, kind, rank of the lane, order inside it, lane (-1: none), argument."""
+
+NEVER = 1 << 62
+
+# Kinds of entries of an inlet's own calendar, with the numbers of `Kind`, so in the same order.
+ARRIVAL = 16
+CREDIT = 17
+MAIL = 18
+RESUME = 21
+SAMPLE = 23
+
+
+class Mode(IntEnum):
+    """What the thread does."""
+
+    IDLE = 0
+    WAKING = 1
+    READING = 2  # in the records before the last one of a buffer
+    LAST = 3  # in the last record: the receiver's buffer is free
+    PAUSED = 4
+
+
+class Inlet:
+    """The lanes of one operator that has one gate, all of whose channels are remote.
+
+    writers: number of each lane's writer; places: channel of that writer; ranks: order of the
+    lanes among messages of one instant.
+    """
+
+    def __init__(self, task: Task, writers: list[Writer]) -> None:
+        self.task = task
+        self.gate = task.gates[0]
+        self.channels = [c for c in task.channels if isinstance(c, RemoteChannel)]
+        self.writers = [writers.index(c.outlet.writer) for c in self.channels]
+        self.places = [c.outlet.channel for c in self.channels]
+        self.senders = [c.outlet.owner.number for c in self.channels]
+        by_rank = sorted(range(len(self.channels)), key=self._rank)
+        self.ranks = [0] * len(by_rank)
+        for rank, lane in enumerate(by_rank):
+            self.ranks[lane] = rank
+        self.rank_array: Ints = np.array(self.ranks, dtype=np.int64)
+        wire = self.channels[0].wire
+        self.latency_ns = wire.latency_ns
+        self.send_ns = wire.send_ns
+        self.wake_ns = task.wake_ns
+        self.step_ns = task.step_ns
+        network = task.world.model.network
+        self.exclusive = network.exclusive_buffers
+        self.floating_total = network.floating_buffers
+        self.most_held = network.max_buffers_per_channel
+        self.record_bytes = network.record_bytes
+
+    def _rank(self, lane: int) -> bytes:
+        return self.channels[lane].wire.entity.ranks[ARRIVAL]
+
+    # From the world ---------------------------------------------------------------------------
+
+    def load(self, now: int, messages: Messages, emissions: list[Emission]) -> None:
+        """Take the state of the world at `now`, and what the senders are going to emit."""
+        self.now = now
+        self.seq = 0
+        self.heap: list[Entry] = []
+        self._load_lanes(messages)
+        self._load_buffers(emissions)
+        self._load_thread(messages)
+        gate = self.gate
+        self.gate_free = gate.floating_free
+        lane_of = {channel.index: lane for lane, channel in enumerate(self.channels)}
+        self.ready = deque(lane_of[channel.index] for channel in gate.ready)
+        self.lenders = deque(lane_of[channel.index] for channel in gate.lenders)
+        self.inside = sum(self.arrived) - sum(self.polled)
+        self.stalled = sum(o - s >= 2 for o, s in zip(self.opened, self.sent, strict=True))
+        self.touched = [False] * len(self.channels)
+        self.poll_times: list[Ints] = []
+        self.poll_ids: list[Ints] = []
+        self.polls: list[tuple[int, int]] = []
+        self.idle_from: list[int] = []
+        self.wake_at: list[int] = []
+        self.holdings: list[tuple[int, int, int, int]] = []
+        self.samples: list[tuple[int, int, list[int]]] = []
+        self.full_ns = NEVER
+
+    def push(self, time: int, kind: int, lane: int, argument: int) -> None:
+        """Add an entry to the inlet's calendar before it is put in order."""
+        rank = self.ranks[lane] if lane >= 0 else 0
+        self.heap.append((time, kind, rank, self.seq, lane, argument))
+        self.seq += 1
+
+    def _load_lanes(self, messages: Messages) -> None:
+        channels = self.channels
+        self.credit = [c._credit for c in channels]
+        self.clear_ns = [c._ready_ns for c in channels]
+        self.armed = [c._pump_armed for c in channels]
+        self.starved = [c.starved for c in channels]
+        self.own_free = [c._exclusive_free for c in channels]
+        self.lent_free = [c._floating_free for c in channels]
+        self.required = [c._required for c in channels]
+        self.waiting = [c._waiting for c in channels]
+        self.announced = [c.announced for c in channels]
+        self.listed = [c.listed for c in channels]
+        self.objects: list[list[Slice | Segment]] = []
+        self.coming = 0
+        queued, wired = [], []
+        for lane, channel in enumerate(channels):
+            found: list[Slice | Segment] = list(channel.core._queue)  # type: ignore[arg-type]
+            queued.append(len(found))
+            key = (self.task.number, channel.index)
+            for time, slice_, backlog in messages.arrivals.get(key, ()):
+                found.append(slice_)
+                self.push(time, ARRIVAL, lane, backlog)
+            wired.append(len(found))
+            found.extend(channel.outlet.core._queue)  # type: ignore[arg-type]
+            self.objects.append(found)
+            for time, count in messages.credits.get(key, ()):
+                self.push(time, CREDIT, lane, count)
+                self.coming += count > 0
+        self._queued, self._wired = queued, wired
+
+    def _load_buffers(self, emissions: list[Emission]) -> None:
+        lanes = range(len(self.channels))
+        known = np.array([len(found) for found in self.objects], dtype=np.int64)
+        parts = [
+            (
+                emissions[writer],
+                int(emissions[writer].first[place]),
+                int(emissions[writer].opened[place]),
+            )
+            for writer, place in zip(self.writers, self.places, strict=True)
+        ]
+        fresh = np.array([count for _, _, count in parts], dtype=np.int64)
+        base = np.cumsum(known + fresh) - (known + fresh)
+        total = int((known + fresh).sum())
+        self.base: list[int] = base.tolist()
+        self.known: list[int] = known.tolist()
+        self.fresh: list[int] = fresh.tolist()
+        self.total = total
+        self.records = np.zeros(total + 1, dtype=np.int64)
+        self.bytes = np.zeros(total + 1, dtype=np.int64)
+        self.lent = bytearray(total + 1)
+        self.open_lane = np.repeat(np.arange(len(parts)), fresh)
+        offset = np.arange(len(self.open_lane)) - (np.cumsum(fresh) - fresh)[self.open_lane]
+        ids = (base + known)[self.open_lane] + offset
+        self.records[ids] = np.concatenate([e.records[f : f + n] for e, f, n in parts])
+        size = [int(e.writer.capacity[p]) for (e, _, _), p in zip(parts, self.places, strict=True)]
+        self.bytes[ids] = np.array(size, dtype=np.int64)[self.open_lane]
+        times = np.concatenate([e.times[f : f + n] for e, f, n in parts])
+        order = np.argsort(times, kind="stable")
+        self.open_times: Ints = times[order]
+        self.open_lane = self.open_lane[order]
+        self.open_ids: Ints = ids[order]
+        self.next_open = 0
+        self._record_list: list[int] | None = None
+        self._opening_lists: tuple[list[int], list[int]] | None = None
+        for lane in lanes:
+            for number, item in enumerate(self.objects[lane], self.base[lane]):
+                self._note_size(number, item)
+        self.bounds = np.stack([base, base + known + fresh])
+        self.polled: list[int] = list(self.base)
+        self.arrived: list[int] = [b + n for b, n in zip(self.base, self._queued, strict=True)]
+        self.sent: list[int] = [b + n for b, n in zip(self.base, self._wired, strict=True)]
+        self.opened: list[int] = [b + n for b, n in zip(self.base, self.known, strict=True)]
+
+    def _note_size(self, number: int, item: Slice | Segment) -> None:
+        if isinstance(item, Slice):
+            self.records[number], self.bytes[number] = item.records, item.bytes
+            self.lent[number] = item.floating
+        elif item.closed:
+            self.records[number], self.bytes[number] = item.records, item.bytes
+        else:
+            self.records[number] = records_in(item, item.size, self.record_bytes)
+            self.bytes[number] = item.size
+
+    def flush_polls(self) -> None:
+        """Turn the turns noted one by one into arrays."""
+        if self.polls:
+            noted = np.array(self.polls, dtype=np.int64)
+            self.poll_times.append(noted[:, 0])
+            self.poll_ids.append(noted[:, 1])
+            self.polls = []
+
+    def record_list(self) -> list[int]:
+        """Return the records of every buffer, by number."""
+        if self._record_list is None:
+            self._record_list = self.records.tolist()
+        return self._record_list
+
+    def opening_lists(self) -> tuple[list[int], list[int]]:
+        """Return times and lanes of all openings; a last one never happens."""
+        if self._opening_lists is None:
+            times: list[int] = self.open_times.tolist()
+            lanes: list[int] = self.open_lane.tolist()
+            self._opening_lists = ([*times, NEVER], [*lanes, -1])
+        return self._opening_lists
+
+    def _load_thread(self, messages: Messages) -> None:
+        task = self.task
+        self.hand, self.hand_lane, self.hand_end = self.total, -1, NEVER
+        self.at = NEVER
+        if task.state is State.IDLE:
+            self.mode = Mode.IDLE
+        elif task.state is State.PAUSED:
+            self.mode = Mode.PAUSED
+        elif task.state is State.WAKING:
+            self.mode = Mode.WAKING
+            self.at = messages.timers[task.number]
+        else:
+            slice_, channel = task._slice, task._channel
+            left = task._left
+            self.hand_lane = next(i for i, c in enumerate(self.channels) if c is channel)
+            self.records[self.hand] = left
+            self.lent[self.hand] = slice_ is not None and slice_.floating
+            self.hand_end = task._start_ns + left * self.step_ns
+            self.mode = Mode.LAST if left == 1 else Mode.READING
+            self.at = self.hand_end - (0 if left == 1 else self.step_ns)
+        self.first_mode = self.mode
+        self.first_start = task._start_ns
+        self.first_at = self.at
+
+    def wake(self, time: int) -> None:
+        """Have a mail wake the thread, if it sleeps then."""
+        self.push(time, MAIL, -1, 0)
+
+    def resume(self, time: int) -> None:
+        """Have a pause end."""
+        self.first_at = time
+        self.push(time, RESUME, -1, 0)
+
+    def sample(self, time: int) -> None:
+        """Have the queues counted."""
+        self.push(time, SAMPLE, -1, 0)
+
+    def start_of(self, lane: int) -> tuple[int, int]:
+        """Return how far a lane had arrived and been sent at the beginning."""
+        base = self.base[lane]
+        return base + self._queued[lane], base + self._wired[lane]

@@ -1,0 +1,65 @@
+"""The calendar entries that belong to the flow of data, told apart from all others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sim.dataflow.channels import RemoteChannel
+from sim.dataflow.segment import Slice
+from sim.dataflow.task import Task
+from sim.kernel import Timer
+
+if TYPE_CHECKING:
+    from sim.kernel import Environment
+
+Lane = tuple[int, int]
+"""Number of the receiving task, index of its channel."""
+
+
+class Messages:
+    """What is under way at one instant, each list in the order of the calendar.
+
+    arrivals: per lane, when which slice arrives and the backlog that it tells; credits: per lane,
+    when how much credit arrives, 0 for the end of a pause between two buffers; timers: per task
+    number; others: the calendar without all of these; has_event: whether a barrier or another event
+    is on a wire.
+    """
+
+    def __init__(self, env: Environment) -> None:
+        self.arrivals: dict[Lane, list[tuple[int, Slice, int]]] = {}
+        self.credits: dict[Lane, list[tuple[int, int]]] = {}
+        self.timers: dict[int, int] = {}
+        self.others: list[Any] = []
+        self.own: list[Any] = []
+        self.has_event = False
+        for entry in sorted(env.calendar, key=lambda found: found[:4]):
+            time, item = entry[0], entry[4]
+            if item.__class__ is not Timer:
+                self.others.append(entry)
+            elif item.sequence == entry[3]:
+                self._sort(time, item, entry)
+
+    def _sort(self, time: int, timer: Timer, entry: Any) -> None:
+        function = timer.function
+        owner = getattr(function, "__self__", None)
+        if isinstance(owner, RemoteChannel):
+            lane = (owner.gate.task.number, owner.index)
+            if function == owner._arrive:
+                slice_, backlog = timer.arguments
+                self.has_event |= not isinstance(slice_, Slice)
+                self.arrivals.setdefault(lane, []).append((time, slice_, backlog))
+                self.own.append(entry)
+                return
+            if function == owner._add_credit:
+                self.credits.setdefault(lane, []).append((time, timer.arguments[0]))
+                self.own.append(entry)
+                return
+            if function == owner._pump_again:
+                self.credits.setdefault(lane, []).append((time, 0))
+                self.own.append(entry)
+                return
+        if isinstance(owner, Task) and timer is owner._timer:
+            self.timers[owner.number] = time
+            self.own.append(entry)
+            return
+        self.others.append(entry)
