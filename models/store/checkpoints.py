@@ -53,13 +53,18 @@ class Checkpoints:
             self._medium.commit(Step(slots=(write,)))
 
     def stage(self, key: TopicPartition, blob: bytes) -> SlotWrite:
-        """Check and seal a blob, and return the write that a step may carry."""
+        """Check, seal and count a blob, and return the write that a step may carry."""
+        write = self.seal(key, blob)
+        self._count_write(key)
+        return write
+
+    def seal(self, key: TopicPartition, blob: bytes) -> SlotWrite:
+        """Check and seal a blob, and return the write, which counts for nothing yet."""
         parse_topic(key.topic)
         self._topics.check(key)
         if not isinstance(blob, bytes | bytearray | memoryview):
             raise StoreError(Refusal.INVALID_BLOB, state=type(blob).__name__, event=key)
         stored = self._codec.encode(self.slot_key(key), bytes(blob))
-        self._count_write(key)
         return SlotWrite(slot=self._slot, key=self.slot_key(key), stored=stored)
 
     def stage_delete(self, key: TopicPartition) -> tuple[SlotWrite, ...]:

@@ -88,12 +88,16 @@ class Replica:
                 self.begin_step(effect)
 
     def begin_step(self, wanted: MakeDurable) -> None:
-        """Carry out a step up to where a crash meets it: only a step that is a half is durable."""
-        step = self._step_of(wanted)
-        if wanted.part is Part.BOTH:
-            self._client.medium.abandon(step)
+        """Carry out a step up to where a crash meets it: only a step that is a half is durable.
+
+        A step that holds both halves is abandoned between them: no checkpoint was written, and none
+        is counted.
+        """
+        if wanted.part is Part.BOTH and wanted.checkpoint is not None:
+            sealed = self._client.store.seal(self._key, wanted.checkpoint)
+            self._client.medium.abandon(Step(rows=self._flush(), slots=(sealed,)))
         else:
-            self._client.medium.commit(step)
+            self._client.medium.commit(self._step_of(wanted))
 
     def _write(self, position: int, record: DataRecord) -> None:
         self.content.apply(record)

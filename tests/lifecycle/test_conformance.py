@@ -8,6 +8,7 @@ from sim.conform.runner import run_file
 from sim.twins.lifecycle import TWINS, Part
 
 VECTORS = Path(__file__).parent.parent / "data" / "vectors"
+RECORDED = VECTORS.parent / "recorded"
 BY_VECTOR = [name for name, twin in TWINS.items() if twin.part is Part.TASK]
 # Twins whose fault no vector of the sample reaches; test_task or a simulated job kills each.
 BY_OTHER_MEANS = {
@@ -22,6 +23,13 @@ def test_every_vector_passes(suite: str) -> None:
     """Every vector of both suites comes out as recorded, under each variant it speaks for."""
     outcomes = list(run_file(VECTORS / f"{suite}.jsonl"))
     assert outcomes
+    assert [o for o in outcomes if o.mismatch or o.skipped] == []
+
+
+def test_every_script_of_a_second_reading_passes() -> None:
+    """Random scripts end as a model says that was written apart, from the rules alone."""
+    outcomes = list(run_file(RECORDED / "final_checkpoint.jsonl"))
+    assert len(outcomes) == 60
     assert [o for o in outcomes if o.mismatch or o.skipped] == []
 
 

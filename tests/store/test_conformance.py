@@ -13,6 +13,7 @@ from sim.twins.store import TWINS
 HERE = Path(__file__).parent
 SAMPLE = HERE.parent / "data" / "vectors" / "checkpoint_store.jsonl"
 OURS = HERE / "vectors.jsonl"  # written from the same rules
+RECORDED = HERE.parent / "data" / "recorded" / "checkpoint_store.jsonl"  # a second reading of them
 
 # The sample has no vector for these; ours have.
 NOT_KILLED_BY_SAMPLE = {
@@ -37,7 +38,7 @@ NOT_KILLED_BY_SAMPLE = {
 SHOWN_BY_SCENARIOS = {"wipes_before_clearing", "hangs_on_recovery"}
 
 
-@pytest.mark.parametrize("path", [SAMPLE, OURS], ids=["sample", "ours"])
+@pytest.mark.parametrize("path", [SAMPLE, OURS, RECORDED], ids=["sample", "ours", "recorded"])
 def test_every_vector_holds(path: Path) -> None:
     """The model client agrees with every vector, and none is skipped."""
     outcomes = list(run_file(path))
