@@ -83,7 +83,8 @@ def document() -> str:
         "# The life of a task",
         (
             "How tasks end when their input has run out, and in a stop with savepoint, with drain "
-            "and without. Tables and diagrams are made from the table that the core runs "
+            "and without; what comes out of it is in [how jobs end](ending.md). Tables and "
+            "diagrams are made from the table that the core runs "
             "(`models/lifecycle/tables.py`); `ckptsim explain final_checkpoint` prints them."
         ),
         READING,

@@ -1,15 +1,12 @@
 """Figures of ending jobs show what the tables say, and the report shows them."""
 
-import math
-
-import pandas as pd
-
-from analysis.figures.finishing import FINISHING, numeric_axes, time_to_finish
+from analysis.figures.finishing import numeric_axes, time_to_finish
 from analysis.figures.lives import LINE, lives
 from analysis.figures.style import svg
 from scenarios.catalogue import by_name
-from scenarios.grid import load_plan, runs
+from scenarios.grid import all_plans
 from sim.world import run_world
+from tests.jobs.results_page import DOCUMENT, FIGURES, SWEEPS, document, intervals
 
 
 def test_every_task_and_checkpoint_of_a_run_is_drawn() -> None:
@@ -34,26 +31,6 @@ def test_a_job_that_stands_still_is_not_drawn_for_ever() -> None:
     assert ax.get_xlim()[1] < 100  # ms; it was watched for 1.5 s
 
 
-def intervals(plan: str) -> pd.DataFrame:
-    """Return the means of a plan of one replication, as a report computes them."""
-    rows = []
-    for run in runs(load_plan(plan)):
-        found = run_world(run.point.scenario, seed=run.seed).run
-        rows += [
-            {
-                "scenario": found.scenario,
-                "parameters": run.point.parameters,
-                "metric": metric,
-                "n": 1,
-                "mean": float(getattr(found, metric)),
-                "low": math.nan,
-                "high": math.nan,
-            }
-            for metric in FINISHING
-        ]
-    return pd.DataFrame(rows)
-
-
 def test_time_to_finish_has_a_line_per_protocol_and_mode() -> None:
     """Against depth there are five lines in two panels, and the naive ones lie highest at last."""
     table = intervals("finishing_depth")
@@ -69,3 +46,14 @@ def test_time_to_finish_has_a_line_per_protocol_and_mode() -> None:
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels[3] == "ending.protocol = naive, checkpointing.mode = aligned"
     assert svg(figure).startswith("<?xml")
+
+
+def test_the_page_of_results_is_what_the_program_gives() -> None:
+    """Tables are those of the runs, every plan on ends is listed, and every picture is there."""
+    text = document()
+    assert DOCUMENT.read_text(encoding="utf-8") == text
+    ends = ("final_", "finishing_", "stop_")
+    assert {plan.name for plan in all_plans() if plan.name.startswith(ends)} == set(SWEEPS)
+    pictures = [part.split(")")[0] for part in text.split("](figures/")[1:]]
+    assert len(pictures) == 3
+    assert all((FIGURES / name).is_file() for name in pictures)
