@@ -35,6 +35,8 @@ PROPERTIES: tuple[str, ...] = (
     "blocked_senders_send_nothing",
     "senders_are_resumed_once",
     "no_channel_stays_blocked",
+    "unaligned_barriers_are_taken_next",
+    "time_out_ends_alignment",
     "alignment_figures_are_sane",
     "triggered_and_aborted_once",
     "triggered_ids_increase",

@@ -51,7 +51,7 @@ class Alignment:
                 self._trace("barrier", event.checkpoint, index, event.kind.name)
                 self.handle(ev.BarrierArrived(now, index, event))
             case Announcement():
-                account.seen(self._task, event.barrier.checkpoint)
+                account.seen(self._task, event.barrier)
                 self._trace("announced", event.barrier.checkpoint, index)
                 self.handle(ev.BarrierAnnounced(now, index, event.barrier, event.sequence))
             case CancellationMarker():
@@ -79,7 +79,7 @@ class Alignment:
 
     def take_rpc(self, barrier: Barrier) -> None:
         """Take a trigger by remote call: a barrier for every channel that has not ended."""
-        self._task.world.account.seen(self._task, barrier.checkpoint)
+        self._task.world.account.seen(self._task, barrier)
         ended = self._task.ending.ended_channels
         for channel in self._task.channels:
             if channel.index not in ended:

@@ -41,6 +41,7 @@ from scenarios.job_faults import DelayAcknowledgement, DelayTrigger, LoseNotific
 from sim.dataflow import channels, ending
 from sim.dataflow.outlet import Outlet
 from sim.dataflow.pool import OutputPool
+from sim.dataflow.task import Task
 from sim.protocol_cores import RIGHT, Cores, cores_of
 
 MS = 1_000_000
@@ -62,7 +63,7 @@ def job(
     return DataflowModel(
         sources=(SourceTable(name="source", parallelism=2, rate_per_s=rate_per_s),),
         operators=(OperatorTable(name="operator", parallelism=2, inputs=(edge,)),),
-        network=NetworkTable(segment_bytes=4096, **(network or {})),
+        network=NetworkTable(**({"segment_bytes": 4096} | (network or {}))),
         checkpoint=CheckpointTable(mode=mode, **(settings | checkpoint)),
         duration_ns=duration_ns,
     )
@@ -122,6 +123,11 @@ def credits_twice(patch: Patch) -> None:
 def keeps_credit(patch: Patch) -> None:
     """Lose all credit on its way."""
     patch.setattr(channels.RemoteChannel, "_add_credit", lambda *_: None)
+
+
+def overhears_priority(patch: Patch) -> None:
+    """Come to what overtakes data with the next buffer only."""
+    patch.setattr(Task, "priority_arrived", lambda *_: None)
 
 
 def forgets_checkpoints(patch: Patch) -> None:
@@ -307,6 +313,16 @@ BROKEN: dict[str, Broken] = {
         protocol=handler_with(
             lambda effects: [e for e in effects if not isinstance(e, ev.ResumeChannels)]
         ),
+    ),
+    "overhears_priority": Broken(
+        breaks="unaligned_barriers_are_taken_next",
+        model=job(_UNALIGNED, network={"segment_bytes": 32_768}),
+        patch=overhears_priority,
+    ),
+    "never_times_out": Broken(
+        breaks="time_out_ends_alignment",
+        model=job(CheckpointMode.ALIGNED_TIMEOUT, aligned_timeout_ns=10 * MS),
+        protocol=cores_of("never_times_out"),
     ),
     "longer_alignments": Broken(
         breaks="alignment_figures_are_sane", model=job(), protocol=handler_with(longer)

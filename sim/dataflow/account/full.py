@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sim.dataflow.account.books import Books
@@ -71,6 +72,7 @@ class FullAccount(Account):
             exclusive=exclusive,
             flow=self._flow(outlet, gate),
             floating=self._gate(gate),
+            overtaking=partial(self._overtaking_barrier_arrived, gate.task),
             violate=self.violate,
         )
 
@@ -134,14 +136,17 @@ class FullAccount(Account):
 
     # A task's checkpoints ---------------------------------------------------------------------
 
-    def seen(self, task: Task, checkpoint: int) -> None:
+    def seen(self, task: Task, barrier: Barrier) -> None:
         """Note that a task hears of a checkpoint."""
-        self._tasks[task.number].seen(checkpoint)
+        self._tasks[task.number].seen(barrier.checkpoint, barrier)
 
     def barrier_taken(self, task: Task, channel: Channel, barrier: Barrier) -> None:
         """Note that a task takes a barrier from a channel."""
         self._of(channel.outlet).barrier_taken(barrier)
-        self._tasks[task.number].seen(barrier.checkpoint)
+        self._tasks[task.number].barrier_taken(barrier)
+
+    def _overtaking_barrier_arrived(self, task: Task, checkpoint: int) -> None:
+        self._tasks[task.number].overtaking_barrier_arrived(checkpoint)
 
     def told_to_resume(self, outlet: Outlet) -> None:
         """Note that a receiver lets a sender go on."""

@@ -71,8 +71,8 @@ class Account:
 
     # A task's checkpoints ---------------------------------------------------------------------
 
-    def seen(self, task: Task, checkpoint: int) -> None:
-        """Note that a task hears of a checkpoint."""
+    def seen(self, task: Task, barrier: Barrier) -> None:
+        """Note that a task hears of a checkpoint by an announcement or a trigger."""
 
     def barrier_taken(self, task: Task, channel: Channel, barrier: Barrier) -> None:
         """Note that a task takes a barrier from a channel."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sim.dataflow.account.flow import Flow
+from sim.dataflow.states import State
 
 if TYPE_CHECKING:
     from models.barriers.barrier import Barrier
@@ -25,6 +26,10 @@ class TaskAccount:
         self._task = task
         self._violate = violate
         self._first: dict[int, tuple[int, int]] = {}  # instant and bytes taken at the first sign
+        self._urgent: dict[int, tuple[int, int]] = {}  # overtaking barriers: arrival, time stuck
+        self._due: dict[
+            int, tuple[int, int]
+        ] = {}  # time-outs: instant, time stuck at the first sign
         self._triggered: dict[int, bool] = {}  # checkpoint -> as an unaligned one
         self._aborted: dict[int, None] = {}
         self._over = -1
@@ -36,15 +41,56 @@ class TaskAccount:
         """The task's name."""
         return self._task.entity.name
 
-    def seen(self, checkpoint: int) -> None:
-        """Note that a checkpoint is known here."""
-        self._first.setdefault(checkpoint, (self._task.env.now, self._taken_bytes()))
+    def seen(self, checkpoint: int, barrier: Barrier | None = None) -> None:
+        """Note that a checkpoint is known here, by its barrier where one told of it."""
+        if checkpoint in self._first:
+            return
+        now_ns = self._task.env.now
+        self._first[checkpoint] = (now_ns, self._taken_bytes())
+        if barrier is not None and barrier.is_timeoutable and barrier.timeout_ns is not None:
+            due_ns = max(now_ns, barrier.timestamp_ns + barrier.timeout_ns)
+            due_ns += self._task.world.constants.timer_extra_ns
+            self._due[checkpoint] = (due_ns, self._stuck_ns())
+
+    def overtaking_barrier_arrived(self, checkpoint: int) -> None:
+        """Note an unaligned barrier that has come to the front of a channel."""
+        self._urgent.setdefault(checkpoint, (self._task.env.now, self._stuck_ns()))
+
+    def barrier_taken(self, barrier: Barrier) -> None:
+        """Check that the first overtaking barrier waits for the record under way at most."""
+        self.seen(barrier.checkpoint, barrier)
+        arrived = self._urgent.get(barrier.checkpoint)
+        if arrived is not None and barrier.is_unaligned:
+            del self._urgent[barrier.checkpoint]
+            self._check_at_once("unaligned_barriers_are_taken_next", barrier.checkpoint, arrived)
+
+    def _check_at_once(self, name: str, checkpoint: int, since: tuple[int, int]) -> None:
+        """Check that the task acts now: after one record and the time that it could do nothing.
+
+        since: from when on it should have acted, and how long it was stuck before.
+        """
+        began_ns, stuck_ns = since
+        late_ns = self._task.env.now - began_ns - (self._stuck_ns() - stuck_ns)
+        if late_ns > self._task.step_ns + self._task.world.constants.wake_ns:
+            says = (
+                f"{self.name} takes {late_ns} ns to come to it, with {self._task.step_ns} a record"
+            )
+            self._violate(name, says, checkpoint)
+
+    def _stuck_ns(self) -> int:
+        """Return how long the thread has been inside a record without a buffer, or stood still."""
+        task = self._task
+        task.enter(task.state)  # brings its times up to date
+        return task.time_in[State.STUCK] + task.time_in[State.PAUSED]
 
     def snapshot(self, barrier: Barrier, start_delay_ns: int) -> None:
         """Note that the task is to take part now, and what it has read by now."""
         number, now_ns = barrier.checkpoint, self._task.env.now
         self.seen(number)
         self._triggered[number] = barrier.is_unaligned
+        due = self._due.pop(number, None)
+        if due is not None:
+            self._check_at_once("time_out_ends_alignment", number, due)
         if not barrier.is_unaligned:
             self._over = max(self._over, number)
         if not 0 <= start_delay_ns <= max(0, now_ns - barrier.timestamp_ns):

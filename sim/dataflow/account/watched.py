@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from models.barriers.barrier import Barrier
 from sim.dataflow.channels import LocalChannel, RemoteChannel
 from sim.dataflow.pool import OutputPool
 from sim.dataflow.segment import Slice
@@ -75,9 +76,12 @@ class GateBuffers:
 
 
 class WatchedRemoteChannel(RemoteChannel):
-    """A channel over the network whose buffers and credits are counted."""
+    """A channel over the network whose buffers and credits are counted.
 
-    __slots__ = ("_allowed", "_filled", "_floating", "_violate", "flow")
+    overtaking: is told the checkpoint of each unaligned barrier that arrives.
+    """
+
+    __slots__ = ("_allowed", "_filled", "_floating", "_overtaking", "_violate", "flow")
 
     def __init__(
         self,
@@ -88,9 +92,11 @@ class WatchedRemoteChannel(RemoteChannel):
         exclusive: int,
         flow: Flow,
         floating: GateBuffers,
+        overtaking: Callable[[int], None],
         violate: Violate,
     ) -> None:
         super().__init__(outlet, gate, wire, exclusive=exclusive)
+        self._overtaking = overtaking
         self.flow = flow
         self._floating = floating
         self._violate = violate
@@ -115,6 +121,8 @@ class WatchedRemoteChannel(RemoteChannel):
         super()._resumed()
 
     def _arrive(self, element: Element, backlog: int) -> None:
+        if isinstance(element, Barrier) and element.is_unaligned:
+            self._overtaking(element.checkpoint)
         super()._arrive(element, backlog)
         if not isinstance(element, Slice):
             return
