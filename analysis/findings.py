@@ -25,6 +25,7 @@ class Findings:
     about: what the sweep says of itself; points: its points in order.  All frames with a point are
     in the order of the points.  For the columns see the functions of `metrics` of the same names.
     outliers: the slowest checkpoints, one per run at most, with the run's replay command.
+    tasks: as from `metrics.task_times`.
     """
 
     about: Mapping[str, Any]
@@ -40,6 +41,8 @@ class Findings:
     errors: pd.DataFrame
     outliers: pd.DataFrame
     goals: pd.DataFrame
+    tasks: pd.DataFrame
+    first_barriers: pd.DataFrame
 
     @property
     def axes(self) -> list[str]:
@@ -84,6 +87,8 @@ def find(session: SparkSession, store: SweepStore) -> Findings:
             errors=ordered(errors(runs)),
             outliers=ordered(outliers(lasting, runs)),
             goals=goals(store.read(session, "goals")).toPandas(),
+            tasks=ordered(metrics.task_times(store.read(session, "tasks"), runs)),
+            first_barriers=ordered(metrics.first_barriers(lasting)),
         )
     finally:
         for frame in (figures, own, lasting, runs):

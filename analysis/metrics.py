@@ -171,6 +171,57 @@ def waits(lasting: DataFrame) -> DataFrame:
     )
 
 
+def first_barriers(lasting: DataFrame) -> DataFrame:
+    """Return per point how long completed barrier checkpoints took to the last first barrier.
+
+    Columns: the point, `n`, `low_ns`, `median_ns`, `high_ns` (quartiles).  That is the latency of a
+    barrier from its trigger to the task it reaches last, without alignment.
+    """
+    from pyspark.sql import functions as f
+
+    quartiles = f.array(f.lit(0.25), f.lit(0.5), f.lit(0.75))
+    found = f.percentile("start_delay_ns", quartiles).alias("q")
+    known = lasting.where(f.col("ended") & f.col("start_delay_ns").isNotNull())
+    return (
+        known.groupBy(*POINT)
+        .agg(f.count("*").alias("n"), found)
+        .select(
+            *POINT,
+            "n",
+            f.col("q")[0].alias("low_ns"),
+            f.col("q")[1].alias("median_ns"),
+            f.col("q")[2].alias("high_ns"),
+        )
+        .orderBy(*POINT)
+    )
+
+
+TASK_MEANS = (
+    "records_per_s",
+    "busy_ratio",
+    "backpressured_ratio",
+    "idle_ratio",
+    "input_queue_buffers_mean",
+    "output_queue_buffers_mean",
+)
+
+
+def task_times(tasks: DataFrame, runs: DataFrame) -> DataFrame:
+    """Return per point and task how its subtasks spent their time, and what waited around them.
+
+    Columns: the point, `task`, `subtasks` (of all runs), and the means of `TASK_MEANS` over them.
+    """
+    from pyspark.sql import functions as f
+
+    means = [f.round(f.avg(name), 9).alias(name) for name in TASK_MEANS]
+    return (
+        tasks.join(runs.select("run_key", *POINT), "run_key")
+        .groupBy(*POINT, "task")
+        .agg(f.count("*").alias("subtasks"), *means)
+        .orderBy(*POINT, "task")
+    )
+
+
 def per_run(lasting: DataFrame, runs: DataFrame, recoveries: DataFrame) -> DataFrame:
     """Return figures of single runs in tall form.
 

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 import pandas as pd
 
 from analysis.figures.barriers import (
+    against_back_pressure,
     alignment_heat_map,
     durations_over_time,
     in_flight_bytes,
@@ -28,6 +29,7 @@ from sim.rows import RunResult
 from sim.world import load_world, run_world
 
 CHECKPOINTS_DRAWN = 40
+POINTS_OF_A_LINE = 3
 LONG_RUN = 8  # a run this many times longer than its slowest checkpoint is drawn around that
 MEANS = (
     "ended_ns",
@@ -58,6 +60,7 @@ def pictures(findings: Findings) -> list[Picture]:
         *_theory(findings),
         *_finishing(findings),
         *_latency(findings),
+        *_back_pressure(findings),
         *_replications(findings),
         *_slowest_run(findings),
     ]
@@ -146,6 +149,52 @@ def _finishing(findings: Findings) -> Iterator[Picture]:
             "intervals where there are several.",
             svg=svg(time_to_finish(intervals, axis, others)),
         )
+
+
+def _back_pressure(findings: Findings) -> Iterator[Picture]:
+    """Draw checkpoints against back-pressure where a sweep has that vary between its points."""
+    if findings.tasks.empty or findings.latency.empty:
+        return
+    table = back_pressure(findings)
+    if table["backpressured_ratio"].round(2).nunique() >= POINTS_OF_A_LINE:
+        yield Picture(
+            title="Checkpoints against back-pressure",
+            caption="Each point of the sweep by the share of time that its most back-pressured "
+            "task stood for want of output buffers, with the quartiles of its completed "
+            "checkpoints: how long they took, and how long barriers were under way to the task "
+            "that they reached last.",
+            svg=svg(against_back_pressure(table)),
+        )
+
+
+def back_pressure(findings: Findings) -> pd.DataFrame:
+    """Return times of checkpoints with the back-pressure of their point, as the figure has them.
+
+    The mode is the swept parameter that ends in `checkpoint.mode`, if there is one.
+    """
+    point = ["scenario", "parameters"]
+    quartiles = {0.25: "low_ns", 0.5: "median_ns", 0.75: "high_ns"}
+    chosen = findings.latency[findings.latency["probability"].isin(quartiles)]
+    wide = chosen.pivot_table(
+        index=[*point, "completed"], columns="probability", values="completed_ns"
+    )
+    durations = wide.rename(columns=quartiles).reset_index().rename(columns={"completed": "n"})
+    ratios = findings.tasks.groupby(point, sort=False)["backpressured_ratio"].max().reset_index()
+    both = {
+        "duration, median and quartiles": durations,
+        "first barrier, median and quartiles": findings.first_barriers,
+    }
+    tables = [
+        ratios.merge(times, on=point).assign(quantity=name)
+        for name, times in both.items()
+        if not times.empty
+    ]
+    if not tables:
+        return pd.DataFrame({"backpressured_ratio": []})
+    axis = next((path for path in findings.axes if path.endswith("checkpoint.mode")), None)
+    table = pd.concat(tables, ignore_index=True)
+    values = [json.loads(text).get(axis) for text in table["parameters"]]
+    return table.assign(mode=["all points" if value is None else str(value) for value in values])
 
 
 def _replications(findings: Findings) -> Iterator[Picture]:

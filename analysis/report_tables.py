@@ -18,6 +18,7 @@ from analysis.findings import Findings
 Kind = Literal["text", "number", "command"]
 SHOWN_QUANTILES = (0.5, 0.95, 0.99)
 ROWS_MAX = 60
+FOLDED_ROWS = 12  # a longer table of tasks is opened by a click
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ def parts(findings: Findings) -> list[Part]:
     """Return the tables of one sweep, without those that would be empty."""
     every = (
         points_part(findings),
+        tasks_part(findings),
         outliers_part(findings),
         errors_part(findings),
         means_part(findings),
@@ -117,6 +119,41 @@ def points_part(findings: Findings) -> Part:
         "the unfinished ones as censored; a dash where too few completed to know.",
         columns=(Column("point", "text"), *(Column(name) for name in heads), *shown),
         rows=rows[:ROWS_MAX],
+    )
+
+
+def tasks_part(findings: Findings) -> Part:
+    """Return how the tasks of each point spent their time, and what waited around them."""
+    rows, said = [], ""
+    for row in records(findings.tasks):
+        point = label(findings, row)
+        ratios = (row["busy_ratio"], row["backpressured_ratio"], row["idle_ratio"])
+        queues = (row["input_queue_buffers_mean"], row["output_queue_buffers_mean"])
+        rows.append(
+            Row(
+                (
+                    "" if point == said else point,
+                    str(row["task"]),
+                    f"{row['subtasks']:,}",
+                    counted(row["records_per_s"]),
+                    *(f"{100 * ratio:.1f}" for ratio in ratios),
+                    *(f"{queue:.1f}" for queue in queues),
+                )
+            )
+        )
+        said = point
+    heads = ("subtasks", "records/s", "busy [%]", "back-pressured [%]", "idle [%]")
+    return Part(
+        title="Tasks",
+        says="How the subtasks of each task spent their time, and how many buffers waited before "
+        "and behind each, in the mean over subtasks and runs.",
+        columns=(
+            Column("point", "text"),
+            Column("task", "text"),
+            *(Column(name) for name in (*heads, "buffers before", "buffers behind")),
+        ),
+        rows=rows[:ROWS_MAX],
+        folded=len(rows) > FOLDED_ROWS,
     )
 
 

@@ -16,6 +16,7 @@ from analysis.figures.style import (
     ORANGE,
     PURPLE,
     VERMILION,
+    Unit,
     count_label,
     new_figure,
     size_unit,
@@ -25,6 +26,7 @@ from analysis.figures.style import (
 from analysis.figures.swept import scale_axis
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Part of a barrier checkpoint -> what it is, colour, pattern.
@@ -103,37 +105,40 @@ def alignment_heat_map(task_checkpoints: pd.DataFrame) -> Figure:
 
 
 @styled
-def duration_against_back_pressure(table: pd.DataFrame) -> Figure:
-    """Draw checkpoint duration against back-pressure, one line per mode of the barriers.
+def against_back_pressure(table: pd.DataFrame) -> Figure:
+    """Draw times of checkpoints against back-pressure, a panel per time, a line per mode.
 
-    table: columns `mode`, `backpressured_ratio`, `n`, `median_ns`, `low_ns`, `high_ns` (a band
-    around the median, such as the quartiles).
+    table: columns `quantity` (what the time is, in the order of the panels), `mode`,
+    `backpressured_ratio`, `n`, `median_ns`, `low_ns`, `high_ns` (a band around the median, such as
+    the quartiles).
     """
+    quantities = list(dict.fromkeys(table["quantity"]))
     figure = new_figure(3.6)
-    ax = figure.add_subplot()
-    unit = time_unit(table["high_ns"])
+    panels = figure.subplots(1, len(quantities), squeeze=False)[0]
+    for ax, quantity in zip(panels, quantities, strict=True):
+        rows = table[table["quantity"] == quantity]
+        unit = time_unit(rows["high_ns"])
+        _draw_modes(ax, rows, unit)
+        scale_axis(ax, rows["median_ns"].to_numpy() / unit.size, vertical=True)
+        ax.set_xlim(-3, 103)
+        ax.set_xlabel("time back-pressured [%]")
+        ax.set_ylabel(f"{quantity} [{unit.name}]")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower left", ncols=3)
+    return figure
+
+
+def _draw_modes(ax: Axes, table: pd.DataFrame, unit: Unit) -> None:
     modes = list(table.groupby("mode", sort=False))
     for (mode, group), color, dashes, marker in zip(modes, LINES, DASHES, MARKERS, strict=False):
-        rows = group.sort_values("backpressured_ratio")
+        rows = group.sort_values(["backpressured_ratio", "median_ns"])
         x = 100 * rows["backpressured_ratio"]
-        ax.fill_between(
-            x,
-            rows["low_ns"] / unit.size,
-            rows["high_ns"] / unit.size,
-            color=color,
-            alpha=0.18,
-            lw=0,
-        )
+        low, high = rows["low_ns"] / unit.size, rows["high_ns"] / unit.size
+        ax.fill_between(x, low, high, color=color, alpha=0.18, lw=0)
         ax.plot(
             x, rows["median_ns"] / unit.size, color=color, ls=dashes, marker=marker, ms=4,
             label=f"{mode} ({count_label(int(rows['n'].sum()))})",
         )  # fmt: skip
-    scale_axis(ax, table["median_ns"].to_numpy() / unit.size, vertical=True)
-    ax.set_xlim(0, 100)
-    ax.set_xlabel("share of time that the task is back-pressured [%]")
-    ax.set_ylabel(f"checkpoint duration, median and band [{unit.name}]")
-    figure.legend(loc="outside lower left", ncols=3)
-    return figure
 
 
 @styled

