@@ -47,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run once, print what came of it; a violation that is not expected is exit code 1."""
     subject = subject_of(arguments)
+    _check_store(arguments.store)
     try:
         result = subject.run(arguments.seed, arguments.ties, keep_trace=arguments.store is not None)
     except UserError:
@@ -77,13 +78,32 @@ def _blame(arguments: argparse.Namespace, subject: Subject, error: Exception) ->
     return EXIT_VIOLATED
 
 
+def _check_store(path: Path | None) -> None:
+    """Refuse a place for a store before the run, not after it.
+
+    Raises StoreFileError for a file that is no store or in use, UserError for a place without one.
+    """
+    if path is None:
+        return
+    from sim.store.real import RunStore
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        expected = "a file in a folder that is there or can be made"
+        raise UserError(
+            f"--store: found {str(path)!r} ({error.strerror}), expected {expected}"
+        ) from error
+    if path.exists():
+        RunStore(path).close()
+
+
 def _keep(path: Path | None, result: RunResult) -> list[str] | None:
     """Keep a run in a store file; return the partitions that were written."""
     if path is None:
         return None
     from sim.store.real import RunStore
 
-    path.parent.mkdir(parents=True, exist_ok=True)
     with RunStore(path) as store:
         return [str(key) for key in store.keep(result)]
 

@@ -1,14 +1,17 @@
 """`ckptsim run --store FILE` keeps a composed run where DuckDB can look into it."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from models.store import Area, TopicPartition
 from scenarios.catalogue import by_name
 from sim.cli.main import EXIT_FINE, EXIT_USER, main
-from sim.store.real import DuckMedium, inspect_store
+from sim.store.real import DuckMedium, RunStore, StoreFileError, inspect_store
 from sim.world import run_world
 
 
@@ -71,3 +74,88 @@ def test_a_file_that_is_no_store_is_the_users_error(
     assert main(["run", "pipeline_aligned", "--store", str(path)]) == EXIT_USER
     assert "notes.txt" in capsys.readouterr().err
     assert path.read_text(encoding="utf-8") == "not a store"
+
+
+@pytest.mark.parametrize("place", ["notes.txt/runs.duckdb", "notes.txt", "empty", "folder"])
+def test_a_place_that_will_not_do_is_refused_before_the_run(
+    place: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody waits for a run whose store cannot be written, and nothing that is there changes."""
+    (tmp_path / "notes.txt").write_text("not a store", encoding="utf-8")
+    (tmp_path / "empty").touch()
+    (tmp_path / "folder").mkdir()
+    monkeypatch.setattr("sim.cli.run.Subject.run", None)
+    assert main(["run", "pipeline", "--store", str(tmp_path / place)]) == EXIT_USER
+    error = capsys.readouterr().err
+    assert "expected a" in error
+    assert str(tmp_path / place) in error
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "folder", "notes.txt"]
+    assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "not a store"
+
+
+@pytest.mark.parametrize("schema", ["0", "2"])
+def test_a_store_of_another_format_is_left_alone(
+    schema: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An older or newer schema is named with what was expected; the file keeps its bytes."""
+    path = tmp_path / "runs.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE store_about (name VARCHAR, value VARCHAR)")
+        facts = [("schema", schema), ("duckdb", "9.9.9")]
+        connection.executemany("INSERT INTO store_about VALUES (?, ?)", facts)
+    before = path.read_bytes()
+    for words in (["run", "pipeline", "--store", str(path)], ["store", str(path)]):
+        assert main(words) == EXIT_USER
+        found = f"found schema '{schema}' (written with duckdb '9.9.9'), expected schema '1'"
+        assert found in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+def test_a_store_that_another_process_has_open_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A store has one writer: who comes second is told so, before the run and when looking."""
+    path = tmp_path / "runs.duckdb"
+    assert main(["run", "pipeline_aligned", "--store", str(path)]) == EXIT_FINE
+    capsys.readouterr()
+    script = (
+        "import sys; from sim.store.real import RunStore\n"
+        "store = RunStore(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdin is not None
+        assert other.stdout.readline() == "open\n"
+        for words in (["run", "pipeline_aligned", "--store", str(path)], ["store", str(path)]):
+            assert main(words) == EXIT_USER
+            assert "another process has this store open" in capsys.readouterr().err
+        other.stdin.close()
+    assert main(["store", str(path)]) == EXIT_FINE
+
+
+def test_a_run_is_kept_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails while a run is being kept leaves the store as it was before."""
+    path = tmp_path / "runs.duckdb"
+    first = run_world(by_name("pipeline_aligned"), seed=1, keep_trace=True)
+    second = run_world(by_name("pipeline"), seed=1, keep_trace=True)
+    with RunStore(path) as store:
+        store.keep(first)
+    before = inspect_store(path).partitions
+
+    def full_disk(*_: object) -> None:
+        raise StoreFileError("the disk is full")
+
+    monkeypatch.setattr("sim.store.real.duck.DuckFile.write_slots", full_disk)
+    for result in (first, second):
+        with RunStore(path) as store, pytest.raises(StoreFileError, match="full"):
+            store.keep(result)
+    assert inspect_store(path).partitions == before

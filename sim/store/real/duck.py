@@ -49,6 +49,9 @@ FROM (SELECT unnest(?::VARCHAR[]) AS name, unnest(?::BLOB[]) AS value)"""
 _DELETE_ROWS = f"""
 DELETE FROM store_rows WHERE area = ? AND {_PARTITION}
 AND name IN (SELECT unnest(?::VARCHAR[]))"""  # noqa: S608  (a constant of this module)
+_WIPE_ROWS = f"""
+DELETE FROM store_rows WHERE area = ? AND {_PARTITION}
+AND name NOT IN (SELECT unnest(?::VARCHAR[]))"""  # noqa: S608  (a constant of this module)
 _UPSERT_CHECKPOINTS = """
 INSERT OR REPLACE INTO store_checkpoints
 SELECT unnest(?::TINYINT[]), unnest(?::VARCHAR[]), unnest(?::INTEGER[]), unnest(?::BLOB[])"""
@@ -92,10 +95,15 @@ class DuckFile:
             self._connection.execute("ROLLBACK")
 
     def write_rows(self, write: RowsWrite) -> None:
-        """Wipe, delete and upsert rows of one partition, each as one statement."""
+        """Delete and upsert rows of one partition, each as one statement.
+
+        A wipe leaves rows that are written again in place: a key that is deleted and inserted in
+        one transaction would meet its own old entry in the primary key.
+        """
         place = [int(write.area), write.key.topic, write.key.partition]
         if write.wipe:
-            self._run(f"DELETE FROM store_rows WHERE area = ? AND {_PARTITION}", place)  # noqa: S608
+            names = [name for name, value in write.changes.items() if value is not None]
+            self._run(_WIPE_ROWS, [*place, names])
         gone = [name for name, value in write.changes.items() if value is None]
         if gone and not write.wipe:
             self._run(_DELETE_ROWS, [*place, gone])
@@ -229,6 +237,12 @@ def explained(path: Path, error: duckdb.Error) -> StoreFileError:
         return StoreLockedError(f"{path}: another process has this store open ({text})")
     if "version number" in lower:
         return StoreFormatError(f"{path}: written in another storage format ({text})")
+    if "not a valid duckdb database file" in lower:
+        empty = path.is_file() and not path.stat().st_size
+        found = "an empty file" if empty else "a file that is no DuckDB database"
+        return StoreFileError(f"{path}: found {found}, expected a store")
+    if isinstance(error, duckdb.IOException) and "is a directory" in lower:
+        return StoreFileError(f"{path}: found a directory, expected a store")
     if isinstance(error, duckdb.IOException) and "cannot open file" in lower:
         return StoreFileError(f"{path}: cannot be opened ({text})")
     return StoreDamagedError(f"{path}: {type(error).__name__}: {text}")

@@ -16,7 +16,7 @@ is there twice, and nothing has to be rolled back.  The store is for one process
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -31,12 +31,16 @@ from models.store import (
     Rows,
     RowsWrite,
     Slot,
+    SlotWrite,
     Step,
     TopicPartition,
     decode_state,
     encode_state,
 )
 from sim.store.real.media import DuckMedium
+
+# Rows by name and the checkpoint as bytes, None for none.
+Contents = tuple[Mapping[str, bytes], bytes | None]
 
 
 class EmbeddedStore:
@@ -128,6 +132,18 @@ class EmbeddedStore:
         slots = self._checkpoints.stage_delete(key)
         rows = RowsWrite(area=Area.DATA, key=key, changes={}, wipe=True)
         self._medium.commit(Step(rows=(rows,), slots=slots))
+
+    def replace(self, contents: Mapping[TopicPartition, Contents]) -> None:
+        """Replace rows and checkpoints of several partitions, all in one transaction."""
+        rows = tuple(
+            RowsWrite(area=Area.DATA, key=key, changes=dict(rows), wipe=True)
+            for key, (rows, _) in contents.items()
+        )
+        slots: list[SlotWrite] = []
+        for key, (_, blob) in contents.items():
+            staged = self._checkpoints.stage_delete(key) if blob is None else ()
+            slots += staged if blob is None else (self._checkpoints.stage(key, blob),)
+        self._medium.commit(Step(rows=rows, slots=tuple(slots)))
 
     def drop(self, topic: str) -> None:
         """Remove checkpoints, rows and registration of a topic in one transaction."""

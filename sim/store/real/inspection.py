@@ -46,7 +46,8 @@ def inspect_store(path: str | Path) -> StoreContents:
     """Read a store file, read-only; raises StoreFileError when there is none or it is unusable."""
     place = Path(path)
     if not place.is_file():
-        raise StoreFileError(f"{place}: found no such file, expected a store")
+        found = "a directory" if place.is_dir() else "no such file"
+        raise StoreFileError(f"{place}: found {found}, expected a store")
     file = DuckFile(place, read_only=True)
     try:
         counts = {key: rows for (area, key), rows in file.row_counts().items() if area is Area.DATA}
