@@ -105,3 +105,59 @@ def test_task_that_has_left_is_unknown_until_the_coordinator_knows() -> None:
     reasons = {row.reason for row in run(small(job)).checkpoints if row.status == "aborted"}
     assert "CHECKPOINT_DECLINED_TASK_CLOSING" in reasons
     assert "TASK_CHECKPOINT_FAILURE" not in reasons
+
+
+def chain_of(repeat: int, **changes: Any) -> dict[str, Any]:
+    """Return a source, an operator that stands so many times in a row, and a sink."""
+    job = pair()
+    job["vertices"].insert(1, {"name": "task", "service_ns": 0, "repeat": repeat} | changes)
+    job["edges"] = [
+        {"upstream": "source", "downstream": "task", "partitioner": "rebalance"},
+        {"upstream": "task", "downstream": "sink"},
+    ]
+    return job
+
+
+def test_repeated_operator_stands_in_a_row_under_numbered_names() -> None:
+    """Three in a row are joined by the partitioner of the edge to the first; one keeps its name."""
+    spelt = small(chain_of(3)).model.spelled_out()
+    assert [vertex.name for vertex in spelt.vertices] == [
+        *("source", "task1", "task2", "task3", "sink")
+    ]
+    assert [(e.upstream, e.downstream, e.partitioner.value) for e in spelt.edges] == [
+        ("source", "task1", "rebalance"),
+        ("task1", "task2", "rebalance"),
+        ("task2", "task3", "rebalance"),
+        ("task3", "sink", "keyed"),
+    ]
+    once = small(chain_of(1)).model
+    assert once.spelled_out() == once
+
+
+def test_only_operators_are_repeated_and_faults_name_what_stands_once() -> None:
+    """A repeated source, a fault of a repeated vertex and clashing names are refused."""
+    job = chain_of(2)
+    fault = {"kind": "crash_task", "vertex": "task", "at_ns": MS}
+    with pytest.raises(ScenarioError, match="stands 2 times"):
+        small(job, [fault])
+    job["vertices"][0]["repeat"] = 2
+    with pytest.raises(ScenarioError, match="but for an operator"):
+        small(job)
+    clash = chain_of(2)
+    clash["vertices"][2]["name"] = clash["edges"][1]["downstream"] = "task2"
+    with pytest.raises(ScenarioError, match="two vertices"):
+        small(clash)
+
+
+def test_single_subtask_cannot_have_finished_in_part() -> None:
+    """Partly finished are only vertices with several subtasks."""
+    with pytest.raises(ScenarioError, match="more than one subtask"):
+        small(chain_of(1, recorded="partial"))
+
+
+def test_checkpoints_that_fail_by_chance_delay_the_end_and_break_nothing() -> None:
+    """With nine of ten failing the job ends all the same, after some that failed when stored."""
+    result = run(small(pair(costs={"checkpoint_failure_ratio": 0.9})), seed=4)
+    failed = [row for row in result.checkpoints if row.status == "aborted"]
+    assert {row.reason for row in failed} == {"FINALIZE_CHECKPOINT_FAILURE"}
+    assert result.run.finishing_checkpoints == len(failed) + 1
