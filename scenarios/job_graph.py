@@ -171,6 +171,11 @@ def _row(vertex: Vertex) -> list[Vertex]:
     ]
 
 
+# Between two records of a source without a number of records; with none at all between them, and
+# none in the tasks behind it, an instant would never end.  Assumption: as for other intervals.
+SHORTEST_NS = 1_000
+
+
 def graph_problems(vertices: Sequence[Vertex], edges: Sequence[Edge]) -> list[Problem]:
     """Return what is wrong with a graph; the first kind of fault that is found hides others."""
     names = [vertex.name for vertex in vertices]
@@ -225,6 +230,10 @@ def _place_problems(
         found.append(Problem(f"{path}.repeat", str(vertex.repeat), "1, but for an operator"))
     if vertex.kind is VertexKind.SINK and outputs:
         found.append(Problem(f"{path}.kind", '"sink"', "no edge out of a sink"))
+    unbounded = vertex.kind is VertexKind.SOURCE and vertex.records is None
+    if unbounded and vertex.emit_interval_ns < SHORTEST_NS:
+        expected = "1 us or more, or a number of records: nothing else bounds a source"
+        found.append(Problem(f"{path}.emit_interval", f"{vertex.emit_interval_ns} ns", expected))
     if vertex.recorded is Recorded.PARTIAL and vertex.parallelism == 1:
         found.append(Problem(f"{path}.recorded", '"partial"', "more than one subtask for that"))
     if vertex.kind is not VertexKind.SOURCE:

@@ -30,6 +30,7 @@ class ChannelAccount:
         self._standing = False
         self._sent = 0
         self._priority_taken = -1
+        self._persisted = -1  # newest checkpoint for which input was persisted
         self._ends_ns: int | None = None  # when EndOfPartition may leave
         self._open: dict[int, int | None] = {}  # checkpoint -> its time-out while it is queued
         self.urgent: set[int] = set()
@@ -124,6 +125,14 @@ class ChannelAccount:
             self._violate("senders_are_resumed_once", "is resumed though nothing blocks it")
         self.blocked_by = None
         return stands
+
+    def input_persisted(self, checkpoint: int, elements: tuple[Element, ...]) -> None:
+        """Note records of the receiver's queue that go into a checkpoint: never an older one."""
+        if checkpoint < self._persisted:
+            says = f"persists input for checkpoint {checkpoint} after {self._persisted}"
+            self._violate("persisted_ids_increase", says)
+        self._persisted = max(self._persisted, checkpoint)
+        self.persisted(checkpoint, elements)
 
     def persisted(self, checkpoint: int, elements: tuple[Element, ...]) -> None:
         """Note records that go into a checkpoint: all were sent before its barrier."""

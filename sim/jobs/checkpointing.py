@@ -150,14 +150,18 @@ class TaskCheckpoints:
                     for channel, sequence in places:
                         task.inputs[channel].channel.prioritize(sequence)
                 case ev.InitializeInput(barrier):
+                    self.account.begun(barrier)
                     self.side.step(sub.CheckpointInitialized(barrier))
                 case ev.StartInput(gate, barrier):
+                    self.account.started(gate, barrier)
                     reason = self._start_input(gate, barrier)
                     if reason is not None:
+                        self.account.start_failed(gate + 1)
                         self.account.cancelled(barrier.checkpoint)
                         self._handle(ev.InputRefused(self._now, reason))
                         return
                 case ev.StopInput(gate, checkpoint):
+                    self.account.stopped(gate)
                     for link in self._links_of(gate):
                         link.channel.stop(checkpoint)
                 case ev.TriggerCheckpoint(barrier, start_delay_ns):

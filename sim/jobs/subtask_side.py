@@ -210,7 +210,7 @@ class SubtaskSide:
                 case PersistInput(channel, checkpoint, buffers):
                     link = task.inputs[channel]
                     elements = cast("tuple[Element, ...]", buffers)
-                    link.account.persisted(checkpoint, elements)
+                    link.account.input_persisted(checkpoint, elements)
                     kept = self.parts_of(checkpoint).input_state
                     self._keep(kept, link.spec.index, checkpoint, elements)
                 case ResumeSender(channel):

@@ -32,6 +32,8 @@ class TaskAccount:
         self._held: dict[int, int] = {}  # channel -> checkpoint whose barrier was taken there
         self._triggered: dict[int, bool] = {}  # checkpoint -> as an unaligned one
         self._aborted: dict[int, None] = {}
+        self._begun = -1  # newest checkpoint for which the channel state was begun
+        self._started: dict[int, int] = {}  # gate -> checkpoint whose input is being persisted
         self._ended = -1
         self._cancelled = -1
         self.passed_on = -1  # newest checkpoint whose barrier or cancellation was sent
@@ -83,6 +85,32 @@ class TaskAccount:
                 self._violate("time_out_ends_alignment", says)
 
     # --- what the task does ---
+
+    def begun(self, barrier: Barrier) -> None:
+        """Note that the channel state of a checkpoint is begun."""
+        self._begun = max(self._begun, barrier.checkpoint)
+
+    def started(self, gate: int, barrier: Barrier) -> None:
+        """Note that a gate starts to persist: begun before, not started already, not yet taken."""
+        number = barrier.checkpoint
+        if gate in self._started:
+            self._out_of_turn(f"starts gate {gate} for {number} after {self._started[gate]}")
+        if self._begun < number or number in self._triggered:
+            when = "after its trigger" if number in self._triggered else "before it is begun"
+            self._out_of_turn(f"starts gate {gate} for {number} {when}")
+        self._started[gate] = number
+
+    def start_failed(self, gates: int) -> None:
+        """Note that a gate could not start; the others may be started again without a stop."""
+        for gate in range(gates):
+            self._started.pop(gate, None)
+
+    def stopped(self, gate: int) -> None:
+        """Note that a gate stops to persist; more than once is allowed after a failed start."""
+        self._started.pop(gate, None)
+
+    def _out_of_turn(self, says: str) -> None:
+        self._violate("input_starts_and_stops_in_turn", says)
 
     def triggered(self, barrier: Barrier) -> None:
         """Note that the task takes part in a checkpoint: once, in rising order."""

@@ -16,7 +16,7 @@ from models.barriers.barrier import NetworkEvent
 from models.barriers.channel import Persister, PersisterStatus, _Placed
 from models.barriers.handler import SingleCheckpointHandler
 from models.barriers.interface import BarrierHandler
-from models.barriers.network import NetworkEffect, OutputStateKnown
+from models.barriers.network import NetworkEffect, OutputStateKnown, PersistInput
 from models.barriers.reason import FailureReason
 from models.coordinator import CheckpointCoordinator, CoordinatorParameters
 from models.coordinator import events as co
@@ -94,6 +94,17 @@ class SlowToOvertake(RemoteChannel):
         self._queue.append(placed)
 
 
+class PersistsForTheOlder(RemoteChannel):
+    """Persists for an older checkpoint behind a newer one."""
+
+    def start(self, checkpoint: int) -> FailureReason | None:
+        """Add nothing, but to the wrong checkpoint."""
+        refused = super().start(checkpoint)
+        self._outbox.append(PersistInput(self.index, checkpoint, ()))
+        self._outbox.append(PersistInput(self.index, checkpoint - 1, ()))
+        return refused
+
+
 class OneOutputStaysOpen(Subpartition):
     """Never says what the output's part of its first timeoutable checkpoint is."""
 
@@ -139,6 +150,15 @@ class ResumesTwice(_Changed):
         """Double the word to the senders."""
         del event
         return [effect, effect] if isinstance(effect, ev.ResumeChannels) else [effect]
+
+
+class NeverStops(_Changed):
+    """Does not tell its gates that a checkpoint is over."""
+
+    def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
+        """Leave the word to the gates out."""
+        del event
+        return [] if isinstance(effect, ev.StopInput) else [effect]
 
 
 class AbortsTwice(_Changed):

@@ -58,6 +58,14 @@ def test_only_a_source_ends_at_an_instant() -> None:
         small(job)
 
 
+def test_source_without_a_number_of_records_takes_its_time() -> None:
+    """With no time between two records an instant would never end."""
+    job = timed(25)
+    job["vertices"][0]["emit_interval_ns"] = 0
+    with pytest.raises(ScenarioError, match=r"emit_interval.*1 us or more"):
+        small(job)
+
+
 def test_stop_ends_an_endless_source() -> None:
     """An endless source ends by the stop at its instant, with all it has emitted committed."""
     job = pair(ending={"stop_at_ns": 20 * MS + MS // 2})

@@ -53,7 +53,7 @@ _REPEATS = chain(checkpointing={"mode": "at_least_once"})
 _CRASH = _at("sink", "crash_task", at_ns=25 * MS)
 
 BREAKERS: dict[str, tuple[Breaker, ...]] = {
-    "consistent_cut": (_twin("gate_local_lookup", "flink_18139_two_gates"),),
+    "consistent_cut": (_twin("late_barrier_counts", "flink_20645_late_barrier"),),
     "exactly_once_output": (
         _broken(small(chain()), _PROBE, world=worlds.loses_a_record),
         _broken(small(chain()), _PROBE, world=worlds.writes_twice),
@@ -179,6 +179,18 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
                 _at("right", "fail_snapshot", checkpoint=1),
             ),
             channel=br.PersistsBehindTheBarrier,
+        ),
+    ),
+    "persisted_ids_increase": (
+        _broken(
+            small(chain(checkpointing={"mode": "unaligned"}, service_ns=3 * MS)),
+            channel=br.PersistsForTheOlder,
+        ),
+    ),
+    "input_starts_and_stops_in_turn": (
+        _broken(
+            small(join(checkpointing={"mode": "unaligned", "interval_ns": 8 * MS})),
+            handler=br.handler(br.NeverStops),
         ),
     ),
     "output_state_is_settled": (

@@ -11,34 +11,18 @@ from hypothesis import strategies as st
 from scenarios import Scenario
 from scenarios.catalogue import by_name
 from scenarios.job_names import GOALS
-from scenarios.jobs import Mode, Protocol
 from sim.rows import RunResult
 from sim.world import run_world
+from tests.jobs.many import is_hazard
 from tests.jobs.plans import jobs, random_job
 
 TIES = ("structural", "random", "pct")
-# Too rare for random jobs, or of faults that these do not have; barrier scenarios reach them.
-RARE = {"cancelled_by_announcement_only", "channel_state_failed"}
 
 
 def broken(scenario: Scenario, result: RunResult) -> list[str]:
-    """Return what a run breaks, apart from what released Flink is known to leave open.
-
-    There a stop whose savepoint's notification is lost waits for ever; that hazard has a property
-    of its own.  Under the FLIP's rules a stop ends on any later completion.  The at-least-once
-    tracker fails a task whose channels end in an unlucky order: the job restarts, and its output is
-    judged all the same.
-    """
+    """Return what a run breaks, apart from the hazards of released Flink (`tests.jobs.many`)."""
     job: Any = scenario.model
-    known = {"stop_ends"} if job.ending.protocol is Protocol.FLINK else set()
-    if job.checkpointing.mode is Mode.AT_LEAST_ONCE:
-        known.add("tasks_fail_for_a_cause")
-        return [
-            v.says
-            for v in result.violations
-            if v.property not in known and "tasks_fail_for_a_cause" not in v.says
-        ]
-    return [v.says for v in result.violations if v.property not in known]
+    return [row.says for row in result.violations if not is_hazard(row, job.ending.protocol)]
 
 
 def play(seeds: Iterable[int]) -> Counter[str]:
@@ -79,7 +63,7 @@ def test_random_jobs_break_nothing_and_see_a_lot() -> None:
 def test_ten_thousand_random_jobs_break_nothing_and_see_everything() -> None:
     """Ten thousand jobs with fault plans and tie orders hold every property and reach all goals."""
     reached = play(range(10_000))
-    assert set(GOALS) - RARE - set(reached) == set()
+    assert set(GOALS) - set(reached) == set()
 
 
 @pytest.mark.parametrize("name", ["final_chain", "keyed_crash"])

@@ -53,7 +53,19 @@ NOT_SHOWN: dict[str, str] = {
     "another parallelism, which jobs do not do; the assignment of state has tests of its own.",
     "FLINK-36287, FLINK-37870": "They concern committables between writer and committer; a sink is "
     "one task here.",
-    "FLINK-38544": "Checkpoints during recovery, which released Flink declines.",
+    "FLINK-38544": "Checkpoints during recovery, which released Flink declines: scenario "
+    "`trigger_during_recovery`.",
+    "apache/iceberg 15846": "A committer outside Flink that takes what comes after its snapshot "
+    "call for the next checkpoint's; a sink here pre-commits what it has processed.",
+}
+
+# Numbers of the list of published defects that scenarios are asked for, and the twin of each.
+ZOO: dict[str, tuple[str, str]] = {
+    "Z3": ("FLINK-17994", "stop_resets_newer"),
+    "Z4": ("FLINK-20645", "late_barrier_counts"),
+    "Z5": ("FLINK-20654, FLINK-21104", "obsolete_place_kept"),
+    "Z6": ("FLINK-18139", "gate_local_lookup"),
+    "Z7": ("FLINK-21086", "end_of_partition_aborts"),
 }
 
 
@@ -121,6 +133,21 @@ def table(rows: list[Kill]) -> str:
         f"| `{row.twin}` | {TWINS[row.twin].says} | `{SCENARIO_OF[row.twin]}` | {row.first_seed} | "
         f"{row.seeds} | `{row.property}` |"
         for row in rows
+    ]
+    lines += [
+        "",
+        "## Published defects by number",
+        "",
+        "Z1, Z2 and Z8 to Z18 concern ends of tasks, rescaling, sinks, the ordering of states and",
+        "stores: [lifecycle.md](lifecycle.md), [faulty-twins.md](faulty-twins.md),",
+        "[checkpoint-store.md](checkpoint-store.md), [composed.md](composed.md).",
+        "",
+        "| number | issue | twin | scenario |",
+        "| --- | --- | --- | --- |",
+    ]
+    lines += [
+        f"| {number} | {issue} | `{twin}` | `{SCENARIO_OF[twin]}` |"
+        for number, (issue, twin) in ZOO.items()
     ]
     lines += ["", "## Issues that are not shown here", "", "| issue | why |", "| --- | --- |"]
     lines += [f"| {issue} | {why} |" for issue, why in NOT_SHOWN.items()]
