@@ -15,6 +15,7 @@ from sim.validate.rebuilt import rebuilt_summary
 # How the measured runs were made, for lines that do not say: completed checkpoints and warm-up.
 _CHECKPOINTS = 14
 _WARMUP = 2
+_WARMUP_BOUNDED = 1
 
 _LINE = (
     Field("run_id", "text", required=True),
@@ -188,23 +189,25 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 def _run(entry: Mapping[str, Any]) -> MeasuredRun:
     run_id = entry["run_id"]
-    jobs = tuple(_job(job) for job in entry.get("jobs") or ())
+    ends = [source.get("stops_after_ms") for source in entry["config"]["sources"]]
+    usual = _WARMUP if None in ends else _WARMUP_BOUNDED
+    jobs = tuple(_job(job, usual) for job in entry.get("jobs") or ())
     count = int(entry["config"].get("jobs_per_run") or 1)
     return MeasuredRun(
         run_id=run_id,
         cell_id=entry.get("cell_id") or run_id,
         family=entry.get("family") or "-",
         config=entry["config"],
-        jobs=jobs or (_job({}),) * count,
+        jobs=jobs or (_job({}, usual),) * count,
     )
 
 
-def _job(job: Mapping[str, Any]) -> MeasuredJob:
+def _job(job: Mapping[str, Any], usual_warmup: int) -> MeasuredJob:
     checkpoints = sorted(job.get("checkpoints") or (), key=lambda c: c["trigger_ms"])
     completed = [c for c in checkpoints if c["status"] == "COMPLETED"]
     finish = job.get("finish")
     ends = (finish or {}).get("source_end_of_data_ms") or {}
-    warmup = _warmup(completed)
+    warmup = _warmup(completed, usual_warmup)
     ran = job.get("ran_ms")
     running = int(job.get("running_ms") or 0)
     throughput = job.get("throughput")
@@ -224,8 +227,8 @@ def _job(job: Mapping[str, Any]) -> MeasuredJob:
     )
 
 
-def _warmup(completed: Sequence[Mapping[str, Any]]) -> int:
-    """Return how many of the completed checkpoints belong to the warm-up."""
+def _warmup(completed: Sequence[Mapping[str, Any]], usual: int) -> int:
+    """Return how many of the completed checkpoints belong to the warm-up, as usual if not told."""
     if any("warmup" in checkpoint for checkpoint in completed):
         return sum(1 for checkpoint in completed if checkpoint.get("warmup"))
-    return min(_WARMUP, max(0, len(completed) - 1)) if completed else _WARMUP
+    return min(usual, max(0, len(completed) - 1)) if completed else usual

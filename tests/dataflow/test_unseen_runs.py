@@ -96,6 +96,25 @@ def test_measured_summaries_can_be_rebuilt(tmp_path: Path) -> None:
             assert ours == pytest.approx(theirs, abs=0.51)
 
 
+def test_a_configuration_alone_is_enough(tmp_path: Path) -> None:
+    """Without anything measured every job of the run is predicted, behind the usual warm-up."""
+    run = json.loads(
+        next(
+            line
+            for line in FILE.read_text(encoding="utf-8").splitlines()
+            if json.loads(line)["run_id"] == "t4_a_p1_i1000_rho50#1"
+        )
+    )
+    path = tmp_path / "runs.jsonl"
+    path.write_text(json.dumps({"run_id": "bare", "config": run["config"]}), encoding="utf-8")
+    runs = read_runs([path])
+    assert [job.warmup for job in runs[0].jobs] == [1] * 5
+    (prediction,) = predict_all(runs, seeds=1, jobs=1)
+    assert len(prediction.jobs) == 5
+    assert all(set(job) > SUMMARY_KEYS for job in prediction.jobs)
+    assert all(3_000 < job["job_finished_ms"] < 4_200 for job in prediction.jobs)
+
+
 def broken(path: str, value: object) -> str:
     """Return a measured line with one field changed, or left out where the value is `...`."""
     run = json.loads(FILE.read_text(encoding="utf-8").splitlines()[0])
