@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,9 +16,10 @@ import pytest
 
 from models.store import Area, Slot
 from sim.store.real import real_medium
-from tests.store.writer import BATCH, KEY, NAMES, checkpoint_of, placement_of
+from tests.store.writer import BATCH, HOW, KEY, NAMES, checkpoint_of, placement_of
 
 ROOT = Path(__file__).parent.parent.parent
+KILLS = 40
 
 
 @dataclass(slots=True)
@@ -28,17 +32,24 @@ class Tally:
     acknowledged_lost: int = 0
 
 
-@pytest.mark.parametrize("how", ["colocated", "data_first", "checkpoint_first"])
-def test_a_few_kills(how: str, tmp_path: Path) -> None:
-    """Six kills per placement leave a store that keeps its promise."""
-    _check(how, _kill(how, tmp_path, kills=6))
+@pytest.fixture(scope="module")
+def writers() -> Iterator[subprocess.Popen[str]]:
+    """A process that forks writers."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.store.writer"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    ) as process:
+        yield process
+        process.communicate()
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("how", ["colocated", "data_first", "checkpoint_first"])
-def test_forty_kills(how: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", HOW)
+def test_forty_kills(how: str, tmp_path: Path, writers: subprocess.Popen[str]) -> None:
     """Forty kills per placement leave a store that keeps its promise; the unsafe order loses."""
-    tally = _kill(how, tmp_path, kills=40)
+    tally = _kill(writers, how, tmp_path)
     _check(how, tally)
     if how == "data_first":
         assert any(tally.data_ahead), "no kill fell between data and checkpoint"
@@ -47,6 +58,7 @@ def test_forty_kills(how: str, tmp_path: Path) -> None:
 
 
 def _check(how: str, tally: Tally) -> None:
+    assert len(tally.progress) == KILLS
     assert all(batches >= 1 for batches in tally.progress), "a writer wrote nothing"
     assert tally.acknowledged_lost == 0
     if how != "checkpoint_first":
@@ -56,40 +68,56 @@ def _check(how: str, tally: Tally) -> None:
     assert max((*tally.data_ahead, *tally.data_behind)) <= BATCH
 
 
-def _kill(how: str, folder: Path, *, kills: int) -> Tally:
+def _kill(writers: subprocess.Popen[str], how: str, folder: Path) -> Tally:
     tally, instants, position = Tally(), random.Random(7), -1  # the instants only need variety
-    for _ in range(kills):
-        acknowledged = _run_and_kill(how, folder, after_s=instants.uniform(0.01, 0.25))
-        medium = real_medium(placement_of(how), folder)
-        try:
-            claimed = checkpoint_of(medium.slot(Slot.CUSTOM, KEY))
-            rows = medium.rows(Area.DATA, KEY)
-        finally:
-            medium.close()
-        durable = max((int(value) for value in rows.values()), default=-1)
-        tally.progress.append((acknowledged - position) // BATCH)
-        tally.acknowledged_lost += claimed < acknowledged
-        tally.data_ahead.append(max(0, durable - claimed))
-        tally.data_behind.append(max(0, claimed - durable))
-        if how != "checkpoint_first":
-            assert rows == _implied(durable), "the rows are no prefix of the log"
-        position = claimed
+    for _ in range(KILLS):
+        after_s = instants.uniform(0.001, 0.06)
+        acknowledged = _run_and_kill(writers, f"{how} {position} {folder}", after_s=after_s)
+        position = _reopened(how, folder, tally, before=position, acknowledged=acknowledged)
     return tally
 
 
-def _run_and_kill(how: str, folder: Path, *, after_s: float) -> int:
-    """Start a writer, kill it so long after its first acknowledgement, return its last one."""
-    command = [sys.executable, "-m", "tests.store.writer", how, str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as child:
-        assert child.stdout is not None
-        first = child.stdout.readline()
-        timer = threading.Timer(after_s, child.kill)
-        timer.start()
-        rest = child.stdout.read()
-        timer.join()
-    lines = [line for line in (first + rest).splitlines(keepends=True) if line.endswith("\n")]
-    assert lines, "the writer died before its first acknowledgement"
-    return int(lines[-1])
+def _reopened(how: str, folder: Path, tally: Tally, *, before: int, acknowledged: int) -> int:
+    """Compare what a kill has left with what it claims; return the position that it claims."""
+    medium = real_medium(placement_of(how), folder)
+    try:
+        claimed = checkpoint_of(medium.slot(Slot.CUSTOM, KEY))
+        if how == "group":
+            claimed = acknowledged
+        rows = medium.rows(Area.DATA, KEY)
+    finally:
+        medium.close()
+    durable = max((int(value) for value in rows.values()), default=-1)
+    tally.progress.append((acknowledged - before) // BATCH)
+    tally.acknowledged_lost += claimed < acknowledged
+    tally.data_ahead.append(max(0, durable - claimed))
+    tally.data_behind.append(max(0, claimed - durable))
+    if how != "checkpoint_first":
+        assert rows == _implied(durable), "the rows are no prefix of the log"
+    return claimed
+
+
+def _run_and_kill(writers: subprocess.Popen[str], order: str, *, after_s: float) -> int:
+    """Let a writer work, kill it so long after its first acknowledgement, return its last one."""
+    assert writers.stdin is not None
+    assert writers.stdout is not None
+    print(order, file=writers.stdin, flush=True)
+    child, acknowledged = 0, None
+    timer: threading.Timer | None = None
+    for line in writers.stdout:
+        word, _, number = line.strip().rpartition(" ")
+        if word == "ended":
+            assert int(number) == -signal.SIGKILL, "the writer ended by itself"
+            break
+        if word == "child":
+            child = int(number)
+        else:
+            acknowledged = int(number)
+        if child and acknowledged is not None and timer is None:
+            timer = threading.Timer(after_s, os.kill, (child, signal.SIGKILL))
+            timer.start()
+    assert acknowledged is not None, "the writer died before its first acknowledgement"
+    return acknowledged
 
 
 def _implied(position: int) -> dict[str, bytes]:

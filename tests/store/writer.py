@@ -1,13 +1,17 @@
-"""A child process that writes batches and checkpoints until it is killed.
+"""Child processes that write batches and checkpoints until they are killed.
 
-Arguments: how ("colocated", "data_first", "checkpoint_first") and a folder.  After each durable
-checkpoint it prints the position that it acknowledges.  The log is implied: the record at position
-p puts name `k<p mod NAMES>` to the text of p.
+`python -m tests.store.writer` imports everything once and then reads lines `HOW COMMITTED FOLDER`.
+For each it forks a writer, says `child PID`, and when that is dead `ended CODE`.  A writer prints
+after each durable checkpoint the position that it acknowledges.  For a group the line is the
+commit, and whoever reads it keeps the offset.  The log is implied: the record at position p puts
+name `k<p mod NAMES>` to the text of p.
 """
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 from pathlib import Path
 
 from models.store import (
@@ -28,11 +32,13 @@ from sim.store.real import real_medium
 KEY = TopicPartition("s_v1", 0)
 NAMES = 5000
 BATCH = 200
-HOW = ("colocated", "data_first", "checkpoint_first")
+HOW = ("colocated", "data_first", "checkpoint_first", "group")
 
 
 def placement_of(how: str) -> Placement:
     """Return the placement of a way of writing."""
+    if how == "group":
+        return Placement.CONSUMER_GROUP_BLOB
     return Placement.COLOCATED if how == "colocated" else Placement.EXTERNAL
 
 
@@ -42,10 +48,13 @@ def checkpoint_of(stored: bytes | None) -> int:
     return -1 if state is None else state.position
 
 
-def main(how: str, folder: str) -> None:
-    """Write until somebody stops this process."""
+def write(how: str, folder: str, committed: int) -> None:
+    """Write until somebody kills this process.
+
+    how: one of HOW; committed: what the group has, where that is the placement.
+    """
     medium = real_medium(placement_of(how), Path(folder))
-    position = checkpoint_of(medium.slot(Slot.CUSTOM, KEY))
+    position = checkpoint_of(medium.slot(Slot.CUSTOM, KEY)) if how != "group" else committed
     while True:
         batch = range(position + 1, position + 1 + BATCH)
         changes = {f"k{each % NAMES}": str(each).encode() for each in batch}
@@ -57,11 +66,30 @@ def main(how: str, folder: str) -> None:
             "colocated": (Step(rows=rows, slots=slots),),
             "data_first": (Step(rows=rows), Step(slots=slots)),
             "checkpoint_first": (Step(slots=slots), Step(rows=rows)),
+            "group": (Step(rows=rows),),
         }
         for step in steps[how]:
             medium.commit(step)
         print(position, flush=True)
 
 
+def main() -> None:
+    """Fork a writer per line of the input, with all loaded that a first use loads."""
+    with tempfile.TemporaryDirectory() as folder:
+        for how in HOW:
+            medium = real_medium(placement_of(how), Path(folder, how))
+            row = RowsWrite(area=Area.DATA, key=KEY, changes={"k": b"v"})
+            medium.commit(Step(rows=(row,)))
+            medium.close()
+    for line in sys.stdin:
+        how, committed, folder = line.rstrip("\n").split(" ", 2)
+        child = os.fork()
+        if child == 0:
+            write(how, folder, int(committed))
+        print(f"child {child}", flush=True)
+        _, status = os.waitpid(child, 0)
+        print(f"ended {os.waitstatus_to_exitcode(status)}", flush=True)
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()
