@@ -12,7 +12,6 @@ OWN_PROPERTIES: dict[str, str] = {
         "what a sink's checkpoint in the store speaks of is durable there when an attempt begins"
     ),
     "reported_records_are_durable": "only records that are durable in the store are reported",
-    "no_checkpoint_goes_back": "a sink's checkpoint in the store never decreases",
     "exactly_once_output": "at the end the store has each record once",
     "exactly_once_state": "at the end the state of each stage has each record once",
 }

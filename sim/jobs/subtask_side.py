@@ -77,10 +77,11 @@ class SubtaskSide:
     def step(self, event: sub.SubtaskEvent) -> None:
         """Give the core an event and carry out what it decides."""
         before = self.pending_writes
-        self._carry_out(self.core.step(event))
+        effects = self.core.step(event)
+        if before and not self.core.running:  # noted first: an effect may be a step of its own
+            self.task.ending.account.settled()
+        self._carry_out(effects)
         if not self.core.running:
-            if before:
-                self.task.ending.account.settled()
             self.task.ending.writes_settled()
 
     def _carry_out(self, effects: Sequence[sub.SubtaskEffect]) -> None:  # noqa: C901, PLR0912

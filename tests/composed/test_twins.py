@@ -4,10 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from scenarios.catalogue import by_name
+from scenarios.catalogue import all_scenarios, by_name
+from scenarios.composed_names import OWN_PROPERTIES, PROPERTIES
 from scenarios.errors import UserError
 from sim.twins.composed import TWINS
 from sim.world import run_world
+from tests.jobs.test_properties import BREAKERS as JOB_BREAKERS
+from tests.sync.test_properties import BREAKERS as SYNC_BREAKERS
 
 SEEDS = 40
 
@@ -40,6 +43,21 @@ FOUND_BY: dict[str, tuple[str, str]] = {
 def test_no_twin_is_left_out() -> None:
     """Each twin has its scenario."""
     assert sorted(FOUND_BY) == sorted(TWINS)
+
+
+def test_every_property_of_its_own_can_fail() -> None:
+    """A twin or an anti-pattern of the library breaks each property that only a pipeline has."""
+    broken = {name for _, name in FOUND_BY.values()}
+    for scenario in all_scenarios():
+        if scenario.link == "composed":
+            broken |= set(scenario.violates)
+    assert set(OWN_PROPERTIES) - broken == set()
+
+
+def test_every_other_property_can_fail_in_its_own_link() -> None:
+    """What a pipeline has from a sync or a job is broken by something known there."""
+    others = set(PROPERTIES) - set(OWN_PROPERTIES)
+    assert others - set(SYNC_BREAKERS) - set(JOB_BREAKERS) == set()
 
 
 @pytest.mark.parametrize("twin", FOUND_BY)
