@@ -1,57 +1,33 @@
-"""The keyed exchange of buffers: both drivers, how it grows, and a bare loop beside it.
+"""The keyed exchange of buffers: three drivers, how it grows, and loops written by hand beside it.
 
 One job: p sources of 20 MB/s each, keyed to p operators, with credits and aligned barriers every 6
-simulated seconds.  Short stretches are measured and carried over to one simulated minute.
+simulated seconds.  The minute is really run by stretches; what callbacks would take is carried over
+from short runs.
 """
 
 from __future__ import annotations
 
-from heapq import heapify, heapreplace
+from math import log
 from time import process_time
+from unittest.mock import patch
 
-from scenarios.dataflow import (
-    CheckpointTable,
-    DataflowModel,
-    Engine,
-    InputTable,
-    NetworkTable,
-    OperatorTable,
-    Partitioner,
-    SourceTable,
-)
+from scenarios.dataflow import DataflowModel, Engine
 from sim.dataflow import DataflowWorld
-from sim.kernel import Environment
-from tests.bench.figures import Figure
+from sim.kernel import Environment, Trace
+from tests.bench.dataflow_models import (
+    RATE_PER_S,
+    RECORDS_PER_BUFFER,
+    bare_simpy,
+    exchange,
+    hand_loop,
+)
+from tests.bench.figures import Figure, interleaved, ratio
+from tests.bench.minute import minute
 
-SECOND = 1_000_000_000
-RATE_PER_S = 19_531.0  # 20 MB/s of 1 KiB records
-RECORDS_PER_BUFFER = 32
 BUFFERS_PER_MINUTE = round(RATE_PER_S * 60 / RECORDS_PER_BUFFER)
 FAST_R2 = 6.0
 MINUTE_128_S = 30.0
-
-
-def exchange(parallelism: int, seconds: float, engine: Engine = Engine.CALLBACKS) -> DataflowModel:
-    """Return the p x p exchange."""
-    return DataflowModel(
-        sources=(
-            SourceTable(
-                name="source", parallelism=parallelism, rate_per_s=RATE_PER_S * parallelism
-            ),
-        ),
-        operators=(
-            OperatorTable(
-                name="operator",
-                parallelism=parallelism,
-                inputs=(InputTable(upstream="source", partitioner=Partitioner.KEY_BY),),
-                service_ns=40_000,
-            ),
-        ),
-        network=NetworkTable(buffer_timeout_ns=0, jitter_ns=0),
-        checkpoint=CheckpointTable(interval_ns=6 * SECOND, first_trigger_ns=SECOND),
-        duration_ns=round(seconds * SECOND),
-        engine=engine,
-    )
+MEMORY_128_MB = 2048.0
 
 
 def per_buffer(model: DataflowModel) -> tuple[float, float]:
@@ -65,46 +41,84 @@ def per_buffer(model: DataflowModel) -> tuple[float, float]:
     return spent / buffers * 1e6, world.env.steps / buffers
 
 
-def bare_loop(tasks: int, steps: int) -> float:
-    """Return CPU microseconds per step of a hand-written loop over one entry per task."""
-    heap = [(index, index) for index in range(tasks)]
-    heapify(heap)
-    started = process_time()
-    for _ in range(steps):
-        time, index = heap[0]
-        heapreplace(heap, (time + 1_638_400 + index, index))
-    return (process_time() - started) / steps * 1e6
-
-
 def measure() -> list[Figure]:
-    """Measure the drivers against each other, against a bare loop, and the growth with p."""
+    """Measure the drivers against each other, against loops by hand, and the growth with p."""
+    return [*_drivers(), *_minutes(), _trace()]
+
+
+def _drivers() -> list[Figure]:
     fast, entries = per_buffer(exchange(64, 2.0))
     slow, _ = per_buffer(exchange(64, 0.25, Engine.PROCESSES))
-    bare = bare_loop(128, 200_000) * entries
-    figures = [
+    return [
         Figure(
-            name="record by record / stretches, 64 x 64",
+            name="record by record / callbacks, 64 x 64",
             value=slow / fast,
             at_least=FAST_R2,
             says="reference driver (SimPy processes) against callbacks, CPU per buffer, credits on",
         ),
         Figure(
-            name="exchange / bare heap loop, 64 x 64",
-            value=fast / bare,
-            says=f"model and kernel against heapreplace alone, {entries:.1f} entries per buffer",
+            name="entry by callbacks / event of bare SimPy",
+            value=fast / entries / bare_simpy(128, 200_000),
+            says=f"CPU per calendar entry ({entries:.1f} per buffer) against processes that wait",
+        ),
+        Figure(
+            name="buffer by callbacks / hand-written heapq loop",
+            value=fast / hand_loop(64, 2.0),
+            says="the loop has credits and the steps of a buffer, but neither records, floating "
+            "buffers, pools, checkpoints nor a trace",
         ),
     ]
-    for parallelism, seconds in ((16, 6.0), (32, 4.0), (64, 3.0), (128, 2.0)):
+
+
+def _minutes() -> list[Figure]:
+    figures, costs = [], {}
+    for parallelism, seconds in ((16, 6.0), (32, 3.0), (64, 2.0), (128, 1.5)):
         cost, _ = per_buffer(exchange(parallelism, seconds))
-        minute = cost * 1e-6 * BUFFERS_PER_MINUTE * parallelism
+        by_callbacks = cost * 1e-6 * BUFFERS_PER_MINUTE * parallelism
+        found = minute(parallelism)
+        costs[parallelism] = found["cpu_s"]
+        largest = parallelism == 128
         figures.append(
             Figure(
                 name=f"one simulated minute, {parallelism} x {parallelism}",
-                value=minute,
+                value=found["cpu_s"],
                 unit="s",
-                at_most=MINUTE_128_S if parallelism == 128 else None,
-                says=f"{BUFFERS_PER_MINUTE * parallelism} buffers at {cost:.1f} us each, aligned "
-                "barriers every 6 s",
+                at_most=MINUTE_128_S if largest else None,
+                says=f"{BUFFERS_PER_MINUTE * parallelism} buffers, CPU, {found['covered_s']:.1f} s "
+                f"of them in stretches; by callbacks {by_callbacks:.0f} s, carried over",
             )
         )
+        if largest:
+            figures.append(
+                Figure(
+                    name="memory of it",
+                    value=found["memory_mb"],
+                    unit="MB",
+                    at_most=MEMORY_128_MB,
+                    says="largest resident set of a process that does nothing else",
+                )
+            )
+    figures.append(
+        Figure(
+            name="growth of the minute with p, exponent",
+            value=log(costs[128] / costs[32]) / log(4),
+            says="from 32 to 128; the number of buffers grows with 1, of channels with 2",
+        )
+    )
     return figures
+
+
+def _trace() -> Figure:
+    def traced() -> None:
+        DataflowWorld(Environment(1), exchange(32, 2.0)).run()
+
+    def untraced() -> None:
+        with patch.object(Trace, "record", lambda *_: None):
+            traced()
+
+    seconds = interleaved({"traced": traced, "untraced": untraced}, rounds=3)
+    return Figure(
+        name="with trace / without, 32 x 32",
+        value=ratio(seconds["traced"], seconds["untraced"]),
+        says="2 simulated seconds with one checkpoint, by callbacks",
+    )

@@ -13,7 +13,7 @@ from sim.dataflow import DataflowWorld
 from sim.dataflow.channels import RemoteChannel
 from sim.dataflow.stretch import Stretches
 from sim.kernel import Environment
-from tests.bench.dataflow import exchange
+from tests.bench.dataflow_models import exchange
 from tests.dataflow.strategies import plain_jobs
 
 
