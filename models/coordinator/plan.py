@@ -45,6 +45,18 @@ class Edge:
     senders: tuple[tuple[int, ...], ...] | None = None
 
 
+def pointwise_senders(receiver: int, upstream: int, downstream: int) -> range:
+    """Return the upstream subtasks that a downstream subtask of a pointwise edge reads, evenly.
+
+    upstream, downstream: how many subtasks each side has.
+    Source: Apache Flink 1.20.3, VertexInputInfoComputationUtils.
+    """
+    first = receiver * upstream // downstream
+    if upstream < downstream:
+        return range(first, first + 1)
+    return range(first, (receiver + 1) * upstream // downstream)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vertex:
     """One vertex of the job as the coordinator has it on record.

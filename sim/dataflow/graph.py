@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from models.coordinator.debloater import DebloatParameters
-from models.coordinator.plan import Edge, Pattern
+from models.coordinator.plan import Edge, Pattern, pointwise_senders
 from scenarios.dataflow import Engine, InputTable, OperatorTable, Partitioner, SourceTable
 from sim.dataflow.gate import Gate
 from sim.dataflow.outlet import Outlet
@@ -108,7 +108,8 @@ class Graph:
         ups, downs = self.by_name[edge.upstream], self.by_name[name]
         pointwise = edge.partitioner in _POINTWISE
         pattern = Pattern.POINTWISE if pointwise else Pattern.ALL_TO_ALL
-        senders = tuple(tuple(_senders(d, len(ups), len(downs))) for d in range(len(downs)))
+        receivers = range(len(downs))
+        senders = tuple(tuple(pointwise_senders(d, len(ups), len(downs))) for d in receivers)
         self.edges.append(Edge(edge.upstream, name, pattern, senders if pointwise else None))
         debloat = None
         if network.debloat:
@@ -206,15 +207,4 @@ def _targets(partitioner: Partitioner, subtask: int, ups: int, downs: int) -> li
     """Return the receivers that a sender is joined to."""
     if partitioner not in _POINTWISE:
         return list(range(downs))
-    return [down for down in range(downs) if subtask in _senders(down, ups, downs)]
-
-
-def _senders(receiver: int, ups: int, downs: int) -> range:
-    """Return the senders that a receiver of a pointwise edge is joined to, evenly.
-
-    Source: Apache Flink 1.20.3, VertexInputInfoComputationUtils.
-    """
-    if ups >= downs:
-        return range(receiver * ups // downs, (receiver + 1) * ups // downs)
-    sender = receiver * ups // downs
-    return range(sender, sender + 1)
+    return [down for down in range(downs) if subtask in pointwise_senders(down, ups, downs)]

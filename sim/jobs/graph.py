@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from models.coordinator.plan import Edge as PlanEdge
-from models.coordinator.plan import Pattern
+from models.coordinator.plan import Pattern, pointwise_senders
 from scenarios.jobs import ALWAYS_ALIGNED, POINTWISE, Job, Partitioner, Vertex, VertexKind
 
 
@@ -169,15 +169,8 @@ class Graph:
 
 
 def _targets(partitioner: Partitioner, up: Vertex, down: Vertex, sender: int) -> list[int]:
-    """Return the subtasks that a sender is connected to.
-
-    Source: Apache Flink 1.20.3, EdgeManagerBuildUtil: a pointwise edge gives each subtask of the
-    larger side one partner, evenly.
-    """
+    """Return the subtasks that a sender is connected to."""
+    ups, downs = up.parallelism, down.parallelism
     if partitioner not in POINTWISE:
-        return list(range(down.parallelism))
-    if down.parallelism >= up.parallelism:
-        low = -(-sender * down.parallelism // up.parallelism)
-        high = -(-(sender + 1) * down.parallelism // up.parallelism)
-        return list(range(low, high))
-    return [sender * down.parallelism // up.parallelism]
+        return list(range(downs))
+    return [r for r in range(downs) if sender in pointwise_senders(r, ups, downs)]

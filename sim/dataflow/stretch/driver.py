@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 # Entries that the callback driver carries out between two attempts, and how many it must be
 # spared, per lane, for a stretch to be worth its overhead.  Speed only.
 _STEPS = 2_000
-_SPARED_PER_LANE = 1.0
+_SPARED_PER_LANE = 5.0
 
 _UNTOUCHING = frozenset(
     {

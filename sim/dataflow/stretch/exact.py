@@ -13,221 +13,231 @@ from sim.dataflow.stretch.fast import Span
 from sim.dataflow.stretch.inlet import ARRIVAL, CREDIT, MAIL, NEVER, RESUME, Mode
 
 if TYPE_CHECKING:
-    from sim.dataflow.stretch.inlet import Inlet
+    from sim.dataflow.stretch.inlet import Entry, Inlet
 
 # How many openings are worked out at a time: speed only.
 _SPAN_MIN = 512
 _SPAN_MAX = 8192
 
-_IDLE, _WAKING, _READING, _LAST, _PAUSED = Mode
+_IDLE, _WAKING, _READING, _LAST, _ = Mode
 
 
-def advance(inlet: Inlet, until: int, *, to_rest: bool) -> bool:  # noqa: C901, PLR0912, PLR0915 - one loop over one calendar, inlined because it is the hot one
+def advance(inlet: Inlet, until: int, *, to_rest: bool) -> bool:
     """Carry out what happens before `until`.
 
     With `to_rest` it stops early, and returns True, at an instant at which the inlet is at rest:
     the thread is idle, every receiver's buffer is where it was at the beginning of the run, no
     credit is on its way and nothing waits for one.  Then only the wires hold data.
     """
-    heap, ready, lenders = inlet.heap, inlet.ready, inlet.lenders
-    polled, arrived, sent, opened = inlet.polled, inlet.arrived, inlet.sent, inlet.opened
-    credit, clear, armed, starved = inlet.credit, inlet.clear_ns, inlet.armed, inlet.starved
-    own, lent, required = inlet.own_free, inlet.lent_free, inlet.required
-    waiting, listed, announced = inlet.waiting, inlet.listed, inlet.announced
-    records, is_lent, ranks = inlet.record_list(), inlet.lent, inlet.ranks
+    heap = inlet.heap
     open_times, open_lanes = inlet.opening_lists()
-    latency, send, wake, step = inlet.latency_ns, inlet.send_ns, inlet.wake_ns, inlet.step_ns
-    touched, polls = inlet.touched, inlet.polls
-    place, mode, at, coming = inlet.next_open, inlet.mode, inlet.at, inlet.coming
-    hand, hand_lane, hand_end = inlet.hand, inlet.hand_lane, inlet.hand_end
-    gate_free, inside, stalled, seq = inlet.gate_free, inlet.inside, inlet.stalled, inlet.seq
-    resting = False
-
-    def pump(lane: int, now: int, *, late: bool) -> None:
-        nonlocal seq, stalled
-        while True:
-            count = opened[lane] - sent[lane]
-            if now < clear[lane]:
-                if not armed[lane] and count >= 2:
-                    armed[lane] = True
-                    seq += 1
-                    heappush(heap, (clear[lane], CREDIT, ranks[lane], seq, lane, 0))
-                return
-            if not credit[lane]:
-                starved[lane] = starved[lane] or count > 0
-                return
-            if count < 2:
-                return
-            sent[lane] += 1
-            touched[lane] = True
-            credit[lane] -= 1
-            clear[lane] = now + send
-            seq += 1
-            heappush(heap, (now + latency, ARRIVAL, ranks[lane], seq, lane, count - 2))
-            if late:
-                inlet.holdings.append((now, CREDIT, lane, -1))
-                stalled -= count == 2
-
-    def give_credit(lane: int, now: int, count: int) -> None:
-        nonlocal seq, coming
-        seq += 1
-        coming += 1
-        heappush(heap, (now + latency, CREDIT, ranks[lane], seq, lane, count))
-
-    def return_lent(now: int) -> None:
-        nonlocal gate_free
-        while lenders:
-            lane = lenders.popleft()
-            waiting[lane] = False
-            free = own[lane] + lent[lane]
-            if free >= required[lane]:
-                continue
-            lent[lane] += 1
-            if free + 1 < required[lane]:
-                lenders.append(lane)
-                waiting[lane] = True
-            give_credit(lane, now, 1)
-            return
-        gate_free += 1
-
-    def recycle(number: int, lane: int, now: int) -> None:
-        if is_lent[number]:
-            return_lent(now)
-            return
-        own[lane] += 1
-        if lent[lane] and own[lane] + lent[lane] > required[lane]:
-            lent[lane] -= 1
-            return_lent(now)
-        else:
-            give_credit(lane, now, 1)
-
-    def rests() -> bool:
-        return (
-            not stalled
-            and not lenders
-            and gate_free == inlet.floating_total
-            and not any(e[1] == CREDIT or (e[1] == ARRIVAL and e[5]) for e in heap)
-        )
-
+    records = inlet.record_list()
     while True:
-        opening = open_times[place]
+        opening, at = open_times[inlet.next_open], inlet.at
         now = heap[0][0] if heap else NEVER
+        if min(now, opening, at) >= until:
+            inlet.now = until
+            return False
         if now <= at and now <= opening:
-            if now >= until:
-                break
-            _, kind, _, _, lane, argument = heappop(heap)
-            if kind == ARRIVAL:
-                number = arrived[lane]
-                arrived[lane] = number + 1
-                touched[lane] = True
-                inside += 1
-                if lent[lane]:
-                    lent[lane] -= 1
-                    is_lent[number] = 1
-                else:
-                    own[lane] -= 1
-                announced[lane] = argument
-                required[lane] = want = argument + inlet.exclusive
-                free = own[lane] + lent[lane]
-                if free < want and not waiting[lane]:
-                    granted = min(want - free, gate_free)
-                    gate_free -= granted
-                    lent[lane] += granted
-                    if free + granted < want:
-                        lenders.append(lane)
-                        waiting[lane] = True
-                    if granted:
-                        give_credit(lane, now, granted)
-                if not listed[lane]:
-                    listed[lane] = True
-                    ready.append(lane)
-                    if mode == _IDLE:
-                        mode, at = _WAKING, now + wake
-                        inlet.wake_at.append(now)
+            entry = heappop(heap)
+            if not _happen(inlet, entry):
+                if to_rest and entry[1] == CREDIT and _rests(inlet):
+                    inlet.now = now
+                    return True
                 continue
-            if kind == CREDIT:
-                if argument:
-                    credit[lane] += argument
-                    coming -= 1
-                else:
-                    armed[lane] = False
-                pump(lane, now, late=True)
-                if to_rest and mode == _IDLE and not coming and rests():
-                    resting = True
-                    break
-                continue
-            if kind == MAIL:
-                if mode == _IDLE:
-                    mode, at = _WAKING, now + wake
-                    inlet.wake_at.append(now)
-                continue
-            if kind != RESUME:
-                inlet.samples.append((now, inside, _behind(opened, sent)))
-                continue
-            mode = _LAST
         elif at <= opening:
-            if at >= until:
-                break
             now = at
-            if mode == _READING:
-                recycle(hand, hand_lane, now)
-                mode, at = _LAST, hand_end
+            if inlet.mode is _READING:
+                _recycle(inlet, inlet.hand, inlet.hand_lane, now)
+                inlet.mode, inlet.at = _LAST, inlet.hand_end
                 continue
         else:
-            if opening >= until:
-                break
-            lane = open_lanes[place]
-            place += 1
-            before = opened[lane] - sent[lane]
-            opened[lane] += 1
-            touched[lane] = True
-            if before == 1:
-                pump(lane, opening, late=False)
-                stalled += opened[lane] - sent[lane] == 2
-            held = opened[lane] - sent[lane]
-            if held > before:
-                inlet.holdings.append((opening, RESUME, lane, 1))
-                if held >= inlet.most_held:
-                    inlet.full_ns = min(inlet.full_ns, opening)
+            _open(inlet, opening, open_lanes[inlet.next_open])
             continue
-        # The thread takes the next buffer at `now`, or goes to sleep.
-        while ready:
-            lane = ready.popleft()
-            number = polled[lane]
-            polled[lane] = number + 1
-            inside -= 1
-            if arrived[lane] > number + 1:
-                ready.append(lane)
-            else:
-                listed[lane] = False
-            length = records[number]
-            polls.append((now, number))
-            if length > 1:
-                mode, hand, hand_lane = _READING, number, lane
-                hand_end = now + length * step
-                at = hand_end - step
-                break
-            recycle(number, lane, now)
-            if length:
-                mode, hand, hand_lane = _LAST, number, lane
-                at = hand_end = now + step
-                break
+        if not _take_next(inlet, records, now) and to_rest and _rests(inlet):
+            inlet.now = now
+            return True
+
+
+def _happen(inlet: Inlet, entry: Entry) -> bool:
+    """Carry an entry out; True when the thread turns to its next buffer with it."""
+    now, kind, _, _, lane, argument = entry
+    if kind == ARRIVAL:
+        _arrive(inlet, lane, now, argument)
+    elif kind == CREDIT:
+        if argument:
+            inlet.credit[lane] += argument
+            inlet.coming -= 1
         else:
-            mode, at = _IDLE, NEVER
-            inlet.idle_from.append(now)
-            if to_rest and not coming and rests():
-                resting = True
-                break
+            inlet.armed[lane] = False
+        _pump(inlet, lane, now, late=True)
+    elif kind == MAIL:
+        _wake(inlet, now)
+    elif kind == RESUME:
+        return True
+    else:
+        behind = [o - s for o, s in zip(inlet.opened, inlet.sent, strict=True)]
+        inlet.samples.append((now, inlet.inside, behind))
+    return False
 
-    inlet.now = now if resting else until
-    inlet.next_open, inlet.mode, inlet.at, inlet.coming = place, Mode(mode), at, coming
-    inlet.hand, inlet.hand_lane, inlet.hand_end = hand, hand_lane, hand_end
-    inlet.gate_free, inlet.inside, inlet.stalled, inlet.seq = gate_free, inside, stalled, seq
-    return resting
+
+def _wake(inlet: Inlet, now: int) -> None:
+    if inlet.mode is _IDLE:
+        inlet.mode, inlet.at = _WAKING, now + inlet.wake_ns
+        inlet.wake_at.append(now)
 
 
-def _behind(opened: list[int], sent: list[int]) -> list[int]:
-    return [o - s for o, s in zip(opened, sent, strict=True)]
+def _arrive(inlet: Inlet, lane: int, now: int, backlog: int) -> None:
+    number = inlet.arrived[lane]
+    inlet.arrived[lane] = number + 1
+    inlet.touched[lane] = True
+    inlet.inside += 1
+    own, lent = inlet.own_free, inlet.lent_free
+    if lent[lane]:
+        lent[lane] -= 1
+        inlet.lent[number] = 1
+    else:
+        own[lane] -= 1
+    inlet.announced[lane] = backlog
+    inlet.required[lane] = want = backlog + inlet.exclusive
+    free = own[lane] + lent[lane]
+    if free < want and not inlet.waiting[lane]:
+        granted = min(want - free, inlet.gate_free)
+        inlet.gate_free -= granted
+        lent[lane] += granted
+        if free + granted < want:
+            inlet.lenders.append(lane)
+            inlet.waiting[lane] = True
+        if granted:
+            _give_credit(inlet, lane, now, granted)
+    if not inlet.listed[lane]:
+        inlet.listed[lane] = True
+        inlet.ready.append(lane)
+        _wake(inlet, now)
+
+
+def _open(inlet: Inlet, now: int, lane: int) -> None:
+    """Open a buffer at the sender, which lets the one before it leave."""
+    opened, sent = inlet.opened, inlet.sent
+    inlet.next_open += 1
+    before = opened[lane] - sent[lane]
+    opened[lane] += 1
+    inlet.touched[lane] = True
+    if before == 1:
+        _pump(inlet, lane, now, late=False)
+        inlet.stalled += opened[lane] - sent[lane] == 2
+    held = opened[lane] - sent[lane]
+    if held > before:
+        inlet.holdings.append((now, RESUME, lane, 1))
+        if held >= inlet.most_held:
+            inlet.full_ns = min(inlet.full_ns, now)
+
+
+def _pump(inlet: Inlet, lane: int, now: int, *, late: bool) -> None:
+    """Send what can be sent; `late` when it did not leave as the next one was opened."""
+    opened, sent, credit, clear = inlet.opened, inlet.sent, inlet.credit, inlet.clear_ns
+    while True:
+        count = opened[lane] - sent[lane]
+        if now < clear[lane]:
+            if not inlet.armed[lane] and count >= 2:
+                inlet.armed[lane] = True
+                _push(inlet, clear[lane], CREDIT, lane, 0)
+            return
+        if not credit[lane]:
+            inlet.starved[lane] = inlet.starved[lane] or count > 0
+            return
+        if count < 2:
+            return
+        sent[lane] += 1
+        inlet.touched[lane] = True
+        credit[lane] -= 1
+        clear[lane] = now + inlet.send_ns
+        _push(inlet, now + inlet.latency_ns, ARRIVAL, lane, count - 2)
+        if late:
+            inlet.holdings.append((now, CREDIT, lane, -1))
+            inlet.stalled -= count == 2
+
+
+def _push(inlet: Inlet, time: int, kind: int, lane: int, argument: int) -> None:
+    inlet.seq += 1
+    heappush(inlet.heap, (time, kind, inlet.ranks[lane], inlet.seq, lane, argument))
+
+
+def _give_credit(inlet: Inlet, lane: int, now: int, count: int) -> None:
+    inlet.coming += 1
+    _push(inlet, now + inlet.latency_ns, CREDIT, lane, count)
+
+
+def _recycle(inlet: Inlet, number: int, lane: int, now: int) -> None:
+    """Free a receiver's buffer."""
+    if inlet.lent[number]:
+        _return_lent(inlet, now)
+        return
+    own, lent = inlet.own_free, inlet.lent_free
+    own[lane] += 1
+    if lent[lane] and own[lane] + lent[lane] > inlet.required[lane]:
+        lent[lane] -= 1
+        _return_lent(inlet, now)
+    else:
+        _give_credit(inlet, lane, now, 1)
+
+
+def _return_lent(inlet: Inlet, now: int) -> None:
+    """Lend a floating buffer on to the first channel that still wants one."""
+    own, lent, required = inlet.own_free, inlet.lent_free, inlet.required
+    while inlet.lenders:
+        lane = inlet.lenders.popleft()
+        inlet.waiting[lane] = False
+        free = own[lane] + lent[lane]
+        if free >= required[lane]:
+            continue
+        lent[lane] += 1
+        if free + 1 < required[lane]:
+            inlet.lenders.append(lane)
+            inlet.waiting[lane] = True
+        _give_credit(inlet, lane, now, 1)
+        return
+    inlet.gate_free += 1
+
+
+def _take_next(inlet: Inlet, records: list[int], now: int) -> bool:
+    """Have the thread take its next buffer; False when there is none, and it goes to sleep."""
+    ready, polled = inlet.ready, inlet.polled
+    while ready:
+        lane = ready.popleft()
+        number = polled[lane]
+        polled[lane] = number + 1
+        inlet.inside -= 1
+        if inlet.arrived[lane] > number + 1:
+            ready.append(lane)
+        else:
+            inlet.listed[lane] = False
+        length = records[number]
+        inlet.polls.append((now, number))
+        if length > 1:
+            inlet.mode, inlet.hand, inlet.hand_lane = _READING, number, lane
+            inlet.hand_end = now + length * inlet.step_ns
+            inlet.at = inlet.hand_end - inlet.step_ns
+            return True
+        _recycle(inlet, number, lane, now)
+        if length:
+            inlet.mode, inlet.hand, inlet.hand_lane = _LAST, number, lane
+            inlet.at = inlet.hand_end = now + inlet.step_ns
+            return True
+    inlet.mode, inlet.at = _IDLE, NEVER
+    inlet.idle_from.append(now)
+    return False
+
+
+def _rests(inlet: Inlet) -> bool:
+    return (
+        inlet.mode is _IDLE
+        and not inlet.coming
+        and not inlet.stalled
+        and not inlet.lenders
+        and inlet.gate_free == inlet.floating_total
+        and not any(e[1] == CREDIT or (e[1] == ARRIVAL and e[5]) for e in inlet.heap)
+    )
 
 
 def run(inlet: Inlet, until: int) -> None:
