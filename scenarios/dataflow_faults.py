@@ -9,38 +9,32 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from scenarios.errors import Problem
-from scenarios.fields import REQUIRED, count, duration_ns
 from scenarios.job_faults import (
-    AtSubtask,
+    AtCheckpoint,
     DelayAcknowledgement,
     DelayNotification,
     DelayTrigger,
     FailChannelState,
     FailSnapshot,
     JobModel,
+    LateAtCheckpoint,
     LoseNotification,
     StallTask,
 )
 
-_PLAN = "assumption: part of the fault plan"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoseTrigger(AtSubtask):
+class LoseTrigger(AtCheckpoint):
     """The trigger of a checkpoint never reaches a subtask."""
 
-    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefuseTrigger(AtSubtask):
+class RefuseTrigger(AtCheckpoint):
     """A source subtask is not ready for the trigger of a checkpoint and declines it."""
-
-    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
 
     def problems_in(self, model: JobModel) -> list[Problem]:
         """Return what does not fit the job."""
-        found = AtSubtask.problems_in(self, model)
+        found = AtCheckpoint.problems_in(self, model)
         sources = [source.name for source in getattr(model, "sources", ())]
         if not found and self.vertex not in sources:
             found.append(Problem("vertex", f'"{self.vertex}"', "the name of a source"))
@@ -48,18 +42,13 @@ class RefuseTrigger(AtSubtask):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoseAcknowledgement(AtSubtask):
+class LoseAcknowledgement(AtCheckpoint):
     """A subtask's acknowledgement of a checkpoint never reaches the coordinator."""
-
-    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlowFile(AtSubtask):
+class SlowFile(LateAtCheckpoint):
     """A subtask's files of a checkpoint are created late."""
-
-    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
-    delay_ns: int = duration_ns(REQUIRED, says="how much later", source=_PLAN)
 
 
 DataflowFault = (

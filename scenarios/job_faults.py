@@ -54,6 +54,20 @@ class AtSubtask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AtCheckpoint(AtSubtask):
+    """A fault of one subtask at one checkpoint."""
+
+    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateAtCheckpoint(AtCheckpoint):
+    """Something of one subtask at one checkpoint that comes late."""
+
+    delay_ns: int = duration_ns(REQUIRED, says="how much later", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CrashTask(AtSubtask):
     """A subtask fails at an instant; the job restarts from its latest completed checkpoint."""
 
@@ -61,63 +75,43 @@ class CrashTask(AtSubtask):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrashAtCheckpoint(AtSubtask):
+class CrashAtCheckpoint(AtCheckpoint):
     """A subtask fails right after it has taken its snapshot of a checkpoint."""
 
-    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailSnapshot(AtSubtask):
+class FailSnapshot(AtCheckpoint):
     """A subtask's asynchronous snapshot fails, so the checkpoint is declined."""
 
-    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailChannelState(AtSubtask):
+class FailChannelState(AtCheckpoint):
     """The file that a subtask writes in-flight data to breaks, for all that share it."""
 
-    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DelayAcknowledgement(AtSubtask):
+class DelayAcknowledgement(LateAtCheckpoint):
     """A subtask's acknowledgement of a checkpoint comes late."""
 
-    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
-    delay_ns: int = duration_ns(REQUIRED, says="how much later", source=_PLAN)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoseNotification(AtSubtask):
+class LoseNotification(AtCheckpoint):
     """A subtask never hears that a checkpoint is complete."""
 
-    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DelayNotification(AtSubtask):
+class DelayNotification(LateAtCheckpoint):
     """A subtask hears late that a checkpoint is complete."""
 
-    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
-    delay_ns: int = duration_ns(REQUIRED, says="how much later", source=_PLAN)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StrayNotification(AtSubtask):
+class StrayNotification(LateAtCheckpoint):
     """A subtask hears of a completion once more, later, in whatever attempt runs then."""
 
-    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
-    delay_ns: int = duration_ns(REQUIRED, says="how much later", source=_PLAN)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DelayTrigger(AtSubtask):
+class DelayTrigger(LateAtCheckpoint):
     """The trigger of a checkpoint reaches a subtask late."""
-
-    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
-    delay_ns: int = duration_ns(REQUIRED, says="how much later", source=_PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
