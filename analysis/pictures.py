@@ -182,7 +182,7 @@ def back_pressure(findings: Findings) -> pd.DataFrame:
     ratios = findings.tasks.groupby(point, sort=False)["backpressured_ratio"].max().reset_index()
     both = {
         "duration, median and quartiles": durations,
-        "first barrier, median and quartiles": findings.first_barriers,
+        "until the first barrier, median and quartiles": findings.first_barriers,
     }
     tables = [
         ratios.merge(times, on=point).assign(quantity=name)

@@ -120,12 +120,19 @@ def against_back_pressure(table: pd.DataFrame) -> Figure:
         unit = time_unit(rows["high_ns"])
         _draw_modes(ax, rows, unit)
         scale_axis(ax, rows["median_ns"].to_numpy() / unit.size, vertical=True)
-        ax.set_xlim(-3, 103)
+        ax.set_xlim(_shown_shares(100 * table["backpressured_ratio"]))
         ax.set_xlabel("time back-pressured [%]")
         ax.set_ylabel(f"{quantity} [{unit.name}]")
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower left", ncols=3)
     return figure
+
+
+def _shown_shares(shares: pd.Series) -> tuple[float, float]:
+    """Return the ends of an axis of percentages: all of it, or the part in which the points lie."""
+    low, high = float(shares.min()), float(shares.max())
+    room = max(1.0, 0.08 * (high - low))
+    return (-3.0, 103.0) if high - low > 50 else (max(-3.0, low - room), min(103.0, high + room))
 
 
 def _draw_modes(ax: Axes, table: pd.DataFrame, unit: Unit) -> None:

@@ -26,7 +26,13 @@ from analysis.figures.style import (
     styled,
     time_unit,
 )
-from analysis.figures.swept import evenly, label_swept, scale_axis, with_axis
+from analysis.figures.swept import (
+    CHARACTER_INCHES,
+    evenly,
+    label_swept,
+    scale_axis,
+    with_axis,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,13 +105,21 @@ def latency_bands(quantiles: pd.DataFrame, axis: str, others: Sequence[str] = ()
     for ax, (label, panel) in zip(drawn, panels, strict=True):
         _draw_bands(ax, panel, unit)
         counts = label_swept(ax, panel, width=0.8 * WIDTH / len(panels))
-        ax.set_title(str(label).replace(", ", "\n"), fontsize=8.5)
+        ax.set_title(_in_lines(str(label), 0.8 * WIDTH / len(panels)), fontsize=8.5)
         ax.set_xlabel(f"{short_name(axis)}\n{counts}")
     scale_axis(drawn[0], table["latency_ns"].to_numpy() / unit.size, vertical=True)
     drawn[0].set_ylabel(f"checkpoint latency [{unit.name}]")
     handles, names = drawn[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower left", ncols=4)
     return figure
+
+
+def _in_lines(label: str, width: float) -> str:
+    """Return a panel's title, a line per parameter, or two where one is wider than its panel."""
+    lines = label.split(", ")
+    if max(map(len, lines)) * CHARACTER_INCHES > width:
+        lines = [line.replace(" = ", " =\n") for line in lines]
+    return "\n".join(lines)
 
 
 def _panels(table: pd.DataFrame, others: Sequence[str]) -> list[str]:

@@ -129,10 +129,13 @@ def shown_value(path: str, value: object) -> str:
     """Return a swept value as people write it."""
     if isinstance(value, bool) or value is None:
         return str(value).lower()
-    if isinstance(value, int) and path.endswith("_ns"):
+    name = path.rsplit("[", 1)[0] if path.endswith("]") else path
+    if isinstance(value, int) and name.endswith("_ns"):
         return in_unit(value, time_unit([value]))
-    if isinstance(value, int) and path.endswith("_bytes"):
+    if isinstance(value, int) and name.endswith("_bytes"):
         return in_unit(value, size_unit([value]))
+    if isinstance(value, int) and name.endswith("_bytes_per_s"):
+        return f"{in_unit(value, size_unit([value]))}/s"
     return str(value)
 
 

@@ -72,8 +72,10 @@ def label_swept(ax: Axes, panel: pd.DataFrame, *, width: float) -> str:
         for done, n in zip(completed, places["n"].tolist(), strict=True)
     ]
     widest = max(len(text) for text in counts) * CHARACTER_INCHES
-    gaps = [right - left for left, right in pairwise(position)]
-    fits = widest <= min(gaps, default=1.0) * width
+    gap = min((right - left for left, right in pairwise(position)), default=1.0) * width
+    if places["word"].any() and max(map(len, shown)) * CHARACTER_INCHES > gap:
+        shown = [word.replace("_", "_\n").replace(" ", "\n") for word in shown]
+    fits = widest <= gap
     labels = [f"{a}\n{b}" for a, b in zip(shown, counts, strict=True)] if fits else shown
     ax.set_xticks(x, labels, fontsize=8)
     ax.set_xticks([], minor=True)

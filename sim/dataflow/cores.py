@@ -12,7 +12,11 @@ if TYPE_CHECKING:
 
 
 class Cores:
-    """Serves jobs in the order in which they come, each on the core that is free first."""
+    """Serves jobs in the order in which they come, each on the core that is free first.
+
+    What is asked for at one instant is taken up at its end, in the order of ties: who of several
+    tasks asked first is no matter of the order in which a driver happens to run them.
+    """
 
     def __init__(self, env: Environment, count: int) -> None:
         self._env = env
@@ -22,6 +26,13 @@ class Cores:
         self, cost_ns: int, entity: Entity, done: Callable[..., object], *arguments: Any
     ) -> None:
         """Call `done(*arguments)` when a core has spent `cost_ns` on the job of an entity."""
+        env = self._env
+        env.call_at(env.now, Kind.CORES, entity, self.take_up, cost_ns, entity, done, *arguments)
+
+    def take_up(
+        self, cost_ns: int, entity: Entity, done: Callable[..., object], *arguments: Any
+    ) -> None:
+        """Give a job that was asked for at this instant to a core."""
         free = self._free_ns
         index = min(range(len(free)), key=free.__getitem__)
         free[index] = max(self._env.now, free[index]) + cost_ns

@@ -16,6 +16,7 @@ class Kind(IntEnum):
     STORAGE = 21  # a write or an asynchronous part ends
     COORDINATOR = 22  # the coordinator's ticks, acknowledgements and notifications
     MEASURE = 23  # debloating and sampling
-    # A task thread reaches a record boundary.  It comes last: whatever happens at this instant has
-    # reached the mailbox by then, whether the boundary is a calendar entry or inside a stretch.
+    # A task thread reaches a record boundary.  It comes behind what can reach the mailbox at this
+    # instant, whether the boundary is a calendar entry or inside a stretch.
     TASK = 24
+    CORES = 25  # a core takes up a job: behind all that can ask for one at this instant

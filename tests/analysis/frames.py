@@ -181,6 +181,6 @@ def back_pressure() -> pd.DataFrame:
     delays = durations.assign(median_ns=durations["median_ns"] * 0.8)
     both = {
         "duration, median and quartiles": durations,
-        "first barrier, median and quartiles": delays,
+        "until the first barrier, median and quartiles": delays,
     }
     return pd.concat([table.assign(quantity=name) for name, table in both.items()])

@@ -51,6 +51,7 @@ _UNTOUCHING = frozenset(
         Coordination._later,
         Coordination._request,
         Cores.run,
+        Cores.take_up,
         Storage._created,
         Storage._limited,
     }
