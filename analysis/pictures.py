@@ -160,7 +160,7 @@ def _back_pressure(findings: Findings) -> Iterator[Picture]:
         yield Picture(
             title="Checkpoints against back-pressure",
             caption="Each point of the sweep by the share of time that its most back-pressured "
-            "task stood for want of output buffers, with the quartiles of its completed "
+            "task stood for want of output buffers, with median and quartiles of its completed "
             "checkpoints: how long they took, and how long barriers were under way to the task "
             "that they reached last.",
             svg=svg(against_back_pressure(table)),
@@ -181,8 +181,8 @@ def back_pressure(findings: Findings) -> pd.DataFrame:
     durations = wide.rename(columns=quartiles).reset_index().rename(columns={"completed": "n"})
     ratios = findings.tasks.groupby(point, sort=False)["backpressured_ratio"].max().reset_index()
     both = {
-        "duration, median and quartiles": durations,
-        "until the first barrier, median and quartiles": findings.first_barriers,
+        "duration": durations,
+        "until the first barrier": findings.first_barriers,
     }
     tables = [
         ratios.merge(times, on=point).assign(quantity=name)

@@ -180,7 +180,7 @@ def back_pressure() -> pd.DataFrame:
     durations = pd.DataFrame(rows, columns=names)
     delays = durations.assign(median_ns=durations["median_ns"] * 0.8)
     both = {
-        "duration, median and quartiles": durations,
-        "until the first barrier, median and quartiles": delays,
+        "duration": durations,
+        "until the first barrier": delays,
     }
     return pd.concat([table.assign(quantity=name) for name, table in both.items()])
