@@ -20,9 +20,9 @@ from models.barriers.barrier import (
     NetworkEvent,
 )
 from models.barriers.handler import SingleCheckpointHandler
-from models.barriers.tracker import BarrierTracker
 from models.core import ProtocolError
 from sim.dataflow.kinds import Kind
+from sim.protocol_cores import broken_by_failure
 
 if TYPE_CHECKING:
     from models.barriers.interface import BarrierHandler
@@ -133,21 +133,10 @@ class Alignment:
                 if handle is not None:
                     handle.cancel()
             case ev.FailTask(story):
-                task.world.fail_task(task, self._failure(), story)
+                task.world.fail_task(task, broken_by_failure(self.handler), story)
             case _:
                 assert_never(effect)
         return None
-
-    def _failure(self) -> str:
-        """Name what does not hold when the handler fails the task.
-
-        With one channel left, a newer checkpoint takes the tracker's clock from an older one that
-        still waits: a defect of released Flink, which has a property of its own.
-        Source: Apache Flink 1.20.3, CheckpointBarrierTracker.
-        """
-        handler = self.handler
-        single = isinstance(handler, BarrierTracker) and handler.open_channels <= 1
-        return "single_channel_keeps_the_clock" if single else "tasks_fail_for_a_cause"
 
     def _trace(self, kind: str, *fields: int | str) -> None:
         self._task.env.trace.record(kind, self._task.entity, *fields)

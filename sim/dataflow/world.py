@@ -26,8 +26,7 @@ from sim.dataflow.storage import Storage
 from sim.dataflow.stretch import Stretches
 from sim.dataflow.task import Task
 from sim.kernel import Environment
-from sim.protocol_cores import RIGHT
-from sim.protocol_cores import Cores as ProtocolCores
+from sim.protocol_cores import RIGHT, ProtocolCores
 
 _ENOUGH_CORES = 1024
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, assert_never
 
-from models.barriers import Barrier, BarrierTracker, HandlerKind, SingleCheckpointHandler
+from models.barriers import Barrier, HandlerKind, SingleCheckpointHandler
 from models.barriers import events as ev
 from models.barriers import subtask_events as sub
 from models.barriers import writer_events as wr
@@ -22,6 +22,7 @@ from sim.jobs.kinds import Kind
 from sim.jobs.subtask_side import SubtaskSide
 from sim.jobs.task_account import TaskAccount
 from sim.kernel import Timer
+from sim.protocol_cores import broken_by_failure
 
 if TYPE_CHECKING:
     from sim.jobs.link import Link
@@ -185,22 +186,11 @@ class TaskCheckpoints:
                     if running is not None:
                         running.cancel()
                 case ev.FailTask(story):
-                    task.attempt.violate(self._failure(), f"{task.name}: {story}")
+                    task.attempt.violate(broken_by_failure(self.handler), f"{task.name}: {story}")
                     task.attempt.fail(task, story)
                     return
                 case _:
                     assert_never(effect)
-
-    def _failure(self) -> str:
-        """Name what does not hold when the handler fails the task.
-
-        With one channel left, a newer checkpoint takes the tracker's clock from an older one that
-        still waits: a defect of released Flink, which has a property of its own.
-        Source: Apache Flink 1.20.3, CheckpointBarrierTracker.
-        """
-        handler = self.handler
-        single = isinstance(handler, BarrierTracker) and handler.open_channels <= 1
-        return "single_channel_keeps_the_clock" if single else "tasks_fail_for_a_cause"
 
     def _start_input(self, gate: int, barrier: Barrier) -> FailureReason | None:
         for link in self._links_of(gate):

@@ -21,7 +21,7 @@ from sim.jobs.patience import Watch, patience_of
 from sim.jobs.settings import variant_of
 from sim.jobs.snapshot import JobCheckpoint
 from sim.kernel import Environment, Wait, explain_waits
-from sim.protocol_cores import RIGHT, Cores
+from sim.protocol_cores import RIGHT, ProtocolCores
 
 if TYPE_CHECKING:
     from sim.jobs.task import Task
@@ -50,7 +50,7 @@ class JobWorld:
         lifecycle_factory: Callable[[TaskParameters], TaskLifecycle] = TaskLifecycle,
         listener_factory: Callable[..., EndOfDataListener] = EndOfDataListener,
         after_failure: Callable[..., Recovery] = after_failure,
-        cores: Cores = RIGHT,
+        cores: ProtocolCores = RIGHT,
         restored: JobCheckpoint | None = None,
         external: ExternalSystem | None = None,
         may_stop: bool = True,

@@ -19,7 +19,7 @@ from tests.jobs.plans import MS, scenario_of
 def run_with(
     scenario: Scenario, *, world: Callable[[pytest.MonkeyPatch], None] | None = None, **parts: Any
 ) -> RunResult:
-    """Run a job on other cores: `lifecycle`, or fields of `Cores`; `world` breaks the world."""
+    """Run a job on other cores: `lifecycle`, fields of `ProtocolCores`; `world` breaks it."""
     others = {"lifecycle_factory": parts.pop("lifecycle")} if "lifecycle" in parts else {}
     with pytest.MonkeyPatch.context() as patch:
         cores = {"cores": replace(RIGHT, **parts)} | others
