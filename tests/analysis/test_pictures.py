@@ -41,7 +41,7 @@ def test_points_are_placed_by_their_most_back_pressured_task() -> None:
     assert durations["low_ns"].tolist() == [250.0, 500.0]
     assert durations["median_ns"].tolist() == [500.0, 1_000.0]
     assert durations["n"].tolist() == [12, 12]
-    delays = table[table["quantity"].str.startswith("first barrier")]
+    delays = table[table["quantity"].str.startswith("until the first barrier")]
     assert delays["median_ns"].tolist() == [2.0, 2.0]
 
 
