@@ -1,22 +1,22 @@
-"""Many random jobs in a row: which properties broke, and which rare situations were reached.
+"""Many random jobs of the record-by-record world in a row.
 
-`python -m tests.jobs.many FIRST LAST` runs the jobs of these seeds and prints the tally.
+`python -m tests.jobs.many FIRST LAST` runs the jobs of the seeds FIRST to LAST (not included)
+and prints each violation, how far it is, and at the end what was reached.
 """
 
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from dataclasses import dataclass, field
-from time import process_time
+from collections.abc import Iterable
+from typing import Any
 
+from scenarios import Scenario
 from scenarios.job_names import GOALS
 from scenarios.jobs import Protocol
 from sim.rows import ViolationRow
-from sim.world import run_world
+from tests import many
 from tests.jobs.plans import random_job
 
-TIES = ("structural", "random", "pct")
 # What released Flink does: a stop waits for a lost word without end; a tracker with one channel
 # left loses the clock of a checkpoint and fails its task.  Both have properties of their own.
 # Under the FLIP's rules any later completion ends a stop, so there a stop has to end.
@@ -24,48 +24,26 @@ STOP_HAZARD = "stop_ends"
 HAZARDS = (STOP_HAZARD, "single_channel_keeps_the_clock")
 
 
-@dataclass(slots=True)
-class Tally:
-    """What many runs showed; goals: situation -> number of runs that reached it."""
-
-    runs: int = 0
-    modes: Counter[str] = field(default_factory=Counter)
-    goals: Counter[str] = field(default_factory=Counter)
-    hazards: Counter[str] = field(default_factory=Counter)
-    violations: list[str] = field(default_factory=list)
-
-    def missed(self) -> list[str]:
-        """Return the situations that no run reached."""
-        return [name for name in GOALS if not self.goals[name]]
-
-
-def is_hazard(row: ViolationRow, protocol: Protocol) -> bool:
+def is_hazard(scenario: Scenario, row: ViolationRow) -> bool:
     """Say whether a violation is one of the hazards, in the job or in a restart of it."""
-    known = [name for name in HAZARDS if protocol is Protocol.FLINK or name != STOP_HAZARD]
+    job: Any = scenario.model
+    flink = job.ending.protocol is Protocol.FLINK
+    known = [name for name in HAZARDS if flink or name != STOP_HAZARD]
     return any(f"{name}:" in f"{row.property}: {row.says}" for name in known)
 
 
-def tally(seeds: range) -> Tally:
+def _mode(scenario: Scenario) -> str:
+    job: Any = scenario.model
+    return str(job.checkpointing.mode.value)
+
+
+HUNT = many.Hunt(random_job=random_job, goals=GOALS, mode=_mode, is_hazard=is_hazard)
+
+
+def tally(seeds: Iterable[int]) -> many.Tally:
     """Run the random job of each seed under the next tie policy."""
-    found = Tally()
-    for seed in seeds:
-        scenario, ties = random_job(seed), TIES[seed % len(TIES)]
-        result = run_world(scenario, seed=seed, ties=ties)
-        found.runs += 1
-        found.modes[scenario.model.checkpointing.mode.value] += 1
-        found.goals.update(name for name, count in result.goals.items() if count)
-        for row in result.violations:
-            if is_hazard(row, scenario.model.ending.protocol):
-                found.hazards[row.property] += 1
-            else:
-                found.violations.append(f"seed {seed}, {ties}: {row.property}: {row.says}")
-    return found
+    return many.tally(HUNT, seeds)
 
 
 if __name__ == "__main__":
-    began_s = process_time()
-    shown = tally(range(int(sys.argv[1]), int(sys.argv[2])))
-    rate = shown.runs / (process_time() - began_s)
-    print(f"{shown.runs} runs, {rate:.1f} per second, {dict(shown.modes)}")
-    print(f"goals: {dict(shown.goals)}; missed: {shown.missed()}; hazards: {dict(shown.hazards)}")
-    print("\n".join(shown.violations[:20]) or "no violation")
+    many.show(HUNT, sys.argv[1:])
