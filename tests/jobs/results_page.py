@@ -77,9 +77,13 @@ OBSERVED = {
     ),
     "short source joined with a long one": "`flink_union`",
     "slow, aligned": "`flink_slow_aligned`",
-    "slow, unaligned, with and without a shuffle": (
-        "`flink_slow_unaligned`: one scenario for both; numbers of checkpoints follow the times "
-        "of this machine, not of that cluster"
+    "slow, unaligned, with a shuffle": (
+        "`flink_slow_unaligned`; numbers of checkpoints follow the times of this machine, not of "
+        "that cluster"
+    ),
+    "slow, unaligned, without a shuffle": (
+        "`flink_slow_unaligned_pointwise`, with the same numbers: 1 and 4 before the end of the "
+        "last task, 2 and 3 declined, 5 the final one"
     ),
     "drain, no drain": "`flink_drain`, `stop_no_drain`",
     "stop while a branch waits, both kinds": "`flink_drain_waiting`, `flink_no_drain_waiting`",
