@@ -161,9 +161,15 @@ def count(
     return _field(kind, default, says, source)
 
 
-def flag(default: bool, *, says: str, source: str) -> Any:  # noqa: FBT001
+def flag(
+    default: bool | None,  # noqa: FBT001
+    *,
+    says: str,
+    source: str,
+    optional: bool = False,
+) -> Any:
     """Declare a switch."""
-    return _field(Flag(), default, says, source)
+    return _field(Flag(optional=optional), default, says, source)
 
 
 def choice(default: str, options: type[StrEnum] | Sequence[str], *, says: str, source: str) -> Any:

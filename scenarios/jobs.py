@@ -162,10 +162,12 @@ class Checkpointing:
         says="checkpoints go on after tasks have finished",
         source=_FLINK + "execution.checkpointing.checkpoints-after-tasks-finish",
     )
-    immediate_final: bool = flag(
-        True,
-        says="a checkpoint is triggered when all tasks have reached the end of data",
-        source="Source: Apache Flink 1.18, FLINK-28386",
+    immediate_final: bool | None = flag(
+        None,
+        says="a checkpoint is triggered when all tasks have reached the end of data; absent: as "
+        "`ending.protocol` has it, on for `flink` and off for `flip`",
+        source="Source: Apache Flink 1.18, FLINK-28386; FLIP-147 waits for the next periodic one",
+        optional=True,
     )
     skip_missed_ticks: bool = flag(
         False,

@@ -249,20 +249,24 @@ class Choice(Kind):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flag(Kind):
-    """True or false."""
+    """True or false, optionally absent."""
+
+    optional: bool = False
 
     def read(self, found: object, at: At) -> object:
-        """Take a boolean."""
+        """Take a boolean, or `none` where that is allowed."""
+        if self.optional and found == NONE_TEXT:
+            return None
         return found if isinstance(found, bool) else at.refuse(found, self.expected())
 
     def expected(self) -> str:
         """Return in words what may stand here."""
-        return "true or false"
+        return "true or false" + (f', or "{NONE_TEXT}"' if self.optional else "")
 
     def bounds(self) -> str:
         """Return both values."""
         return "true | false"
 
     def plain(self, value: object) -> object:
-        """Return the boolean."""
-        return value
+        """Return the boolean, or the word for absence."""
+        return NONE_TEXT if value is None else value

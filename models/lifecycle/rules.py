@@ -25,12 +25,16 @@ class Rules:
     that a task which has missed its word hears of the next.  Assumption for the design, which
     lets any completion end the wait and does not say that there will be one; the released system
     triggers no more, whence a lost word is waited for without end.
+    final_checkpoint_at_once: a checkpoint is triggered when every task has reached the end of its
+    data; if not, the job waits for the next periodic one.  Source: FLIP-147, whose tasks wait for
+    the next checkpoint; FLINK-28386 (since Apache Flink 1.18).
     """
 
     stop_awaits_its_savepoint: bool
     abort_repeats_completion: bool
     close_aborts_precommitted: bool
     triggers_after_stop: bool
+    final_checkpoint_at_once: bool
 
 
 RULES: dict[Variant, Rules] = {
@@ -39,12 +43,14 @@ RULES: dict[Variant, Rules] = {
         abort_repeats_completion=False,
         close_aborts_precommitted=True,
         triggers_after_stop=True,
+        final_checkpoint_at_once=False,
     ),
     Variant.FLINK: Rules(
         stop_awaits_its_savepoint=True,
         abort_repeats_completion=True,
         close_aborts_precommitted=False,
         triggers_after_stop=False,
+        final_checkpoint_at_once=True,
     ),
 }
 
@@ -68,6 +74,11 @@ _SAYS = {
         "periodic checkpoints once the savepoint of a stop is complete",
         "go on (assumption: the rule needs a next completion)",
         "have ended",
+    ),
+    "final_checkpoint_at_once": (
+        "the final checkpoint, when all data has ended",
+        "is triggered at once",
+        "is the next periodic one",
     ),
 }
 

@@ -25,8 +25,8 @@ VARIANTS = ("rule", *(variant.value for variant in Variant))
 PARTING = (
     "Whose rules tasks follow is the parameter `job.ending.protocol`. Where the design (`flip`) "
     "and the released system (`flink`) part, the core looks at this table "
-    "(`models/lifecycle/rules.py`); all else is common to both. The checkpoint that is triggered "
-    "at once when all data has ended, which the design lacks, is the parameter "
+    "(`models/lifecycle/rules.py`); all else is common to both. Whether a checkpoint is "
+    "triggered at once when all data has ended can be set apart from the rest, with "
     "`job.checkpointing.immediate_final`."
 )
 _CELL = 26  # columns of a wrapped cell

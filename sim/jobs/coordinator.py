@@ -15,11 +15,11 @@ from models.coordinator import EndOfDataListener, Request
 from models.coordinator import events as ev
 from models.coordinator.plan import Rejected, Vertex, finalize, plan_checkpoint
 from models.lifecycle import RULES, EndMode
-from scenarios.jobs import Protocol, StopKind
+from scenarios.jobs import StopKind
 from sim.jobs.checkpoint_account import CheckpointAccount
 from sim.jobs.kinds import Kind
 from sim.jobs.notifications import notify_aborted, notify_complete
-from sim.jobs.settings import parameters_of, variant_of
+from sim.jobs.settings import final_at_once, parameters_of, variant_of
 from sim.jobs.snapshot import JobCheckpoint, TaskSnapshot
 from sim.jobs.triggered import Triggered
 from sim.kernel import Timer
@@ -54,10 +54,7 @@ class JobCoordinator:
         self.account = CheckpointAccount(world)
 
     def _make_listener(self) -> EndOfDataListener:
-        checkpointing = self.job.checkpointing
-        naive = self.job.ending.protocol is Protocol.NAIVE
-        enabled = checkpointing.enabled and checkpointing.after_finish and not naive
-        enabled = enabled and checkpointing.immediate_final
+        enabled = final_at_once(self.job)
         return self.world.listener_factory(len(self.world.graph.tasks), enabled=enabled)
 
     # --- the life of the job ---

@@ -11,9 +11,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from models.coordinator.plan import FinishedState, Plan, Rejected, check_restore
-from scenarios.jobs import Mode, Protocol, VertexKind
+from scenarios.jobs import Mode, VertexKind
 from sim.jobs.account import differences, expected_output, loss
 from sim.jobs.external import Status
+from sim.jobs.settings import final_at_once
 from sim.jobs.snapshot import JobCheckpoint
 
 if TYPE_CHECKING:
@@ -110,11 +111,8 @@ class Judge:
 
         Called at each report; a task that a stop has cut has ended nothing.
         """
-        job, life = self._world.job, self._world.attempt.life
-        wanted = job.checkpointing.immediate_final and job.checkpointing.enabled
-        wanted = wanted and job.checkpointing.after_finish
-        wanted = wanted and job.ending.protocol is not Protocol.NAIVE
-        if asked != (wanted and life.all_drained()):
+        wanted = final_at_once(self._world.job)
+        if asked != (wanted and self._world.attempt.life.all_drained()):
             says = (
                 "a final checkpoint is asked for" if asked else "no final checkpoint is asked for"
             )

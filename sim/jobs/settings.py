@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from models.coordinator import CoordinatorParameters
-from models.lifecycle import Variant
+from models.lifecycle import RULES, Variant
 from scenarios.jobs import Job, Mode, Protocol
 
 
 def variant_of(job: Job) -> Variant:
     """Return whose rules the ends of a job's tasks follow."""
     return Variant.FLIP if job.ending.protocol is Protocol.FLIP else Variant.FLINK
+
+
+def final_at_once(job: Job) -> bool:
+    """Say whether a checkpoint is triggered when all data has ended.
+
+    The scenario may say so; if not, the rules do that its tasks follow.  Never where checkpoints
+    are off or end with tasks, and not in the naive protocol, which has no end of data.
+    """
+    checkpointing = job.checkpointing
+    if not checkpointing.enabled or not checkpointing.after_finish:
+        return False
+    if job.ending.protocol is Protocol.NAIVE:
+        return False
+    if checkpointing.immediate_final is None:
+        return RULES[variant_of(job)].final_checkpoint_at_once
+    return checkpointing.immediate_final
 
 
 def parameters_of(job: Job) -> CoordinatorParameters:

@@ -40,6 +40,29 @@ def test_source_ends_by_whatever_comes_first(records: int, expected: int) -> Non
     assert run(small(job)).run.records_committed == expected
 
 
+@pytest.mark.parametrize(
+    ("protocol", "given", "closed_ms"),
+    [
+        ("flink", {}, 10),
+        ("flip", {}, 20),
+        ("naive", {}, 40),
+        ("flink", {"immediate_final": False}, 20),
+        ("flip", {"immediate_final": True}, 10),
+        ("naive", {"immediate_final": True}, 40),
+    ],
+)
+def test_final_checkpoint_comes_at_once_or_by_the_interval(
+    protocol: str, given: dict[str, Any], closed_ms: int
+) -> None:
+    """At the end of data by released Flink's rules, with the next tick by the design's.
+
+    A scenario may say otherwise, but nothing is asked for where tasks have no end of data.
+    """
+    job = pair(ending={"protocol": protocol}, checkpointing={"interval_ns": 20 * MS, **given})
+    result = run(small(job))
+    assert max(closes_ns(result)) == closed_ms * MS
+
+
 def test_source_that_ended_by_time_does_not_go_on_after_a_failure() -> None:
     """Restarted after its instant it ends at once, and what it had emitted comes out once."""
     job = timed(30, checkpointing={"interval_ns": 8 * MS, "immediate_final": False})

@@ -60,10 +60,14 @@ def test_waits_are_a_conjunction_read_off_the_table() -> None:
 
 
 def test_the_variants_part_where_the_published_comparison_says() -> None:
-    """The design takes any completion for a stop, repeats none in an abort and aborts all."""
+    """The design takes any completion for a stop, repeats none in an abort and aborts all.
+
+    It asks for no checkpoint at the end of data, either.
+    """
     assert [row[1:] for row in rules.as_text()] == [
         ("any checkpoint started after finish()", "exactly its savepoint"),
         ("is not looked at", "counts as the word of its completion"),
         ("are aborted", "are left; only the open one is aborted"),
         ("go on (assumption: the rule needs a next completion)", "have ended"),
+        ("is the next periodic one", "is triggered at once"),
     ]
