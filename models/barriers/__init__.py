@@ -20,10 +20,11 @@ from models.barriers.barrier import (
     is_blocking,
     select_kind,
 )
-from models.barriers.channel import LocalChannel, Persister, PersisterStatus, RemoteChannel
+from models.barriers.channel import LocalChannel, RemoteChannel
 from models.barriers.factory import make_handler
 from models.barriers.handler import SingleCheckpointHandler
 from models.barriers.interface import AllBarriers, BarrierHandler, HandlerKind, handler_kind
+from models.barriers.persister import Persister, PersisterStatus
 from models.barriers.reason import FailureReason
 from models.barriers.subpartition import Subpartition
 from models.barriers.subtask import SubtaskCheckpoints

@@ -6,70 +6,22 @@ at the task, the data queued in front of its barrier is persisted, and what arri
 until the barrier does.  The task thread says when to start and stop; barriers are noted when they
 arrive, which may be before or after.
 
-The persister tells the two apart: COMPLETED (nothing to do), BARRIER_PENDING (persist what arrives)
-and BARRIER_RECEIVED (the cut is known).  It never goes back to an older checkpoint.
+The persister (`persister.py`) tells the two apart.
 
 A local channel has no queue of its own: the receiver pulls from the sender's subpartition.
 
-Source: Apache Flink 1.20.3, RemoteInputChannel, LocalInputChannel, ChannelStatePersister.
+Source: Apache Flink 1.20.3, RemoteInputChannel, LocalInputChannel.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from enum import IntEnum
 
 from models.barriers.barrier import Announcement, Barrier, NetworkEvent
 from models.barriers.network import NetworkEffect, PersistInput, ResumeSender
+from models.barriers.persister import Persister, PersisterStatus
 from models.barriers.reason import FailureReason
 from models.core import ProtocolError
-
-
-class PersisterStatus(IntEnum):
-    """Whether arriving data belongs to a checkpoint."""
-
-    COMPLETED = 0
-    BARRIER_PENDING = 1
-    BARRIER_RECEIVED = 2
-
-
-class Persister:
-    """Decides whether arriving data is persisted.
-
-    last_seen: the newest checkpoint that was started, stopped or whose barrier has arrived.
-    """
-
-    __slots__ = ("last_seen", "status")
-
-    def __init__(self) -> None:
-        self.status = PersisterStatus.COMPLETED
-        self.last_seen = -1
-
-    def barrier_arrived(self, checkpoint: int) -> bool:
-        """Note a barrier; returns whether it ends what is persisted (an older one does not)."""
-        if checkpoint < self.last_seen:
-            return False
-        if checkpoint == self.last_seen and self.status is PersisterStatus.COMPLETED:
-            return False
-        self.status = PersisterStatus.BARRIER_RECEIVED
-        self.last_seen = checkpoint
-        return True
-
-    def refuses(self, checkpoint: int) -> bool:
-        """Tell whether a newer barrier has made starting this checkpoint pointless."""
-        return self.status is PersisterStatus.BARRIER_RECEIVED and self.last_seen > checkpoint
-
-    def start(self, checkpoint: int) -> None:
-        """Persist from now on, unless the checkpoint's barrier has arrived already."""
-        if self.last_seen < checkpoint:
-            self.status = PersisterStatus.BARRIER_PENDING
-            self.last_seen = checkpoint
-
-    def stop(self, checkpoint: int) -> None:
-        """Persist no more for this checkpoint or older ones."""
-        if checkpoint >= self.last_seen:
-            self.status = PersisterStatus.COMPLETED
-            self.last_seen = checkpoint
 
 
 class _Placed:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from models.barriers.channel import Persister, PersisterStatus, RemoteChannel
+from models.barriers.channel import RemoteChannel
 from models.barriers.network import NetworkEffect
+from models.barriers.persister import Persister, PersisterStatus
 from models.barriers.reason import FailureReason
 from models.barriers.subpartition import Subpartition
 

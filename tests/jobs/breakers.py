@@ -13,10 +13,11 @@ from typing import Any
 from models.barriers import Barrier, HandlerKind, RemoteChannel, Subpartition
 from models.barriers import events as ev
 from models.barriers.barrier import NetworkEvent
-from models.barriers.channel import Persister, PersisterStatus, _Placed
+from models.barriers.channel import _Placed
 from models.barriers.handler import SingleCheckpointHandler
 from models.barriers.interface import BarrierHandler
 from models.barriers.network import NetworkEffect, OutputStateKnown, PersistInput
+from models.barriers.persister import Persister, PersisterStatus
 from models.barriers.reason import FailureReason
 from models.coordinator import CheckpointCoordinator, CoordinatorParameters
 from models.coordinator import events as co

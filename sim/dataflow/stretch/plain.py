@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.barriers.channel import PersisterStatus
+from models.barriers.persister import PersisterStatus
 from sim.dataflow.account.silent import Account
 from sim.dataflow.channels import RemoteChannel
 from sim.dataflow.mechanisms import MECHANISMS
