@@ -15,6 +15,7 @@ Source: Apache Flink 1.20.3, RemoteInputChannel, LocalInputChannel.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
 
 from models.barriers.barrier import Announcement, Barrier, NetworkEvent
@@ -46,6 +47,7 @@ class RemoteChannel:
     __slots__ = (
         "_cut",
         "_data_arrived",
+        "_gaps",
         "_last_sequence",
         "_outbox",
         "_priority",
@@ -65,6 +67,9 @@ class RemoteChannel:
         self.persister = Persister()
         self._cut = 0  # how many data elements had arrived before `last_barrier`
         self._data_arrived = 0
+        # Sequence numbers of what is no data, ascending; those before all queued data may lack.
+        # Data has no number of its own here, as there is so much of it: these tell which it has.
+        self._gaps: list[int] = []
         self._last_sequence = -1  # where `last_barrier` stands, -1 for nowhere
         self._queue: deque[object] = deque()
         self._priority: list[_Placed] | None = None
@@ -164,8 +169,8 @@ class RemoteChannel:
         """Move the announced barrier to the front, unchanged in kind.
 
         Raises ProtocolError: `illegal_state` when the barrier noted last does not stand there or
-        has overtaken already, `no_such_element` when nothing stands there.  What was found there
-        has then left the queue, as in the original, where either fails the task.
+        has overtaken already, `no_such_element` when nothing stands there.  What was found there,
+        data too, has then left the queue, as in the original, where either fails the task.
         """
         if self.persister.status is not PersisterStatus.BARRIER_RECEIVED:
             state = self.persister.status.name
@@ -182,6 +187,8 @@ class RemoteChannel:
                     raise ProtocolError("illegal_state", state=state, event=sequence)
                 self._add_priority(element)
                 return
+        if self._remove_data(sequence):
+            raise ProtocolError("illegal_state", state="data stands there", event=sequence)
         raise ProtocolError("no_such_element", state="nothing there", event=sequence)
 
     def resume(self) -> None:
@@ -190,6 +197,7 @@ class RemoteChannel:
 
     def _event_arrives(self, event: NetworkEvent) -> None:
         placed = _Placed(event, self.next_sequence)
+        self._add_gap(self.next_sequence)
         self.next_sequence += 1
         if not isinstance(event, Barrier):
             self._queue.append(placed)
@@ -206,6 +214,36 @@ class RemoteChannel:
             self.last_barrier = event.checkpoint
             self._last_sequence = placed.sequence
             self._cut = self._data_arrived
+
+    def _add_gap(self, sequence: int) -> None:
+        """Note that no data has a number; forget the gaps before all data that is queued."""
+        gaps = self._gaps
+        first, forgotten = self._data_arrived - self.data_count, self._forgotten_gaps
+        while gaps and gaps[0] - forgotten <= first:
+            del gaps[0]
+            forgotten += 1
+        gaps.append(sequence)
+
+    @property
+    def _forgotten_gaps(self) -> int:
+        return self.next_sequence - self._data_arrived - len(self._gaps)
+
+    def _remove_data(self, sequence: int) -> bool:
+        """Take the data element with a number out of the queue, as if it had never arrived."""
+        place = bisect_left(self._gaps, sequence)
+        if sequence in self._gaps[place : place + 1]:
+            return False
+        number = sequence - self._forgotten_gaps - place
+        index = number - (self._data_arrived - self.data_count)
+        if not 0 <= index < self.data_count:
+            return False
+        data = [n for n, element in enumerate(self._queue) if not isinstance(element, _Placed)]
+        del self._queue[data[index]]
+        self.data_count -= 1
+        self._data_arrived -= 1
+        self._cut -= number < self._cut
+        self._gaps.insert(place, sequence)
+        return True
 
     def _forget_barrier(self) -> None:
         self.last_barrier = -1
