@@ -8,6 +8,7 @@ orders, and the orders of several instants multiply.
 from __future__ import annotations
 
 from bisect import insort
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
@@ -62,8 +63,17 @@ class Exhaustive:
 class Exploration(Generic[Outcome]):
     """Runs again and again until every order of ties was taken, or `limit` runs are done.
 
+    First the order of no decision, then those that depart from it at one decision, then at two, and
+    so on: a search that is cut short has seen every small departure, wherever in the run it lies.
+    Early and late decisions take turns.  Each order is taken once: it is reached from the one
+    without its last departure.
+
     run: builds its environment with the policy that it is given, and does the same under the same
     policy.  `complete` says afterwards whether there was nothing left to try.
+
+    Source: Musuvathi and Qadeer, Iterative context bounding for systematic testing of
+    multithreaded programs, PLDI 2007; Emmi, Qadeer and Rakamaric, Delay-bounded scheduling,
+    POPL 2011: most defects take few departures from one order.
     """
 
     def __init__(self, run: Callable[[Exhaustive], Outcome], *, limit: int) -> None:
@@ -72,21 +82,29 @@ class Exploration(Generic[Outcome]):
         self.complete = False
 
     def __iter__(self) -> Iterator[Outcome]:
-        decisions: tuple[int, ...] = ()
-        for _ in range(self._limit):
-            ties = Exhaustive(decisions)
-            yield self._run(ties)
-            following = _following(ties.taken)
-            if following is None:
-                self.complete = True
-                return
-            decisions = following
+        waiting: deque[Iterator[tuple[int, ...]]] = deque([iter([()])])
+        runs = 0
+        while waiting:
+            for decisions in waiting[0]:
+                if runs == self._limit:
+                    return
+                runs += 1
+                ties = Exhaustive(decisions)
+                yield self._run(ties)
+                waiting.append(_departures(ties.taken, len(decisions)))
+            waiting.popleft()
+        self.complete = True
 
 
-def _following(taken: list[tuple[int, int]]) -> tuple[int, ...] | None:
-    """Return the decisions of the next run: the last one that can still be changed, changed."""
-    for number in range(len(taken) - 1, -1, -1):
-        decision, choices = taken[number]
-        if decision + 1 < choices:
-            return (*(earlier for earlier, _ in taken[:number]), decision + 1)
-    return None
+def _departures(taken: list[tuple[int, int]], given: int) -> Iterator[tuple[int, ...]]:
+    """Yield the decisions that depart once more, behind the `given` ones, from both ends in turn.
+
+    taken: each decision and how many choices it had; behind the given ones the first was taken.
+    """
+    before = tuple(decision for decision, _ in taken)
+    early, late = given, len(taken) - 1
+    while early <= late:
+        for number in (early, late) if early < late else (early,):
+            for decision in range(1, taken[number][1]):
+                yield (*before[:number], decision)
+        early, late = early + 1, late - 1

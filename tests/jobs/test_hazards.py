@@ -35,9 +35,22 @@ def test_structural_order_shows_neither() -> None:
 
 
 def test_exhaustive_exploration_hangs_the_stop() -> None:
-    """Some of the first orders of the one seed show it."""
-    report = check(STOP, range(1), ties=("exhaustive",), orders=100)
+    """Some of the first two hundred orders of one seed show it."""
+    report = check(STOP, range(1), ties=("exhaustive",), orders=200)
     assert report.expected["stop_ends"] > 0
+
+
+def test_exhaustive_exploration_finds_the_late_trigger() -> None:
+    """It takes two departures from the structural order, among the first two hundred tried."""
+    (found,) = check(LATE, range(1), ties=("exhaustive",), orders=200).unexpected
+    assert {row.property for row in found.violations} == {"closes_when_all_is_over"}
+    assert sum(int(part) > 0 for part in found.ties.removeprefix("exhaustive:").split(".")) == 2
+
+
+def test_right_core_survives_the_late_trigger_in_every_order_tried() -> None:
+    """The orders that show the twin show nothing of the core that skips it."""
+    right = Subject(scenario=LATE.scenario)
+    assert check(right, range(1), ties=("exhaustive",), orders=400).passed
 
 
 def test_hunt_shrinks_the_hanging_stop() -> None:
@@ -51,7 +64,7 @@ def test_hunt_shrinks_the_hanging_stop() -> None:
 
 
 @pytest.mark.parametrize(
-    ("subject", "seed", "place"), [(STOP, 5, 0), (LATE, 4, 1)], ids=["stop", "late"]
+    ("subject", "seed", "place"), [(STOP, 5, 0), (LATE, 5, 1)], ids=["stop", "late"]
 )
 def test_pictures_are_what_replay_draws(subject: Subject, seed: int, place: int) -> None:
     """Every line of a picture in the document is in the replay's diagram, in this order."""

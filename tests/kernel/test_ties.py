@@ -229,6 +229,21 @@ def test_exploring_reaches_every_order_once():
     assert not cut.complete
 
 
+def test_exploring_departs_at_one_decision_before_it_departs_at_two():
+    """Cut short, it has seen every single departure, early and late in the run."""
+
+    def run(ties: Exhaustive) -> int:
+        env = Environment(ties=ties)
+        for time in range(1, 21):
+            for name in "ab":
+                env.call_at(time, 0, env.entity(name), int)
+        env.run()
+        return sum(decision > 0 for decision, _ in ties.taken)
+
+    departures = list(Exploration(run, limit=1 + 20 + 190 + 5))
+    assert departures == [0] + [1] * 20 + [2] * 190 + [3] * 5
+
+
 def test_exploring_follows_what_depends_on_earlier_orders():
     """What only some orders lead to is explored in those, and all runs repeat by name."""
 
