@@ -11,6 +11,9 @@ OWN_PROPERTIES: dict[str, str] = {
     "no_checkpoint_ahead_of_data": (
         "what a sink's checkpoint in the store speaks of is durable there when an attempt begins"
     ),
+    "checkpoint_never_goes_back": (
+        "no write and no crash puts an older checkpoint of a sink in the place of a newer one"
+    ),
     "reported_records_are_durable": "only records that are durable in the store are reported",
     "exactly_once_output": "at the end the store has each record once",
     "exactly_once_state": "at the end the state of each stage has each record once",

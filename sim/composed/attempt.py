@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from sim.composed.committer import Committer
 from sim.composed.inlet import RecordInlet
 from sim.jobs.attempt import Attempt as JobAttempt
 from sim.sync.attempt import Attempt as SyncAttempt
@@ -60,7 +59,7 @@ class PipelineTasks(JobAttempt):
     def make_sink(self, spec: TaskSpec, restored: TaskSnapshot | None) -> StoreSink:
         """Make a sink on its partition of the store."""
         store = self._pipeline.store
-        committer = Committer(self._sync, store, store.keys[spec.subtask])
+        committer = self._pipeline.parts.committer(self._sync, store, store.keys[spec.subtask])
         return self._pipeline.parts.sink(self, spec, restored, committer)
 
     def progress(self) -> None:

@@ -91,12 +91,18 @@ class Committer:
         if not self._store.hooked:
             self._flush_own()
 
+    def taken(self, queue: list[Batch]) -> list[Batch]:
+        """Take what the next commit holds out of the queue, oldest first."""
+        batches = list(queue)
+        queue.clear()
+        return batches
+
     # The commit -------------------------------------------------------------------------------
 
     def _begin(self) -> None:
         self._begin_timer = False
         self._attempt.point(Point.BEFORE_UPLOAD)
-        self._current, self._queue = self._queue, []
+        self._current = self.taken(self._queue)
         if len(self._current) > 1:
             self._attempt.env.goals.reach("several_transactions_in_one_commit")
         for batch in self._current:
@@ -151,6 +157,8 @@ class Committer:
         if step.rows:
             self._rows_durable(step.rows[0])
             self._content.flushed()
+        if step.slots:
+            attempt.world.ledger.checkpoint_durable(self._key)
         attempt.env.trace.record("step", self._entity, self._number, effect.part.name)
         self._carry_out(self._core.step(StepDurable()))
 

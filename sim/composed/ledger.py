@@ -16,6 +16,7 @@ from sim.jobs.external import Status
 from sim.sync.intervals import IntervalSet
 
 if TYPE_CHECKING:
+    from models.store import TopicPartition
     from sim.composed.attempt import PipelineAttempt
     from sim.composed.world import PipelineWorld
     from sim.jobs.snapshot import JobCheckpoint
@@ -27,6 +28,7 @@ class Ledger:
     def __init__(self, world: PipelineWorld) -> None:
         self._world = world
         self._truth = world.truth
+        self._positions: dict[TopicPartition, int] = {}  # what the store said last
 
     def rows_durable(self, attempt: PipelineAttempt, records: Iterable[int]) -> None:
         """Enter rows that are durable from now on."""
@@ -48,6 +50,24 @@ class Ledger:
         """Take what is durable from earlier attempts for durable in this one."""
         truth = attempt.truth
         truth.durable[:] = [IntervalSet(one.intervals()) for one in self._truth.stored]
+
+    def attempt_over(self) -> None:
+        """Check that no checkpoint in the store went back in the crash."""
+        for key in self._world.store.keys:
+            self.checkpoint_durable(key)
+
+    def take_positions(self) -> None:
+        """Take what the store says from here on, whatever befell it between two attempts."""
+        store = self._world.store
+        self._positions = {key: store.stored_state(key).position for key in store.keys}
+
+    def checkpoint_durable(self, key: TopicPartition) -> None:
+        """Check a sink's checkpoint in the store against what was there before."""
+        position = self._world.store.stored_state(key).position
+        before, self._positions[key] = self._positions.get(key, position), position
+        if position < before:
+            says = f"{SINK}/{key.partition}: the store had checkpoint {before}, now {position}"
+            self._world.note("checkpoint_never_goes_back", says)
 
     def is_durable(self, record: int) -> bool:
         """Say whether a record has a row."""

@@ -9,6 +9,7 @@ from typing import Any
 from models.lifecycle import TaskLifecycle, TaskParameters
 from models.ordering import make_core
 from models.store import ModelMedium
+from sim.composed.committer import Committer
 from sim.composed.destination import PipelineDestination
 from sim.composed.sink import StoreSink
 
@@ -24,6 +25,7 @@ class Parts:
     core: Callable[..., Any] = make_core
     lifecycle: Callable[[TaskParameters], TaskLifecycle] = TaskLifecycle
     medium: type[ModelMedium] = ModelMedium
+    committer: type[Committer] = Committer
     sink: type[StoreSink] = StoreSink
     destination: type[PipelineDestination] = PipelineDestination
     checkpoint_first: bool = False

@@ -107,8 +107,12 @@ class PipelineWorld(SyncWorld):
     def make_attempt(self, base: tuple[Intervals, ...]) -> PipelineAttempt:
         """Let happen what befalls the store between attempts, then make the next one."""
         number = len(self.truth.attempts) + 1
+        if number > 1:
+            self.store.medium.crash()
+        self.ledger.attempt_over()
         if self.store.begin_attempt(number):
             self.ledger.resync()
+        self.ledger.take_positions()
         return PipelineAttempt(self, base)
 
     def deploy_job(self, attempt: PipelineAttempt) -> PipelineJob:

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scenarios.errors import UserError
+from sim.composed.committer import Batch, Committer
 from sim.composed.destination import PipelineDestination
 from sim.composed.parts import Parts
 from sim.composed.sink import StoreSink
 from sim.jobs.sink import SinkWriter
 from sim.twins.lifecycle import TWINS as LIFECYCLES
 from sim.twins.ordering import TWINS as ORDERINGS
-from sim.twins.store_slots import TornMedium
+from sim.twins.store_slots import ForgetfulMedium, TornMedium
 
 if TYPE_CHECKING:
     from sim.world import RunSpec
@@ -60,6 +61,14 @@ class EagerSink(StoreSink):
     def commit(self, checkpoints: tuple[int, ...]) -> None:
         """Commit what was not committed yet."""
         super().commit(tuple(n for n in checkpoints if n in self._by_checkpoint))
+
+
+class NewestFirst(Committer):
+    """Commits the transactions that have queued one by one, the newest first."""
+
+    def taken(self, queue: list[Batch]) -> list[Batch]:
+        """Take the newest."""
+        return [queue.pop()]
 
 
 class HastyDestination(PipelineDestination):
@@ -128,6 +137,12 @@ TWINS: dict[str, PipelineTwin] = {
     "commits_before_completion": PipelineTwin(
         "Writes to the store at the pre-commit of a checkpoint that may yet fail.",
         Parts(sink=EagerSink),
+    ),
+    "commits_newest_first": PipelineTwin(
+        "Commits what has queued one by one, the newest first.", Parts(committer=NewestFirst)
+    ),
+    "forgets_last_checkpoint": PipelineTwin(
+        "Takes a checkpoint for durable that a crash takes away.", Parts(medium=ForgetfulMedium)
     ),
     "reports_before_commit": PipelineTwin(
         "Reports records as durable when their commit begins.", Parts(destination=HastyDestination)

@@ -24,6 +24,8 @@ FOUND_BY: dict[str, tuple[str, str]] = {
     "takes_pending_for_committed": ("pipeline_aligned", "no_record_lost"),
     "ignores_the_store": ("pipeline_append", "exactly_once_output"),
     "commits_before_completion": ("pipeline_aligned", "no_commit_before_completion"),
+    "commits_newest_first": ("pipeline_group", "checkpoint_never_goes_back"),
+    "forgets_last_checkpoint": ("pipeline_aligned", "checkpoint_never_goes_back"),
     "reports_before_commit": ("pipeline_external", "no_premature_acknowledgement"),
     "takes_in_flight_for_stored": ("pipeline", "no_premature_acknowledgement"),
     "takes_redelivered_again": ("pipeline", "exactly_once_state"),
