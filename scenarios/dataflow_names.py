@@ -38,6 +38,7 @@ PROPERTIES: tuple[str, ...] = (
     "unaligned_barriers_are_taken_next",
     "time_out_ends_alignment",
     "alignment_figures_are_sane",
+    "needed_barriers_stay_fixed",
     "triggered_and_aborted_once",
     "triggered_ids_increase",
     "tasks_fail_for_a_cause",

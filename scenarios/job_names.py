@@ -66,6 +66,7 @@ PROPERTIES = (
     "nothing_read_between_barrier_and_trigger",
     "unaligned_barriers_are_taken_next",
     "time_out_ends_alignment",
+    "needed_barriers_stay_fixed",
     "triggered_and_aborted_once",
     "triggered_ids_increase",
     "given_up_for_a_cause",

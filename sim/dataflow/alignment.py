@@ -62,6 +62,7 @@ class Alignment:
             case EndOfData():
                 self._task.ending.end_of_data(channel, event)
             case EndOfPartition():
+                account.channel_ended(self._task, channel)
                 self.handle(ev.ChannelEnded(now, index))
                 self._task.ending.end_of_partition(channel)
             case _:
@@ -79,11 +80,13 @@ class Alignment:
 
     def take_rpc(self, barrier: Barrier) -> None:
         """Take a trigger by remote call: a barrier for every channel that has not ended."""
-        self._task.world.account.seen(self._task, barrier)
+        account = self._task.world.account
+        account.seen(self._task, barrier)
         ended = self._task.ending.ended_channels
         for channel in self._task.channels:
             if channel.index not in ended:
                 now = self._task.env.now
+                account.barrier_by_rpc(self._task, channel, barrier.checkpoint)
                 self.handle(ev.BarrierArrived(now, channel.index, barrier, by_rpc=True))
 
     def handle(self, event: ev.HandlerEvent) -> None:

@@ -105,6 +105,7 @@ class DataflowWorld:
     def fail_task(self, task: Task, name: str, story: str) -> None:
         """Fail a task, and with it the job: what would restart it is not part of this world."""
         self.account.violate(name, f"{task.entity.name} fails: {story}")
+        self.account.task_failed(task)
         self.failure = f"{task.entity.name} failed: {story}"
         self.end()
 

@@ -84,6 +84,7 @@ class TaskCheckpoints:
 
     def channel_ended(self, channel: int) -> None:
         """Take the end of a channel."""
+        self.account.needed.ended(channel)
         self._handle(ev.ChannelEnded(self._now, channel))
 
     def count_processed(self) -> None:
@@ -116,6 +117,7 @@ class TaskCheckpoints:
             self.account.seen(barrier)
         for link in open_channels if not task.gone else ():
             self.account.seen(barrier)
+            self.account.needed.came(link.spec.input, barrier.checkpoint)
             self._handle(ev.BarrierArrived(self._now, link.spec.input, barrier, by_rpc=True))
 
     def aborted(self, checkpoint: int) -> None:
@@ -187,6 +189,7 @@ class TaskCheckpoints:
                         running.cancel()
                 case ev.FailTask(story):
                     task.attempt.violate(broken_by_failure(self.handler), f"{task.name}: {story}")
+                    self.account.needed.failed()
                     task.attempt.fail(task, story)
                     return
                 case _:

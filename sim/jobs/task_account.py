@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from models.barriers import Barrier
 from scenarios.jobs import Mode
+from sim.needed_barriers import NeededBarriers
 
 if TYPE_CHECKING:
     from sim.jobs.link import Link
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class TaskAccount:
-    """What one task of one attempt has done about checkpoints."""
+    """What one task of one attempt has done about checkpoints.
+
+    needed: the channels that its checkpoints wait for.
+    """
 
     def __init__(self, task: Task) -> None:
         self._task = task
@@ -26,6 +30,8 @@ class TaskAccount:
         # The tracker of a single channel hands every barrier on as it comes; one that a trigger by
         # remote call has overtaken is dropped by the task (Flink: "out of order checkpoint").
         self._in_order = mode is not Mode.AT_LEAST_ONCE
+        channels = sum(task.attempt.graph.gates[task.spec.index])
+        self.needed = NeededBarriers(channels, one_at_a_time=self._in_order)
         self._newest = -1  # of which an element was seen here
         self._opened_ns: dict[int, int] = {}
         self._due: tuple[int, int] | None = None  # (checkpoint, instant of its time-out)
@@ -44,6 +50,7 @@ class TaskAccount:
         """Note a barrier that the task takes from a channel."""
         link.account.barrier_taken(barrier, priority=priority)
         self.seen(barrier)
+        self.needed.came(link.spec.input, barrier.checkpoint)
         over = barrier.checkpoint < self._newest or self._is_over(barrier.checkpoint)
         if not over and (barrier.needs_alignment or barrier.is_unaligned):
             self._held[link.spec.input] = barrier.checkpoint
@@ -51,6 +58,7 @@ class TaskAccount:
     def seen(self, barrier: Barrier) -> None:
         """Note that a checkpoint is known here, by an announcement or a barrier."""
         number = barrier.checkpoint
+        self.needed.opened(number)
         if number <= self._newest or self._is_over(number):
             return
         self._newest = number
@@ -125,7 +133,7 @@ class TaskAccount:
         self._triggered[number] = barrier.is_unaligned
         self._release(number)
         if not barrier.is_unaligned:
-            self._ended = max(self._ended, number)
+            self.all_received(number)
 
     def sent_on(self, number: int) -> None:
         """Note that the tasks below get a checkpoint's barrier, or the word that none comes."""
@@ -149,10 +157,14 @@ class TaskAccount:
         self._aborted[number] = None
         self._release(number)
         self._ended = max(self._ended, number)
+        self.needed.over(number)
 
     def all_received(self, number: int) -> None:
-        """Note that all barriers of a checkpoint have come."""
+        """Check that all barriers of a checkpoint have come when the task says so."""
         self._ended = max(self._ended, number)
+        wrong = self.needed.complete(number)
+        if wrong is not None:
+            self._violate("needed_barriers_stay_fixed", wrong)
 
     def measured(self, number: int, start_delay_ns: int | None, duration_ns: int | None) -> None:
         """Check the figures of an alignment against the time since its first sign."""
@@ -166,7 +178,13 @@ class TaskAccount:
             self._violate("alignment_figures_are_sane", says)
 
     def settled(self) -> None:
-        """Check, after a step, that no sender is left blocked by a checkpoint that is over."""
+        """Check, after a step, that nothing waits any longer for a checkpoint that is over.
+
+        That is neither a sender behind its barrier, nor the checkpoint when all have come.
+        """
+        waiting = self.needed.kept_waiting()
+        if waiting is not None:
+            self._violate("needed_barriers_stay_fixed", waiting[1])
         for link in self._task.inputs:
             by = link.account.blocked_by
             if by is not None and by <= self._ended:

@@ -30,6 +30,7 @@ from sim.dataflow.outlet import Outlet
 from sim.dataflow.pool import OutputPool
 from sim.dataflow.task import Task
 from sim.protocol_cores import RIGHT, ProtocolCores, cores_of
+from tests import broken_counts
 from tests.dataflow.broken_cores import (
     FailsTwice,
     Forgetful,
@@ -38,6 +39,7 @@ from tests.dataflow.broken_cores import (
     Swapping,
     any_edge,
     coordinator_with,
+    handler_of,
     handler_with,
     longer,
     twice,
@@ -204,6 +206,28 @@ BROKEN: dict[str, Broken] = {
     ),
     "longer_alignments": Broken(
         breaks="alignment_figures_are_sane", model=job(), protocol=handler_with(longer)
+    ),
+    "needs_one_less": Broken(
+        breaks="needed_barriers_stay_fixed",
+        model=job(rate_per_s=300.0),
+        protocol=handler_of(broken_counts.NeedsOneLess),
+    ),
+    "needs_the_ended": Broken(
+        breaks="needed_barriers_stay_fixed",
+        model=replace(
+            job(rate_per_s=300.0),
+            sources=(
+                SourceTable(name="source", rate_per_s=300.0),
+                SourceTable(name="short", rate_per_s=300.0, records=20),
+            ),
+            operators=(
+                OperatorTable(
+                    name="operator",
+                    inputs=(InputTable(upstream="source"), InputTable(upstream="short")),
+                ),
+            ),
+        ),
+        protocol=handler_of(broken_counts.NeedsTheEnded),
     ),
     "gives_up_twice": Broken(
         breaks="triggered_and_aborted_once",

@@ -66,6 +66,15 @@ class Forgetful(SubtaskCheckpoints):
         return super().step(event)
 
 
+def handler_of(faulty: type[SingleCheckpointHandler]) -> ProtocolCores:
+    """Return cores with a faulty handler."""
+
+    def make(kind: HandlerKind, count: int, *, gates: int, after_finish: bool) -> Any:
+        return faulty(kind, count, gates=gates, after_finish=after_finish)
+
+    return replace(RIGHT, handler=make)
+
+
 def handler_with(
     change: Callable[[list[ev.HandlerEffect]], list[ev.HandlerEffect]],
 ) -> ProtocolCores:

@@ -14,6 +14,7 @@ from scenarios.catalogue import by_name
 from scenarios.job_names import PROPERTIES
 from sim.rows import RunResult, ViolationRow
 from sim.world import run_world
+from tests import broken_counts
 from tests.jobs import breakers as br
 from tests.jobs import broken_worlds as worlds
 from tests.jobs.plans import MS
@@ -41,6 +42,13 @@ def _scenario(name: str, *also: str, seed: int = 0, ties: str = "structural") ->
 def _broken(scenario: Scenario, *also: str, **parts: Any) -> Breaker:
     """Break a property by another core, or another world, under a small job."""
     return Breaker(lambda: run_with(scenario, **parts), also)
+
+
+def _slow_right(**tables: Any) -> dict[str, Any]:
+    """Return a join whose right source has a record every 12 ms, long after the left has ended."""
+    job = join(5, more=5, **tables)
+    job["vertices"][1]["emit_interval_ns"] = 12 * MS
+    return job
 
 
 def _at(vertex: str, kind: str, **fields: Any) -> dict[str, Any]:
@@ -218,6 +226,19 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
     "time_out_ends_alignment": (
         _twin("never_times_out", "flink_19681_alignment_timeout"),
         _twin("output_never_times_out", "flink_27251_output_timeout"),
+    ),
+    "needed_barriers_stay_fixed": (
+        # The left source ends while its barrier has come and the right one has not.
+        _broken(
+            small(
+                _slow_right(checkpointing={"mode": "unaligned", "interval_ns": 10 * MS}),
+                _at("left", "delay_notification", checkpoint=1, delay_ns=11 * MS),
+                _at("right", "delay_trigger", checkpoint=2, delay_ns=3 * MS),
+            ),
+            handler=br.handler(broken_counts.CountsAgain),
+        ),
+        _broken(small(join()), handler=br.handler(broken_counts.NeedsOneLess)),
+        _broken(small(join(more=20)), "job_ends", handler=br.handler(broken_counts.NeedsTheEnded)),
     ),
     "triggered_and_aborted_once": (
         Breaker(lambda: run_with(by_name("early_abort"), handler=br.handler(br.AbortsTwice))),

@@ -143,7 +143,19 @@ class FullAccount(Account):
     def barrier_taken(self, task: Task, channel: Channel, barrier: Barrier) -> None:
         """Note that a task takes a barrier from a channel."""
         self._of(channel.outlet).barrier_taken(barrier)
-        self._tasks[task.number].barrier_taken(barrier)
+        self._tasks[task.number].barrier_taken(channel.index, barrier)
+
+    def barrier_by_rpc(self, task: Task, channel: Channel, checkpoint: int) -> None:
+        """Note that a trigger by remote call stands for a channel's barrier."""
+        self._tasks[task.number].needed.came(channel.index, checkpoint)
+
+    def channel_ended(self, task: Task, channel: Channel) -> None:
+        """Note that a task takes the end of a channel."""
+        self._tasks[task.number].needed.ended(channel.index)
+
+    def task_failed(self, task: Task) -> None:
+        """Note that a task fails."""
+        self._tasks[task.number].needed.failed()
 
     def _overtaking_barrier_arrived(self, task: Task, checkpoint: int) -> None:
         self._tasks[task.number].overtaking_barrier_arrived(checkpoint)

@@ -77,6 +77,15 @@ class Account:
     def barrier_taken(self, task: Task, channel: Channel, barrier: Barrier) -> None:
         """Note that a task takes a barrier from a channel."""
 
+    def barrier_by_rpc(self, task: Task, channel: Channel, checkpoint: int) -> None:
+        """Note that a trigger by remote call stands for a channel's barrier."""
+
+    def channel_ended(self, task: Task, channel: Channel) -> None:
+        """Note that a task takes the end of a channel."""
+
+    def task_failed(self, task: Task) -> None:
+        """Note that a task fails."""
+
     def told_to_resume(self, outlet: Outlet) -> None:
         """Note that a receiver lets a sender go on."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sim.dataflow.account.flow import Flow
 from sim.dataflow.states import State
+from sim.needed_barriers import NeededBarriers
 
 if TYPE_CHECKING:
     from models.barriers.barrier import Barrier
@@ -18,11 +19,13 @@ Violate = Callable[..., None]
 class TaskAccount:
     """What one task has done about checkpoints.
 
-    inputs: the accounts of its channels.
+    inputs: the accounts of its channels.  needed: the channels that checkpoints wait for.
     """
 
     def __init__(self, task: Task, inputs: list[Flow], violate: Violate) -> None:
         self.inputs = inputs
+        exactly_once = task.world.model.checkpoint.exactly_once
+        self.needed = NeededBarriers(len(inputs), one_at_a_time=exactly_once)
         self._task = task
         self._violate = violate
         self._first: dict[int, tuple[int, int]] = {}  # instant and bytes taken at the first sign
@@ -43,6 +46,7 @@ class TaskAccount:
 
     def seen(self, checkpoint: int, barrier: Barrier | None = None) -> None:
         """Note that a checkpoint is known here, by its barrier where one told of it."""
+        self.needed.opened(checkpoint)
         if checkpoint in self._first:
             return
         now_ns = self._task.env.now
@@ -56,9 +60,10 @@ class TaskAccount:
         """Note an unaligned barrier that has come to the front of a channel."""
         self._urgent.setdefault(checkpoint, (self._task.env.now, self._stuck_ns()))
 
-    def barrier_taken(self, barrier: Barrier) -> None:
+    def barrier_taken(self, channel: int, barrier: Barrier) -> None:
         """Check that the first overtaking barrier waits for the record under way at most."""
         self.seen(barrier.checkpoint, barrier)
+        self.needed.came(channel, barrier.checkpoint)
         arrived = self._urgent.get(barrier.checkpoint)
         if arrived is not None and barrier.is_unaligned:
             del self._urgent[barrier.checkpoint]
@@ -92,7 +97,7 @@ class TaskAccount:
         if due is not None:
             self._check_at_once("time_out_ends_alignment", number, due)
         if not barrier.is_unaligned:
-            self._over = max(self._over, number)
+            self.all_received(number)
         if not 0 <= start_delay_ns <= max(0, now_ns - barrier.timestamp_ns):
             says = f"{self.name} has a start delay of {start_delay_ns} ns"
             self._violate("alignment_figures_are_sane", says, number)
@@ -127,13 +132,24 @@ class TaskAccount:
             self._violate("triggered_and_aborted_once", says, number)
         self._aborted[number] = None
         self._over = max(self._over, number)
+        self.needed.over(number)
 
     def all_received(self, number: int) -> None:
-        """Note that all barriers of a checkpoint have come."""
+        """Check that all barriers of a checkpoint have come when the task says so."""
         self._over = max(self._over, number)
+        wrong = self.needed.complete(number)
+        if wrong is not None:
+            self._violate("needed_barriers_stay_fixed", f"{self.name} {wrong}", number)
 
     def settled(self) -> None:
-        """Check, after a step, that no sender is left blocked by a checkpoint that is over."""
+        """Check, after a step, that nothing waits any longer for a checkpoint that is over.
+
+        That is neither a sender behind its barrier, nor the checkpoint when all have come.
+        """
+        waiting = self.needed.kept_waiting()
+        if waiting is not None:
+            number, says = waiting
+            self._violate("needed_barriers_stay_fixed", f"{self.name} {says}", number)
         for flow in self.inputs:
             by = flow.blocked_by
             if by is not None and by <= self._over:
