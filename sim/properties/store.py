@@ -128,7 +128,8 @@ class StoreProperties:
             if key != drainer.key and replica.state is not IngestionState.ERRORED
         }
         replica = drainer.replica
-        failed_at = drainer.feed.next_after(drainer.truth.applied_to)
+        truth = drainer.truth
+        failed_at = drainer.feed.next_after(max(truth.applied_to, truth.skipped_to))
         if replica is not None and replica.position >= failed_at:
             self.violate(
                 "errored_partition_is_frozen",

@@ -100,6 +100,18 @@ def test_sound_designs_survive_many_random_plans(
     _survives(model, faults, ties)
 
 
+@pytest.mark.parametrize("record", [18, 19, 20])
+def test_the_first_record_behind_a_seek_may_fail(record: int) -> None:
+    """A start that seeks past the start of push is not taken for one that went on too far."""
+    model = StoreModel(
+        placement=StorePlacement.EXTERNAL,
+        input=StoreInput(
+            partitions=2, push_records=30, stream_records=1, rate_per_s=200.0, seek_position=20
+        ),
+    )
+    _survives(model, (FailWrite(version=1, partition=0, record=record),), "structural")
+
+
 def _survives(model: StoreModel, faults: tuple[StoreFault, ...], ties: str) -> None:
     scenario = Scenario(
         name="random", link="checkpoint_store", says="random", model=model, faults=faults

@@ -15,6 +15,7 @@ from tests.store.machine import (
     SAFE_PLANS,
     Step,
     Watch,
+    beginning,
 )
 
 # Plans are long lists; what is slow about them is the database, not their generation.
@@ -64,6 +65,27 @@ def test_plans_find_what_a_twin_breaks(name: str) -> None:
 
     with pytest.raises(AssertionError):
         promises_hold()
+
+
+@pytest.mark.parametrize("placement", [Placement.EXTERNAL, Placement.CONSUMER_GROUP_BLOB])
+def test_rows_that_are_ahead_may_be_applied_again_in_part(placement: Placement) -> None:
+    """Between a crash that left rows ahead and the end of their replay no prefix has these rows.
+
+    Each row by itself is that of some prefix; in the end all of them are those of the whole log.
+    """
+    records = [["d", "c"], ["p", "c", 92], ["p", "a", 46]]
+    key = {"tp": "s_v1/0"}
+    plan = [
+        *beginning(records),
+        {"op": "open", **key},
+        {"op": "ingest", "n": 3, **key},
+        {"op": "crash_between_data_and_checkpoint", **key},
+        {"op": "open", **key},
+        {"op": "ingest", "n": 1, **key},
+        {"op": "sync", **key},
+    ]
+    goals = _watch(model_versions(placement), plan)
+    assert goals["data ahead in part"] == 1
 
 
 def _watch(versions: StoreVersions, plan: list[Step]) -> dict[str, int]:
