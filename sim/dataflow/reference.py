@@ -106,9 +106,11 @@ class ReferenceWriter(Writer):
 class _Process:
     """The part that operators and sources have in common: a process and how it is woken."""
 
-    def start_process(self, task: Task, steps: Callable[[], Steps]) -> None:
-        """Start the process of a task."""
+    def __init__(self) -> None:
         self._resume: Any = None
+
+    def start_process(self, task: Task, steps: Callable[[], Steps]) -> None:
+        """Start the process of a task; nobody is woken before."""
         self._task = task
         task.env.process(steps(), entity=task.entity)
 

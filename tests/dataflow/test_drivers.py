@@ -13,10 +13,12 @@ from scenarios import Scenario
 from scenarios.catalogue import by_name
 from scenarios.dataflow import DataflowModel, Engine
 from scenarios.dataflow_faults import DataflowFault
+from scenarios.job_faults import StallTask
 from sim.dataflow import DataflowWorld
 from sim.dataflow.account import FullAccount
 from sim.dataflow.faults import FaultPlan
 from sim.kernel import Environment, parse_ties
+from tests.dataflow.broken import MS, job
 from tests.dataflow.many import HAZARDS
 from tests.dataflow.plans import faulty_jobs
 from tests.dataflow.strategies import jobs
@@ -89,6 +91,15 @@ def test_drivers_agree_on_random_faulty_jobs(scenario: Scenario, seed: int) -> N
 def test_drivers_agree_on_many_random_faulty_jobs(scenario: Scenario, seed: int) -> None:
     """The same on many more jobs."""
     assert_same(scenario, seed)
+
+
+@pytest.mark.parametrize("rate_per_s", [None, 300.0])
+def test_drivers_agree_on_a_source_that_stands_still_at_once(rate_per_s: float | None) -> None:
+    """A mail that comes at the instant of the start finds a source that has not begun."""
+    model = job(rate_per_s=rate_per_s)
+    stall = (StallTask(vertex="source", subtask=0, at_ns=0, lasts_ns=8 * MS),)
+    fast = trace(model, 4, "structural", Engine.CALLBACKS, stall)
+    assert fast == trace(model, 4, "structural", Engine.PROCESSES, stall)
 
 
 @pytest.mark.parametrize("name", ["back_pressure_aligned", "alignment_timeout", "bounded_union"])
