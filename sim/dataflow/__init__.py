@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from scenarios.dataflow import DataflowModel, Engine
+from scenarios.dataflow import DataflowModel
 from scenarios.dataflow_faults import DataflowFault
 from scenarios.dataflow_names import GOALS
-from sim.dataflow.account import Account, FullAccount
+from sim.dataflow.account import FullAccount
 from sim.dataflow.faults import FaultPlan
 from sim.dataflow.tables import tables
 from sim.dataflow.vocabulary import VOCABULARY
@@ -24,10 +24,8 @@ def run(spec: RunSpec) -> RunResult:
     model = cast("DataflowModel", spec.scenario.model)
     faults = FaultPlan(cast("tuple[DataflowFault, ...]", spec.scenario.faults))
     protocol = RIGHT if spec.twin is None else cores_of(spec.twin)
-    # Stretches leave out the buffers that an account would follow: who asks for them wants speed.
-    account = Account() if model.engine is Engine.STRETCHES else FullAccount()
     world = DataflowWorld(
-        spec.environment(GOALS), model, protocol=protocol, faults=faults, account=account
+        spec.environment(GOALS), model, protocol=protocol, faults=faults, account=FullAccount()
     )
     world.run()
     return tables(spec, world)

@@ -38,7 +38,8 @@ class Flow:
         self.held_at_receiver: dict[int, int] = {}
         self._violate = violate
         self._stands = False
-        self._on_way: deque[Slice] = deque()
+        # Of what a stretch has put on a wire only the size is known.
+        self._on_way: deque[Slice | int] = deque()
 
     def sent(self, element: object) -> None:
         """Note an element that leaves the sender: none does behind one that blocks."""
@@ -60,14 +61,25 @@ class Flow:
         if not isinstance(element, Slice):
             return
         self.taken_bytes += element.bytes
-        if not self._on_way or self._on_way.popleft() is not element:
+        expected = self._on_way.popleft() if self._on_way else None
+        if expected is not element and expected != element.bytes:
             says = f"channel {self.name} hands {element.bytes} bytes over out of turn"
             self._violate("order_is_kept", says)
 
     @property
     def on_way_bytes(self) -> int:
         """How many bytes were sent and not handed to the task."""
-        return sum(slice_.bytes for slice_ in self._on_way)
+        return sum(_bytes(found) for found in self._on_way)
+
+    def moved(self, sent_bytes: int, taken_bytes: int, on_way: list[Slice | int]) -> None:
+        """Note what a stretch has moved at once, and what is on its way behind it, in order."""
+        self.sent_bytes += sent_bytes
+        self.taken_bytes += taken_bytes
+        self._on_way = deque(on_way)
+        if self.sent_bytes != self.taken_bytes + self.on_way_bytes:
+            says = f"of {self.sent_bytes} bytes sent through channel {self.name} "
+            says += f"{self.taken_bytes} were handed over and {self.on_way_bytes} are on their way"
+            self._violate("every_record_is_somewhere", says)
 
     def barrier_taken(self, barrier: Barrier) -> None:
         """Note a barrier that the task takes."""
@@ -80,3 +92,7 @@ class Flow:
             says = f"the sender of channel {self.name} is resumed though nothing blocks it"
             self._violate("senders_are_resumed_once", says)
         self.blocked_by = None
+
+
+def _bytes(found: Slice | int) -> int:
+    return found if isinstance(found, int) else found.bytes

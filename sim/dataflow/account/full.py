@@ -17,6 +17,7 @@ from sim.dataflow.account.watched import (
     WatchedPool,
     WatchedRemoteChannel,
 )
+from sim.dataflow.segment import Slice
 
 if TYPE_CHECKING:
     from models.barriers.barrier import Barrier
@@ -105,6 +106,26 @@ class FullAccount(Account):
             self._tasks.append(TaskAccount(task, inputs, self.violate))
         self._checkpoints = CheckpointAccount(world, self._flows, self._written_bytes, self.violate)
         self._books = Books(world, self._flows, self._floating, self._written_bytes, self.violate)
+
+    def moved(
+        self, channel: RemoteChannel, *, sent_bytes: int, taken_bytes: int, wired: list[int]
+    ) -> None:
+        """Take over what has moved; what holds data now is counted from the queues."""
+        queued = [e for e, _ in channel.core.normal_elements() if isinstance(e, Slice)]
+        flow = self._of(channel.outlet)
+        flow.moved(sent_bytes, taken_bytes, [*queued, *wired])
+        pool = channel.outlet.writer.pool
+        if isinstance(pool, WatchedPool):
+            pool.recount(channel.outlet.channel, channel.outlet.core.data_count)
+
+    def rested(self, gate: Gate, hand: tuple[RemoteChannel, bool] | None) -> None:
+        """Count the receiver's buffers that hold data."""
+        floating = self._gate(gate)
+        floating.filled = 0
+        for channel in gate.channels:
+            if isinstance(channel, WatchedRemoteChannel):
+                taken = [hand[1]] if hand is not None and hand[0] is channel else []
+                floating.filled += channel.recount(taken)
 
     def look(self) -> None:
         """Check what must hold at every instant."""

@@ -60,6 +60,20 @@ class Account:
     def begin(self, world: DataflowWorld) -> None:
         """Note that the world is built."""
 
+    def moved(
+        self, channel: RemoteChannel, *, sent_bytes: int, taken_bytes: int, wired: list[int]
+    ) -> None:
+        """Note what a stretch has moved through a channel at once.
+
+        wired: the bytes of each buffer that is on the wire at its end.
+        """
+
+    def rested(self, gate: Gate, hand: tuple[RemoteChannel, bool] | None) -> None:
+        """Note that a stretch has moved what it had to through the channels of a gate.
+
+        hand: the channel whose buffer is being read and not free yet, and whether it is floating.
+        """
+
     def look(self) -> None:
         """Look around, now and then."""
 

@@ -85,8 +85,10 @@ class TaskAccount:
     def _stuck_ns(self) -> int:
         """Return how long the thread has been inside a record without a buffer, or stood still."""
         task = self._task
-        task.enter(task.state)  # brings its times up to date
-        return task.time_in[State.STUCK] + task.time_in[State.PAUSED]
+        stuck_ns = task.time_in[State.STUCK] + task.time_in[State.PAUSED]
+        if task.state in (State.STUCK, State.PAUSED):
+            stuck_ns += task.env.now - task.since_ns
+        return stuck_ns
 
     def snapshot(self, barrier: Barrier, start_delay_ns: int) -> None:
         """Note that the task is to take part now, and what it has read by now."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from models.barriers.persister import PersisterStatus
-from sim.dataflow.account.silent import Account
 from sim.dataflow.channels import RemoteChannel
 from sim.dataflow.mechanisms import MECHANISMS
 from sim.dataflow.source import Source
@@ -25,14 +24,12 @@ def is_covered(world: DataflowWorld) -> bool:
     """Tell whether the job is of a kind that stretches cover.
 
     Sources have a rate; every operator has one gate, and all its channels are remote ones that own
-    buffers; messages take a fixed time; every record goes to one channel; ties are structural; and
-    nobody keeps an account of every buffer.
+    buffers; messages take a fixed time; every record goes to one channel; ties are structural.
     """
     network = world.model.network
     mechanisms = world.mechanisms
     return (
         world.env.ties is STRUCTURAL
-        and world.account.__class__ is Account
         and network.jitter_ns == 0
         and network.latency_ns > 0
         and network.exclusive_buffers > 0

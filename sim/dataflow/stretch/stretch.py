@@ -14,6 +14,7 @@ from sim.dataflow.states import State
 from sim.dataflow.stretch import exact
 from sim.dataflow.stretch.emission import Emission
 from sim.dataflow.stretch.inlet import CREDIT, NEVER, Inlet, Mode
+from sim.dataflow.stretch.report import report
 from sim.dataflow.stretch.settle import Service, settle_lanes, settle_messages, settle_thread
 
 if TYPE_CHECKING:
@@ -160,6 +161,10 @@ class Stretch:
                 settle_thread(layout.inlets[task.number], self._services[task.number])
                 settle_messages(layout.inlets[task.number])
         self._add_samples()
+        account = layout.world.account
+        for inlet in layout.inlets.values():
+            report(inlet, account)
+        account.look()
 
     def _settle_source(self, task: Source) -> None:
         stop = self._touches.stops.get(task.number, NEVER)
