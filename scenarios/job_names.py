@@ -25,6 +25,7 @@ GOALS = (
     "credit_starved",
     "channel_state_failed",
     "restarted",
+    "left_to_the_external_system",
     "triggered_by_remote_call_below_finished",
     "immediate_final_checkpoint",
     "failed_after_stop_savepoint",

@@ -16,13 +16,14 @@ from models.lifecycle.states import (
     Variant,
 )
 from models.lifecycle.task import TaskLifecycle
-from models.lifecycle.transactions import Transactions
+from models.lifecycle.transactions import SinkState, Transactions, redistributed
 
 __all__ = [
     "RULES",
     "EndMode",
     "OperatorState",
     "Rules",
+    "SinkState",
     "StopMode",
     "TaskKind",
     "TaskLifecycle",
@@ -30,4 +31,5 @@ __all__ = [
     "TaskState",
     "Transactions",
     "Variant",
+    "redistributed",
 ]

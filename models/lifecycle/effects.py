@@ -139,6 +139,20 @@ class LeaveTransactions:
 
 
 @dataclass(frozen=True, slots=True)
+class RecoverAndCommit:
+    """Commit a pre-committed transaction of the restored state; it may have been committed."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecoverAndAbort:
+    """Abort the transaction that the restored state has open; it may have been aborted."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class EmitEndOfPartition:
     """Send EndOfPartition on every output and release it."""
 
@@ -168,6 +182,8 @@ Effect = (
     | CommitTransactions
     | AbortTransactions
     | LeaveTransactions
+    | RecoverAndCommit
+    | RecoverAndAbort
     | EmitEndOfPartition
     | FailTask
 )

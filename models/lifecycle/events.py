@@ -8,11 +8,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from models.lifecycle.states import StopMode
+from models.lifecycle.transactions import SinkState
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
     """The task has been deployed; it matters only to a source that was restored as finished."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateRestored:
+    """A sink gets the elements of its list state, before anything else happens to it.
+
+    One element per old subtask whose share falls to it; none where that had finished or is new.
+    """
+
+    states: tuple[SinkState, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +131,7 @@ class CheckpointAborted:
 
 Event = (
     Started
+    | StateRestored
     | InputExhausted
     | StopWithSavepointTriggered
     | CheckpointTriggered

@@ -35,11 +35,17 @@ class TaskParameters:
     sink_opens_after_finish: bool | None = None
     await_acknowledgements: bool = True
 
+    @property
+    def holds_transactions(self) -> bool:
+        """Say whether the task has a two-phase-commit sink that runs."""
+        return self.sink_opens_after_finish is not None and not self.finished_on_restore
+
 
 def refuse_foreign(event: on.Event, parameters: TaskParameters, state: TaskState) -> None:
     """Raise ProtocolError for an event that cannot concern a task built like this.
 
-    Raises ProtocolError: `not_a_source`, `unknown_channel` or `source_has_no_inputs`.
+    Raises ProtocolError: `not_a_source`, `not_a_sink`, `unknown_channel` or
+    `source_has_no_inputs`.
     """
     kind = _refusal(event, parameters)
     if kind is not None:
@@ -51,6 +57,8 @@ def _refusal(event: on.Event, parameters: TaskParameters) -> str | None:
     match event:
         case on.InputExhausted() | on.StopWithSavepointTriggered() | on.Started():
             return None if source else "not_a_source"
+        case on.StateRestored():
+            return None if parameters.holds_transactions else "not_a_sink"
         case on.EndOfDataAcknowledged(channel):
             return None if 0 <= channel < parameters.output_channels else "unknown_channel"
         case (

@@ -31,7 +31,7 @@ from models.lifecycle.parameters import TaskParameters, refuse_foreign
 from models.lifecycle.rules import RULES
 from models.lifecycle.states import EndMode, OperatorState, StopMode, TaskState
 from models.lifecycle.tables import Act, Cue, rows, waits
-from models.lifecycle.transactions import Transactions
+from models.lifecycle.transactions import Transactions, recover
 
 
 class TaskLifecycle:
@@ -59,8 +59,8 @@ class TaskLifecycle:
     def step(self, event: on.Event) -> list[do.Effect]:
         """Take one event and return its effects in the order in which they are carried out.
 
-        Raises ProtocolError (`unknown_channel`, `not_a_source`, `source_has_no_inputs`) for an
-        event that cannot concern this task; nothing has changed then.
+        Raises ProtocolError for an event that cannot concern this task (`unknown_channel`,
+        `not_a_source`, `not_a_sink`, `source_has_no_inputs`); nothing has changed then.
         """
         refuse_foreign(event, self.parameters, self.state)
         self._effects = []
@@ -82,6 +82,8 @@ class TaskLifecycle:
             case on.Started():
                 if self.parameters.finished_on_restore:
                     self._end_source(EndMode.FINAL_CHECKPOINT)
+            case on.StateRestored(states):
+                self._effects.extend(recover(states))
             case on.InputExhausted():
                 if not self.ended:
                     self._end_source(EndMode.FINAL_CHECKPOINT)
@@ -352,9 +354,9 @@ class TaskLifecycle:
 
 
 def _transactions(parameters: TaskParameters) -> Transactions | None:
-    if parameters.sink_opens_after_finish is None or parameters.finished_on_restore:
+    if not parameters.holds_transactions:
         return None
-    return Transactions(opens_after_finish=parameters.sink_opens_after_finish)
+    return Transactions(opens_after_finish=bool(parameters.sink_opens_after_finish))
 
 
 def _after_closing(event: on.Event) -> list[do.Effect]:

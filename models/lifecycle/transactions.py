@@ -5,13 +5,78 @@ completion of a checkpoint commits everything that was pre-committed for it or f
 so a lost notification is caught up by the next.  After finish() no record can come any more: a sink
 that opens transactions all the same leaves empty ones behind.
 
-Source: FLIP-147, information box on the shut-down rule; Apache Flink TwoPhaseCommitSinkFunction
-(FLINK-23473: no transaction is opened after finish()).
+A snapshot keeps one element of list state: what is pre-committed and what is open, by the names
+that the external system knows.  A restored sink commits the former again, for it cannot know
+whether it has heard of the completion, and aborts the latter, whose records are sent again.  It
+knows of no other transaction: what was begun after the snapshot stays in the external system until
+that gives it up.
+
+Promised: recovery takes the elements in their order and, of each, pre-committed transactions in the
+order in which they were begun, then the open one; repeating it changes nothing where the external
+system takes a second end for nothing.
+
+Source: FLIP-147, information box on the shut-down rule; Apache Flink 1.20.3,
+TwoPhaseCommitSinkFunction.initializeState and snapshotState (FLINK-23473: no transaction is opened
+after finish()), RoundRobinOperatorStateRepartitioner (list state of mode SPLIT_DISTRIBUTE).
 """
 
 from __future__ import annotations
 
-from models.lifecycle.effects import OPEN, TransactionId
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from models.lifecycle.effects import (
+    OPEN,
+    RecoverAndAbort,
+    RecoverAndCommit,
+    TransactionId,
+)
+
+Element = TypeVar("Element")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SinkState:
+    """One element of a sink's list state.
+
+    pending: names of the pre-committed transactions, oldest first.  open: the name of the one that
+    was open when the snapshot was taken, its own pre-committed one excluded; None after finish().
+    """
+
+    pending: tuple[str, ...]
+    open: str | None
+
+
+def recover(states: Iterable[SinkState]) -> list[RecoverAndCommit | RecoverAndAbort]:
+    """Return what a restored sink does with the transactions of its state, in order."""
+    found: list[RecoverAndCommit | RecoverAndAbort] = []
+    for state in states:
+        found += [RecoverAndCommit(name) for name in state.pending]
+        if state.open is not None:
+            found.append(RecoverAndAbort(state.open))
+    return found
+
+
+def redistributed(
+    elements: Sequence[Sequence[Element]], parallelism: int
+) -> list[tuple[Element, ...]]:
+    """Return which subtask gets which elements of list state after a restore.
+
+    elements: those of each old subtask, none for one that had finished.  As many subtasks as before
+    keep their own.  Otherwise the elements of all are dealt out in order, in blocks as even as can
+    be, the first subtasks getting one more: a subtask may get several, or none.
+    """
+    if parallelism == len(elements):
+        return [tuple(own) for own in elements]
+    everything = [element for own in elements for element in own]
+    base, more = divmod(len(everything), parallelism)
+    found, first = [], 0
+    for subtask in range(parallelism):
+        after = first + base + (subtask < more)
+        found.append(tuple(everything[first:after]))
+        first = after
+    return found
 
 
 class Transactions:

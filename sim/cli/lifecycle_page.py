@@ -36,6 +36,22 @@ FAULTS = (
     "Each twin lacks one safeguard. `ckptsim check SCENARIO --twin NAME` tells it from the right "
     "core, and prints the command that replays the first run which shows it."
 )
+RECOVERY = """\
+A sink's snapshot keeps one element of list state: the names of the transactions that are
+pre-committed and the name of the open one (`models/lifecycle/transactions.py`). A restored sink
+commits the former again, because it cannot know whether it has heard of the completion, and aborts
+the latter, whose records are sent again; then it opens a new one. With as many subtasks as before
+each gets its own element; otherwise the elements are dealt out in even blocks, so that a subtask
+may recover those of several, or of none.
+
+No state speaks of what was begun after the checkpoint that is restored. Such a transaction stays in
+the external system until that gives it up; nobody else aborts it, and a run tells of it
+(`left_to_the_external_system`). Sinks that find such transactions by the way they name them, as
+Flink's KafkaSink does, are not modelled. A failed attempt ends nothing on its way out (assumption:
+its processes are gone).
+
+Source: Apache Flink 1.20.3, TwoPhaseCommitSinkFunction.initializeState,
+RoundRobinOperatorStateRepartitioner."""
 READING = (
     "An empty event belongs to the one above; a status holds from its row on. The waits stand one "
     "under another, but may come true in any order: the last event needs them all."
@@ -97,6 +113,7 @@ def document() -> str:
         table = _table(HEADER, as_text(kind))
         parts += [f"## {says.capitalize()}", table, f"```mermaid\n{as_mermaid(kind)}\n```"]
     parts += ["## Where the variants part", PARTING, _table(VARIANTS, rules.as_text())]
+    parts += ["## Transactions and recovery", RECOVERY]
     parts += ["## Published faults", FAULTS, _faults()]
     return "\n\n".join(parts) + "\n"
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sim.composed.sink import StoreSink
     from sim.composed.world import PipelineWorld
     from sim.jobs.graph import TaskSpec
-    from sim.jobs.snapshot import JobCheckpoint, TaskSnapshot
+    from sim.jobs.snapshot import JobCheckpoint
     from sim.jobs.task import Task
     from sim.sync.intervals import Intervals
 
@@ -56,11 +56,11 @@ class PipelineTasks(JobAttempt):
         self.inlets.append(inlet)
         return inlet
 
-    def make_sink(self, spec: TaskSpec, restored: TaskSnapshot | None) -> StoreSink:
+    def make_sink(self, spec: TaskSpec) -> StoreSink:
         """Make a sink on its partition of the store."""
         store = self._pipeline.store
         committer = self._pipeline.parts.committer(self._sync, store, store.keys[spec.subtask])
-        return self._pipeline.parts.sink(self, spec, restored, committer)
+        return self._pipeline.parts.sink(self, spec, committer)
 
     def progress(self) -> None:
         """Note a sign of life of the job, and so of the whole attempt."""

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from sim.composed.committer import Committer
     from sim.jobs.attempt import Attempt
     from sim.jobs.graph import TaskSpec
-    from sim.jobs.snapshot import TaskSnapshot
 
 
 class StoreSink(SinkWriter):
@@ -33,12 +32,11 @@ class StoreSink(SinkWriter):
         self,
         attempt: Attempt,
         spec: TaskSpec,
-        restored: TaskSnapshot | None,
         committer: Committer,
     ) -> None:
+        super().__init__(attempt, spec)
         self.committer = committer
         self.under_way: dict[str, None] = {}
-        super().__init__(attempt, spec, restored)
 
     @property
     def busy(self) -> bool:
@@ -52,16 +50,15 @@ class StoreSink(SinkWriter):
             self._attempt.goal("snapshot_during_commit")
         return (*self.under_way, *super().pending)
 
-    def recover(self, names: tuple[str, ...]) -> None:
-        """Commit what the restored snapshot has pending and the store does not cover."""
-        for name in names:
-            checkpoint = self._attempt.external.transactions[name].checkpoint_id or 0
-            if checkpoint <= self.committer.position:
-                self._attempt.goal("committed_before_the_crash")
-                super().conclude(name)
-            else:
-                self._attempt.goal("committed_again")
-                self.conclude(name)
+    def recover_and_commit(self, name: str) -> None:
+        """Commit what the restored state has pending, unless the store covers it."""
+        checkpoint = self._attempt.external.transactions[name].checkpoint_id or 0
+        if checkpoint <= self.committer.position:
+            self._attempt.goal("committed_before_the_crash")
+            super().conclude(name)
+        else:
+            self._attempt.goal("committed_again")
+            self.conclude(name)
 
     def conclude(self, name: str) -> None:
         """Begin to write a transaction to the store."""

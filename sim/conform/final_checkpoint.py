@@ -158,7 +158,7 @@ def _entry(effect: do.Effect, *, several: bool, chained: bool, raw: bool) -> Ent
             return {"action": "lingering_transactions", "ids": list(ids)}
         case do.FailTask(reason):
             return {"action": "fail_task", "reason": reason}
-        case do.TakeSnapshot():
+        case do.TakeSnapshot() | do.RecoverAndCommit() | do.RecoverAndAbort():
             return None
         case _:
             return {"action": _PLAIN_ACTIONS[type(effect)]}

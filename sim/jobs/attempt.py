@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 from models.barriers import Barrier
 from models.barriers.reason import FailureReason
 from models.coordinator.plan import FinishedState
-from models.lifecycle import TaskLifecycle, TaskParameters, TaskState
+from models.lifecycle import (
+    SinkState,
+    TaskLifecycle,
+    TaskParameters,
+    TaskState,
+    redistributed,
+)
 from models.lifecycle import events as on
 from sim.jobs.account import Account
 from sim.jobs.graph import TaskSpec
@@ -61,9 +67,18 @@ class Attempt:
             )
         self._fill_channels()
 
-    def make_sink(self, spec: TaskSpec, restored: TaskSnapshot | None) -> SinkWriter:
+    def make_sink(self, spec: TaskSpec) -> SinkWriter:
         """Make what a sink subtask writes through."""
-        return SinkWriter(self, spec, restored)
+        return SinkWriter(self, spec)
+
+    def sink_states(self, spec: TaskSpec) -> tuple[SinkState, ...]:
+        """Return the elements of list state that fall to a sink subtask."""
+        if self.restored is None:
+            return ()
+        snapshots = [self.restored.tasks.get(i) for i in self.graph.tasks_of(spec.vertex.name)]
+        kept = [snapshot.transactions if snapshot else None for snapshot in snapshots]
+        elements = [() if state is None else (state,) for state in kept]
+        return redistributed(elements, spec.vertex.parallelism)[spec.subtask]
 
     def make_inlet(self, _task: Task) -> Inlet | None:
         """Make what feeds a source subtask; None lets it make its records itself."""

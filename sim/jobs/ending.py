@@ -29,7 +29,12 @@ if TYPE_CHECKING:
     from sim.jobs.task import Task
 
 _TransactionEffect = (
-    do.PrecommitTransaction | do.CommitTransactions | do.AbortTransactions | do.LeaveTransactions
+    do.PrecommitTransaction
+    | do.CommitTransactions
+    | do.AbortTransactions
+    | do.LeaveTransactions
+    | do.RecoverAndCommit
+    | do.RecoverAndAbort
 )
 
 LifecycleFactory = Callable[[TaskParameters], TaskLifecycle]
@@ -199,6 +204,8 @@ class TaskEnding:
                 | do.CommitTransactions()
                 | do.AbortTransactions()
                 | do.LeaveTransactions()
+                | do.RecoverAndCommit()
+                | do.RecoverAndAbort()
             ):
                 if task.sink is not None:
                     self._transact(task.sink, effect)
@@ -227,6 +234,12 @@ class TaskEnding:
                 for number in checkpoints:
                     attempt.env.trace.record("left", entity, number)
                 sink.leave(checkpoints)
+            case do.RecoverAndCommit(name):
+                attempt.env.trace.record("recommitted", entity, name)
+                sink.recover_and_commit(name)
+            case do.RecoverAndAbort(name):
+                attempt.env.trace.record("reaborted", entity, name)
+                sink.recover_and_abort(name)
             case _:
                 assert_never(effect)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+
+from models.lifecycle import SinkState
 
 
 class Status(IntEnum):
@@ -19,10 +21,15 @@ class Status(IntEnum):
 
 @dataclass(slots=True)
 class Transaction:
-    """One transaction: what was written into it and how it stands."""
+    """One transaction: what was written into it and how it stands.
+
+    attempt: the attempt that began it.  recovered: a restored sink was told to end it.
+    """
 
     name: str
     sink: str
+    attempt: int = 1
+    recovered: bool = False
     records: list[int] = field(default_factory=list)
     status: Status = Status.OPEN
     checkpoint_id: int | None = None
@@ -39,10 +46,10 @@ class ExternalSystem:
         self._violate = violate
         self._begun = 0
 
-    def begin(self, task: str, sink: str) -> Transaction:
+    def begin(self, task: str, sink: str, *, attempt: int) -> Transaction:
         """Open a transaction of a task of a sink vertex, under a name that was never used."""
         self._begun += 1
-        transaction = Transaction(f"{task} #{self._begun}", sink)
+        transaction = Transaction(f"{task} #{self._begun}", sink, attempt)
         self.transactions[transaction.name] = transaction
         return transaction
 
@@ -69,13 +76,27 @@ class ExternalSystem:
             return
         transaction.status = Status.ABORTED
 
-    def abort_all_but(self, kept: Iterable[str]) -> None:
-        """Abort what an earlier attempt left open or pre-committed, but for the named ones."""
-        names = frozenset(kept)
-        for transaction in self.transactions.values():
-            unfinished = transaction.status in (Status.OPEN, Status.PRECOMMITTED)
-            if unfinished and transaction.name not in names:
-                transaction.status = Status.ABORTED
+    def recover_and_abort(self, name: str) -> None:
+        """Abort what a restored state has open.
+
+        It may have been committed when the state is not of the latest completed checkpoint, as when
+        a job is started from a savepoint that others followed.  If it is empty that is nothing.
+        """
+        transaction = self.transactions[name]
+        if transaction.status is not Status.COMMITTED or transaction.records:
+            self.abort(name)
+
+    def recovers(self, states: Iterable[SinkState]) -> None:
+        """Note which transactions restored sinks know of, and so are going to end."""
+        for state in states:
+            for name in (*state.pending, state.open):
+                if name is not None:
+                    self.transactions[name].recovered = True
+
+    def unended(self) -> list[Transaction]:
+        """Return the transactions that nobody has ended, in the order of their beginning."""
+        unended = (Status.OPEN, Status.PRECOMMITTED)
+        return [one for one in self.transactions.values() if one.status in unended]
 
     def committed(self, sink: str) -> Counter[int]:
         """Return how often each record is in the committed output of a sink vertex."""
@@ -85,19 +106,24 @@ class ExternalSystem:
                 found.update(transaction.records)
         return found
 
-    def fork(self, restored: Iterable[str], up_to: int) -> ExternalSystem:
+    def fork(self, states: Sequence[SinkState], up_to: int) -> ExternalSystem:
         """Return the system as it would be if only `up_to` had ever been completed.
 
-        restored: transactions that the checkpoint itself commits on recovery.
+        states: what sinks have in that checkpoint: the transactions that they commit on recovery
+        are there as they stand, those that they abort are still open.
         """
-        names = frozenset(restored)
+        pending = frozenset(name for state in states for name in state.pending)
+        left_open = frozenset(state.open for state in states)
         other = ExternalSystem(self._violate)
         other._begun = self._begun
         for name, transaction in self.transactions.items():
             number = transaction.checkpoint_id
             covered = number is not None and number <= up_to
-            if name in names or (transaction.status is Status.COMMITTED and covered):
-                copied = Transaction(name, transaction.sink, list(transaction.records))
+            kept = transaction.status is Status.COMMITTED and covered
+            if name in left_open:
+                other.transactions[name] = Transaction(name, transaction.sink)
+            elif name in pending or kept:
+                copied = Transaction(name, transaction.sink, records=list(transaction.records))
                 copied.status, copied.checkpoint_id = transaction.status, number
                 other.transactions[name] = copied
         return other

@@ -108,8 +108,7 @@ def _probe(spec: RunSpec, env: Environment, world: JobWorld) -> None:
         return
     chosen = kept[env.stream("probe").integer(0, len(kept) - 1)]
     checkpoint = world.coordinator.completed[chosen]
-    pending = [name for snapshot in checkpoint.tasks.values() for name in snapshot.pending]
-    external = world.external.fork(pending, checkpoint.checkpoint_id)
+    external = world.external.fork(checkpoint.sink_states, checkpoint.checkpoint_id)
     _report(world, chosen, _restart(spec, env, world, checkpoint, external))
 
 

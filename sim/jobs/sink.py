@@ -4,32 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from models.lifecycle import SinkState
 from models.lifecycle.effects import OPEN, TransactionId
 from sim.jobs.external import Status
 from sim.jobs.graph import TaskSpec
-from sim.jobs.snapshot import Record, TaskSnapshot
+from sim.jobs.snapshot import Record
 
 if TYPE_CHECKING:
     from sim.jobs.attempt import Attempt
 
 
 class SinkWriter:
-    """Writes into the open transaction and does to transactions what it is told.
+    """Writes into the open transaction and does to transactions what it is told."""
 
-    A restored sink first commits what its snapshot has pending; the attempt has aborted the rest.
-    """
-
-    def __init__(self, attempt: Attempt, spec: TaskSpec, restored: TaskSnapshot | None) -> None:
+    def __init__(self, attempt: Attempt, spec: TaskSpec) -> None:
         self._attempt = attempt
         self._spec = spec
         self._by_checkpoint: dict[int, str] = {}
-        self.recover(restored.pending if restored else ())
-        self._open: str | None = self._begin()
+        self._open: str | None = None
 
-    def recover(self, names: tuple[str, ...]) -> None:
-        """Commit what the restored snapshot has pending; it may have been committed before."""
-        for name in names:
-            self.conclude(name)
+    def begin(self) -> None:
+        """Open the first transaction, once what was restored is dealt with."""
+        self._open = self._begin()
+
+    def recover_and_commit(self, name: str) -> None:
+        """Commit what the restored state has pending; it may have been committed before."""
+        self.conclude(name)
+
+    def recover_and_abort(self, name: str) -> None:
+        """Abort what the restored state has open; it may have been aborted before."""
+        self._attempt.external.recover_and_abort(name)
 
     def conclude(self, name: str) -> None:
         """Commit one transaction in the external system."""
@@ -44,6 +48,11 @@ class SinkWriter:
     def pending(self) -> tuple[str, ...]:
         """Return the names of the pre-committed transactions, oldest first."""
         return tuple(self._by_checkpoint[number] for number in sorted(self._by_checkpoint))
+
+    @property
+    def state(self) -> SinkState:
+        """Return what a snapshot keeps: one element of list state."""
+        return SinkState(pending=self.pending, open=self._open)
 
     def write(self, record: Record) -> None:
         """Write a record into the open transaction."""
@@ -91,4 +100,8 @@ class SinkWriter:
                 self._attempt.violate("aborted_transactions_are_empty_at_close", says)
 
     def _begin(self) -> str:
-        return self._attempt.external.begin(self._spec.name, self._spec.vertex.name).name
+        attempt = self._attempt
+        begun = attempt.external.begin(
+            self._spec.name, self._spec.vertex.name, attempt=attempt.number
+        )
+        return begun.name

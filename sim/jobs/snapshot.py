@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from models.coordinator.plan import FinishedState
+from models.lifecycle import SinkState
 
 Record = int  # identity of a record; WATERMARK is the final watermark, which travels as data
 Element = tuple[int, Record]  # (number in its channel, record)
@@ -18,8 +19,8 @@ class TaskSnapshot:
     """The state of one task in one checkpoint.
 
     position: records that a source has emitted; exhausted: there are no more.  state: records whose
-    effect the task's state has, in the order of processing.  pending: transactions that are to be
-    committed on recovery.
+    effect the task's state has, in the order of processing.  transactions: a sink's element of list
+    state.
     input_state, output_state: records in flight, by channel.  consumed, emitted: the world's own
     account of the last number taken from and put into each channel before the snapshot.
     """
@@ -27,11 +28,16 @@ class TaskSnapshot:
     position: int
     exhausted: bool = False
     state: tuple[Record, ...]
-    pending: tuple[str, ...]
+    transactions: SinkState | None
     input_state: Mapping[int, tuple[Element, ...]]
     output_state: Mapping[int, tuple[Element, ...]]
     consumed: Mapping[int, int]
     emitted: Mapping[int, int]
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """Return the names of the transactions that recovery commits, oldest first."""
+        return () if self.transactions is None else self.transactions.pending
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +57,12 @@ class JobCheckpoint:
     finished: frozenset[int]
     positions: Mapping[int, int]
     lost_state: frozenset[str]
+
+    @property
+    def sink_states(self) -> list[SinkState]:
+        """Return every element of list state that sinks keep, by task."""
+        kept = [self.tasks[index].transactions for index in sorted(self.tasks)]
+        return [state for state in kept if state is not None]
 
     @property
     def in_flight(self) -> int:

@@ -176,7 +176,7 @@ class SubtaskSide:
             position=task.position,
             exhausted=task.exhausted,
             state=tuple(task.state),
-            pending=task.sink.pending if task.sink is not None else (),
+            transactions=task.sink.state if task.sink is not None else None,
             input_state={},
             output_state={},
             consumed={link.spec.index: link.consumed for link in task.inputs},

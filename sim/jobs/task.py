@@ -82,10 +82,13 @@ class Task:
         self.leaves_ns = 0  # when it is not known here any more, once it has closed
         self.sink: SinkWriter | None = None
         if spec.vertex.kind is VertexKind.SINK and not finished_on_restore:
-            self.sink = attempt.make_sink(spec, restored)
+            self.sink = attempt.make_sink(spec)
         self.inlet: Inlet | None = attempt.make_inlet(self) if self.is_source else None
         self.checkpoints: TaskCheckpoints = TaskCheckpoints(self)
         self.ending: TaskEnding = TaskEnding(self, finished_on_restore=finished_on_restore)
+        if self.sink is not None:
+            self.ending.step(on.StateRestored(attempt.sink_states(spec)))
+            self.sink.begin()
         self._turn = 0
         self._round_robin = 0
         self._record: Record | None = None

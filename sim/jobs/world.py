@@ -83,8 +83,7 @@ class JobWorld:
         self.coordinator = JobCoordinator(self, first_checkpoint=first)
         if restored is not None:
             self.coordinator.highest_completed = restored.checkpoint_id
-            names = [n for snapshot in restored.tasks.values() for n in snapshot.pending]
-            self.external.abort_all_but(names)
+            self.external.recovers(restored.sink_states)
         self.lost_state = self._loses_state(restored)
         self._over = env.event()
         self._initial = restored
@@ -277,12 +276,7 @@ class JobWorld:
         before = sum(task.position for task in self.attempt.tasks)
         self.emitted = self.most_emitted()
         self.attempts += 1
-        names = (
-            []
-            if restored is None
-            else [name for snapshot in restored.tasks.values() for name in snapshot.pending]
-        )
-        self.external.abort_all_but(names)
+        self._note_unknown(restored)
         self.lost_state = self._loses_state(restored)
         self.closed_ns = {}
         self.attempt = self.deploy(self.attempts, restored)
@@ -291,6 +285,19 @@ class JobWorld:
         self.recoveries[-1] = (number, cause, failed_ns, self.env.now, again)
         self._note_restore(restored)
         return restored
+
+    def _note_unknown(self, restored: JobCheckpoint | None) -> None:
+        """Note what restored sinks do not know of: it stays in the external system.
+
+        Source: Apache Flink 1.20.3, TwoPhaseCommitSinkFunction ends what its state holds only; what
+        was begun later ends by the time-out of the external system.
+        """
+        if restored is not None:
+            self.external.recovers(restored.sink_states)
+        for transaction in self.external.unended():
+            if transaction.attempt == self.attempts - 1 and not transaction.recovered:
+                self.env.goals.reach("left_to_the_external_system")
+                self.env.trace.record("unknown", self.entity, transaction.name)
 
     def _latest(self) -> JobCheckpoint | None:
         """Return the latest checkpoint that the job may start from; savepoints are the user's."""

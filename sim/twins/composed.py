@@ -35,19 +35,17 @@ class ForgetfulSink(StoreSink):
 class BlindSink(StoreSink):
     """Takes everything that the restored snapshot has pending for committed."""
 
-    def recover(self, names: tuple[str, ...]) -> None:
+    def recover_and_commit(self, name: str) -> None:
         """Conclude without a look at the store."""
-        for name in names:
-            SinkWriter.conclude(self, name)
+        SinkWriter.conclude(self, name)
 
 
 class DeafSink(StoreSink):
     """Commits everything again that the restored snapshot has pending, whatever the store says."""
 
-    def recover(self, names: tuple[str, ...]) -> None:
+    def recover_and_commit(self, name: str) -> None:
         """Write without a look at the store."""
-        for name in names:
-            self.conclude(name)
+        self.conclude(name)
 
 
 class EagerSink(StoreSink):

@@ -106,6 +106,25 @@ class CommitsOnlyItsOwn(TaskLifecycle):
         super()._completed(checkpoint_id)
 
 
+class RecoversNothing(TaskLifecycle):
+    """Does not commit again what its restored state has pre-committed."""
+
+    def step(self, event: on.Event) -> list[do.Effect]:
+        """Drop what recovery is to commit."""
+        return [e for e in super().step(event) if not isinstance(e, do.RecoverAndCommit)]
+
+
+class RecoversWhatWasOpen(TaskLifecycle):
+    """Commits the transaction that its restored state has open, whose records come again."""
+
+    def step(self, event: on.Event) -> list[do.Effect]:
+        """Commit what recovery is to abort."""
+        return [
+            do.RecoverAndCommit(e.name) if isinstance(e, do.RecoverAndAbort) else e
+            for e in super().step(event)
+        ]
+
+
 class LooksOnCompletionOnly(TaskLifecycle):
     """Looks only at completions whether it may close, not at what else it waits for."""
 
@@ -278,6 +297,12 @@ TWINS: dict[str, Twin] = {
     "survives_aborted_savepoint": Twin(Part.TASK, SurvivesAbortedSavepoint),
     "commits_only_its_own": Twin(
         Part.TASK, CommitsOnlyItsOwn, "final_notification_lost", "exactly_once_output"
+    ),
+    "recovers_nothing": Twin(
+        Part.TASK, RecoversNothing, "transactions_recovered", "exactly_once_output"
+    ),
+    "recovers_what_was_open": Twin(
+        Part.TASK, RecoversWhatWasOpen, "transactions_recovered", "exactly_once_output"
     ),
     "looks_on_completion_only": Twin(
         Part.TASK, LooksOnCompletionOnly, "final_chain", "end_of_partition_leaves_at_once"
