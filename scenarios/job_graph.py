@@ -116,6 +116,12 @@ class Vertex:
     union_state: bool = flag(
         False, says="it uses union list state, which is redistributed whole", source=_JOB
     )
+    broadcast_state: bool = flag(
+        False,
+        says="its state is broadcast state, the same in every subtask; after a restore those that "
+        "had finished get it from those that had not",
+        source=_FLINK + "RoundRobinOperatorStateRepartitioner",
+    )
     opens_after_finish: bool = flag(
         False,
         says="a sink opens transactions also after finish()",
@@ -236,6 +242,11 @@ def _place_problems(
         found.append(Problem(f"{path}.emit_interval", f"{vertex.emit_interval_ns} ns", expected))
     if vertex.recorded is Recorded.PARTIAL and vertex.parallelism == 1:
         found.append(Problem(f"{path}.recorded", '"partial"', "more than one subtask for that"))
+    partitioners = [edge.partitioner for edge in edges if edge.downstream == vertex.name]
+    alike = bool(partitioners) and set(partitioners) == {Partitioner.BROADCAST}
+    if vertex.broadcast_state and not alike:
+        expected = "false, unless every edge into the vertex is a broadcast"
+        found.append(Problem(f"{path}.broadcast_state", "true", expected))
     if vertex.kind is not VertexKind.SOURCE:
         found += [
             Problem(f"{path}.{key}", str(value), "nothing but at a source")

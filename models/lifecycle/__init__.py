@@ -16,7 +16,7 @@ from models.lifecycle.states import (
     Variant,
 )
 from models.lifecycle.task import TaskLifecycle
-from models.lifecycle.transactions import SinkState, Transactions, redistributed
+from models.lifecycle.transactions import SinkState, Transactions
 
 __all__ = [
     "RULES",
@@ -31,5 +31,4 @@ __all__ = [
     "TaskState",
     "Transactions",
     "Variant",
-    "redistributed",
 ]

@@ -17,14 +17,13 @@ system takes a second end for nothing.
 
 Source: FLIP-147, information box on the shut-down rule; Apache Flink 1.20.3,
 TwoPhaseCommitSinkFunction.initializeState and snapshotState (FLINK-23473: no transaction is opened
-after finish()), RoundRobinOperatorStateRepartitioner (list state of mode SPLIT_DISTRIBUTE).
+after finish()).  Which elements fall to which subtask: `models.recovery.operator_state`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeVar
 
 from models.lifecycle.effects import (
     OPEN,
@@ -32,8 +31,6 @@ from models.lifecycle.effects import (
     RecoverAndCommit,
     TransactionId,
 )
-
-Element = TypeVar("Element")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,27 +52,6 @@ def recover(states: Iterable[SinkState]) -> list[RecoverAndCommit | RecoverAndAb
         found += [RecoverAndCommit(name) for name in state.pending]
         if state.open is not None:
             found.append(RecoverAndAbort(state.open))
-    return found
-
-
-def redistributed(
-    elements: Sequence[Sequence[Element]], parallelism: int
-) -> list[tuple[Element, ...]]:
-    """Return which subtask gets which elements of list state after a restore.
-
-    elements: those of each old subtask, none for one that had finished.  As many subtasks as before
-    keep their own.  Otherwise the elements of all are dealt out in order, in blocks as even as can
-    be, the first subtasks getting one more: a subtask may get several, or none.
-    """
-    if parallelism == len(elements):
-        return [tuple(own) for own in elements]
-    everything = [element for own in elements for element in own]
-    base, more = divmod(len(everything), parallelism)
-    found, first = [], 0
-    for subtask in range(parallelism):
-        after = first + base + (subtask < more)
-        found.append(tuple(everything[first:after]))
-        first = after
     return found
 
 

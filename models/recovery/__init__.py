@@ -1,4 +1,4 @@
-"""Recovery with another parallelism: key groups, and which subtask takes which in-flight data."""
+"""Recovery: which subtask takes which key groups, in-flight data and operator state."""
 
 from models.recovery.key_groups import (
     MAX_PARALLELISM,
@@ -23,6 +23,7 @@ from models.recovery.mapping import (
     mapping_of,
     old_subtasks,
 )
+from models.recovery.operator_state import broadcast, split
 
 __all__ = [
     "DISTRIBUTIONS",
@@ -33,6 +34,7 @@ __all__ = [
     "Partitioner",
     "ambiguous_subtasks",
     "assign_gate",
+    "broadcast",
     "default_max_parallelism",
     "inputs_support_unaligned",
     "inverted",
@@ -43,5 +45,6 @@ __all__ = [
     "murmur_hash",
     "old_subtasks",
     "operator_of_key_group",
+    "split",
     "string_hash",
 ]

@@ -13,9 +13,9 @@ from models.lifecycle import (
     TaskLifecycle,
     TaskParameters,
     TaskState,
-    redistributed,
 )
 from models.lifecycle import events as on
+from models.recovery import broadcast, split
 from sim.jobs.account import Account
 from sim.jobs.graph import TaskSpec
 from sim.jobs.inlet import Inlet
@@ -23,7 +23,7 @@ from sim.jobs.kinds import Kind
 from sim.jobs.life import LifeAccount
 from sim.jobs.link import Link
 from sim.jobs.sink import SinkWriter
-from sim.jobs.snapshot import SOURCE_SPAN, JobCheckpoint, TaskSnapshot
+from sim.jobs.snapshot import SOURCE_SPAN, JobCheckpoint, Record, TaskSnapshot
 from sim.jobs.state_files import make_files
 from sim.jobs.task import Task
 from sim.kernel import Entity, Timer
@@ -75,10 +75,29 @@ class Attempt:
         """Return the elements of list state that fall to a sink subtask."""
         if self.restored is None:
             return ()
-        snapshots = [self.restored.tasks.get(i) for i in self.graph.tasks_of(spec.vertex.name)]
-        kept = [snapshot.transactions if snapshot else None for snapshot in snapshots]
+        kept = [snapshot.transactions if snapshot else None for snapshot in self._snapshots(spec)]
         elements = [() if state is None else (state,) for state in kept]
-        return redistributed(elements, spec.vertex.parallelism)[spec.subtask]
+        return split(elements, spec.vertex.parallelism)[spec.subtask]
+
+    def _snapshots(self, spec: TaskSpec) -> list[TaskSnapshot | None]:
+        """Return what the restored checkpoint holds of a vertex's subtasks."""
+        tasks = {} if self.restored is None else self.restored.tasks
+        return [tasks.get(index) for index in self.graph.tasks_of(spec.vertex.name)]
+
+    def state_of(self, spec: TaskSpec) -> list[Record]:
+        """Return the records whose effect a subtask's state has when it begins.
+
+        Broadcast state is read from others, too, where some subtasks had finished.
+        """
+        snapshots = self._snapshots(spec)
+        own = snapshots[spec.subtask]
+        found = [] if own is None else list(own.state)
+        if spec.vertex.broadcast_state:
+            states = [None if one is None else one.state for one in snapshots]
+            for other in broadcast(states, spec.vertex.parallelism)[spec.subtask]:
+                known = frozenset(found)
+                found += [record for record in other if record not in known]
+        return found
 
     def make_inlet(self, _task: Task) -> Inlet | None:
         """Make what feeds a source subtask; None lets it make its records itself."""

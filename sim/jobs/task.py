@@ -71,7 +71,7 @@ class Task:
         self.outputs: list[tuple[OutputSpec, list[Link]]] = []
         self.links_out: list[Link] = []
         self.mails: deque[Callable[[], None]] = deque()
-        self.state: list[Record] = list(restored.state) if restored else []
+        self.state: list[Record] = [] if finished_on_restore else attempt.state_of(spec)
         self.position: int = restored.position if restored else 0
         # A source has read all there is, now or before a restore.
         self.exhausted: bool = restored.exhausted if restored else False

@@ -329,14 +329,20 @@ class JobWorld:
         restored = self.attempt.restored
         return restored is not None and restored.vertices[vertex] is FinishedState.FULL
 
-    @staticmethod
-    def _loses_state(restored: JobCheckpoint | None) -> frozenset[str]:
-        """Return the vertices whose state is not whole after a restore: some of it had finished."""
+    def _loses_state(self, restored: JobCheckpoint | None) -> frozenset[str]:
+        """Return the vertices whose state is not whole after a restore: some of it had finished.
+
+        Broadcast state is whole as long as one subtask holds it.
+        """
         if restored is None:
             return frozenset()
-        running = FinishedState.RUNNING
-        partly = {name for name, state in restored.vertices.items() if state is not running}
-        return restored.lost_state | partly
+        lost = set(restored.lost_state)
+        for vertex in self.graph.vertices:
+            state = restored.vertices.get(vertex.name, FinishedState.RUNNING)
+            held = any(task in restored.tasks for task in self.graph.tasks_of(vertex.name))
+            if state is not FinishedState.RUNNING and not (vertex.broadcast_state and held):
+                lost.add(vertex.name)
+        return frozenset(lost)
 
     # --- what is checked on the way ---
 

@@ -123,6 +123,15 @@ def records_too_much(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(f"{_COORDINATOR}.finalize", recorded)
 
 
+def keeps_broadcast_state_apart(patch: pytest.MonkeyPatch) -> None:
+    """Let a restored subtask that had finished begin without the broadcast state of the others."""
+
+    def own(states: Sequence[Any], parallelism: int) -> list[tuple[Any, ...]]:
+        return [() if state is None else (state,) for state in states]
+
+    patch.setattr("sim.jobs.attempt.broadcast", own)
+
+
 def ignores_union_state(patch: pytest.MonkeyPatch) -> None:
     """Let a checkpoint complete although union state has ended in part."""
 

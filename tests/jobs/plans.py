@@ -105,6 +105,7 @@ def document(
     job["costs"]["closing_ns"] = choose.of((0, 0, 2 * MS))
     job["costs"]["messages_in_order"] = choose.of((True, True, True, False))
     _start_from_checkpoint(choose, vertices)
+    _broadcast_state(vertices, edges)
     return {
         "name": "random_job",
         "link": "final_checkpoint",
@@ -121,6 +122,13 @@ def _start_from_checkpoint(choose: Chooser, vertices: list[dict[str, Any]]) -> N
     for vertex in vertices:
         several = ("partial",) if vertex["parallelism"] > 1 else ()
         vertex["recorded"] = choose.of(("full", "running", "none", *several))
+
+
+def _broadcast_state(vertices: list[dict[str, Any]], edges: list[dict[str, Any]]) -> None:
+    """Give broadcast state to every vertex that can have it: all that come to it are alike."""
+    for vertex in vertices:
+        into = [edge["partitioner"] for edge in edges if edge["downstream"] == vertex["name"]]
+        vertex["broadcast_state"] = bool(into) and set(into) == {"broadcast"}
 
 
 def _chain_and_unite(choose: Chooser, vertices: list[dict[str, Any]], *, protocol: str) -> None:

@@ -66,7 +66,12 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
         _broken(small(chain()), _PROBE, world=worlds.loses_a_record),
         _broken(small(chain()), _PROBE, world=worlds.writes_twice),
     ),
-    "exactly_once_state": (_broken(small(chain(), _CRASH), _PROBE, world=worlds.forgets_state),),
+    "exactly_once_state": (
+        _broken(small(chain(), _CRASH), _PROBE, world=worlds.forgets_state),
+        _broken(
+            by_name("broadcast_partly_finished"), _PROBE, world=worlds.keeps_broadcast_state_apart
+        ),
+    ),
     "at_least_once_output": (
         _broken(small(_REPEATS), _PROBE, world=worlds.loses_a_record),
         _broken(small(_REPEATS), _PROBE, world=worlds.invents_a_record),

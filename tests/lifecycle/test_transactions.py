@@ -15,7 +15,6 @@ from models.lifecycle import (
     TaskKind,
     TaskLifecycle,
     TaskParameters,
-    redistributed,
 )
 from models.lifecycle import effects as do
 from models.lifecycle import events as on
@@ -71,37 +70,6 @@ def test_only_a_sink_that_runs_has_transactions_to_recover(parameters: TaskParam
     task = TaskLifecycle(parameters)
     with pytest.raises(ProtocolError, match="not_a_sink"):
         task.step(on.StateRestored(()))
-
-
-@pytest.mark.parametrize(
-    ("elements", "parallelism", "expected"),
-    [
-        ([["a"], ["b"]], 2, [("a",), ("b",)]),
-        ([["a"], []], 2, [("a",), ()]),  # the second had finished: it keeps nothing
-        ([["a"], ["b"], ["c"]], 2, [("a", "b"), ("c",)]),
-        ([["a"], ["b"]], 3, [("a",), ("b",), ()]),
-        ([["a"], [], ["b"], ["c"], ["d"]], 3, [("a", "b"), ("c",), ("d",)]),
-        ([[]], 2, [(), ()]),
-    ],
-)
-def test_list_state_is_dealt_out_in_even_blocks(
-    elements: list[list[str]], parallelism: int, expected: list[tuple[str, ...]]
-) -> None:
-    """With as many subtasks as before each keeps its own."""
-    assert redistributed(elements, parallelism) == expected
-
-
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=8), st.integers(1, 9))
-def test_every_element_falls_to_one_subtask(sizes: list[int], parallelism: int) -> None:
-    """In the old order; shares differ by one at most where the parallelism has changed."""
-    numbers = iter(range(100))
-    old = [[next(numbers) for _ in range(size)] for size in sizes]
-    found = redistributed(old, parallelism)
-    assert len(found) == parallelism
-    assert [e for own in found for e in own] == [e for own in old for e in own]
-    if parallelism != len(old):
-        shares = [len(own) for own in found]
-        assert max(shares) - min(shares) <= 1
 
 
 @dataclass(frozen=True)
