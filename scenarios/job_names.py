@@ -26,6 +26,7 @@ GOALS = (
     "channel_state_failed",
     "restarted",
     "left_to_the_external_system",
+    "transaction_timed_out",
     "triggered_by_remote_call_below_finished",
     "immediate_final_checkpoint",
     "failed_after_stop_savepoint",

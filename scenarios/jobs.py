@@ -230,6 +230,14 @@ class Costs:
         says="from a task's close to its end; asked meanwhile it says so, afterwards it is unknown",
         source=_SMALL,
     )
+    transaction_timeout_ns: int | None = duration_ns(
+        None,
+        minimum="1 us",
+        says="after which the external system aborts a transaction that nobody has ended; absent: "
+        "not before the job is over",
+        source="Source: Apache Kafka, transaction.timeout.ms (1 min by default, at most 15 min)",
+        optional=True,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,10 +45,11 @@ each gets its own element; otherwise the elements are dealt out in even blocks, 
 may recover those of several, or of none.
 
 No state speaks of what was begun after the checkpoint that is restored. Such a transaction stays in
-the external system until that gives it up; nobody else aborts it, and a run tells of it
-(`left_to_the_external_system`). Sinks that find such transactions by the way they name them, as
-Flink's KafkaSink does, are not modelled. A failed attempt ends nothing on its way out (assumption:
-its processes are gone).
+the external system until that gives it up (`job.costs.transaction_timeout`); nobody else aborts it,
+and a run tells of it (`left_to_the_external_system`). A time-out that is shorter than a restart
+loses what a completed checkpoint covers (scenario `transaction_times_out`). Sinks that find such
+transactions by the way they name them, as Flink's KafkaSink does, are not modelled. A failed
+attempt ends nothing on its way out (assumption: its processes are gone).
 
 Source: Apache Flink 1.20.3, TwoPhaseCommitSinkFunction.initializeState,
 RoundRobinOperatorStateRepartitioner."""

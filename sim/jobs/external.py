@@ -68,6 +68,21 @@ class ExternalSystem:
             self._violate("transaction_ends_once", f"{name} was committed before its pre-commit")
         transaction.status = Status.COMMITTED
 
+    def precommit(self, name: str, checkpoint_id: int) -> None:
+        """Pre-commit a transaction for a checkpoint; one that has timed out stays aborted."""
+        transaction = self.transactions[name]
+        transaction.checkpoint_id = checkpoint_id
+        if transaction.status is Status.OPEN:
+            transaction.status = Status.PRECOMMITTED
+
+    def time_out(self, name: str) -> bool:
+        """Abort a transaction that nobody has ended; say whether there was such a one."""
+        transaction = self.transactions[name]
+        if transaction.status in (Status.COMMITTED, Status.ABORTED):
+            return False
+        transaction.status = Status.ABORTED
+        return True
+
     def abort(self, name: str) -> None:
         """Abort a transaction that has not been committed."""
         transaction = self.transactions[name]

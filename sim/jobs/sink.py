@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from models.lifecycle import SinkState
 from models.lifecycle.effects import OPEN, TransactionId
-from sim.jobs.external import Status
 from sim.jobs.graph import TaskSpec
 from sim.jobs.snapshot import Record
 
@@ -66,9 +65,7 @@ class SinkWriter:
         """Pre-commit the open transaction for a checkpoint and perhaps open a successor."""
         if self._open is None:
             return
-        transaction = self._attempt.external.transactions[self._open]
-        transaction.status = Status.PRECOMMITTED
-        transaction.checkpoint_id = checkpoint_id
+        self._attempt.external.precommit(self._open, checkpoint_id)
         self._by_checkpoint[checkpoint_id] = self._open
         self._open = self._begin() if open_successor else None
 
@@ -104,4 +101,5 @@ class SinkWriter:
         begun = attempt.external.begin(
             self._spec.name, self._spec.vertex.name, attempt=attempt.number
         )
+        attempt.world.unended.begun(begun.name)
         return begun.name

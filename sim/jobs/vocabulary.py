@@ -24,6 +24,7 @@ VOCABULARY: Vocabulary = {
     "recommitted": Telling("commits {name} again, which its restored state has pending", "name"),
     "reaborted": Telling("aborts {name}, which its restored state has open", "name"),
     "unknown": Telling("leaves {name} to the external system: no restored state has it", "name"),
+    "timed_out": Telling("loses {name}: the external system has waited too long", "name"),
     "committed": Telling("commits what checkpoint {index} pre-committed", "index"),
     "called": Telling("calls {what} of operator {operator}", "what operator"),
     "told": Telling("tells operator {operator}: {what} {number}", "what operator number"),

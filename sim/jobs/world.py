@@ -20,6 +20,7 @@ from sim.jobs.kinds import Kind
 from sim.jobs.patience import Watch, patience_of
 from sim.jobs.settings import variant_of
 from sim.jobs.snapshot import JobCheckpoint
+from sim.jobs.unended import Unended
 from sim.kernel import Environment, Wait, explain_waits
 from sim.protocol_cores import RIGHT, ProtocolCores
 
@@ -83,7 +84,8 @@ class JobWorld:
         self.coordinator = JobCoordinator(self, first_checkpoint=first)
         if restored is not None:
             self.coordinator.highest_completed = restored.checkpoint_id
-            self.external.recovers(restored.sink_states)
+        self.unended = Unended(self)
+        self.unended.taken_over(restored)
         self.lost_state = self._loses_state(restored)
         self._over = env.event()
         self._initial = restored
@@ -276,7 +278,7 @@ class JobWorld:
         before = sum(task.position for task in self.attempt.tasks)
         self.emitted = self.most_emitted()
         self.attempts += 1
-        self._note_unknown(restored)
+        self.unended.restarted(restored)
         self.lost_state = self._loses_state(restored)
         self.closed_ns = {}
         self.attempt = self.deploy(self.attempts, restored)
@@ -285,19 +287,6 @@ class JobWorld:
         self.recoveries[-1] = (number, cause, failed_ns, self.env.now, again)
         self._note_restore(restored)
         return restored
-
-    def _note_unknown(self, restored: JobCheckpoint | None) -> None:
-        """Note what restored sinks do not know of: it stays in the external system.
-
-        Source: Apache Flink 1.20.3, TwoPhaseCommitSinkFunction ends what its state holds only; what
-        was begun later ends by the time-out of the external system.
-        """
-        if restored is not None:
-            self.external.recovers(restored.sink_states)
-        for transaction in self.external.unended():
-            if transaction.attempt == self.attempts - 1 and not transaction.recovered:
-                self.env.goals.reach("left_to_the_external_system")
-                self.env.trace.record("unknown", self.entity, transaction.name)
 
     def _latest(self) -> JobCheckpoint | None:
         """Return the latest checkpoint that the job may start from; savepoints are the user's."""
