@@ -71,18 +71,33 @@ def label_swept(ax: Axes, panel: pd.DataFrame, *, width: float) -> str:
         f"{n:,}" if done == n else f"{done:,} / {n:,}"
         for done, n in zip(completed, places["n"].tolist(), strict=True)
     ]
-    widest = max(len(text) for text in counts) * CHARACTER_INCHES
-    gap = min((right - left for left, right in pairwise(position)), default=1.0) * width
-    if places["word"].any() and max(map(len, shown)) * CHARACTER_INCHES > gap:
+    margin = 0.3 if places["word"].any() else 0.08
+    ax.margins(x=margin)
+    gap = min((right - left for left, right in pairwise(position)), default=1.0)
+    gap *= width / (1 + 2 * margin)
+    if places["word"].any() and _inches(shown) > gap:
         shown = [word.replace("_", "_\n").replace(" ", "\n") for word in shown]
-    fits = widest <= gap
+    tilted = len(shown) > 1 and _inches(shown) > gap
+    fits = _inches(counts) <= gap and not tilted
     labels = [f"{a}\n{b}" for a, b in zip(shown, counts, strict=True)] if fits else shown
-    ax.set_xticks(x, labels, fontsize=8)
+    if tilted:
+        labels = [text.replace("\n", "") for text in labels]
+        turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
+        ax.set_xticks(x, labels, fontsize=8, **turned)  # type: ignore[arg-type]
+    else:
+        ax.set_xticks(x, labels, fontsize=8)
     ax.set_xticks([], minor=True)
-    ax.margins(x=0.3 if places["word"].any() else 0.08)
     if fits:
         return "(below: n)" if completed == places["n"].tolist() else "(below: completed / n)"
-    return f"n = {counts[0]}" if len(set(counts)) == 1 else f"n = {counts[0]} ... {counts[-1]}"
+    if len(set(counts)) == 1:
+        return f"n = {counts[0]}"
+    text = f"n = {counts[0]} ... {counts[-1]}"
+    return text if _inches([text]) <= width else text.replace(" ... ", "\n... ")
+
+
+def _inches(texts: Sequence[str]) -> float:
+    """Return about how wide the widest line of some labels is."""
+    return max(len(line) for text in texts for line in text.split("\n")) * CHARACTER_INCHES
 
 
 def spread(ax: Axes, x: Sequence[float]) -> list[float]:
@@ -118,6 +133,17 @@ def scale_axis(ax: Axes, values: npt.NDArray[np.float64], *, vertical: bool = Fa
         _label_decades(ax.yaxis if vertical else ax.xaxis)
     else:
         set_limit(0, None)
+
+
+def scale_from_zero(ax: Axes, values: npt.NDArray[np.float64]) -> None:
+    """Make the vertical axis logarithmic for what is above zero, with room for zero below."""
+    least, most = values[values > 0].min(), values.max()
+    first, last = math.floor(math.log10(least)), math.ceil(math.log10(most))
+    ax.set_yscale("symlog", linthresh=10.0**first, linscale=0.5)
+    ticks = [0.0, *(10.0**power for power in range(first, last + 1))]
+    ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.set_yticks([], minor=True)
+    ax.set_ylim(-0.3 * 10.0**first, 10.0**last)
 
 
 def _label_decades(axis: Axis) -> None:
