@@ -12,8 +12,10 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from models.store import Part
+from scenarios.store import RecordDurability, StorePlacement
 
 if TYPE_CHECKING:
+    from scenarios.store import StoreModel
     from scenarios.store_costs import StepCosts
     from sim.kernel import Environment
 
@@ -68,6 +70,17 @@ class Costs:
         if self._spread and median_ns:
             return self._stream.lognormal_ns(median_ns, self._spread)
         return median_ns
+
+
+def each_durable(model: StoreModel) -> bool:
+    """Say whether each record is durable by itself, so that a sync has nothing to flush."""
+    separate = model.placement is not StorePlacement.COLOCATED
+    return separate and model.sync.durability is RecordDurability.PER_RECORD
+
+
+def commit_ns(model: StoreModel) -> int:
+    """Return what it takes to make one record durable by itself; 0 where a sync does it."""
+    return model.costs.autocommit_ns if each_durable(model) else 0
 
 
 def local_ns(costs: StepCosts, part: Part, *, rows: int, size_bytes: int) -> int:

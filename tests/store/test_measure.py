@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from models.store import Part
 from scenarios.catalogue import by_name
 from scenarios.composed import Pipeline
 from scenarios.costs_file import cost_parameters, costs_text, load_costs
@@ -17,6 +18,8 @@ from scenarios.store_costs import StepCosts
 from scenarios.vary import with_parameters
 from sim.cli.main import EXIT_FINE, EXIT_USER, main
 from sim.cli.sweep import with_costs
+from sim.store.costs import local_ns
+from sim.store.real.measure import Measurement, costs_of
 
 GIVEN = {"transaction_ns": 77_000_000, "flush_ns": 33_000_000, "flush_bytes_per_s": 12_345_678}
 
@@ -40,6 +43,58 @@ def test_measured_costs_are_those_that_the_file_has(
         assert 0 < row["fastest_round_ns"] <= row["median_ns"] <= row["slowest_round_ns"]
     assert load_costs(out) == document["costs"]
     assert set(document["costs"]) == set(StepCosts.__slots__) - {"remote_ns", "remote_ns_p99"}
+
+
+def _measurements(costs: StepCosts) -> list[Measurement]:
+    """Return what a machine with exactly these costs would show."""
+    sizes = [(1, 100), (100, 100), (1000, 100), (10_000, 100)]
+    named: dict[str, tuple[int, int, int]] = {
+        "checkpoint": (1, 0, local_ns(costs, Part.CHECKPOINT, rows=1, size_bytes=0)),
+        "fsync": (0, 0, costs.fsync_ns),
+    }
+    for kind, part in (("transaction", Part.BOTH), ("flush", Part.DATA)):
+        for rows, size in [*sizes, *([(1000, 4096)] if kind == "flush" else [])]:
+            name = "flush_wide" if size > 100 else f"{kind}_{rows}"
+            lasts = local_ns(costs, part, rows=rows, size_bytes=rows * size)
+            named[name] = (rows, size, lasts)
+    return [
+        Measurement(
+            name=name,
+            says=name,
+            rows=rows,
+            row_bytes=size,
+            n=3,
+            median_ns=ns,
+            p95_ns=ns,
+            fastest_round_ns=ns,
+            slowest_round_ns=ns,
+        )
+        for name, (rows, size, ns) in named.items()
+    ]
+
+
+def test_the_model_charges_what_was_measured() -> None:
+    """From measurements of a machine with known costs these costs come out, bytes charged once."""
+    costs = StepCosts(
+        transaction_ns=10_000_000,
+        transaction_row_ns=9_000,
+        flush_ns=9_700_000,
+        flush_row_ns=5_000,
+        flush_bytes_per_s=20_000_000,
+        wal_ns=90_000,
+        fsync_ns=110_000,
+    )
+    found = costs_of(_measurements(costs))
+    for name in ("transaction_ns", "transaction_row_ns", "flush_ns", "wal_ns", "fsync_ns"):
+        assert found[name] == pytest.approx(getattr(costs, name), rel=0.01), name
+    for name in ("flush_row_ns", "flush_bytes_per_s"):
+        assert found[name] == pytest.approx(getattr(costs, name), rel=0.01), name
+
+
+def test_the_costs_beside_the_documents_are_read() -> None:
+    """The measured costs that figures in the documents use are a file of costs like any other."""
+    costs = load_costs(Path(__file__).parents[2] / "docs" / "costs" / "two-core-vm.toml")
+    assert set(costs) == set(StepCosts.__slots__) - {"remote_ns", "remote_ns_p99"}
 
 
 @pytest.mark.parametrize("name", ["external_crashes", "pipeline_external"])
