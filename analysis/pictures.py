@@ -42,7 +42,8 @@ MEANS = (
 )
 
 
-TRADE_OFF = ("sync_share", "undone_per_crash")
+# What making records durable takes, and what a crash does in spite of it.
+OVERHEAD, UNDONE, LOST = "sync_share", "undone_per_crash", "lost_per_crash"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,14 +74,19 @@ def _theory(findings: Findings) -> Iterator[Picture]:
     if table.empty or axis is None:
         return
     others = [other for other in findings.axes if other != axis]
-    named = [name for name in FIGURES if name in set(table["metric"])]
-    if set(TRADE_OFF) <= set(named):
+    happened = table[table["mean"] > 0]
+    named = [name for name in FIGURES if name in set(happened["metric"])]
+    if {OVERHEAD, UNDONE} <= set(named):
+        losses = LOST in named
+        says = "What a crash loses is lost for good, however short the interval. " if losses else ""
         yield Picture(
             title="What a crash costs against what prevents it",
             caption=f"One mark per point, with its {short_name(axis)}: means over replications "
-            "with 95 % Student intervals. Grey lines are what theory says. Up to the knee less "
-            "rework costs little more; beyond it, nothing is gained.",
-            svg=svg(trade_off(table, axis, others, TRADE_OFF)),
+            f"with 95 % Student intervals. Grey lines are what theory says. {says}Up to the knee "
+            "less rework costs little more; beyond it, nothing is gained.",
+            svg=svg(
+                trade_off(table, axis, others, OVERHEAD, [UNDONE, LOST] if losses else [UNDONE])
+            ),
         )
     for chosen in ([name] for name in named):
         yield Picture(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -20,13 +21,20 @@ from analysis.figures.style import (
     short_name,
     styled,
 )
-from analysis.figures.swept import evenly, label_swept, scale_axis, with_axis
+from analysis.figures.swept import (
+    evenly,
+    label_swept,
+    scale_axis,
+    scale_from_zero,
+    with_axis,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 LINES_MAX = len(LINES)
+CHARACTERS = 90  # of a label along the width of a figure
 _SHARE = "_share"  # how the names of shares end
 
 
@@ -41,7 +49,8 @@ def against_theory(
     figure = new_figure(3.6, width=7.2 if len(figures) > 1 else 5.4)
     drawn = figure.subplots(1, len(figures), squeeze=False)[0]
     for ax, name in zip(drawn, figures, strict=True):
-        rows = with_axis(_in_unit(table[table["metric"] == name]), axis).sort_values("x")
+        rows = with_axis(_in_unit(table[table["metric"] == name]), axis)
+        rows = rows.sort_values("x", kind="stable")
         for place, (label, line) in enumerate(_lines(rows, others)):
             _draw_line(ax, line, place, label)
         counts = label_swept(ax, rows, width=4.6 / len(figures))
@@ -54,49 +63,66 @@ def against_theory(
 
 @styled
 def trade_off(
-    table: pd.DataFrame, axis: str, others: Sequence[str], figures: tuple[str, str]
+    table: pd.DataFrame, axis: str, others: Sequence[str], across: str, ups: Sequence[str]
 ) -> Figure:
-    """Draw one figure of runs against another one, along a swept parameter.
+    """Draw figures of runs against another one, along a swept parameter, a panel per figure.
 
     table: the columns of `metrics.intervals` and `expected`.  There is one line per value of the
     other parameters; what theory says is a thin line behind it with the same dashes.
     """
-    across, up = figures
     figure = new_figure(4.4)
-    ax = figure.add_subplot()
-    wide = _wide(table, axis, figures)
-    for place, (label, line) in enumerate(_lines(wide, others)):
-        color, dashes = LINES[place], DASHES[place]
-        known = line.dropna(subset=[f"{across} expected", f"{up} expected"])
-        ax.plot(
-            known[f"{across} expected"],
-            known[f"{up} expected"],
-            color=GREY,
-            ls=dashes,
-            lw=1,
-            label="on paper" if place == 0 else None,
-        )
-        x, y = line[f"{across} mean"], line[f"{up} mean"]
-        ax.errorbar(
-            x,
-            y,
-            xerr=_errors(line, f"{across} "),
-            yerr=_errors(line, f"{up} "),
-            color=color,
-            marker=MARKERS[place],
-            ms=5,
-            ls="",
-            capsize=2,
-            label=label,
-        )
-    scale_axis(ax, wide[f"{across} mean"].to_numpy())
-    scale_axis(ax, wide[f"{up} mean"].to_numpy(), vertical=True)
-    _name_marks(ax, wide, across, up)
-    ax.set_xlabel(_title(across))
-    ax.set_ylabel(_title(up))
-    counts = sorted(wide["n"].unique())
-    _legend(figure, ax, title=f"n = {' to '.join(str(n) for n in counts[:: len(counts) - 1 or 1])}")
+    panels = figure.subplots(1, len(ups), squeeze=False)[0]
+    counts: list[int] = []
+    for ax, up in zip(panels, ups, strict=True):
+        wide = _wide(table, axis, (across, up))
+        for place, (label, line) in enumerate(_lines(wide, others)):
+            _draw_trade(ax, line, (across, up), place, label)
+        scale_axis(ax, wide[f"{across} mean"].to_numpy())
+        values = wide[f"{up} mean"].to_numpy(dtype=float)
+        if (values == 0).any() and (values > 0).any():
+            scale_from_zero(ax, values)
+        else:
+            scale_axis(ax, values, vertical=True)
+        if ax is panels[0]:
+            _name_marks(ax, wide, across, up)
+        ax.set_xlabel(_wrapped(_title(across), len(ups)))
+        ax.set_ylabel(_title(up))
+        counts += wide["n"].tolist()
+    low, high = min(counts), max(counts)
+    _legend(figure, panels[0], title=f"n = {low}" if low == high else f"n = {low} to {high}")
     return figure
+
+
+def _draw_trade(
+    ax: Axes, line: pd.DataFrame, figures: tuple[str, str], place: int, label: str
+) -> None:
+    across, up = figures
+    known = line.dropna(subset=[f"{across} expected", f"{up} expected"])
+    ax.plot(
+        known[f"{across} expected"],
+        known[f"{up} expected"],
+        color=GREY,
+        ls=DASHES[place],
+        lw=1,
+        label="on paper" if place == 0 else None,
+    )
+    ax.errorbar(
+        line[f"{across} mean"],
+        line[f"{up} mean"],
+        xerr=_errors(line, f"{across} "),
+        yerr=_errors(line, f"{up} "),
+        color=LINES[place],
+        marker=MARKERS[place],
+        ms=5,
+        ls="",
+        capsize=2,
+        label=label,
+    )
+
+
+def _wrapped(text: str, panels: int) -> str:
+    """Return a label in lines that fit an axis of one of so many panels side by side."""
+    return textwrap.fill(text, CHARACTERS // panels)
 
 
 def _name_marks(ax: Axes, wide: pd.DataFrame, across: str, up: str) -> None:
@@ -118,19 +144,23 @@ def _wide(table: pd.DataFrame, axis: str, figures: Sequence[str]) -> pd.DataFram
         rows = _in_unit(table[table["metric"] == name]).set_index(["scenario", "parameters"])
         part = rows[["mean", "low", "high", "expected"]].add_prefix(f"{name} ")
         wide = part.assign(n=rows["n"]) if wide.empty else wide.join(part, how="inner")
-    return with_axis(wide.reset_index(), axis).sort_values("x")
+    return with_axis(wide.reset_index(), axis).sort_values("x", kind="stable")
 
 
 def _lines(rows: pd.DataFrame, others: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the rows of each combination of the other parameters, with its label."""
+    """Yield the rows of each combination of the other parameters, with its label.
+
+    They come in the order of the points of the sweep.
+    """
     several = rows["scenario"].nunique() > 1
+    others = [other for other in others if other != "scenario"]
     labels = [
         ", ".join(
             ([str(scenario)] if several else []) + ([point_label(text, others)] if others else [])
         )
         for scenario, text in zip(rows["scenario"], rows["parameters"], strict=True)
     ]
-    groups = list(rows.assign(line=labels).groupby("line", sort=True))
+    groups = list(rows.assign(line=labels).groupby("line", sort=False))
     for label, line in evenly(groups, LINES_MAX):
         yield str(label) or "simulated", line
 

@@ -14,6 +14,9 @@ the records applied since the last sync: `r t` while they are applied, `n` while
 * Where records come slower than they are applied, a restart begins with those that the crash has
   undone: with `p = 1 - exp(-T/m)` each crash undoes on average `(own + p * down) / (1 - p)`, where
   `down` came in while the process was away.
+* With the checkpoint first, a crash undoes nothing from its step on, and loses the `n` records
+  whose data was still to come.  Where each record is durable by itself, a sync is the checkpoint
+  alone, and what each record takes for that is time not worked, as a sync's is.
 
 Source: J. W. Young, CACM 17(9), 1974; J. T. Daly, FGCS 22(3), 2006, equation for the expected
 time of a segment without restart cost.
@@ -26,9 +29,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from models.store import Part
-from scenarios.store import RecordDurability, StoreModel, StorePlacement, Upsert
+from scenarios.store import StepOrder, StoreModel, StorePlacement, Upsert
 from scenarios.store_faults import CrashRate, StoreFault
-from sim.store.costs import local_ns, remote_mean_ns
+from sim.store.costs import commit_ns, each_durable, local_ns, remote_mean_ns
 
 _PARTS = {
     StorePlacement.COLOCATED: (Part.BOTH,),
@@ -42,7 +45,8 @@ class Interval:
     """One interval of a partition: a ramp while records come, a sync, and perhaps a rest.
 
     records: how many there are at the end of the ramp; first: how many more than the ramp says
-    there are on average, as they come in whole ones.
+    there are on average, as they come in whole ones; kept_ns: after how much of the sync its
+    checkpoint is durable; commit_share: how much of the ramp records take to be durable.
     """
 
     records: int
@@ -50,7 +54,9 @@ class Interval:
     first: float
     ramp_ns: float
     sync_ns: float
+    kept_ns: float
     rest_ns: float = 0.0
+    commit_share: float = 0.0
 
     @property
     def length_ns(self) -> float:
@@ -59,17 +65,24 @@ class Interval:
 
     def undone(self, mean_ns: float) -> float:
         """Return the mean number of records that a crash undoes which falls into it."""
-        ramp_ns, synced_ns = self.ramp_ns, self.ramp_ns + self.sync_ns
+        ramp_ns, kept_ns = self.ramp_ns, self.ramp_ns + self.kept_ns
         inside, in_ramp = _by(self.length_ns, mean_ns), _by(ramp_ns, mean_ns)
-        in_sync = _by(synced_ns, mean_ns) - in_ramp
+        in_sync = _by(kept_ns, mean_ns) - in_ramp
         # The integral of first + t / spacing over the ramp, by the density of the phase.
         rise = mean_ns * in_ramp - ramp_ns * math.exp(-ramp_ns / mean_ns)
         return (self.first * in_ramp + rise / self.spacing_ns + self.records * in_sync) / inside
 
     def sync_share(self, mean_ns: float) -> float:
-        """Return the share of the working time that its sync takes: few crashed ones reach it."""
-        in_sync = _by(self.ramp_ns + self.sync_ns, mean_ns) - _by(self.ramp_ns, mean_ns)
-        return in_sync / _by(self.length_ns, mean_ns)
+        """Return the share of the working time that durability takes: few crashes reach a sync."""
+        in_ramp = _by(self.ramp_ns, mean_ns)
+        in_sync = _by(self.ramp_ns + self.sync_ns, mean_ns) - in_ramp
+        return (in_sync + self.commit_share * in_ramp) / _by(self.length_ns, mean_ns)
+
+    def lost(self, mean_ns: float) -> float:
+        """Return the mean number of records that a crash in it loses for good."""
+        kept_ns, synced_ns = self.ramp_ns + self.kept_ns, self.ramp_ns + self.sync_ns
+        ahead = _by(synced_ns, mean_ns) - _by(kept_ns, mean_ns)
+        return self.records * ahead / _by(self.length_ns, mean_ns)
 
 
 def _by(time_ns: float, mean_ns: float) -> float:
@@ -85,52 +98,76 @@ def on_paper(model: StoreModel, faults: Sequence[StoreFault]) -> dict[str, float
     """
     rates = [fault for fault in faults if isinstance(fault, CrashRate)]
     sync = model.sync
-    odd = sync.mirror or not sync.hooked or sync.durability is RecordDurability.PER_RECORD
+    odd = sync.mirror or not sync.hooked
     odd = odd or sync.upsert is Upsert.FIRST_WINS or len(rates) < len(faults) or len(rates) > 1
     if odd or model.input.versions > 1 or model.input.view:
         return {}
     mean_ns = rates[0].mean_ns if rates else None
     if model.input.stream_records == 0 and model.input.partitions == 1:
         return _backlog(model, mean_ns)
-    if model.input.push_records == 0 and mean_ns is not None:
+    if model.input.push_records == 0 and mean_ns is not None and not each_durable(model):
         return _stream(model, mean_ns)
     return {}
 
 
 def sync_cost_ns(model: StoreModel, records: int) -> float:
     """Return the mean cost of a sync after so many records."""
+    return sum(_step_costs_ns(model, records).values())
+
+
+def _step_costs_ns(model: StoreModel, records: int) -> dict[Part, float]:
+    """Return the mean cost of each step of a sync after so many records."""
     rows = min(records, model.input.keys)
     size = records * model.input.record_bytes
-    parts = _PARTS[model.placement]
     remote = model.placement is StorePlacement.CONSUMER_GROUP_BLOB
-    cost = 0.0
-    for part in parts:
+    costs: dict[Part, float] = {}
+    for part in _PARTS[model.placement]:
         if part is Part.CHECKPOINT and remote:
-            cost += remote_mean_ns(model.costs)
+            costs[part] = remote_mean_ns(model.costs)
+        elif part is Part.DATA and each_durable(model):
+            costs[part] = 0.0
         else:
-            cost += local_ns(model.costs, part, rows=rows, size_bytes=size)
-    return cost
+            costs[part] = local_ns(model.costs, part, rows=rows, size_bytes=size)
+    return costs
+
+
+def _kept_ns(model: StoreModel, records: int) -> float:
+    """Return how long a sync lasts until its checkpoint is durable."""
+    costs = _step_costs_ns(model, records)
+    if Part.CHECKPOINT in costs and model.sync.order is StepOrder.CHECKPOINT_FIRST:
+        return costs[Part.CHECKPOINT]
+    return sum(costs.values())
 
 
 def _backlog(model: StoreModel, mean_ns: float | None) -> dict[str, float]:
-    apply_ns, records = model.process.apply_ns, _records_by_bytes(model)
+    apply_ns, records = model.process.apply_ns + commit_ns(model), _records_by_bytes(model)
     if model.sync.sync_interval_ns:
         by_time = model.sync.sync_interval_ns // apply_ns + 1
         records = by_time if records is None else min(records, by_time)
     if records is None or 4 * records > model.input.push_records:
         return {}  # never, or so seldom that the ends of the run weigh more
     cost_ns, work_ns = sync_cost_ns(model, records), float(records * apply_ns)
+    useful_ns = float(records * model.process.apply_ns)
     if mean_ns is None:
-        share = cost_ns / (work_ns + cost_ns)
-        return {"sync_share": share, "lost_share": cost_ns / work_ns}
+        length_ns = work_ns + cost_ns
+        return {"sync_share": 1 - useful_ns / length_ns, "lost_share": length_ns / useful_ns - 1}
     interval = Interval(
-        records=records, spacing_ns=apply_ns, first=-0.5, ramp_ns=work_ns, sync_ns=cost_ns
+        records=records,
+        spacing_ns=apply_ns,
+        first=-0.5,
+        ramp_ns=work_ns,
+        sync_ns=cost_ns,
+        kept_ns=_kept_ns(model, records),
+        commit_share=commit_ns(model) / apply_ns,
     )
-    return {
+    found = {
         "undone_per_crash": interval.undone(mean_ns),
+        "lost_per_crash": interval.lost(mean_ns),
         "sync_share": interval.sync_share(mean_ns),
-        "lost_share": mean_ns * math.expm1(interval.length_ns / mean_ns) / work_ns - 1,
     }
+    if not found["lost_per_crash"]:  # what is lost is not done again
+        found["lost_share"] = mean_ns * math.expm1(interval.length_ns / mean_ns) / useful_ns - 1
+    return found
 
 
 def _stream(model: StoreModel, mean_ns: float) -> dict[str, float]:
@@ -148,6 +185,7 @@ def _stream(model: StoreModel, mean_ns: float) -> dict[str, float]:
         first=0.5,
         ramp_ns=wait_ns,
         sync_ns=cost_ns,
+        kept_ns=_kept_ns(model, records),
         rest_ns=rest_ns,
     )
     if 2 * interval.length_ns > mean_ns:
@@ -155,7 +193,9 @@ def _stream(model: StoreModel, mean_ns: float) -> dict[str, float]:
     crashed = _by(interval.length_ns, mean_ns)
     down = model.process.restart_ns / spacing_ns
     undone = (interval.undone(mean_ns) + crashed * down) / (1 - crashed)
-    return {"undone_per_crash": undone * model.input.partitions}
+    lost = interval.lost(mean_ns)
+    found = {"undone_per_crash": undone, "lost_per_crash": lost}
+    return {name: each * model.input.partitions for name, each in found.items()}
 
 
 def _records_by_bytes(model: StoreModel) -> int | None:

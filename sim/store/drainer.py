@@ -26,7 +26,8 @@ from models.store.ingestion_events import (
     SyncTimerFired,
     WriteFailed,
 )
-from scenarios.store import RecordDurability, Upsert
+from scenarios.store import Upsert
+from sim.store.costs import each_durable
 from sim.store.kinds import KIND_APPLIED, KIND_DURABLE, KIND_TIMER
 from sim.store.record_run import Run
 from sim.store.spans import FeedChanges, SpanContent
@@ -215,10 +216,7 @@ class Drainer:
             truth.reprocessed += again
             self.world.reprocessed(again)
         truth.applied_to = max(truth.applied_to, last)
-        if (
-            self.world.model.sync.durability is RecordDurability.PER_RECORD
-            and not self.world.atomic
-        ):
+        if each_durable(self.world.model):
             write = RowsWrite(area=Area.DATA, key=self.key, changes=written)
             self.world.act(self.key)
             self.world.client.medium.commit(Step(rows=(write,)))

@@ -96,6 +96,9 @@ class Process:
             self.recoveries[-1].undone += max(0, undone)
         drainer.start(replica)
         world.properties.on_open(key)
+        lost = world.truths[key].newly_lost(world.book[key], replica.position)
+        if self.recoveries and self.paused:
+            self.recoveries[-1].lost += lost
         self._env.trace.record("opened", self.entity, str(key), self._position(key))
 
     def reset(self, key: TopicPartition, *, wipe: bool) -> None:

@@ -16,4 +16,5 @@ class Recovery:
     restored_from: str | None = None
     reprocessed: int = 0
     undone: int = 0  # records that had been applied behind the checkpoints it restored
+    lost: int = 0  # records behind those checkpoints whose effect was never durable
     bounded: bool = True  # whether the bound of one interval applies to what it repeats

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from models.store import Area, Part, Refusal
 from models.store.ingestion_events import MakeDurable, StepDurable, StepRefused
+from sim.store.costs import each_durable
 from sim.store.truth import SyncAccount
 
 if TYPE_CHECKING:
@@ -39,9 +40,10 @@ class SyncSteps:
         self._account.rows = max(self._account.rows, rows)
         if wanted.checkpoint is not None:
             self._account.blob_bytes = len(wanted.checkpoint)
-        return self._world.costs.end_of_step(
-            wanted.part, rows=rows, size_bytes=core.bytes_since_sync
-        )
+        world = self._world
+        if wanted.part is Part.DATA and each_durable(world.model) and not world.client.mirrored:
+            return world.env.now
+        return world.costs.end_of_step(wanted.part, rows=rows, size_bytes=core.bytes_since_sync)
 
     def end_step(
         self, replica: Replica, wanted: MakeDurable, begun_ns: int

@@ -50,13 +50,15 @@ def _figures(world: StoreWorld) -> list[FigureRow]:
     """Return the figures that have a closed form in plain settings, and what that says."""
     truths = world.truths.values()
     busy, syncing = sum(t.busy_ns for t in truths), sum(t.syncing_ns for t in truths)
-    useful = sum(_produced(world, key) for key in world.truths) * world.apply_ns
+    apply_ns = world.model.process.apply_ns
+    useful = sum(_produced(world, key) for key in world.truths) * apply_ns
+    working = sum(t.applied for t in truths) * apply_ns  # the rest of busy: each record's commit
     found: dict[str, float] = {}
-    if world.process.recoveries:
-        undone = [recovery.undone for recovery in world.process.recoveries]
-        found["undone_per_crash"] = sum(undone) / len(undone)
+    if count := len(world.process.recoveries):
+        found["undone_per_crash"] = sum(each.undone for each in world.process.recoveries) / count
+        found["lost_per_crash"] = sum(each.lost for each in world.process.recoveries) / count
     if busy and useful and not world.model.input.stream_records:  # a stream leaves idle time
-        found["sync_share"] = syncing / (busy + syncing)
+        found["sync_share"] = 1 - working / (busy + syncing)
         found["lost_share"] = (busy + syncing) / useful - 1
     faults = cast("tuple[StoreFault, ...]", world.spec.scenario.faults)
     expected = on_paper(world.model, faults)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from models.store import Area, TopicPartition
 from models.store.ingestion_events import Cause
+
+if TYPE_CHECKING:
+    from sim.store.feed import Feed
 
 NOTHING = -1
 Intervals = list[tuple[int, int]]
@@ -36,7 +40,8 @@ class PartitionTruth:
 
     applied_to: the highest position ever applied; covered: the positions whose effect is durable,
     per area, as intervals; flushed_to: the position up to which the rows were last made durable;
-    promised: the position of the last complete sync, until something excuses its loss.
+    promised: the position of the last complete sync, until something excuses its loss; lost_to:
+    the position up to which what is missing was counted as lost.
     """
 
     key: TopicPartition
@@ -45,6 +50,7 @@ class PartitionTruth:
     flushed_to: int = NOTHING
     flushed_high: int = NOTHING
     promised: int = NOTHING
+    lost_to: int = NOTHING
     checkpoint: int | None = None
     skipped_to: int = NOTHING  # a seek left out everything up to here
     applied: int = 0
@@ -70,6 +76,13 @@ class PartitionTruth:
         """Return the largest position such that everything up to it is durable."""
         spans = self.covered[Area.DATA]
         return spans[0][1] if spans and spans[0][0] == 0 else NOTHING
+
+    def newly_lost(self, feed: Feed, position: int) -> int:
+        """Count the records that a start at a position skips, though they were never durable."""
+        spans = self.covered[Area.DATA]
+        known = max(spans[-1][1] if spans else NOTHING, self.lost_to, self.skipped_to)
+        self.lost_to = max(self.lost_to, position) if position > NOTHING else NOTHING
+        return max(0, feed.index_of(position + 1) - feed.index_of(known + 1))
 
     def excuse(self) -> None:
         """Forget what was promised: a fault has taken or moved the checkpoint."""

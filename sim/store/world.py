@@ -37,7 +37,7 @@ from scenarios.store import StoreModel, Upsert
 from scenarios.store_names import GOALS
 from sim.properties.store import StoreProperties
 from sim.store.contents import Contents
-from sim.store.costs import Costs
+from sim.store.costs import Costs, commit_ns
 from sim.store.drainer import Drainer
 from sim.store.faults import FaultPlan
 from sim.store.feed import Feed, FeedBook, FeedShape
@@ -128,10 +128,7 @@ class StoreWorld:
     @property
     def apply_ns(self) -> int:
         """Return the time that one record takes, its own commit included where it has one."""
-        apply_ns = self.model.process.apply_ns
-        if self.client.settings.durability is Durability.PER_RECORD and not self.atomic:
-            return apply_ns + self.model.costs.autocommit_ns
-        return apply_ns
+        return self.model.process.apply_ns + commit_ns(self.model)
 
     def topics_of(self, version: int) -> tuple[str, ...]:
         """Name the topics of a version: its own, and that of its view if it has one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -75,13 +76,35 @@ def intervals(metric: str = "ended_ns") -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names)
 
 
+SIZES = ("10 kB", "30 kB", "100 kB", "300 kB", "1 MiB", "3 MB", "8 MiB")
+PLACEMENTS = ("external", "colocated", "consumer_group_blob")
+
+
+def swept_latency(axis: str, values: Sequence[str], other: str) -> pd.DataFrame:
+    """Return percentiles along an axis in three panels, with counts of six digits."""
+    rows = []
+    for panel in range(3):
+        for place, value in enumerate(values):
+            n = 200_251 // (place + 1)
+            parameters = json.dumps({axis: value, other: f"value {panel}"})
+            for probability in (0.05, 0.25, 0.5, 0.75, 0.95, 0.99):
+                latency = 10**7 * (place + 1) * (1 + probability)
+                rows.append(("stored", parameters, n, n - 40, probability, latency))
+    names = ["scenario", "parameters", "n", "completed", "probability", "latency_ns"]
+    return pd.DataFrame(rows, columns=names)
+
+
 def beside_theory() -> pd.DataFrame:
-    """Return means of two figures with what theory says of them, of one line without a word."""
+    """Return means of three figures with what theory says of them, of one line without a word."""
     draws = np.random.default_rng(6)
     rows = []
     for count in (1, 2, 4, 8, 16):
         for upload in ("5 ms", "20 ms"):
-            for metric, paper in (("undone_per_crash", 50.0 * count), ("sync_share", 0.6 / count)):
+            for metric, paper in (
+                ("undone_per_crash", 50.0 * count),
+                ("lost_per_crash", 20.0 * count if upload == "5 ms" else 0.0),
+                ("sync_share", 0.6 / count),
+            ):
                 mean = paper * float(draws.uniform(0.9, 1.1))
                 known = paper if upload == "5 ms" else None
                 parameters = json.dumps({COUNT: count, UPLOAD: upload})

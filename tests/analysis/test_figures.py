@@ -6,11 +6,13 @@ import re
 from collections.abc import Callable
 from itertools import combinations
 
+import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 from analysis.figures import barriers, validation
 from analysis.figures.barrier_story import barrier_story, lanes_of
@@ -49,6 +51,16 @@ def one_upload(table: pd.DataFrame) -> pd.DataFrame:
 FIGURES: dict[str, Callable[[], Figure]] = {
     "cdf": lambda: latency_cdf(frames.distribution(), frames.AXES),
     "bands": lambda: latency_bands(one_upload(frames.latency()), frames.COUNT),
+    "bands of many values": lambda: latency_bands(
+        frames.swept_latency("store.sync.sync_bytes", frames.SIZES, "store.placement"),
+        "store.sync.sync_bytes",
+        ["store.placement"],
+    ),
+    "bands of long words": lambda: latency_bands(
+        frames.swept_latency("store.placement", frames.PLACEMENTS, "store.sync.sync_bytes"),
+        "store.placement",
+        ["store.sync.sync_bytes"],
+    ),
     "bands in panels": lambda: latency_bands(frames.latency(), frames.COUNT, [frames.UPLOAD]),
     "parts": lambda: latency_parts(frames.waits(), frames.AXES),
     "means": lambda: means(frames.intervals(), frames.COUNT, ["ended_ns"]),
@@ -57,7 +69,14 @@ FIGURES: dict[str, Callable[[], Figure]] = {
         frames.beside_theory(), frames.COUNT, [frames.UPLOAD], ["undone_per_crash", "sync_share"]
     ),
     "trade-off": lambda: trade_off(
-        frames.beside_theory(), frames.COUNT, [frames.UPLOAD], ("sync_share", "undone_per_crash")
+        frames.beside_theory(), frames.COUNT, [frames.UPLOAD], "sync_share", ["undone_per_crash"]
+    ),
+    "losses": lambda: trade_off(
+        frames.beside_theory(),
+        frames.COUNT,
+        [frames.UPLOAD],
+        "sync_share",
+        ["undone_per_crash", "lost_per_crash"],
     ),
     "timeline": sync_timeline,
     "durations": lambda: barriers.durations_over_time(frames.barrier_checkpoints()),
@@ -98,13 +117,28 @@ def texts_of(figure: Figure) -> list[Text]:
     ]
 
 
+def upright(text: Text) -> Bbox:
+    """Return the box of a tilted text as it is when the whole figure is turned back."""
+    angle = np.deg2rad(text.get_rotation())
+    anchor = text.get_transform().transform(text.get_unitless_position())
+    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    tilted = text.get_rotation()
+    text.set_rotation(0)
+    box = text.get_window_extent()
+    text.set_rotation(tilted)
+    return box.translated(*(turn @ anchor - anchor))
+
+
 def test_no_two_texts_overlap(drawn: Figure) -> None:
     """All labels can be read: no two boxes of text meet, and none is cut off."""
-    boxes = [(text.get_text(), text.get_window_extent()) for text in texts_of(drawn)]
+    boxes = [(text, text.get_window_extent()) for text in texts_of(drawn)]
     seen = [(text, box) for text, box in boxes if box.width > 0 and drawn.bbox.overlaps(box)]
     for (first, box), (second, other) in combinations(seen, 2):
-        assert not box.padded(-1).overlaps(other.padded(-1)), (first, second)
-    for text, box in seen:
+        if first.get_rotation() % 90 and first.get_rotation() == second.get_rotation():
+            box, other = upright(first), upright(second)  # noqa: PLW2901
+        assert not box.padded(-1).overlaps(other.padded(-1)), (first.get_text(), second.get_text())
+    for drawn_text, box in seen:
+        text = drawn_text.get_text()
         assert box.x0 >= -1, text
         assert box.x1 <= drawn.bbox.x1 + 1, text
         assert box.y1 <= drawn.bbox.y1 + 1, text

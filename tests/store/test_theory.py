@@ -12,7 +12,6 @@ import pytest
 from scenarios import Scenario
 from scenarios.catalogue import by_name
 from scenarios.store import (
-    RecordDurability,
     StoreInput,
     StoreModel,
     StorePlacement,
@@ -131,6 +130,51 @@ def test_the_knee_is_where_paper_has_it(placement: StorePlacement) -> None:
     assert flattest < 0.02 < share[0] - share[1]
 
 
+PLACED = ("colocated", "data_first", "checkpoint_first", "group", "per_record")
+
+
+@pytest.mark.parametrize("name", PLACED)
+def test_each_placement_undoes_and_loses_what_paper_says(name: str) -> None:
+    """What a crash undoes, what it loses and what durability takes are as computed, each way."""
+    undone, lost, share, crashes = 0.0, 0.0, [], 0
+    for seed in range(8):
+        result = run_world(by_name(f"placed_{name}"), seed=seed)
+        figures = {row.figure: row for row in result.figures}
+        count = len(result.recoveries)
+        crashes += count
+        undone += count * figures["undone_per_crash"].value
+        lost += count * figures["lost_per_crash"].value
+        share.append(figures["sync_share"].value)
+    records, paper = 1000, {figure: row.expected or 0.0 for figure, row in figures.items()}
+    assert crashes > 20
+    # Both are anything from 0 to n, so that n / 2 is the most that sigma can be.
+    error = records / 2 / math.sqrt(crashes)
+    assert abs(undone / crashes - paper["undone_per_crash"]) < 4 * error
+    assert abs(lost / crashes - paper["lost_per_crash"]) < 4 * error
+    assert fmean(share) == pytest.approx(paper["sync_share"], rel=0.1)
+    assert (lost > 0) == (name == "checkpoint_first") == (paper["lost_per_crash"] > 0)
+
+
+def test_placements_differ_in_what_they_cost() -> None:
+    """At equal sync bytes a commit per record costs most, and checkpoint first as data first."""
+    share = {}
+    for name in PLACED:
+        scenario = by_name(f"placed_{name}")
+        assert isinstance(scenario.model, StoreModel)
+        share[name] = on_paper(scenario.model, ())["sync_share"]
+    assert share["per_record"] == max(share.values()) > 0.9
+    assert share["checkpoint_first"] == share["data_first"]
+    assert share["colocated"] < share["data_first"] < share["group"]
+
+
+def test_a_record_that_is_durable_by_itself_needs_no_flush() -> None:
+    """Where each record is its own commit, a sync lasts as long as its checkpoint alone."""
+    result = run_world(by_name("placed_per_record"), seed=0)
+    costs = StepCosts()
+    lasted = {row.duration_ns for row in result.checkpoints if row.status == "completed"}
+    assert lasted == {costs.wal_ns + costs.fsync_ns}
+
+
 def test_the_closed_form_for_rare_crashes_is_that_of_uniform_ones() -> None:
     """For crashes far apart the mean is (n/2)(1-q) + nq and the share q, as computed by hand."""
     for _, records in KNEE:
@@ -147,7 +191,7 @@ def test_the_closed_form_for_rare_crashes_is_that_of_uniform_ones() -> None:
 
 
 def test_what_has_no_closed_form_has_none() -> None:
-    """Other faults, a mirror, autocommit or a threshold that is never reached have no figure."""
+    """Other faults, a mirror, no flush or a threshold that is never reached have no figure."""
     plain = _model(1000, push=100_000)
     rate = CrashRate(mean_ns=SECOND, until_ns=SECOND)
     assert on_paper(plain, (rate,))
@@ -158,7 +202,6 @@ def test_what_has_no_closed_form_has_none() -> None:
         StoreSync(sync_bytes=0),
         replace(plain.sync, mirror=True),
         replace(plain.sync, hooked=False),
-        replace(plain.sync, durability=RecordDurability.PER_RECORD),
         replace(plain.sync, upsert=Upsert.FIRST_WINS),
     ):
         assert not on_paper(replace(plain, sync=sync), (rate,))
