@@ -41,6 +41,7 @@ OWN_GOALS: tuple[str, ...] = (
 
 _NOT_HERE = (
     "restarted",
+    "transaction_timed_out",
     "failed_after_stop_savepoint",
     "stopped_under_backlog_drain",
     "stopped_under_backlog_no_drain",

@@ -37,7 +37,11 @@ def _mode(scenario: Scenario) -> str:
     return str(job.checkpointing.mode.value)
 
 
-HUNT = many.Hunt(random_job=random_job, goals=GOALS, mode=_mode, is_hazard=is_hazard)
+# Here the external system waits for ever: a time-out within the length of a job loses records by
+# design, which scenario `transaction_times_out` shows.
+_NOT_HERE = ("transaction_timed_out",)
+WANTED = tuple(name for name in GOALS if name not in _NOT_HERE)
+HUNT = many.Hunt(random_job=random_job, goals=WANTED, mode=_mode, is_hazard=is_hazard)
 
 
 def tally(seeds: Iterable[int]) -> many.Tally:
