@@ -141,7 +141,7 @@ def scale_from_zero(ax: Axes, values: npt.NDArray[np.float64]) -> None:
     first, last = math.floor(math.log10(least)), math.ceil(math.log10(most))
     ax.set_yscale("symlog", linthresh=10.0**first, linscale=0.5)
     ticks = [0.0, *(10.0**power for power in range(first, last + 1))]
-    ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.set_yticks(ticks, [_plain(tick) for tick in ticks])
     ax.set_yticks([], minor=True)
     ax.set_ylim(-0.3 * 10.0**first, 10.0**last)
 
@@ -151,8 +151,13 @@ def _label_decades(axis: Axis) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _plain(value)))
     axis.set_minor_locator(NullLocator())
+
+
+def _plain(value: float) -> str:
+    """Return a number without an exponent, thousands apart."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
 
 
 def evenly(items: Sequence[ItemT], most: int) -> list[ItemT]:

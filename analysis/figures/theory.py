@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LINES_MAX = len(LINES)
-CHARACTERS = 90  # of a label along the width of a figure
 _SHARE = "_share"  # how the names of shares end
 
 
@@ -70,8 +68,8 @@ def trade_off(
     table: the columns of `metrics.intervals` and `expected`.  There is one line per value of the
     other parameters; what theory says is a thin line behind it with the same dashes.
     """
-    figure = new_figure(4.4)
-    panels = figure.subplots(1, len(ups), squeeze=False)[0]
+    figure = new_figure(1.2 + 3.2 * len(ups))
+    panels = figure.subplots(len(ups), 1, squeeze=False)[:, 0]
     counts: list[int] = []
     for ax, up in zip(panels, ups, strict=True):
         wide = _wide(table, axis, (across, up))
@@ -85,7 +83,7 @@ def trade_off(
             scale_axis(ax, values, vertical=True)
         if ax is panels[0]:
             _name_marks(ax, wide, across, up)
-        ax.set_xlabel(_wrapped(_title(across), len(ups)))
+        ax.set_xlabel(_title(across))
         ax.set_ylabel(_title(up))
         counts += wide["n"].tolist()
     low, high = min(counts), max(counts)
@@ -120,13 +118,9 @@ def _draw_trade(
     )
 
 
-def _wrapped(text: str, panels: int) -> str:
-    """Return a label in lines that fit an axis of one of so many panels side by side."""
-    return textwrap.fill(text, CHARACTERS // panels)
-
-
 def _name_marks(ax: Axes, wide: pd.DataFrame, across: str, up: str) -> None:
-    """Write its swept value beside each mark, where none is written near."""
+    """Write its swept value right of each mark, where none is written near."""
+    wide = wide.sort_values(f"{across} mean", ascending=False, kind="stable")
     places = wide[[f"{across} mean", f"{up} mean"]].to_numpy(dtype=float)
     named: list[npt.NDArray[np.float64]] = []
     for place, shown in zip(places, wide["shown"], strict=True):
@@ -142,8 +136,10 @@ def _wide(table: pd.DataFrame, axis: str, figures: Sequence[str]) -> pd.DataFram
     wide = pd.DataFrame()
     for name in figures:
         rows = _in_unit(table[table["metric"] == name]).set_index(["scenario", "parameters"])
-        part = rows[["mean", "low", "high", "expected"]].add_prefix(f"{name} ")
-        wide = part.assign(n=rows["n"]) if wide.empty else wide.join(part, how="inner")
+        part = rows[["n", "mean", "low", "high", "expected"]].add_prefix(f"{name} ")
+        wide = part if wide.empty else wide.join(part, how="inner")
+    counts = [column for column in wide.columns if column.endswith(" n")]
+    wide = wide.assign(n=wide[counts].min(axis=1))  # some runs have no crash
     return with_axis(wide.reset_index(), axis).sort_values("x", kind="stable")
 
 
