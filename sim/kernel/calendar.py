@@ -13,25 +13,22 @@ from sim.kernel.ties import STRUCTURAL, TiePolicy
 Push = Callable[[int, int, int, Entity, Any], int]
 
 
-def calendar_push(queue: list[Any], ties: TiePolicy) -> Push:
-    """Return the function that enters an event or timer into the calendar.
+def calendar_push(queue: list[Any], ties: TiePolicy, number: Callable[[], int]) -> Push:
+    """Return the function that enters an event into the calendar; a timer does so itself.
 
-    Entries are in the order of (time, priority, tie key, sequence).  Equal tie keys occur inside
-    one entity and kind only, where the sequence is causal order.  A closure over local names is
-    what makes it as cheap as SimPy's own `schedule`.
+    Entries are in the order of (time, priority, tie key, sequence); `number` gives the sequence.
+    Equal tie keys occur inside one entity and kind only, where the sequence is causal order.  A
+    closure over local names is what makes it as cheap as SimPy's own `schedule`.
     """
     tie = ties.tie
-    count = 0
 
     def push_structural(time: int, priority: int, kind: int, entity: Entity, item: Any) -> int:
-        nonlocal count
-        count += 1
+        count = number()
         heappush(queue, (time, priority, entity.ranks[kind], count, item))
         return count
 
     def push(time: int, priority: int, kind: int, entity: Entity, item: Any) -> int:
-        nonlocal count
-        count += 1
+        count = number()
         heappush(queue, (time, priority, tie(time, kind, entity), count, item))
         return count
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from heapq import heapify, heappop, heappush
+from itertools import count
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +50,8 @@ class Environment(simpy.Environment):
         super().__init__(0)
         self._now: int = 0
         self.ties = ties
-        self.push: Push = calendar_push(self._queue, ties)
+        self.number: Callable[[], int] = count(1).__next__  # of the next calendar entry
+        self.push: Push = calendar_push(self._queue, ties, self.number)
         self.streams = Streams(seed)
         self.stream: Callable[..., Stream] = self.streams.stream
         self.trace = Trace(self, keep=keep_trace)
@@ -129,9 +131,9 @@ class Environment(simpy.Environment):
         self, time: int, kind: int, entity: Entity, function: Callable[..., object], *arguments: Any
     ) -> Timer:
         """Call `function(*arguments)` at `time` (ns); the result can be cancelled."""
-        timer = Timer(self, kind, entity, function, arguments)
-        timer.arm_at(time)
-        return timer
+        if time.__class__ is not int or time < self._now:
+            raise refused_time("time", time, self._now)
+        return Timer(self, kind, entity, function, arguments, due=time)
 
     def call_in(
         self,
@@ -142,9 +144,9 @@ class Environment(simpy.Environment):
         *arguments: Any,
     ) -> Timer:
         """Call `function(*arguments)` after `delay` ns; the result can be cancelled."""
-        timer = Timer(self, kind, entity, function, arguments)
-        timer.arm_in(delay)
-        return timer
+        if delay.__class__ is not int or delay < 0:
+            raise refused_time("delay", delay, 0)
+        return Timer(self, kind, entity, function, arguments, due=self._now + delay)
 
     def timer(
         self, kind: int, entity: Entity, function: Callable[..., object], *arguments: Any
@@ -255,10 +257,10 @@ class Environment(simpy.Environment):
                         self._now = time
                         self._caller = item.entity
                         item.function(*item.arguments)
-                        self._caller = root
                     continue
                 steps += 1
                 self._now = time
+                self._caller = root
                 callbacks, item.callbacks = item.callbacks, None
                 for callback in callbacks:
                     callback(item)

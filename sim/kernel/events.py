@@ -7,6 +7,7 @@ that and not from the order of scheduling.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from heapq import heappush
 from typing import TYPE_CHECKING, Any
 
 import simpy
@@ -14,6 +15,7 @@ from simpy.events import NORMAL, PENDING, URGENT, Initialize
 
 from sim.kernel.entity import KIND_ORDINARY, Entity
 from sim.kernel.errors import ClockError, KernelError
+from sim.kernel.ties import STRUCTURAL
 
 if TYPE_CHECKING:
     from sim.kernel.environment import Environment
@@ -133,10 +135,11 @@ class Process(simpy.events.Process):
 class Timer:
     """A callback with one calendar entry that can be armed again and again.
 
-    A one-shot call (`Environment.call_at`) is a timer that is armed once.
+    A one-shot call (`Environment.call_at`) is a timer that is armed once: at `due` (ns), which is
+    not checked here.
     """
 
-    __slots__ = ("arguments", "entity", "env", "function", "kind", "sequence")
+    __slots__ = ("_rank", "arguments", "entity", "env", "function", "kind", "sequence")
 
     def __init__(
         self,
@@ -145,13 +148,21 @@ class Timer:
         entity: Entity,
         function: Callable[..., object],
         arguments: tuple[Any, ...] = (),
+        *,
+        due: int | None = None,
     ) -> None:
         self.env = env
         self.kind = kind
         self.entity = entity
         self.function = function
         self.arguments = arguments
+        # Its tie key, where that is the same at all times.
+        self._rank = entity.ranks[kind] if env.ties is STRUCTURAL else None
         self.sequence = 0  # of the entry in the calendar that counts; 0 when there is none
+        if due is not None:
+            tie = self._rank or env.ties.tie(due, kind, entity)
+            self.sequence = number = env.number()
+            heappush(env._queue, (due, NORMAL, tie, number, self))  # noqa: SLF001
 
     @property
     def armed(self) -> bool:
@@ -163,20 +174,15 @@ class Timer:
         env = self.env
         if time.__class__ is not int or time < env._now:  # noqa: SLF001
             raise refused_time("time", time, env.now)
-        self.sequence = env.push(time, NORMAL, self.kind, self.entity, self)
+        tie = self._rank or env.ties.tie(time, self.kind, self.entity)
+        self.sequence = number = env.number()
+        heappush(env._queue, (time, NORMAL, tie, number, self))  # noqa: SLF001
 
     def arm_in(self, delay: int) -> None:
         """Fire after `delay` ns; an earlier arming is forgotten."""
         if delay.__class__ is not int or delay < 0:
             raise refused_time("delay", delay, 0)
-        env = self.env
-        self.sequence = env.push(
-            env._now + delay,  # noqa: SLF001
-            NORMAL,
-            self.kind,
-            self.entity,
-            self,
-        )
+        self.arm_at(self.env._now + delay)  # noqa: SLF001
 
     def cancel(self) -> None:
         """Do not fire; the entry in the calendar is skipped when its time comes."""
