@@ -28,6 +28,11 @@ class OptionKind(IntEnum):
     FORCED_ALIGNED = 5
 
 
+# Barriers are asked for their kind all the time, and a member costs a look-up in its metaclass.
+_AT_LEAST_ONCE, _TIMEOUTABLE = OptionKind.AT_LEAST_ONCE, OptionKind.TIMEOUTABLE
+_UNALIGNED = OptionKind.UNALIGNED
+
+
 class NetworkEvent:
     """Base of everything in a queue that is not data; data is any other object."""
 
@@ -61,18 +66,18 @@ class Barrier(NetworkEvent):
     @property
     def is_unaligned(self) -> bool:
         """Tell whether the barrier overtakes data everywhere."""
-        return self.kind is OptionKind.UNALIGNED
+        return self.kind is _UNALIGNED
 
     @property
     def is_timeoutable(self) -> bool:
         """Tell whether the barrier starts aligned and may become unaligned."""
-        return self.kind is OptionKind.TIMEOUTABLE
+        return self.kind is _TIMEOUTABLE
 
     @property
     def needs_alignment(self) -> bool:
         """Tell whether the barrier blocks the channel that it passes through."""
         kind = self.kind
-        return kind is not OptionKind.UNALIGNED and kind is not OptionKind.AT_LEAST_ONCE
+        return kind is not _UNALIGNED and kind is not _AT_LEAST_ONCE
 
     @property
     def may_turn_unaligned(self) -> bool:

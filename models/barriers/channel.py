@@ -24,6 +24,9 @@ from models.barriers.persister import Persister, PersisterStatus
 from models.barriers.reason import FailureReason
 from models.core import ProtocolError
 
+# By name: members are looked up in the metaclass of their class, and every buffer asks for this.
+_BARRIER_PENDING = PersisterStatus.BARRIER_PENDING
+
 
 class _Placed:
     """An event in the queue and its sequence number."""
@@ -39,7 +42,7 @@ class RemoteChannel:
     """The receiver's queue of a channel over the network.
 
     index: names the channel in effects; outbox: the task's list of effects.
-    data_count: how many data elements are queued.
+    data_count, event_count: how many data elements and how many others are queued.
     next_sequence: the number of the next element to arrive.
     last_barrier: the newest barrier whose place is remembered, -1 for none.
     """
@@ -53,6 +56,7 @@ class RemoteChannel:
         "_priority",
         "_queue",
         "data_count",
+        "event_count",
         "index",
         "last_barrier",
         "next_sequence",
@@ -62,6 +66,7 @@ class RemoteChannel:
     def __init__(self, index: int, outbox: list[NetworkEffect]) -> None:
         self.index = index
         self.data_count = 0
+        self.event_count = 0
         self.next_sequence = 0
         self.last_barrier = -1
         self.persister = Persister()
@@ -77,7 +82,7 @@ class RemoteChannel:
 
     def __len__(self) -> int:
         """Count all queued elements."""
-        return len(self._queue) + (len(self._priority) if self._priority else 0)
+        return self.data_count + self.event_count
 
     @property
     def has_priority(self) -> bool:
@@ -108,7 +113,7 @@ class RemoteChannel:
         self._data_arrived += 1
         self.data_count += 1
         persister = self.persister
-        if persister.status is PersisterStatus.BARRIER_PENDING:
+        if persister.status is _BARRIER_PENDING:
             self._outbox.append(PersistInput(self.index, persister.last_seen, (element,)))
 
     def arrive_data(self, elements: list[object]) -> None:
@@ -131,11 +136,13 @@ class RemoteChannel:
     def poll(self) -> object | None:
         """Take the next element for the task, None when there is none."""
         if self._priority:
+            self.event_count -= 1
             return self._priority.pop(0).event
         if not self._queue:
             return None
         element = self._queue.popleft()
         if isinstance(element, _Placed):
+            self.event_count -= 1
             return element.event
         self.data_count -= 1
         return element
@@ -178,11 +185,13 @@ class RemoteChannel:
         for placed in self._priority or ():
             if placed.sequence == sequence:
                 self._priority = [other for other in self._priority or () if other is not placed]
+                self.event_count -= 1
                 raise ProtocolError("illegal_state", state="it has overtaken", event=sequence)
         for element in self._queue:
             if isinstance(element, _Placed) and element.sequence == sequence:
                 self._queue.remove(element)
                 if sequence != self._last_sequence:
+                    self.event_count -= 1
                     state = f"the barrier noted last is {self._last_sequence}"
                     raise ProtocolError("illegal_state", state=state, event=sequence)
                 self._add_priority(element)
@@ -199,6 +208,7 @@ class RemoteChannel:
         placed = _Placed(event, self.next_sequence)
         self._add_gap(self.next_sequence)
         self.next_sequence += 1
+        self.event_count += 1
         if not isinstance(event, Barrier):
             self._queue.append(placed)
             return
@@ -208,6 +218,7 @@ class RemoteChannel:
             self._queue.append(placed)
             if event.is_timeoutable:
                 announcement = Announcement(event, placed.sequence)
+                self.event_count += 1
                 self._add_priority(_Placed(announcement, placed.sequence))
         accepted = self.persister.barrier_arrived(event.checkpoint)
         if accepted and event.checkpoint > self.last_barrier:
@@ -218,7 +229,8 @@ class RemoteChannel:
     def _add_gap(self, sequence: int) -> None:
         """Note that no data has a number; forget the gaps before all data that is queued."""
         gaps = self._gaps
-        first, forgotten = self._data_arrived - self.data_count, self._forgotten_gaps
+        first = self._data_arrived - self.data_count
+        forgotten = self._forgotten_gaps if gaps else 0
         while gaps and gaps[0] - forgotten <= first:
             del gaps[0]
             forgotten += 1

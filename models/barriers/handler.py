@@ -47,6 +47,10 @@ _TABLES: dict[HandlerKind, tuple[Table, State]] = {
     HandlerKind.UNALIGNED: (UNALIGNED_TABLE, State.WAITING_UNALIGNED),
 }
 
+# By name: members are looked up in the metaclass of their class, and every barrier asks for these.
+_OPEN, _ALTERNATING_WAITING = AllBarriers.OPEN, State.ALTERNATING_WAITING
+_BARRIER, _UNALIGNED_BARRIER = Input.BARRIER, Input.UNALIGNED_BARRIER
+
 _Undo = tuple[int | None, int, AllBarriers]
 
 
@@ -204,7 +208,7 @@ class SingleCheckpointHandler:
                 self._effects.append(ev.ResumeChannels((event.channel,)))
             return
         self._open_if_new(barrier)
-        given = Input.UNALIGNED_BARRIER if barrier.is_unaligned else Input.BARRIER
+        given = _UNALIGNED_BARRIER if barrier.is_unaligned else _BARRIER
         self._mark(event.channel, barrier, given, by_rpc=event.by_rpc)
 
     def _announcement(self, event: ev.BarrierAnnounced) -> None:
@@ -248,7 +252,7 @@ class SingleCheckpointHandler:
         self._abort(self._current, event.reason)
 
     def _is_obsolete(self, checkpoint: int) -> bool:
-        return self._current > checkpoint or (self._current == checkpoint and not self.pending)
+        return checkpoint < self._current or checkpoint == self._current == self._last
 
     def _open_if_new(self, barrier: Barrier) -> None:
         if self._current >= barrier.checkpoint:
@@ -259,8 +263,8 @@ class SingleCheckpointHandler:
         self._pending_barrier = barrier
         self._aligned.clear()
         self._target = self._open
-        self._all = AllBarriers.OPEN
-        if self._machine.home is State.ALTERNATING_WAITING and barrier.is_timeoutable:
+        self._all = _OPEN
+        if self._machine.home is _ALTERNATING_WAITING and barrier.is_timeoutable:
             self._set_timer(barrier)
 
     def _mark(self, channel: int, barrier: Barrier, given: Input, *, by_rpc: bool) -> None:
@@ -307,7 +311,7 @@ class SingleCheckpointHandler:
         return self._machine.take(self._table, given, run)
 
     def _settle(self, outcome: AllBarriers) -> None:
-        if self._all is not AllBarriers.OPEN:
+        if self._all is not _OPEN:
             return
         self._all = outcome
         if outcome is AllBarriers.DONE:

@@ -47,7 +47,7 @@ class BarrierHandler(Protocol):
 
     @property
     def clock(self) -> AlignmentClock:
-        """The alignment clock; bytes may be counted on it directly."""
+        """The alignment clock, always the same; bytes may be counted on it directly."""
         ...
 
     def all_barriers(self, checkpoint: int) -> AllBarriers:

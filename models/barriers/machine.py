@@ -16,6 +16,9 @@ from models.barriers.clock import AlignmentClock
 from models.barriers.states import Action, Branch, Guard, Illegal, Input, State, Table
 from models.core import ProtocolError
 
+# By name: members are looked up in the metaclass, and most barriers ask for nothing else.
+_ALWAYS, _FULL = Guard.ALWAYS, Guard.FULL
+
 
 class Run:
     """What one pass through the table works on; the barrier may turn unaligned on the way.
@@ -112,7 +115,8 @@ class BarrierMachine:
         for action in rule.actions:
             _ACTIONS[action](self, run)
         for branch in rule.branches:
-            if _holds(branch.guard, run):
+            guard = branch.guard
+            if guard is _ALWAYS or (run.full if guard is _FULL else _holds(guard, run)):
                 return self._follow(table, branch, state, run)
         raise ProtocolError("no_branch", state=state.name, event=given.name)
 

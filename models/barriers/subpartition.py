@@ -36,7 +36,7 @@ class Subpartition:
     outbox: the task's list of effects.
     blocked: whether the queue waits to be resumed.
     finished: whether the end of partition has been put in; what comes later is dropped.
-    data_count: how many data elements are queued.
+    data_count, event_count: how many data elements and how many others are queued.
     next_sequence: the number that the next polled element gets; every polled element consumes one.
     flush_requested: whether the last, unfinished buffer is to be sent and counted as it is.
     """
@@ -48,6 +48,7 @@ class Subpartition:
         "_queue",
         "blocked",
         "data_count",
+        "event_count",
         "finished",
         "flush_requested",
         "index",
@@ -59,6 +60,7 @@ class Subpartition:
         self.blocked = False
         self.finished = False
         self.data_count = 0
+        self.event_count = 0
         self.next_sequence = 0
         self.flush_requested = False
         self._queue: deque[object] = deque()
@@ -68,7 +70,7 @@ class Subpartition:
 
     def __len__(self) -> int:
         """Count all queued elements."""
-        return len(self._queue) + (len(self._priority) if self._priority else 0)
+        return self.data_count + self.event_count
 
     @property
     def open_state(self) -> int | None:
@@ -138,6 +140,7 @@ class Subpartition:
         if self.finished:
             return False
         self._queue.append(event)
+        self.event_count += 1
         return True
 
     def add_barrier(self, barrier: Barrier) -> bool:
@@ -148,6 +151,7 @@ class Subpartition:
         """
         if self.finished:
             return False
+        self.event_count += 1
         if barrier.is_unaligned:
             self._add_priority(barrier)
             if self.data_count:
@@ -166,6 +170,7 @@ class Subpartition:
         if self.finished:
             return False
         self._queue.append(EndOfPartition())
+        self.event_count += 1
         self.finished = True
         return True
 
@@ -196,18 +201,21 @@ class Subpartition:
         """
         if self.blocked:
             return None
+        queue = self._queue
         if self._priority:
             self.next_sequence += 1
+            self.event_count -= 1
             return self._priority.pop(0)
-        if not self._queue:
+        if not queue:
             return None
-        element = self._queue.popleft()
+        element = queue.popleft()
         self.next_sequence += 1
         if isinstance(element, NetworkEvent):
+            self.event_count -= 1
             self._event_polled(element)
         else:
             self.data_count -= 1
-        if not self._queue:
+        if not queue:
             self.flush_requested = False
         return element
 
@@ -237,8 +245,8 @@ class Subpartition:
     def _event_polled(self, event: NetworkEvent) -> None:
         if (
             isinstance(event, Barrier)
-            and event.is_timeoutable
             and event.checkpoint == self._open_state
+            and event.is_timeoutable
         ):
             self._open_state = None
             self._outbox.append(OutputStateKnown(self.index, event.checkpoint, ()))

@@ -18,6 +18,7 @@ from models.barriers.barrier import (
     EndOfData,
     EndOfPartition,
     NetworkEvent,
+    OptionKind,
 )
 from models.barriers.handler import SingleCheckpointHandler
 from models.core import ProtocolError
@@ -31,14 +32,17 @@ if TYPE_CHECKING:
     from sim.dataflow.task import Task
     from sim.kernel import Timer
 
+_KIND_NAMES = {kind: kind.name for kind in OptionKind}
+
 
 class Alignment:
     """Drives the barrier handler of a task."""
 
-    __slots__ = ("_task", "_timers", "handler")
+    __slots__ = ("_task", "_timers", "clock", "handler")
 
     def __init__(self, task: Task, handler: BarrierHandler) -> None:
         self.handler = handler
+        self.clock = handler.clock  # looked at for every buffer
         self._task = task
         self._timers: dict[int, Timer] = {}
 
@@ -48,7 +52,7 @@ class Alignment:
         match event:
             case Barrier():
                 account.barrier_taken(self._task, channel, event)
-                self._trace("barrier", event.checkpoint, index, event.kind.name)
+                self._trace("barrier", event.checkpoint, index, _KIND_NAMES[event.kind])
                 self.handle(ev.BarrierArrived(now, index, event))
             case Announcement():
                 account.seen(self._task, event.barrier)

@@ -20,7 +20,7 @@ from models.barriers.barrier import is_blocking
 from models.barriers.channel import LocalChannel as LocalCore
 from sim.dataflow.kinds import Kind
 from sim.dataflow.outlet import Element, Outlet
-from sim.dataflow.segment import Slice
+from sim.dataflow.segment import Segment, Slice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +44,7 @@ class RemoteChannel:
         "_exclusive",
         "_exclusive_free",
         "_floating_free",
+        "_keeps_order",
         "_pump_armed",
         "_ready_ns",
         "_required",
@@ -82,6 +83,9 @@ class RemoteChannel:
         self._waiting = False
         self._ready_ns = 0
         self._pump_armed = False
+        # No event passes another one or data, and every message takes the same time.
+        overtaking = task.world.model.checkpoint.unaligned and outlet.writer.supports_unaligned
+        self._keeps_order = not overtaking and not wire.jitter_ns
         outlet.link = self
         task.channels.append(self)
 
@@ -89,12 +93,18 @@ class RemoteChannel:
 
     def pump(self) -> None:
         """Send elements while there is something to send and credit for it."""
-        outlet, core, env = self.outlet, self.outlet.core, self.env
+        outlet = self.outlet
+        core, now = outlet.core, self.env.now
         while not core.blocked:
-            if env.now < self._ready_ns:
-                self._pump_later()
-                return
-            if not self._credit and outlet.data_waits():
+            head, ready_ns = core.head, self._ready_ns
+            is_data = head.__class__ is Segment
+            if now < ready_ns:
+                if is_data or not self._keeps_order:
+                    self._pump_later(head)
+                    return
+                # An event that is next and cannot be overtaken needs no entry of its own for the
+                # instant at which the wire is free: what happens then is known now.
+            elif is_data and not self._credit:
                 self.starved = True
                 if not self._exclusive:
                     self.announce_backlog()
@@ -104,33 +114,38 @@ class RemoteChannel:
                 return
             if isinstance(element, Slice):
                 self._credit -= 1
-                self._ready_ns = env.now + self.wire.send_ns
+                self._ready_ns = now + self.wire.send_ns
                 segment, element.segment = element.segment, None
                 if segment is not None:
                     outlet.release(segment)
-            self._send(element, core.backlog)
+            self._send(element, max(now, ready_ns))
 
-    def _send(self, element: Element, backlog: int) -> None:
-        self.wire.forward(self._arrive, element, backlog)
+    def _send(self, element: Element, sent_ns: int) -> None:
+        self.wire.forward(sent_ns, self._arrive, element, self.outlet.core.backlog)
 
     def announce_backlog(self) -> None:
         """Tell the receiver that data waits without credit."""
         backlog = self.outlet.core.backlog
         if backlog:
-            self.wire.forward(self._hear_backlog, backlog)
+            self.wire.forward(self.env.now, self._hear_backlog, backlog)
 
-    def _pump_later(self) -> None:
-        if not self._pump_armed and self.outlet.available():
-            self._pump_armed = True
-            self.env.call_at(self._ready_ns, Kind.CREDIT, self.wire.entity, self._pump_again)
+    def _pump_later(self, head: object) -> None:
+        open_ = isinstance(head, Segment) and not head.closed
+        if self._pump_armed or head is None or (open_ and not self.outlet.core.flush_requested):
+            return
+        self._pump_armed = True
+        self.wire.at_sender(self._ready_ns, self._pump_again)
 
     def _pump_again(self) -> None:
         self._pump_armed = False
         self.pump()
 
     def _add_credit(self, count: int) -> None:
+        # What can be sent has been sent already, unless it waited for this.
+        waited = not self._credit
         self._credit += count
-        self.pump()
+        if waited:
+            self.pump()
 
     def _resumed(self) -> None:
         if not self._exclusive:
@@ -141,7 +156,6 @@ class RemoteChannel:
     # At the receiver --------------------------------------------------------------------------
 
     def _arrive(self, element: Element, backlog: int) -> None:
-        core = self.core
         if isinstance(element, Slice):
             if self._floating_free:
                 self._floating_free -= 1
@@ -150,7 +164,7 @@ class RemoteChannel:
                 self._exclusive_free -= 1
         elif not self._exclusive and is_blocking(element):
             self._give_back()
-        core.arrive(element)
+        self.core.arrive(element)
         gate = self.gate
         if gate.task.outbox:
             gate.task.snapshots.take_outbox()
@@ -216,13 +230,13 @@ class RemoteChannel:
 
     def take(self) -> Element | None:
         """Take the next element for the task."""
-        element: Any = self.core.poll()
-        return element  # type: ignore[no-any-return]
+        return self.core.poll()  # type: ignore[return-value]
 
     @property
     def has_more(self) -> bool:
         """Whether `take` would find something."""
-        return self.core.data_count > 0 or len(self.core) > 0
+        core = self.core
+        return core.data_count > 0 or core.event_count > 0
 
     @property
     def has_priority(self) -> bool:

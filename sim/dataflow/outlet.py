@@ -60,7 +60,7 @@ class Outlet:
         core.add_data(segment)
         if core.data_count > 2 or core.blocked or core.flush_requested:
             return
-        if len(core) == 2:
+        if core.data_count + core.event_count == 2:
             self.link.pump()
 
     def add_event(self, event: NetworkEvent) -> None:
@@ -108,10 +108,6 @@ class Outlet:
         if head.__class__ is Segment:
             return core.flush_requested or head.closed
         return head is not None
-
-    def data_waits(self) -> bool:
-        """Tell whether data, not an event, leaves next."""
-        return self.core.head.__class__ is Segment
 
     def take(self) -> Element | None:
         """Take the next element, or None when nothing can leave."""

@@ -174,9 +174,10 @@ class Snapshots:
             sent = over_edge(barrier, supports_unaligned=writer.supports_unaligned)
             writer.close_all()
             for outlet in writer.outlets:
-                outlet.core.add_event(sent)
-                opened += sum(isinstance(e, OutputStateOpened) for e in task.outbox)
-                self.take_outbox()
+                outlet.core.add_barrier(sent)
+                if task.outbox:
+                    opened += sum(isinstance(e, OutputStateOpened) for e in task.outbox)
+                    self.take_outbox()
         self._env.trace.record("sent_barrier", task.entity, barrier.checkpoint, part.overtaken)
         if part.overtaken:
             self._env.goals.reach("overtook_buffers")

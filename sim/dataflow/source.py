@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 # How many records a source without outputs emits in one stretch; it has no effect on anything else.
 _STRETCH_MAX = 1024
 
+# By name, as in `task.py`: these are looked at for every buffer.
+_BUSY, _PACED, _STUCK = State.BUSY, State.PACED, State.STUCK
+
 
 class Source(Task):
     """One subtask of a source.
@@ -44,6 +47,7 @@ class Source(Task):
         self.exhausted_ns: int | None = None
         self.due_ns = first_ns
         self._told_to_stop = False
+        self._catch_up_ns = world.constants.catch_up_ns
 
     def run(self) -> None:
         """Go on between two records until a stretch begins or there is nothing to do."""
@@ -95,24 +99,24 @@ class Source(Task):
         self._start_ns = now
         gap = self.gap_ns
         if gap is not None:
-            self.due_ns = max(self.due_ns, now - self.world.constants.catch_up_ns)
+            self.due_ns = max(self.due_ns, now - self._catch_up_ns)
             if self.due_ns > now:
                 self._count = count
-                if self.state is not State.PACED:
-                    self.enter(State.PACED)
+                if self.state is not _PACED:
+                    self.enter(_PACED)
                 self._timer.arm_at(self.due_ns + (count - 1) * gap)
                 return
             count = min(count, (now - self.due_ns) // gap + 1)
         self._count = count
-        if self.state is not State.BUSY:
-            self.enter(State.BUSY)
+        if self.state is not _BUSY:
+            self.enter(_BUSY)
         self._timer.arm_at(now + count * self.step_ns)
 
     def _fire(self) -> None:
-        if self.state in (State.BUSY, State.PACED):
+        if self.state is _PACED or self.state is _BUSY:
             count, self._count = self._count, 0
             self._complete(count)
-            if self.is_stuck:
+            if self.state is _STUCK:
                 return
         self.run()
 
@@ -125,14 +129,14 @@ class Source(Task):
     def post(self, function: Callable[..., object], *arguments: Any) -> None:
         """Put something into the mailbox; a source that waits for its next record is at hand."""
         super().post(function, *arguments)
-        if self.state is State.PACED:
+        if self.state is _PACED:
             self.sync()
             self._count = 0
             self._timer.arm_at(self.env.now)
 
     def sync(self) -> None:
         """Account for the records that are out by now."""
-        if self.state is not State.PACED:
+        if self.state is not _PACED:
             super().sync()
             return
         gap = self.gap_ns or 1

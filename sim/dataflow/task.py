@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from sim.dataflow.writer import Writer
 
 
+# Members of an enumeration cost a look-up in its metaclass, so the loop has them by name.
+_BUSY, _IDLE, _STUCK, _ENDED = State.BUSY, State.IDLE, State.STUCK, State.ENDED
+
+
 class Task:
     """One subtask of an operator.
 
@@ -71,6 +75,7 @@ class Task:
         self.time_in = [0] * len(State)
         self.since_ns = 0
         self._frees_when_read = world.mechanisms.freed_when_read
+        self._record_bytes = world.record_bytes
         self.wake_ns = world.constants.wake_ns
         self._timer = world.env.timer(int(Kind.TASK), self.entity, self._fire)
         # The buffer being read, its channel, and how many of its records are unread.
@@ -92,7 +97,7 @@ class Task:
 
     def run(self) -> None:
         """Go on at a record boundary until a stretch begins or there is nothing to do."""
-        while self.state != State.ENDED:  # by value: it changes behind the type checker's back
+        while self.state is not _ENDED:
             if self._paused_for is not None:
                 self.enter(State.PAUSED)
                 return
@@ -107,7 +112,7 @@ class Task:
                     self.enter(State.BLOCKED)
                     return
             if self._slice is None and not self._next():
-                self.enter(State.IDLE)
+                self.enter(_IDLE)
                 return
             if self._slice is not None:
                 self._begin(self._slice)
@@ -123,16 +128,17 @@ class Task:
             self._reading = None
             self.alignment.take(channel, element)
             return True
-        clock = self.alignment.handler.clock
+        size, records = element.bytes, element.records
+        clock = self.alignment.clock
         if clock.running:
-            clock.add_bytes(element.bytes)
+            clock.add_bytes(size)
         self._channel = channel
-        channel.gate.taken_bytes += element.bytes
-        channel.records += element.records
-        channel.partial_bytes += element.bytes - element.records * self.world.record_bytes
-        if element.records:
+        channel.gate.taken_bytes += size
+        channel.records += records
+        channel.partial_bytes += size - records * self._record_bytes
+        if records:
             self._slice = element
-            self._left = element.records
+            self._left = records
         else:
             channel.recycle(element)
         return True
@@ -197,16 +203,16 @@ class Task:
             count = min(count, writer.to_next)
         self._count = count
         self._start_ns = now = self.env.now
-        if self.state is not State.BUSY:
-            self.enter(State.BUSY)
+        if self.state is not _BUSY:
+            self.enter(_BUSY)
         self._timer.arm_at(now + count * self.step_ns)
 
     def _fire(self) -> None:
-        if self.state is State.BUSY:
+        if self.state is _BUSY:
             # From here on `sync` has nothing to add, also when it is asked for from within.
             count, self._count = self._count, 0
             self._complete(count)
-            if self.is_stuck:
+            if self.state is _STUCK:
                 return
         self.run()
 
@@ -224,17 +230,17 @@ class Task:
         for writer in self.writers:
             writer.advance(count)
             if writer.blocked:
-                self.enter(State.STUCK)
+                self.enter(_STUCK)
 
     @property
     def is_stuck(self) -> bool:
         """Whether the record under way lacks an output buffer."""
-        return self.state is State.STUCK
+        return self.state is _STUCK
 
     @property
     def has_ended(self) -> bool:
         """Whether the thread has ended."""
-        return self.state is State.ENDED
+        return self.state is _ENDED
 
     def enter(self, state: State) -> None:
         """Change what the thread does, and account for the time since the last change."""
@@ -308,7 +314,7 @@ class Task:
 
     def sync(self) -> None:
         """Account for the records of the stretch that are done by now."""
-        if self.state is State.BUSY:
+        if self.state is _BUSY:
             # A boundary at this very instant is still to come, see `Kind.TASK`.
             done = min((self.env.now - self._start_ns - 1) // self.step_ns, self._count - 1)
             if done > 0:
@@ -321,7 +327,7 @@ class Task:
         if not gate.listed:
             gate.listed = True
             self._ready.append(gate)
-        if self.state is State.IDLE:
+        if self.state is _IDLE:
             self._wake()
 
     def output_available(self) -> None:
@@ -379,7 +385,7 @@ class Task:
     def unread_bytes(self, channel: Channel) -> int:
         """Count what is unread of the buffer under way, and of a record begun in a channel."""
         unread = channel.partial_bytes
-        record = self.world.record_bytes
+        record = self._record_bytes
         if self._slice is not None and self._channel is channel:
             unread += self._left * record
         unread += sum(left * record for _, c, left in self._set_aside.values() if c is channel)

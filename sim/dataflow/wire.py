@@ -50,14 +50,13 @@ class Wire:
         self._forward_ns = 0
         self._back_ns = 0
 
-    def forward(self, function: Callable[..., object], *arguments: Any) -> None:
-        """Call a function when a message has reached the receiver."""
-        due = self._env.now + self.latency_ns
+    def forward(self, sent_ns: int, function: Callable[..., object], *arguments: Any) -> None:
+        """Call a function when a message that leaves at `sent_ns` has reached the receiver."""
+        due = sent_ns + self.latency_ns
         if self.jitter_ns:
             due = max(due + self._stream.exponential_ns(self.jitter_ns), self._forward_ns)
             self._forward_ns = due
-        timer = Timer(self._env, _ARRIVAL, self.entity, function, arguments)
-        timer.arm_at(due)
+        Timer(self._env, _ARRIVAL, self.entity, function, arguments, due=due)
 
     def back(self, function: Callable[..., object], *arguments: Any) -> None:
         """Call a function when a message has reached the sender."""
@@ -65,5 +64,8 @@ class Wire:
         if self.jitter_ns:
             due = max(due + self._stream.exponential_ns(self.jitter_ns), self._back_ns)
             self._back_ns = due
-        timer = Timer(self._env, _CREDIT, self.entity, function, arguments)
-        timer.arm_at(due)
+        Timer(self._env, _CREDIT, self.entity, function, arguments, due=due)
+
+    def at_sender(self, time: int, function: Callable[..., object]) -> None:
+        """Call a function at the sender's end at `time` (ns), among what reaches it then."""
+        Timer(self._env, _CREDIT, self.entity, function, due=time)

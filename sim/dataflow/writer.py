@@ -109,24 +109,12 @@ class Writer:
 
     def advance(self, count: int) -> None:
         """Emit `count` records, at most `to_next`; the last one may open a buffer."""
-        self._position += count
+        self._position = position = self._position + count
         self.emitted += count
         self.to_next -= count
-        if not self.to_next:
-            self._reach()
-
-    def retry(self) -> bool:
-        """Open the buffers that the record under way still lacks; True when it has them all."""
-        while self._pending:
-            if not self.pool.request(self._pending[0]):
-                return False
-            self._open_buffer(self._pending.pop(0))
-        self.blocked = False
-        self._settle()
-        return True
-
-    def _reach(self) -> None:
-        openings, index, position = self._openings, self._index, self._position
+        if self.to_next:
+            return
+        openings, index = self._openings, self._index
         while openings[index] == position:
             channel = self._opening_channels[index]
             if channel < 0:
@@ -141,6 +129,16 @@ class Writer:
         if not self.blocked:
             self._settle()
 
+    def retry(self) -> bool:
+        """Open the buffers that the record under way still lacks; True when it has them all."""
+        while self._pending:
+            if not self.pool.request(self._pending[0]):
+                return False
+            self._open_buffer(self._pending.pop(0))
+        self.blocked = False
+        self._settle()
+        return True
+
     def _settle(self) -> None:
         if self._position == len(self._block):
             self._rebase(self._fills())
@@ -150,8 +148,7 @@ class Writer:
     def _open_buffer(self, channel: int) -> None:
         before = self._open[channel]
         head = 0 if before is None else close_full(before, self._record_bytes)
-        segment = Segment(channel, int(self._capacity[channel]), head)
-        self._open[channel] = segment
+        segment = self._open[channel] = Segment(channel, self._capacity.item(channel), head)
         if self._broadcast:
             segment.owners = len(self.outlets)
             for outlet in self.outlets:

@@ -108,12 +108,12 @@ class WatchedRemoteChannel(RemoteChannel):
         self._filled = 0  # exclusive buffers that hold data
         self._allowed = exclusive  # slices that the receiver has given credit for and that were not
 
-    def _send(self, element: Element, backlog: int) -> None:
+    def _send(self, element: Element, sent_ns: int) -> None:
         self.flow.sent(element)
         if isinstance(element, Slice):
             self._allowed -= 1
             self._check(self._allowed >= 0, "sends data without credit")
-        super()._send(element, backlog)
+        super()._send(element, sent_ns)
 
     def _add_credit(self, count: int) -> None:
         self._allowed += count
