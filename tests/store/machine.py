@@ -93,6 +93,20 @@ _HAZARDS = st.one_of(
     _op("config", dict_server=st.sampled_from(["up", "down"])),
 )
 
+
+def _outage(tp: str, entries: int) -> list[Step]:
+    topic = tp.rpartition("/")[0]
+    return [
+        {"op": "produce", "tp": tp, "recs": [["c", "SOP", _VERSION]]},
+        {"op": "open", "tp": tp},
+        {"op": "ingest", "tp": tp, "n": entries},
+        {"op": "config", "dict_server": "down"},
+        {"op": "get_svs", "topic": topic},
+        {"op": "config", "dict_server": "up"},
+        {"op": "get_svs", "topic": topic},
+    ]
+
+
 _WRITTEN = ("s_v1/0", "s_v1/1", "s_v2/0")
 _FIRST: list[Step] = [
     *({"op": "register", "topic": topic, "partitions": 2} for topic in TOPICS),
@@ -113,6 +127,7 @@ def _plans(steps: st.SearchStrategy[Step]) -> st.SearchStrategy[list[Step]]:
 PLACEMENTS = st.sampled_from(list(Placement))
 LOGS = st.lists(_DATA, min_size=8, max_size=20)
 SAFE_STEPS, HAZARDS, SESSIONS = _SAFE, _HAZARDS, _SESSIONS
+OUTAGES = st.builds(_outage, _TP, st.sampled_from([3, 40]))
 SAFE_PLANS = _plans(_SAFE)
 
 

@@ -26,6 +26,7 @@ from tests.store.machine import (
     HAZARDS,
     KEYS,
     LOGS,
+    OUTAGES,
     PLACEMENTS,
     SAFE_STEPS,
     SESSIONS,
@@ -77,6 +78,12 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(steps=SESSIONS)
     def session(self, steps: list[Step]) -> None:
         """Open a partition, ingest, and end in one of many ways."""
+        for step in steps:
+            self._play(step)
+
+    @rule(steps=OUTAGES)
+    def outage(self, steps: list[Step]) -> None:
+        """Ask for the state of a version while its dictionary cannot be had, and again later."""
         for step in steps:
             self._play(step)
 
@@ -154,7 +161,15 @@ def test_model_and_files_agree() -> None:
     machine = _machine()
     _run(machine, 60)
     assert machine.plans >= 60
-    for wanted in ("crash", "sync", "rebootstrap", "lose", "tamper", "caught up"):
+    for wanted in (
+        "crash",
+        "sync",
+        "rebootstrap",
+        "lose",
+        "tamper",
+        "caught up",
+        "DICT_UNAVAILABLE",
+    ):
         assert machine.seen[wanted] >= 3, f"{wanted} was hardly played: {machine.seen}"
 
 
