@@ -95,7 +95,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def with_costs(plan: Plan, costs: Mapping[str, object]) -> Plan:
-    """Return the plan with measured costs at all points, but for those that it sweeps."""
+    """Return the plan with measured costs at all points, but for those that it sweeps.
+
+    They replace costs that the plan sets for all points, also where it has these by a short key.
+    """
     links = {scenario.link for scenario in scenarios_of(plan)}
     measured: dict[str, object] = {}
     for link in sorted(links):
@@ -103,8 +106,16 @@ def with_costs(plan: Plan, costs: Mapping[str, object]) -> Plan:
     if len(links) > 1:
         found = " and ".join(f"'{link}'" for link in sorted(links))
         raise UserError(f"--costs: found scenarios of links {found}, expected those of one link")
-    kept = {path: value for path, value in measured.items() if path not in plan.axes}
-    return replace(plan, overrides={**plan.overrides, **kept})
+    swept = {_plain(path) for path in plan.axes}
+    kept = {path: value for path, value in measured.items() if _plain(path) not in swept}
+    replaced = {_plain(path) for path in kept}
+    own = {path: v for path, v in plan.overrides.items() if _plain(path) not in replaced}
+    return replace(plan, overrides={**own, **kept})
+
+
+def _plain(path: str) -> str:
+    """Return a path with the key that takes a value with a unit in place of the base unit's."""
+    return path.removesuffix("_ns")
 
 
 def spark_settings(arguments: argparse.Namespace) -> dict[str, str]:

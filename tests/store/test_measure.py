@@ -12,7 +12,7 @@ from scenarios.catalogue import by_name
 from scenarios.composed import Pipeline
 from scenarios.costs_file import cost_parameters, costs_text, load_costs
 from scenarios.errors import ScenarioError
-from scenarios.grid import plan_from, points
+from scenarios.grid import all_plans, plan_from, points, scenarios_of
 from scenarios.store import StoreModel
 from scenarios.store_costs import StepCosts
 from scenarios.vary import with_parameters
@@ -139,6 +139,15 @@ def test_a_sweep_takes_the_file_at_all_points(tmp_path: Path) -> None:
     assert all(isinstance(model, StoreModel) for model in models)
     assert [m.costs.flush_ns for m in models] == [1_000_000, 2_000_000]  # type: ignore[attr-defined]
     assert {m.costs.transaction_ns for m in models} == {77_000_000}  # type: ignore[attr-defined]
+
+
+def test_a_plan_with_costs_of_its_own_takes_the_file(tmp_path: Path) -> None:
+    """Measured costs replace what a plan sets for all points, whichever key it has it by."""
+    costs = load_costs(_file(tmp_path))
+    for plan in all_plans():
+        if {s.link for s in scenarios_of(plan)} == {"checkpoint_store"}:
+            models = [point.scenario.model for point in points(with_costs(plan, costs))]
+            assert {m.costs.transaction_ns for m in models} == {77_000_000}, plan.name  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
