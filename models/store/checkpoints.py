@@ -63,7 +63,8 @@ class Checkpoints:
         parse_topic(key.topic)
         self._topics.check(key)
         if not isinstance(blob, bytes | bytearray | memoryview):
-            raise StoreError(Refusal.INVALID_BLOB, state=type(blob).__name__, event=key)
+            found = f"found {type(blob).__name__}, expected bytes"
+            raise StoreError(Refusal.INVALID_BLOB, state=found, event=key)
         stored = self._codec.encode(self.slot_key(key), bytes(blob))
         return SlotWrite(slot=self._slot, key=self.slot_key(key), stored=stored)
 
@@ -99,4 +100,4 @@ class Checkpoints:
         self.writes += 1
         if key in self._failing:
             del self._failing[key]
-            raise StoreError(Refusal.COMMIT_FAILED, event=key)
+            raise StoreError(Refusal.COMMIT_FAILED, state="the medium refused it", event=key)

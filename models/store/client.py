@@ -215,7 +215,8 @@ class StoreClient:
         """Return the open replica of a partition; raises NOT_OPEN."""
         self.topics.check(key)
         if key not in self.replicas:
-            raise StoreError(Refusal.NOT_OPEN, event=key)
+            reason = "expected an open partition"
+            raise StoreError(Refusal.NOT_OPEN, state=reason, event=key)
         return self.replicas[key]
 
     def checkpoint(self, key: TopicPartition) -> PartitionState | None:

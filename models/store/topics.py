@@ -45,7 +45,8 @@ def parse_topic(topic: str) -> TopicName:
     """
     match = _TOPIC.fullmatch(topic)
     if match is None:
-        raise StoreError(Refusal.INVALID_TOPIC, event=topic)
+        expected = "expected STORE_vN or STORE_vN_VIEW_mv"
+        raise StoreError(Refusal.INVALID_TOPIC, state=expected, event=topic)
     return TopicName(
         store=match["store"], version=int(match["version"]), view=match["view"] or None
     )
@@ -78,13 +79,15 @@ class LocalTopics:
     def check_topic(self, topic: str) -> None:
         """Raise UNKNOWN_TOPIC unless the topic is registered here."""
         if topic not in self._partitions:
-            raise StoreError(Refusal.UNKNOWN_TOPIC, event=topic)
+            known = ", ".join(self._partitions) or "none"
+            raise StoreError(Refusal.UNKNOWN_TOPIC, state=f"registered: {known}", event=topic)
 
     def check(self, key: TopicPartition) -> None:
         """Raise UNKNOWN_TOPIC or UNKNOWN_PARTITION unless the partition exists here."""
         self.check_topic(key.topic)
         if not 0 <= key.partition < self._partitions[key.topic]:
-            raise StoreError(Refusal.UNKNOWN_PARTITION, event=key)
+            expected = f"expected 0 to {self._partitions[key.topic] - 1}"
+            raise StoreError(Refusal.UNKNOWN_PARTITION, state=expected, event=key)
 
     def of_topic(self, topic: str) -> tuple[TopicPartition, ...]:
         """List the partitions of a registered topic by index; raises UNKNOWN_TOPIC."""

@@ -41,7 +41,8 @@ class StoreVersions:
         """
         keys = self.client.topics.of_topic(topic)
         if any(topic == version_topic(store, each) for store, each in self.current.items()):
-            raise StoreError(Refusal.VERSION_IN_USE, event=topic)
+            reason = "it is the current version, expected another one"
+            raise StoreError(Refusal.VERSION_IN_USE, state=reason, event=topic)
         for key in keys:
             self.client.replicas.pop(key, None)
         slots = tuple(write for key in keys for write in self.client.store.stage_delete(key))

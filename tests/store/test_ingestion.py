@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from models.core import ProtocolError
@@ -11,8 +13,11 @@ from models.store import (
     Order,
     Part,
     PartitionState,
+    Placement,
     Refusal,
+    StoreError,
     SyncRules,
+    TopicPartition,
     decode_state,
 )
 from models.store.ingestion import PartitionIngestion
@@ -37,6 +42,7 @@ from models.store.ingestion_events import (
 )
 from models.store.partition_state import ProducerState
 from models.store.version_state import VersionCopy
+from sim.conform.checkpoint_store import model_versions
 
 EVENTS: list[Event] = [
     DataWritten(position=0, size_bytes=1),
@@ -175,3 +181,22 @@ def test_producers_travel_with_the_position() -> None:
     core.step(StepDurable())
     assert [(p.guid, p.sequence) for p in core.checkpoint.producers] == [("a", 1), ("b", 2)]
     assert core.checkpoint.position == 2
+
+
+def test_refusals_say_what_was_found_and_expected() -> None:
+    """A refused call names its place, and what would have been right there."""
+    versions = model_versions(Placement.EXTERNAL)
+    client = versions.client
+    client.topics.register("s_v1", 2)
+    key = TopicPartition("s_v1", 0)
+    calls: dict[str, Callable[[], object]] = {
+        "expected STORE_vN": lambda: client.topics.register("s_rt", 1),
+        "registered: s_v1": lambda: client.store.get(TopicPartition("s_v2", 0)),
+        "expected 0 to 1": lambda: client.store.get(TopicPartition("s_v1", 2)),
+        "found str, expected bytes": lambda: client.store.set(key, "x"),  # type: ignore[arg-type]
+        "expected an open partition": lambda: client.opened(key),
+    }
+    for says, call in calls.items():
+        with pytest.raises(StoreError, match=says) as refused:
+            call()
+        assert refused.value.event is not None
