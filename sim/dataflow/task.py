@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sim.dataflow.channels import Channel
+from sim.dataflow.input_choice import InputChoice
 from sim.dataflow.kinds import Kind
 from sim.dataflow.segment import Slice
 from sim.dataflow.states import State
@@ -82,10 +83,8 @@ class Task:
         self._slice: Slice | None = None
         self._channel: Channel | None = None
         self._left = 0
-        self._set_aside: dict[int, tuple[Slice, Channel, int]] = {}
+        self._choice = InputChoice(self.gates) if two_input else None
         self._ready: deque[Gate] = deque()
-        self._reading: Gate | None = None
-        self._last_input = 0
         self._idle_before = 0
         self._paused_for: tuple[Callable[..., object], tuple[Any, ...]] | None = None
         # The stretch under way: when it began and how many records it has.
@@ -120,12 +119,16 @@ class Task:
 
     def _next(self) -> bool:
         """Take the next element; False when there is none."""
-        found = self._poll_inputs() if self.two_input else self._poll_gates()
+        found = self._poll_gates() if self._choice is None else self._choice.poll()
         if found is None:
-            return self._slice is not None
+            return False
+        if len(found) == 3:
+            self._slice, self._channel, self._left = found
+            return True
         channel, element = found
         if not isinstance(element, Slice):
-            self._reading = None
+            if self._choice is not None:
+                self._choice.event_taken()
             self.alignment.take(channel, element)
             return True
         size, records = element.bytes, element.records
@@ -156,40 +159,14 @@ class Task:
                 return found
         return None
 
-    def _poll_inputs(self) -> tuple[Channel, Element] | None:
-        """Stay with the input being read while it has data, else turn to the other one.
-
-        Source: Apache Flink 1.20.3, StreamMultipleInputProcessor and MultipleInputSelectionHandler.
-        """
-        for gate in self._input_order():
-            aside = self._set_aside.pop(gate.index, None)
-            if aside is not None:
-                self._reading = gate
-                self._slice, self._channel, self._left = aside
-                return None
-            found = gate.poll()
-            if found is not None:
-                self._reading = gate
-                return found
-        self._reading = None
-        return None
-
-    def _input_order(self) -> list[Gate]:
-        gates = self.gates
-        if self._reading is not None:
-            place = self._reading.index
-        else:
-            place = (self._last_input + 1) % len(gates)
-        return gates[place:] + gates[:place]
-
     def _set_input_aside(self) -> None:
         """Give the other input its turn, because the thread was interrupted."""
-        if not self.two_input or self._reading is None:
+        if self._choice is None:
             return
-        gate, self._reading = self._reading, None
-        self._last_input = gate.index
+        unread = None
         if self._slice is not None and self._channel is not None:
-            self._set_aside[gate.index] = (self._slice, self._channel, self._left)
+            unread = (self._slice, self._channel, self._left)
+        if self._choice.interrupt(unread):
             self._slice = None
 
     # Stretches --------------------------------------------------------------------------------
@@ -388,7 +365,8 @@ class Task:
         record = self._record_bytes
         if self._slice is not None and self._channel is channel:
             unread += self._left * record
-        unread += sum(left * record for _, c, left in self._set_aside.values() if c is channel)
+        if self._choice is not None:
+            unread += self._choice.unread_records(channel) * record
         return unread
 
     def debloat(self) -> None:
