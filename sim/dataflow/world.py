@@ -25,7 +25,7 @@ from sim.dataflow.states import State
 from sim.dataflow.storage import Storage
 from sim.dataflow.stretch import Stretches
 from sim.dataflow.task import Task
-from sim.kernel import Environment
+from sim.kernel import Environment, uncollected
 from sim.protocol_cores import RIGHT, ProtocolCores
 
 _ENOUGH_CORES = 1024
@@ -80,6 +80,16 @@ class DataflowWorld:
 
     def run(self) -> None:
         """Run until the job is over, the wanted checkpoints are complete, or time is up."""
+        self._start()
+        with uncollected():
+            if self.stretches is not None:
+                self.stretches.run(self._over)
+            else:
+                self.env.run(until=self._over)
+        self._note_goals()
+        self.account.end()
+
+    def _start(self) -> None:
         env = self.env
         for task in self.tasks:
             if isinstance(task, Source):
@@ -89,12 +99,6 @@ class DataflowWorld:
         self.sampling.start()
         self.coordination.start()
         env.call_at(self.model.duration_ns, Kind.MEASURE, env.entity("world"), self.end)
-        if self.stretches is not None:
-            self.stretches.run(self._over)
-        else:
-            env.run(until=self._over)
-        self._note_goals()
-        self.account.end()
 
     def end(self) -> None:
         """End the run at this instant."""

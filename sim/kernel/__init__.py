@@ -5,6 +5,7 @@ out by any user of SimPy.
 """
 
 from sim.kernel.channel import Channel, Request
+from sim.kernel.collector import uncollected
 from sim.kernel.entity import KIND_ORDINARY, Entity
 from sim.kernel.environment import Environment, run_until
 from sim.kernel.errors import (
@@ -68,4 +69,5 @@ __all__ = [
     "parse_ties",
     "run_until",
     "settle",
+    "uncollected",
 ]
