@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 Channels = NDArray[np.int16]
 """Channel numbers, shape (records,)."""
 
+_HALF = np.uint64(32)
+
 
 class Route(Protocol):
     """An endless sequence of channel numbers."""
@@ -85,10 +87,12 @@ class RandomRoute:
 
     def block(self, count: int) -> Channels:
         """Return the channels of the next `count` records, one raw word each."""
-        high = self._bits.random_raw(count) >> np.uint64(32)
+        drawn = self._bits.random_raw(count)
+        drawn >>= _HALF  # in place: long blocks cost more to hold than to work out
+        drawn *= self._width if self._uniform else self._bounds[-1]
+        drawn >>= _HALF
         if self._uniform:
-            return ((high * self._width) >> np.uint64(32)).astype(np.int16)
-        drawn = (high * self._bounds[-1]) >> np.uint64(32)
+            return drawn.astype(np.int16)
         picks: Channels = np.searchsorted(self._bounds, drawn, side="right").astype(np.int16)
         return picks
 

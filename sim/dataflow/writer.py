@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sim.dataflow.openings import find_openings
 from sim.dataflow.segment import Segment
 
 if TYPE_CHECKING:
@@ -230,8 +231,7 @@ class Writer:
 
     def room(self) -> Counts:
         """Return how many bytes still go into the open buffers, 0 where there is none."""
-        opened = np.array([0 if s is None else s.size for s in self._open], dtype=np.int64)
-        return opened - self._fills()
+        return self._open_sizes() - self._fills()
 
     def upcoming(self, count: int) -> Channels:
         """Return the channels of the next `count` records without emitting them."""
@@ -241,22 +241,25 @@ class Writer:
             self._drawn = np.concatenate([self._drawn, self._route.block(lacking)])
         return np.concatenate([rest, self._drawn])[:count]
 
-    def leap(self, count: int, opened: list[Segment]) -> None:
+    def leap(self, count: int, opened: list[Segment], room: Counts) -> None:
         """Be where the next `count` records lead; they have been looked at by `upcoming`.
 
-        opened: for each channel in which they open buffers, the last one.
+        opened: for each channel in which they open buffers, the last one; room: what `room` is to
+        return afterwards.
         """
         beyond = max(0, count - (len(self._block) - self._position))
         self._block = np.concatenate([self._block, self._drawn[:beyond]])
         self._drawn = self._drawn[beyond:]
         self._position += count
         self.emitted += count
-        fills = self._fills()
         for segment in opened:
             self._open[segment.channel] = segment
-        self._rebase(fills)
+        self._rebase(self._open_sizes() - room)
 
     # Planning ---------------------------------------------------------------------------------
+
+    def _open_sizes(self) -> Counts:
+        return np.array([0 if s is None else s.size for s in self._open], dtype=np.int64)
 
     def _next_block(self) -> Channels:
         count = max(_BLOCK_MIN, _BLOCK_PER_CHANNEL * self._width)
@@ -268,7 +271,7 @@ class Writer:
     def _rebase(self, fills: Counts) -> None:
         """Plan what is left of the block, or a new one, from how full the open buffers are."""
         self._fill = fills
-        self._size = np.array([0 if s is None else s.size for s in self._open], dtype=np.int64)
+        self._size = self._open_sizes()
         rest = self._block[self._position :]
         self._block = rest if len(rest) else self._next_block()
         self._position = 0
@@ -276,24 +279,12 @@ class Writer:
 
     def _plan(self) -> None:
         """Find the records of the block that open a buffer (n times if they open n of them)."""
-        block, record = self._block, self._record_bytes
-        order = np.argsort(block, kind="stable")
-        channels = block[order]
-        counts = np.bincount(block, minlength=self._width)
-        starts = np.cumsum(counts) - counts
-        nth = np.arange(1, len(block) + 1) - starts[channels]
-        beyond = nth * record - (self._size - self._fill)[channels]
-        capacity = self._capacity[channels]
-        opened = -(-np.maximum(beyond, 0) // capacity)
-        opened -= -(-np.maximum(beyond - record, 0) // capacity)
-        hit = opened > 0
-        positions = np.repeat(order[hit], opened[hit])
-        by_position = np.argsort(positions, kind="stable")
-        self._openings: list[int] = (positions[by_position] + 1).tolist()
-        self._openings.append(len(block))
-        self._opening_channels: list[int] = np.repeat(channels[hit], opened[hit])[
-            by_position
-        ].tolist()
+        room = self._size - self._fill
+        found = find_openings(self._block, room, self._capacity, self._record_bytes)
+        order = np.argsort(found.ordinals, kind="stable")
+        self._openings: list[int] = (found.ordinals[order] + 1).tolist()
+        self._openings.append(len(self._block))
+        self._opening_channels: list[int] = found.channels[order].tolist()
         self._opening_channels.append(-1)
         self._index = 0
         self.to_next = self._openings[0]

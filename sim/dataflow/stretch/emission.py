@@ -1,6 +1,6 @@
-"""What one output opens and sends while its task emits a known number of records.
+"""What outputs open and send while their tasks emit a known number of records.
 
-The channel sequence of the writer is looked at ahead of time, not consumed: which record opens
+The channel sequence of a writer is looked at ahead of time, not consumed: which record opens
 which buffer does not depend on time, so the same emission may be worked out again for a shorter
 stretch.  Arrays are in the order of channels and, inside one, of openings.
 """
@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.dataflow.segment import Segment
+from sim.dataflow.openings import find_openings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sim.dataflow.writer import Writer
 
 Ints = NDArray[np.int64]
@@ -23,39 +25,45 @@ Ints = NDArray[np.int64]
 class Emission:
     """The openings of one writer within its next `count` records.
 
-    opened: openings per channel, shape (channels,); first: where those of a channel begin.
+    opened: openings per channel, shape (channels,); room: bytes that go into the last one of each
+    channel, or into the one open before, afterwards.
     ordinals: the record that opens, 0 for the next one; records: how many records end in the
     buffer that is opened, once it is full; heads: bytes of a record begun in the buffer before.
     times: when, set by whoever knows when the task emits.
     """
 
-    __slots__ = ("count", "first", "heads", "opened", "ordinals", "records", "times", "writer")
+    __slots__ = ("count", "heads", "opened", "ordinals", "records", "room", "times", "writer")
 
     def __init__(self, writer: Writer, count: int) -> None:
         self.writer = writer
         self.count = count
         record, capacity = writer.record_bytes, writer.capacity
-        sequence = writer.upcoming(count)
-        emitted = np.bincount(sequence, minlength=len(capacity))
-        room = writer.room()
-        self.opened = np.maximum(-(-(emitted * record - room) // capacity), 0)
-        self.first = np.cumsum(self.opened) - self.opened
-        channels = np.repeat(np.arange(len(capacity)), self.opened)
-        places = np.arange(len(channels)) - self.first[channels]
-        begins = room[channels] + places * capacity[channels]
-        order = np.argsort(sequence, kind="stable")
-        starts = np.cumsum(emitted) - emitted
-        self.ordinals: Ints = order[starts[channels] + begins // record].astype(np.int64)
-        ends = begins + capacity[channels]
-        self.records: Ints = ends // record - begins // record
-        self.heads: Ints = -begins % record
+        found = find_openings(writer.upcoming(count), writer.room(), capacity, record)
+        self.opened = found.counts
+        self.room = found.room
+        self.ordinals = found.ordinals
+        ends = found.begins + capacity[found.channels]
+        self.records: Ints = ends // record - found.begins // record
+        self.heads: Ints = -found.begins % record
         self.times: Ints = self.ordinals
 
-    def segment(self, channel: int, place: int) -> Segment:
-        """Return the buffer of one opening, as the writer would have made it."""
-        index = int(self.first[channel]) + place
-        size = int(self.writer.capacity[channel])
-        return Segment(channel, size, int(self.heads[index]))
+
+class Feed:
+    """The emissions of several writers in one; channels are counted over all of them.
+
+    first: where the openings of a channel begin; opened, capacity: per channel, shape (channels,);
+    records, heads, times: per opening, as in an emission; `heads` has one more at its end.
+    """
+
+    __slots__ = ("capacity", "first", "heads", "opened", "records", "times")
+
+    def __init__(self, emissions: Sequence[Emission]) -> None:
+        self.opened: Ints = np.concatenate([e.opened for e in emissions])
+        self.first: Ints = np.cumsum(self.opened) - self.opened
+        self.capacity: Ints = np.concatenate([e.writer.capacity for e in emissions])
+        self.records: Ints = np.concatenate([e.records for e in emissions])
+        self.heads: Ints = np.concatenate([*(e.heads for e in emissions), [0]])
+        self.times: Ints = np.concatenate([e.times for e in emissions])
 
 
 def may_emit(writer: Writer, count: int) -> bool:

@@ -6,28 +6,23 @@ timer, no element and no call per step.  Only what touches the one inlet is in i
 
 from __future__ import annotations
 
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
-from sim.dataflow.stretch.fast import Span
+from sim.dataflow.stretch.fast import is_calm
 from sim.dataflow.stretch.inlet import ARRIVAL, CREDIT, MAIL, NEVER, RESUME, Mode
 
 if TYPE_CHECKING:
     from sim.dataflow.stretch.inlet import Entry, Inlet
 
-# How many openings are worked out at a time: speed only.
-_SPAN_MIN = 512
-_SPAN_MAX = 8192
-
 _IDLE, _WAKING, _READING, _LAST, _ = Mode
 
 
-def advance(inlet: Inlet, until: int, *, to_rest: bool) -> bool:
+def advance(inlet: Inlet, until: int, *, to_calm: bool) -> bool:
     """Carry out what happens before `until`.
 
-    With `to_rest` it stops early, and returns True, at an instant at which the inlet is at rest:
-    the thread is idle, every receiver's buffer is where it was at the beginning of the run, no
-    credit is on its way and nothing waits for one.  Then only the wires hold data.
+    With `to_calm` it stops early, and returns True, at an instant from which on arithmetic can
+    take over.
     """
     heap = inlet.heap
     open_times, open_lanes = inlet.opening_lists()
@@ -41,7 +36,7 @@ def advance(inlet: Inlet, until: int, *, to_rest: bool) -> bool:
         if now <= at and now <= opening:
             entry = heappop(heap)
             if not _happen(inlet, entry):
-                if to_rest and entry[1] == CREDIT and _rests(inlet):
+                if to_calm and entry[1] == CREDIT and is_calm(inlet):
                     inlet.now = now
                     return True
                 continue
@@ -54,7 +49,7 @@ def advance(inlet: Inlet, until: int, *, to_rest: bool) -> bool:
         else:
             _open(inlet, opening, open_lanes[inlet.next_open])
             continue
-        if not _take_next(inlet, records, now) and to_rest and _rests(inlet):
+        if not _take_next(inlet, records, now) and to_calm and is_calm(inlet):
             inlet.now = now
             return True
 
@@ -67,7 +62,6 @@ def _happen(inlet: Inlet, entry: Entry) -> bool:
     elif kind == CREDIT:
         if argument:
             inlet.credit[lane] += argument
-            inlet.coming -= 1
         else:
             inlet.armed[lane] = False
         _pump(inlet, lane, now, late=True)
@@ -76,8 +70,9 @@ def _happen(inlet: Inlet, entry: Entry) -> bool:
     elif kind == RESUME:
         return True
     else:
-        behind = [o - s for o, s in zip(inlet.opened, inlet.sent, strict=True)]
-        inlet.samples.append((now, inlet.inside, behind))
+        inlet.seen_inside += inlet.inside
+        ends = zip(inlet.seen_behind, inlet.opened, inlet.sent, strict=True)
+        inlet.seen_behind = [seen + opened - sent for seen, opened, sent in ends]
     return False
 
 
@@ -90,7 +85,6 @@ def _wake(inlet: Inlet, now: int) -> None:
 def _arrive(inlet: Inlet, lane: int, now: int, backlog: int) -> None:
     number = inlet.arrived[lane]
     inlet.arrived[lane] = number + 1
-    inlet.touched[lane] = True
     inlet.inside += 1
     own, lent = inlet.own_free, inlet.lent_free
     if lent[lane]:
@@ -99,7 +93,10 @@ def _arrive(inlet: Inlet, lane: int, now: int, backlog: int) -> None:
     else:
         own[lane] -= 1
     inlet.announced[lane] = backlog
-    inlet.required[lane] = want = backlog + inlet.exclusive
+    want = backlog + inlet.exclusive
+    if want != inlet.required[lane]:
+        inlet.eager += (want != inlet.exclusive) - (inlet.required[lane] != inlet.exclusive)
+        inlet.required[lane] = want
     free = own[lane] + lent[lane]
     if free < want and not inlet.waiting[lane]:
         granted = min(want - free, inlet.gate_free)
@@ -122,7 +119,6 @@ def _open(inlet: Inlet, now: int, lane: int) -> None:
     inlet.next_open += 1
     before = opened[lane] - sent[lane]
     opened[lane] += 1
-    inlet.touched[lane] = True
     if before == 1:
         _pump(inlet, lane, now, late=False)
         inlet.stalled += opened[lane] - sent[lane] == 2
@@ -149,7 +145,6 @@ def _pump(inlet: Inlet, lane: int, now: int, *, late: bool) -> None:
         if count < 2:
             return
         sent[lane] += 1
-        inlet.touched[lane] = True
         credit[lane] -= 1
         clear[lane] = now + inlet.send_ns
         _push(inlet, now + inlet.latency_ns, ARRIVAL, lane, count - 2)
@@ -164,7 +159,6 @@ def _push(inlet: Inlet, time: int, kind: int, lane: int, argument: int) -> None:
 
 
 def _give_credit(inlet: Inlet, lane: int, now: int, count: int) -> None:
-    inlet.coming += 1
     _push(inlet, now + inlet.latency_ns, CREDIT, lane, count)
 
 
@@ -227,37 +221,3 @@ def _take_next(inlet: Inlet, records: list[int], now: int) -> bool:
     inlet.mode, inlet.at = _IDLE, NEVER
     inlet.idle_from.append(now)
     return False
-
-
-def _rests(inlet: Inlet) -> bool:
-    return (
-        inlet.mode is _IDLE
-        and not inlet.coming
-        and not inlet.stalled
-        and not inlet.lenders
-        and inlet.gate_free == inlet.floating_total
-        and not any(e[1] == CREDIT or (e[1] == ARRIVAL and e[5]) for e in inlet.heap)
-    )
-
-
-def run(inlet: Inlet, until: int) -> None:
-    """Move an inlet on to `until`: by arithmetic from rest to rest, entry by entry in between."""
-    heapify(inlet.heap)
-    size = _SPAN_MIN
-    while inlet.now < until and advance(inlet, until, to_rest=True):
-        while True:
-            span = Span(inlet, size, until)
-            rest = span.rest_before(until)
-            gained = rest is not None and rest[0] > inlet.now
-            if rest is not None and gained:
-                span.adopt(*rest)
-            if span.violated:
-                size = _SPAN_MIN
-                advance(inlet, min(until, span.valid_ns + 1), to_rest=False)
-                break
-            if span.complete:
-                advance(inlet, until, to_rest=False)
-                break
-            if not gained and size == _SPAN_MAX:
-                break
-            size = min(2 * size, _SPAN_MAX)

@@ -1,33 +1,62 @@
-"""An inlet at rest, moved on by arithmetic: as if credits never ran out, and then verified.
+"""An inlet moved on by arithmetic: as if credits never ran out, and then verified.
 
-From rest to rest, floating buffers change nothing but how early credit comes back.  A channel whose
-buffer `exclusive` places earlier had been freed, and its credit had come back, before the next one
-is sent has credit whatever the floating ones do; so sending times are opening times.  What follows
-is the order of service: one line in which a channel stands once, by arrival or, if more of it is
-there, by its last turn.
+Floating buffers change nothing but how early credit comes back.  A channel whose buffer `exclusive`
+places earlier had been freed, and its credit had come back, before the next one is sent has credit
+whatever the floating ones do; so sending times are opening times, and what follows from them is the
+order of service.  Where the floating buffers are is known again when the inlet is at rest: when the
+thread has slept for longer than credit takes to come back.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from heapq import heapify
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.dataflow.stretch.inlet import ARRIVAL, MAIL, NEVER, RESUME, SAMPLE, Entry, Ints, Mode
+from sim.dataflow.stretch.inlet import ARRIVAL, CREDIT, MAIL, NEVER, RESUME, SAMPLE, Ints, Mode
+from sim.dataflow.stretch.line import Line
 
 if TYPE_CHECKING:
-    from sim.dataflow.stretch.inlet import Inlet
+    from sim.dataflow.stretch.inlet import Entry, Inlet
+
+
+def is_calm(inlet: Inlet) -> bool:
+    """Tell whether a span may begin: nothing waits for credit, and no channel wants more.
+
+    Then floating buffers are only lent in place of exclusive ones that are in use, so all of them
+    are back at the next rest.
+    """
+    if inlet.stalled or inlet.eager or _resumed_ns(inlet) == NEVER:
+        return False
+    if not inlet.floating_total or inlet.most_held == 1:
+        return False
+    if any(e[1] in (ARRIVAL, CREDIT) and _waits(e) for e in inlet.heap):
+        return False
+    free = zip(inlet.own_free, inlet.lent_free, strict=True)
+    return all(own + lent <= inlet.exclusive for own, lent in free)
+
+
+def _resumed_ns(inlet: Inlet) -> int | None:
+    """Return when the pause that is under way ends, if there is one."""
+    if inlet.mode is not Mode.PAUSED:
+        return None
+    return min((e[0] for e in inlet.heap if e[1] == RESUME), default=NEVER)
+
+
+def _waits(entry: Entry) -> bool:
+    """Tell whether a message speaks of data that waits."""
+    return entry[5] > 0 if entry[1] == ARRIVAL else entry[5] == 0
 
 
 class Span:
-    """The next openings of an inlet at rest, with all that follows from them.
+    """The next openings of a calm inlet, with all that follows from them.
 
-    times, lanes, numbers: of arrivals, in order; a lane of -1 is a mail, which only wakes.
-    polls: when each one's turn is, -1 for never; order: arrivals in the order of their turns.
-    idle_from, wake_at: when the thread falls asleep and is woken; the last sleep has no end.
-    valid_ns: until when the figures hold; violated: whether a verification says so.
+    times, lanes, numbers: of what comes, in the line's order; a lane of -1 is a mail, which only
+    wakes.  valid_ns: until when the figures hold; violated: whether a verification says so;
+    complete: whether no opening follows.
     """
 
     def __init__(self, inlet: Inlet, count: int, until: int) -> None:
@@ -36,19 +65,21 @@ class Span:
         self.complete = last == len(inlet.open_times)
         self.valid_ns = until if self.complete else int(inlet.open_times[last])
         self.violated = False
+        self._sent = _ints(inlet.sent)
+        self._polled = _ints(inlet.polled)
         self.open_times = inlet.open_times[first:last]
         self.open_lanes = inlet.open_lane[first:last]
         numbers = inlet.open_ids[first:last] - 1
-        self._sent = np.array(inlet.sent, dtype=np.int64)
         self.sends_data: NDArray[np.bool_] = numbers >= self._sent[self.open_lanes]
         self.send_times: Ints = self.open_times[self.sends_data]
         self.send_lanes: Ints = self.open_lanes[self.sends_data]
         self.sends: Ints = numbers[self.sends_data]
-        self._arrive()
+        self._line_up()
         self._serve()
         self._verify()
 
-    def _arrive(self) -> None:
+    def _line_up(self) -> None:
+        """Put what is there in its line, then what is going to arrive."""
         inlet = self._inlet
         early = sorted(e for e in inlet.heap if e[1] in (ARRIVAL, MAIL))
         coming = list(inlet.arrived)
@@ -57,87 +88,70 @@ class Span:
             numbers.append(coming[lane] if kind == ARRIVAL else -1)
             if kind == ARRIVAL:
                 coming[lane] += 1
-        times = [e[0] for e in early]
-        lanes = [e[4] for e in early]
-        all_times = np.concatenate([_ints(times), self.send_times + inlet.latency_ns])
-        all_lanes = np.concatenate([_ints(lanes), self.send_lanes])
-        all_numbers = np.concatenate([_ints(numbers), self.sends])
+        times = np.concatenate([_ints([e[0] for e in early]), self.send_times + inlet.latency_ns])
+        lanes = np.concatenate([_ints([e[4] for e in early]), self.send_lanes])
         width = len(inlet.ranks) + 1
-        ranks = np.append(inlet.rank_array, width - 1)[all_lanes]
-        order = np.argsort((all_times - inlet.now) * width + ranks, kind="stable")
-        self.times: Ints = all_times[order]
-        self.lanes: Ints = all_lanes[order]
-        self.numbers: Ints = all_numbers[order]
+        ranks = np.append(inlet.rank_array, width - 1)[lanes]
+        order = np.argsort((times - inlet.now) * width + ranks, kind="stable")
+        there = [(lane, inlet.polled[lane]) for lane in inlet.ready]
+        there += [
+            (lane, number)
+            for lane in inlet.ready
+            for number in range(inlet.polled[lane] + 1, inlet.arrived[lane])
+        ]
+        self._known = len(there)
+        self.times: Ints = np.concatenate([np.full(len(there), inlet.now), times[order]])
+        self.lanes: Ints = np.concatenate([_ints([lane for lane, _ in there]), lanes[order]])
+        coming_numbers = np.concatenate([_ints(numbers), self.sends])[order]
+        self.numbers: Ints = np.concatenate([_ints([n for _, n in there]), coming_numbers])
         self.real: NDArray[np.bool_] = self.numbers >= 0
 
     def _serve(self) -> None:
-        inlet, numbers, real = self._inlet, self.numbers, self.real
-        count = len(numbers)
-        index_of = np.full(inlet.total + 2, count, dtype=np.int64)
-        index_of[numbers[real]] = np.flatnonzero(real)
-        base, end = inlet.bounds[:, self.lanes]
-        following = np.where(real & (numbers + 1 < end), index_of[numbers + 1], count)
-        before = np.where(real & (numbers > base), index_of[numbers - 1], count)
-        before[before == count] = -1
+        inlet, numbers = self._inlet, self.numbers
         lasting = inlet.records[numbers] * inlet.step_ns
-        self.idle_from = [inlet.now - inlet.latency_ns - 1]
-        self.wake_at: list[int] = []
-        polls, self.order = self._line(
-            following.tolist(), before.tolist(), lasting.tolist(), real.tolist()
-        )
-        self.polls: Ints = _ints(polls[:-1])
-
-    def _line(
-        self, following: list[int], before: list[int], lasting: list[int], real: list[bool]
-    ) -> tuple[list[int], list[int]]:
-        """Serve arrivals in their line; return the time of each one's turn and the order."""
-        times = [*self.times.tolist(), NEVER]
-        wake = self._inlet.wake_ns
-        count = len(following)
-        polls = [-1] * count
-        polls.append(0)  # of whatever came before the span: index -1
-        line: list[int] = []
-        here = turn = 0
-        while here < count:
-            now = times[here] + wake
-            self.wake_at.append(times[here])
-            while True:
-                while times[here] <= now:
-                    if real[here] and polls[before[here]] >= 0:
-                        line.append(here)
-                    here += 1
-                if turn == len(line):
-                    break
-                index = line[turn]
-                turn += 1
-                polls[index] = now
-                if following[index] < here:
-                    line.append(following[index])
-                now += lasting[index]
-            self.idle_from.append(now)
-        return polls, line
+        self.line = Line(self.times, numbers, lasting, len(inlet.records))
+        free = self._resumed_ns = _resumed_ns(inlet)
+        if inlet.mode is Mode.WAKING:
+            free = inlet.at
+        elif inlet.mode in (Mode.READING, Mode.LAST):
+            free = inlet.hand_end
+        follows = numbers > self._polled[self.lanes]
+        self.line.serve(follows, free_ns=free, wake_ns=inlet.wake_ns)
+        if free is None:
+            self.line.idle_from[0] = inlet.now
 
     def _verify(self) -> None:
         """Find when the figures stop to hold: a send without credit, or on a busy wire."""
-        inlet, real, sends, lanes = self._inlet, self.real, self.sends, self.send_lanes
-        read = np.maximum(inlet.records[self.numbers] - 1, 0) * inlet.step_ns
-        served = real & (self.polls >= 0)
-        freed = np.full(inlet.total + 2, NEVER, dtype=np.int64)
-        freed[self.numbers[served]] = (self.polls + read)[served]
+        inlet, sends, lanes = self._inlet, self.sends, self.send_lanes
+        back = self.line.turn_of()
+        read = np.maximum(inlet.records - 1, 0) * inlet.step_ns
+        back += read + inlet.latency_ns
         # With nothing between two buffers on a wire, a credit that is left tells about `starved`.
         needed = inlet.exclusive if inlet.send_ns else inlet.exclusive - 1
         partner = sends - needed
-        in_span = partner >= np.array(inlet.polled, dtype=np.int64)[lanes]
-        back = freed[np.where(in_span, partner, 0)] + inlet.latency_ns
-        bad = in_span & (back > self.send_times)
-        clear = np.full(inlet.total + 2, 0, dtype=np.int64)
+        credited = np.where(
+            partner >= self._polled[lanes], back[partner], self._last_credits()[lanes]
+        )
+        bad = credited > self.send_times
+        clear = np.zeros(len(inlet.records), dtype=np.int64)
         clear[sends] = self.send_times + inlet.send_ns
-        first_clear = np.array(inlet.clear_ns, dtype=np.int64)[lanes]
+        first_clear = _ints(inlet.clear_ns)[lanes]
         clear_at = np.where(sends > self._sent[lanes], clear[sends - 1], first_clear)
         bad |= clear_at > self.send_times
         if bad.any():
             self.violated = True
             self.valid_ns = min(self.valid_ns, int(self.send_times[bad].min()))
+
+    def _last_credits(self) -> Ints:
+        """Return when all credit of what has been read is back, per lane."""
+        inlet = self._inlet
+        last = np.zeros(len(inlet.ranks), dtype=np.int64)
+        for time, kind, _, _, lane, _ in inlet.heap:
+            if kind == CREDIT:
+                last[lane] = max(last[lane], time)
+        if inlet.mode is Mode.READING:
+            last[inlet.hand_lane] = inlet.hand_end - inlet.step_ns + inlet.latency_ns
+        return last
 
     def rest_before(self, until: int) -> tuple[int, int] | None:
         """Return the end of the last rest that holds, and how many sleeps had ended before.
@@ -145,14 +159,13 @@ class Span:
         It is a rest when the thread sleeps for longer than credit takes to come back.
         """
         end = min(self.valid_ns, until)
-        for index in range(len(self.idle_from) - 1, -1, -1):
-            woken = self.wake_at[index] if index < len(self.wake_at) else NEVER
-            rested = self.idle_from[index] + self._inlet.latency_ns
-            if woken <= end and rested < woken:
-                return woken, index
-            if end == until and rested < end <= woken:
-                return end, index
-        return None
+        woken = np.append(self.line.wake_at, NEVER)
+        rested = self.line.idle_from + self._inlet.latency_ns
+        ends = np.where(woken <= end, woken, end if end == until else 0)
+        rests = np.flatnonzero(rested < ends)
+        if not len(rests):
+            return None
+        return int(ends[rests[-1]]), int(rests[-1])
 
     def adopt(self, now: int, sleeps: int) -> None:
         """Put the inlet where it is at the end of a rest."""
@@ -163,59 +176,78 @@ class Span:
         is_open = self.open_times < now
         is_sent = self.send_times < now
         has_come = self.real & (self.times < now)
+        has_come[: self._known] = False
         opened = np.bincount(self.open_lanes[is_open], minlength=width)
-        sent = np.bincount(self.send_lanes[is_sent], minlength=width)
-        arrived = np.bincount(self.lanes[has_come], minlength=width)
-        for lane in np.flatnonzero(opened + sent + arrived).tolist():
-            inlet.touched[lane] = True
-            inlet.opened[lane] += int(opened[lane])
-            inlet.sent[lane] += int(sent[lane])
-            inlet.arrived[lane] += int(arrived[lane])
-            inlet.polled[lane] = inlet.arrived[lane]
-            inlet.credit[lane] = inlet.exclusive - (inlet.sent[lane] - inlet.arrived[lane])
-            if arrived[lane]:
-                inlet.announced[lane], inlet.required[lane] = 0, inlet.exclusive
-        for lane, time in zip(
-            self.send_lanes[is_sent].tolist(), self.send_times[is_sent].tolist(), strict=True
-        ):
-            inlet.clear_ns[lane] = time + inlet.send_ns
+        sent = self._sent + np.bincount(self.send_lanes[is_sent], minlength=width)
+        arrived = _ints(inlet.arrived) + np.bincount(self.lanes[has_come], minlength=width)
+        clear_ns = _ints(inlet.clear_ns)
+        clear_ns[self.send_lanes[is_sent]] = self.send_times[is_sent] + inlet.send_ns
+        inlet.opened = (_ints(inlet.opened) + opened).tolist()
+        inlet.sent = sent.tolist()
+        inlet.arrived = arrived.tolist()
+        inlet.polled = arrived.tolist()
+        inlet.credit = (inlet.exclusive - (sent - arrived)).tolist()
+        inlet.clear_ns = clear_ns.tolist()
         for index in np.flatnonzero(is_open & ~self.sends_data).tolist():
             lane, time = int(self.open_lanes[index]), int(self.open_times[index])
             inlet.holdings.append((time, RESUME, lane, 1))
-        self._adopt_wires(now)
+        self._adopt_rest(now)
         inlet.next_open += int(np.count_nonzero(is_open))
+
+    def _adopt_rest(self, now: int) -> None:
+        """Have everything where it is in a rest."""
+        inlet = self._inlet
+        width = len(inlet.ranks)
+        inlet.own_free = [inlet.exclusive] * width
+        inlet.lent_free = [0] * width
+        inlet.waiting = [False] * width
+        inlet.listed = [False] * width
+        inlet.announced = [0] * width
+        inlet.ready, inlet.lenders = deque(), deque()
+        inlet.gate_free = inlet.floating_total
+        inlet.inside = 0
+        self._adopt_wires(now)
         inlet.now, inlet.mode, inlet.at = now, Mode.IDLE, NEVER
 
     def _adopt_service(self, now: int, sleeps: int) -> None:
-        inlet = self._inlet
+        inlet, line = self._inlet, self.line
         inlet.flush_polls()
-        order = _ints(self.order)
-        times = self.polls[order]
-        taken = (times >= 0) & (times < now)
-        inlet.poll_times.append(times[taken])
-        inlet.poll_ids.append(self.numbers[order[taken]])
-        inlet.wake_at.extend(self.wake_at[:sleeps])
-        inlet.idle_from.extend(self.idle_from[1 : sleeps + 1])
+        turns = line.turns[line.order]
+        taken = line.order[self.real[line.order] & (turns < now)]
+        inlet.poll_times.append(line.turns[taken])
+        inlet.poll_ids.append(self.numbers[taken])
+        known = 1 if inlet.mode is Mode.IDLE else 0
+        inlet.wake_at.extend(line.wake_at[:sleeps].tolist())
+        inlet.idle_from.extend(line.idle_from[known : sleeps + 1].tolist())
 
     def _adopt_samples(self, now: int) -> None:
         inlet = self._inlet
-        polls = np.sort(self.polls[self.polls >= 0])
-        arrivals = self.times[self.real]
-        for time in sorted(e[0] for e in inlet.heap if e[1] == SAMPLE and e[0] < now):
-            come = int(np.searchsorted(arrivals, time, side="right"))
-            gone = int(np.searchsorted(polls, time, side="left"))
-            opened = np.bincount(
-                self.open_lanes[self.open_times < time], minlength=len(inlet.ranks)
-            )
-            sent = np.bincount(self.send_lanes[self.send_times < time], minlength=len(opened))
-            behind = np.array(inlet.opened) + opened - np.array(inlet.sent) - sent
-            inlet.samples.append((time, come - gone, behind.tolist()))
+        due = _ints(sorted(e[0] for e in inlet.heap if e[1] == SAMPLE and e[0] < now))
+        if not len(due):
+            return
+        order = self.line.order
+        turns = self.line.turns[order[self.real[order]]]
+        arrivals = self.times[self._known :][self.real[self._known :]]
+        come = np.searchsorted(arrivals, due, side="right")
+        gone = np.where(  # a pause ends before the queues are counted, all else behind that
+            due == self._resumed_ns,
+            np.searchsorted(turns, due, side="right"),
+            np.searchsorted(turns, due, side="left"),
+        )
+        inlet.seen_inside += len(due) * inlet.inside + int((come - gone).sum())
+        seen = _ints(inlet.seen_behind) + len(due) * (_ints(inlet.opened) - self._sent)
+        for times, lanes, sign in (
+            (self.open_times, self.open_lanes, 1),
+            (self.send_times, self.send_lanes, -1),
+        ):
+            behind = len(due) - np.searchsorted(due, times, side="right")
+            np.add.at(seen, lanes, sign * behind)
+        inlet.seen_behind = seen.tolist()
 
     def _adopt_wires(self, now: int) -> None:
         """Keep in the inlet's calendar what is still on its way."""
         inlet = self._inlet
         heap: list[Entry] = [e for e in inlet.heap if e[0] >= now]
-        known = len(heap)
         late = (self.send_times < now) & (self.send_times + inlet.latency_ns >= now)
         for time, lane in zip(
             self.send_times[late].tolist(), self.send_lanes[late].tolist(), strict=True
@@ -223,9 +255,8 @@ class Span:
             inlet.seq += 1
             arrival = time + inlet.latency_ns
             heap.append((arrival, ARRIVAL, inlet.ranks[lane], inlet.seq, lane, 0))
+        heapify(heap)
         inlet.heap = heap
-        if len(heap) > known or known:
-            heapify(heap)
 
 
 def _ints(values: list[int]) -> Ints:

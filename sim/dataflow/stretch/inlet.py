@@ -7,7 +7,7 @@ and `fast.py` move it on; `load` and `settle.py` translate from and to the objec
 
 Buffers are numbered lane by lane in their order.  Four places of a lane say where its buffers are:
 `polled` <= `arrived` <= `sent` <= `opened`, each the number of the next buffer to do so.  The last
-number is the buffer that the thread is reading at the beginning.
+number but one is the buffer that the thread is reading at the beginning.
 
 Source: the callback driver, `channels.py`, `gate.py`, `outlet.py`, `task.py`.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import deque
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from sim.dataflow.states import State
 from sim.dataflow.writer import records_in
 
 if TYPE_CHECKING:
-    from sim.dataflow.stretch.emission import Emission
+    from sim.dataflow.stretch.emission import Feed
     from sim.dataflow.stretch.messages import Messages
     from sim.dataflow.task import Task
     from sim.dataflow.writer import Writer
@@ -60,17 +60,23 @@ class Mode(IntEnum):
 class Inlet:
     """The lanes of one operator that has one gate, all of whose channels are remote.
 
-    writers: number of each lane's writer; places: channel of that writer; ranks: order of the
-    lanes among messages of one instant.
+    A lane has the index of its channel.  writers: number of each lane's writer; places: channel of
+    that writer; ranks: order of the lanes among messages of one instant; feeders: the writers, each
+    once; feeds: each lane's channel, counted over all feeders.  seen_inside, seen_behind: what all
+    samples have counted together, at the receiver and per lane at the sender.
     """
 
     def __init__(self, task: Task, writers: list[Writer]) -> None:
         self.task = task
         self.gate = task.gates[0]
         self.channels = [c for c in task.channels if isinstance(c, RemoteChannel)]
+        self.cores = [c.core for c in self.channels]
+        self.outgoing = [c.outlet.core for c in self.channels]
         self.writers = [writers.index(c.outlet.writer) for c in self.channels]
         self.places = [c.outlet.channel for c in self.channels]
         self.senders = [c.outlet.owner.number for c in self.channels]
+        self.feeders = tuple(sorted(set(self.writers)))
+        self.feeds = self._counted_over(writers)
         by_rank = sorted(range(len(self.channels)), key=self._rank)
         self.ranks = [0] * len(by_rank)
         for rank, lane in enumerate(by_rank):
@@ -87,34 +93,44 @@ class Inlet:
         self.most_held = network.max_buffers_per_channel
         self.record_bytes = network.record_bytes
 
+    def _counted_over(self, writers: list[Writer]) -> Ints:
+        first, firsts = 0, {}
+        for feeder in self.feeders:
+            firsts[feeder] = first
+            first += len(writers[feeder].outlets)
+        lanes = zip(self.writers, self.places, strict=True)
+        return np.array([firsts[writer] + place for writer, place in lanes], dtype=np.int64)
+
     def _rank(self, lane: int) -> bytes:
         return self.channels[lane].wire.entity.ranks[ARRIVAL]
 
     # From the world ---------------------------------------------------------------------------
 
-    def load(self, now: int, messages: Messages, emissions: list[Emission]) -> None:
-        """Take the state of the world at `now`, and what the senders are going to emit."""
+    def load(self, now: int, messages: Messages, feed: Feed) -> None:
+        """Take the state of the world at `now`, and what the senders are going to open."""
         self.now = now
         self.seq = 0
         self.heap: list[Entry] = []
-        self._load_lanes(messages)
-        self._load_buffers(emissions)
+        self._load_lanes()
+        self._load_queues(messages)
+        self._load_sizes(feed)
+        self._load_openings(feed)
         self._load_thread(messages)
         gate = self.gate
         self.gate_free = gate.floating_free
-        lane_of = {channel.index: lane for lane, channel in enumerate(self.channels)}
-        self.ready = deque(lane_of[channel.index] for channel in gate.ready)
-        self.lenders = deque(lane_of[channel.index] for channel in gate.lenders)
+        self.ready = deque(channel.index for channel in gate.ready)
+        self.lenders = deque(channel.index for channel in gate.lenders)
         self.inside = sum(self.arrived) - sum(self.polled)
         self.stalled = sum(o - s >= 2 for o, s in zip(self.opened, self.sent, strict=True))
-        self.touched = [False] * len(self.channels)
+        self.eager = sum(want != self.exclusive for want in self.required)
         self.poll_times: list[Ints] = []
         self.poll_ids: list[Ints] = []
         self.polls: list[tuple[int, int]] = []
         self.idle_from: list[int] = []
         self.wake_at: list[int] = []
         self.holdings: list[tuple[int, int, int, int]] = []
-        self.samples: list[tuple[int, int, list[int]]] = []
+        self.seen_inside = 0
+        self.seen_behind = [0] * len(self.channels)
         self.full_ns = NEVER
 
     def push(self, time: int, kind: int, lane: int, argument: int) -> None:
@@ -123,7 +139,7 @@ class Inlet:
         self.heap.append((time, kind, rank, self.seq, lane, argument))
         self.seq += 1
 
-    def _load_lanes(self, messages: Messages) -> None:
+    def _load_lanes(self) -> None:
         channels = self.channels
         self.credit = [c._credit for c in channels]
         self.clear_ns = [c._ready_ns for c in channels]
@@ -131,81 +147,76 @@ class Inlet:
         self.starved = [c.starved for c in channels]
         self.own_free = [c._exclusive_free for c in channels]
         self.lent_free = [c._floating_free for c in channels]
-        self.required = [c._required for c in channels]
+        self.required: list[int] = [c._required for c in channels]
         self.waiting = [c._waiting for c in channels]
         self.announced = [c.announced for c in channels]
         self.listed = [c.listed for c in channels]
-        self.objects: list[list[Slice | Segment]] = []
-        self.coming = 0
-        queued, wired = [], []
-        for lane, channel in enumerate(channels):
-            found: list[Slice | Segment] = list(channel.core._queue)  # type: ignore[arg-type]
-            queued.append(len(found))
-            key = (self.task.number, channel.index)
-            for time, slice_, backlog in messages.arrivals.get(key, ()):
-                found.append(slice_)
-                self.push(time, ARRIVAL, lane, backlog)
-            wired.append(len(found))
-            found.extend(channel.outlet.core._queue)  # type: ignore[arg-type]
-            self.objects.append(found)
-            for time, count in messages.credits.get(key, ()):
-                self.push(time, CREDIT, lane, count)
-                self.coming += count > 0
-        self._queued, self._wired = queued, wired
 
-    def _load_buffers(self, emissions: list[Emission]) -> None:
-        lanes = range(len(self.channels))
+    def _load_queues(self, messages: Messages) -> None:
+        """Collect what there is of each lane: at the receiver, on the wire, at the sender."""
+        self.objects: list[list[Any]] = [list(core._queue) for core in self.cores]
+        self._queued = [len(found) for found in self.objects]
+        for lane, time, slice_, backlog in messages.arrivals.get(self.task.number, ()):
+            self.objects[lane].append(slice_)
+            self.push(time, ARRIVAL, lane, backlog)
+        for lane, time, count in messages.credits.get(self.task.number, ()):
+            self.push(time, CREDIT, lane, count)
+        self._wired = [len(found) for found in self.objects]
+        for found, core in zip(self.objects, self.outgoing, strict=True):
+            found.extend(core._queue)
+
+    def _load_sizes(self, feed: Feed) -> None:
+        """Give every buffer its number, and note the sizes of those that are there."""
         known = np.array([len(found) for found in self.objects], dtype=np.int64)
-        parts = [
-            (
-                emissions[writer],
-                int(emissions[writer].first[place]),
-                int(emissions[writer].opened[place]),
-            )
-            for writer, place in zip(self.writers, self.places, strict=True)
-        ]
-        fresh = np.array([count for _, _, count in parts], dtype=np.int64)
-        base = np.cumsum(known + fresh) - (known + fresh)
-        total = int((known + fresh).sum())
+        self.fresh: Ints = feed.opened[self.feeds]
+        all_ = known + self.fresh
+        base = np.cumsum(all_) - all_
+        self.total = int(all_.sum())
         self.base: list[int] = base.tolist()
         self.known: list[int] = known.tolist()
-        self.fresh: list[int] = fresh.tolist()
-        self.total = total
-        self.records = np.zeros(total + 1, dtype=np.int64)
-        self.bytes = np.zeros(total + 1, dtype=np.int64)
-        self.lent = bytearray(total + 1)
-        self.open_lane = np.repeat(np.arange(len(parts)), fresh)
-        offset = np.arange(len(self.open_lane)) - (np.cumsum(fresh) - fresh)[self.open_lane]
-        ids = (base + known)[self.open_lane] + offset
-        self.records[ids] = np.concatenate([e.records[f : f + n] for e, f, n in parts])
-        size = [int(e.writer.capacity[p]) for (e, _, _), p in zip(parts, self.places, strict=True)]
-        self.bytes[ids] = np.array(size, dtype=np.int64)[self.open_lane]
-        times = np.concatenate([e.times[f : f + n] for e, f, n in parts])
+        # Behind all buffers: the one that is read at the beginning, and none.
+        self.records = np.zeros(self.total + 2, dtype=np.int64)
+        self.bytes = np.zeros(self.total + 2, dtype=np.int64)
+        self.lent = bytearray(self.total + 2)
+        sizes = [self._size(item) for found in self.objects for item in found]
+        numbers = in_rows(base, known)
+        self.records[numbers] = [records for records, _, _ in sizes]
+        self.bytes[numbers] = [size for _, size, _ in sizes]
+        for number, (_, _, floating) in zip(numbers.tolist(), sizes, strict=True):
+            if floating:
+                self.lent[number] = 1
+        self.polled: list[int] = list(self.base)
+        self.arrived: list[int] = (base + self._queued).tolist()
+        self.sent: list[int] = (base + self._wired).tolist()
+        self.opened: list[int] = (base + known).tolist()
+        self.start_arrived, self.start_sent = self.arrived[:], self.sent[:]
+        self.start_opened = self.opened[:]
+
+    def _size(self, item: Slice | Segment) -> tuple[int, int, bool]:
+        """Return records, bytes and whether it is in a floating buffer."""
+        if isinstance(item, Slice):
+            return item.records, item.bytes, item.floating
+        if item.closed:
+            return item.records, item.bytes, False
+        return records_in(item, item.size, self.record_bytes), item.size, False
+
+    def _load_openings(self, feed: Feed) -> None:
+        """Put what the senders are going to open in the order of time."""
+        fresh = self.fresh
+        places = in_rows(feed.first[self.feeds], fresh)
+        lanes = np.repeat(np.arange(len(fresh)), fresh)
+        numbers = in_rows(np.array(self.start_opened, dtype=np.int64), fresh)
+        self.records[numbers] = feed.records[places]
+        self.bytes[numbers] = feed.capacity[self.feeds][lanes]
+        times = feed.times[places]
         order = np.argsort(times, kind="stable")
+        self.feed = feed
         self.open_times: Ints = times[order]
-        self.open_lane = self.open_lane[order]
-        self.open_ids: Ints = ids[order]
+        self.open_lane: Ints = lanes[order]
+        self.open_ids: Ints = numbers[order]
         self.next_open = 0
         self._record_list: list[int] | None = None
         self._opening_lists: tuple[list[int], list[int]] | None = None
-        for lane in lanes:
-            for number, item in enumerate(self.objects[lane], self.base[lane]):
-                self._note_size(number, item)
-        self.bounds = np.stack([base, base + known + fresh])
-        self.polled: list[int] = list(self.base)
-        self.arrived: list[int] = [b + n for b, n in zip(self.base, self._queued, strict=True)]
-        self.sent: list[int] = [b + n for b, n in zip(self.base, self._wired, strict=True)]
-        self.opened: list[int] = [b + n for b, n in zip(self.base, self.known, strict=True)]
-
-    def _note_size(self, number: int, item: Slice | Segment) -> None:
-        if isinstance(item, Slice):
-            self.records[number], self.bytes[number] = item.records, item.bytes
-            self.lent[number] = item.floating
-        elif item.closed:
-            self.records[number], self.bytes[number] = item.records, item.bytes
-        else:
-            self.records[number] = records_in(item, item.size, self.record_bytes)
-            self.bytes[number] = item.size
 
     def flush_polls(self) -> None:
         """Turn the turns noted one by one into arrays."""
@@ -266,7 +277,8 @@ class Inlet:
         """Have the queues counted."""
         self.push(time, SAMPLE, -1, 0)
 
-    def start_of(self, lane: int) -> tuple[int, int]:
-        """Return how far a lane had arrived and been sent at the beginning."""
-        base = self.base[lane]
-        return base + self._queued[lane], base + self._wired[lane]
+
+def in_rows(firsts: Ints, counts: Ints) -> Ints:
+    """Return `count` numbers from each `first` on, row by row."""
+    ends = np.cumsum(counts)
+    return np.repeat(firsts - ends + counts, counts) + np.arange(int(counts.sum()))

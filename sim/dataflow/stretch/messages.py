@@ -12,22 +12,19 @@ from sim.kernel import Timer
 if TYPE_CHECKING:
     from sim.kernel import Environment
 
-Lane = tuple[int, int]
-"""Number of the receiving task, index of its channel."""
-
 
 class Messages:
     """What is under way at one instant, each list in the order of the calendar.
 
-    arrivals: per lane, when which slice arrives and the backlog that it tells; credits: per lane,
-    when how much credit arrives, 0 for the end of a pause between two buffers; timers: per task
-    number; others: the calendar without all of these; has_event: whether a barrier or another event
-    is on a wire.
+    arrivals: per receiving task, on which of its channels when which slice arrives, and the backlog
+    that it tells; credits: per receiving task, on which channel when how much credit arrives, 0 for
+    the end of a pause between two buffers; timers: per task number; others: the calendar without
+    all of these; has_event: whether a barrier or another event is on a wire.
     """
 
     def __init__(self, env: Environment) -> None:
-        self.arrivals: dict[Lane, list[tuple[int, Slice, int]]] = {}
-        self.credits: dict[Lane, list[tuple[int, int]]] = {}
+        self.arrivals: dict[int, list[tuple[int, int, Slice, int]]] = {}
+        self.credits: dict[int, list[tuple[int, int, int]]] = {}
         self.timers: dict[int, int] = {}
         self.others: list[Any] = []
         self.own: list[Any] = []
@@ -43,19 +40,19 @@ class Messages:
         function = timer.function
         owner = getattr(function, "__self__", None)
         if isinstance(owner, RemoteChannel):
-            lane = (owner.gate.task.number, owner.index)
+            receiver, lane = owner.gate.task.number, owner.index
             if function == owner._arrive:
                 slice_, backlog = timer.arguments
                 self.has_event |= not isinstance(slice_, Slice)
-                self.arrivals.setdefault(lane, []).append((time, slice_, backlog))
+                self.arrivals.setdefault(receiver, []).append((lane, time, slice_, backlog))
                 self.own.append(entry)
                 return
             if function == owner._add_credit:
-                self.credits.setdefault(lane, []).append((time, timer.arguments[0]))
+                self.credits.setdefault(receiver, []).append((lane, time, timer.arguments[0]))
                 self.own.append(entry)
                 return
             if function == owner._pump_again:
-                self.credits.setdefault(lane, []).append((time, 0))
+                self.credits.setdefault(receiver, []).append((lane, time, 0))
                 self.own.append(entry)
                 return
         if isinstance(owner, Task) and timer is owner._timer:

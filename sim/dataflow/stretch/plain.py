@@ -12,6 +12,7 @@ from sim.dataflow.states import State
 from sim.kernel import STRUCTURAL
 
 if TYPE_CHECKING:
+    from sim.dataflow.stretch.inlet import Inlet
     from sim.dataflow.stretch.stretch import Layout
     from sim.dataflow.task import Task
     from sim.dataflow.world import DataflowWorld
@@ -60,11 +61,7 @@ def is_plain(layout: Layout) -> bool:
     """Tell whether the outputs have buffers, and channels hold nothing but data."""
     if not all(_has_room(writer) for writer in layout.writers):
         return False
-    return all(
-        isinstance(channel, RemoteChannel) and _has_only_data(channel)
-        for inlet in layout.inlets.values()
-        for channel in inlet.channels
-    )
+    return all(_has_only_data(inlet) for inlet in layout.inlets.values())
 
 
 def _is_at_work(task: Task) -> bool:
@@ -86,13 +83,15 @@ def _has_room(writer: Writer) -> bool:
     return not writer.blocked and pool.available and not pool.overdraft and not pool.starved
 
 
-def _has_only_data(channel: RemoteChannel) -> bool:
-    core, outgoing = channel.core, channel.outlet.core
-    return (
-        not outgoing.blocked
-        and not outgoing.flush_requested
-        and outgoing.data_count == len(outgoing)
-        and core.data_count == len(core)
-        and not channel.outlet.taken_bytes
-        and core.persister.status is not PersisterStatus.BARRIER_PENDING
-    )
+def _has_only_data(inlet: Inlet) -> bool:
+    for channel, core, outgoing in zip(inlet.channels, inlet.cores, inlet.outgoing, strict=True):
+        if (
+            outgoing.blocked
+            or outgoing.flush_requested
+            or outgoing.data_count != len(outgoing)
+            or core.data_count != len(core)
+            or channel.outlet.taken_bytes
+            or core.persister.status is PersisterStatus.BARRIER_PENDING
+        ):
+            return False
+    return True

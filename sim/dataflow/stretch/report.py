@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 def report(inlet: Inlet, account: Account) -> None:
     """Report what an inlet has moved; both ends of its channels have been settled before."""
-    of_bytes = np.concatenate([[0], np.cumsum(inlet.bytes[:-1])]).tolist()
+    of_bytes = np.concatenate([[0], np.cumsum(inlet.bytes[:-2])]).tolist()
     for lane, channel in enumerate(inlet.channels):
-        _, first_sent = inlet.start_of(lane)
+        first_sent = inlet.start_sent[lane]
         sent, arrived = inlet.sent[lane], inlet.arrived[lane]
         account.moved(
             channel,

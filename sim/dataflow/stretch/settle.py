@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,9 +10,6 @@ from sim.dataflow.kinds import Kind
 from sim.dataflow.segment import Segment, Slice
 from sim.dataflow.states import State
 from sim.dataflow.stretch.inlet import ARRIVAL, CREDIT, Inlet, Ints, Mode
-
-if TYPE_CHECKING:
-    from sim.dataflow.stretch.emission import Emission
 
 
 class Service:
@@ -47,33 +43,52 @@ class Service:
         return times
 
 
-def settle_lanes(inlet: Inlet, emissions: list[Emission], opened: list[list[Segment]]) -> None:
-    """Set both ends of all lanes; `opened` takes the last buffer opened of each, per writer."""
-    records, sizes = inlet.records[:-1], inlet.bytes[:-1]
-    of_records = np.concatenate([[0], np.cumsum(records)])
-    of_bytes = np.concatenate([[0], np.cumsum(sizes)])
-    polled, base = np.array(inlet.polled), np.array(inlet.base)
-    read_records = (of_records[polled] - of_records[base]).tolist()
-    read_bytes = (of_bytes[polled] - of_bytes[base]).tolist()
-    record = inlet.record_bytes
-    for lane, channel in enumerate(inlet.channels):
-        channel._credit = inlet.credit[lane]
-        channel._ready_ns = inlet.clear_ns[lane]
-        channel._pump_armed = inlet.armed[lane]
-        channel.starved = inlet.starved[lane]
-        channel._exclusive_free = inlet.own_free[lane]
-        channel._floating_free = inlet.lent_free[lane]
-        channel._required = inlet.required[lane]
-        channel._waiting = inlet.waiting[lane]
-        channel.announced = inlet.announced[lane]
-        channel.listed = inlet.listed[lane]
-        if read_bytes[lane]:
-            channel.records += read_records[lane]
-            channel.partial_bytes += read_bytes[lane] - read_records[lane] * record
-        if inlet.touched[lane] or read_bytes[lane]:
-            _settle_queues(inlet, lane, emissions[inlet.writers[lane]], opened)
+def settle_lanes(inlet: Inlet) -> list[tuple[int, Segment]]:
+    """Set both ends of all lanes; return each open buffer that was opened, with its writer."""
+    lanes = zip(
+        inlet.channels,
+        inlet.credit,
+        inlet.clear_ns,
+        inlet.armed,
+        inlet.starved,
+        inlet.own_free,
+        inlet.lent_free,
+        inlet.required,
+        inlet.waiting,
+        inlet.announced,
+        inlet.listed,
+        strict=True,
+    )
+    for channel, credit, clear, armed, starved, own, lent, want, waiting, told, listed in lanes:
+        channel._credit = credit
+        channel._ready_ns = clear
+        channel._pump_armed = armed
+        channel.starved = starved
+        channel._exclusive_free = own
+        channel._floating_free = lent
+        channel._required = want
+        channel._waiting = waiting
+        channel.announced = told
+        channel.listed = listed
+    _settle_reading(inlet)
+    _settle_received(inlet)
+    return _settle_unsent(inlet)
+
+
+def _settle_reading(inlet: Inlet) -> None:
+    """Account for what has been read, and set the order in which channels stand."""
+    of_records = np.concatenate([[0], np.cumsum(inlet.records[:-2])])
+    of_bytes = np.concatenate([[0], np.cumsum(inlet.bytes[:-2])])
+    read_records = of_records[inlet.polled] - of_records[inlet.base]
+    read_bytes = of_bytes[inlet.polled] - of_bytes[inlet.base]
+    partial = read_bytes - read_records * inlet.record_bytes
+    for channel, records, size in zip(
+        inlet.channels, read_records.tolist(), partial.tolist(), strict=True
+    ):
+        channel.records += records
+        channel.partial_bytes += size
     gate, task = inlet.gate, inlet.task
-    gate.taken_bytes += sum(read_bytes)
+    gate.taken_bytes += int(read_bytes.sum())
     gate.floating_free = inlet.gate_free
     gate.ready = deque(inlet.channels[lane] for lane in inlet.ready)
     gate.lenders = deque(inlet.channels[lane] for lane in inlet.lenders)
@@ -81,35 +96,57 @@ def settle_lanes(inlet: Inlet, emissions: list[Emission], opened: list[list[Segm
     task._ready = deque([gate] if gate.ready else [])
 
 
-def _settle_queues(
-    inlet: Inlet, lane: int, emission: Emission, opened: list[list[Segment]]
-) -> None:
-    channel = inlet.channels[lane]
-    base, objects = inlet.base[lane], inlet.objects[lane]
-    first_arrived, first_sent = inlet.start_of(lane)
-    core, arrived = channel.core, inlet.arrived[lane]
-    core.next_sequence += arrived - first_arrived
-    core._data_arrived += arrived - first_arrived
-    core.data_count = arrived - inlet.polled[lane]
-    core._queue = deque(slice_of(inlet, lane, n) for n in range(inlet.polled[lane], arrived))
-    sent, end = inlet.sent[lane], inlet.opened[lane]
-    outgoing = channel.outlet.core
-    outgoing.next_sequence += sent - first_sent
-    outgoing.data_count = end - sent
-    queue: deque[object] = deque()
-    fresh_from = base + len(objects)
-    for number in range(sent, end):
-        if number < fresh_from:
-            segment = objects[number - base]
-        else:
-            segment = emission.segment(inlet.places[lane], number - fresh_from)
-        if isinstance(segment, Segment) and number < end - 1 and not segment.closed:
-            segment.bytes, segment.closed = int(inlet.bytes[number]), True
-            segment.records = int(inlet.records[number])
-        queue.append(segment)
-    outgoing._queue = queue
-    if end > fresh_from and isinstance(queue[-1], Segment):
-        opened[inlet.writers[lane]].append(queue[-1])
+def _settle_received(inlet: Inlet) -> None:
+    """Set what waits at the receiver."""
+    ends = zip(inlet.cores, inlet.start_arrived, inlet.polled, inlet.arrived, strict=True)
+    for lane, (core, before, polled, arrived) in enumerate(ends):
+        core.next_sequence += arrived - before
+        core._data_arrived += arrived - before
+        core.data_count = arrived - polled
+        if arrived > polled:
+            core._queue = deque(slice_of(inlet, lane, n) for n in range(polled, arrived))
+        elif core._queue:
+            core._queue.clear()
+
+
+def _settle_unsent(inlet: Inlet) -> list[tuple[int, Segment]]:
+    """Set what has not been sent; return each open buffer that was opened, with its writer."""
+    feed, fresh = inlet.feed, (inlet.opened, inlet.start_opened)
+    last = feed.first[inlet.feeds] + np.array(fresh[0]) - np.array(fresh[1]) - 1
+    heads = feed.heads[last].tolist()
+    sizes = feed.capacity[inlet.feeds].tolist()
+    ends = zip(inlet.outgoing, inlet.start_sent, inlet.sent, *fresh, strict=True)
+    found = []
+    for lane, (outgoing, before, sent, end, known) in enumerate(ends):
+        if end == known and sent == before:
+            continue
+        outgoing.next_sequence += sent - before
+        outgoing.data_count = end - sent
+        queue = outgoing._queue
+        queue.clear()
+        if end - sent > 1:
+            queue.extend(_closed(inlet, lane, number) for number in range(sent, end - 1))
+        if end > known:
+            opened = Segment(inlet.places[lane], sizes[lane], heads[lane])
+            queue.append(opened)
+            found.append((inlet.writers[lane], opened))
+        elif end > sent:
+            queue.append(inlet.objects[lane][-1])
+    return found
+
+
+def _closed(inlet: Inlet, lane: int, number: int) -> Segment:
+    """Return a full buffer that has not been sent."""
+    place = number - inlet.base[lane]
+    objects = inlet.objects[lane]
+    size, records = int(inlet.bytes[number]), int(inlet.records[number])
+    if place < len(objects):
+        segment: Segment = objects[place]
+    else:
+        opening = int(inlet.feed.first[inlet.feeds[lane]]) + place - len(objects)
+        segment = Segment(inlet.places[lane], size, int(inlet.feed.heads[opening]))
+    segment.bytes, segment.records, segment.closed = size, records, True
+    return segment
 
 
 def slice_of(inlet: Inlet, lane: int, number: int) -> Slice:

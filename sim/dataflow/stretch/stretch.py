@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sim.dataflow.account import Account
 from sim.dataflow.source import Source
 from sim.dataflow.states import State
-from sim.dataflow.stretch import exact
-from sim.dataflow.stretch.emission import Emission
+from sim.dataflow.stretch.emission import Emission, Feed
 from sim.dataflow.stretch.inlet import CREDIT, NEVER, Inlet, Mode
+from sim.dataflow.stretch.motion import move
 from sim.dataflow.stretch.report import report
 from sim.dataflow.stretch.settle import Service, settle_lanes, settle_messages, settle_thread
 
@@ -73,6 +74,7 @@ class Stretch:
         layout = self._layout
         self.end = end
         self._emissions: list[Emission | None] = [None] * len(layout.writers)
+        self._feeds: dict[tuple[int, ...], Feed] = {}
         self._services: dict[int, Service] = {}
         self._counts: dict[int, int] = {}
         full_ns = NEVER
@@ -99,10 +101,7 @@ class Stretch:
 
     def _serve(self, inlet: Inlet) -> None:
         task, layout, touches = inlet.task, self._layout, self._touches
-        emissions = [e for e in self._emissions if e is not None]
-        if len(emissions) < len(self._emissions):
-            emissions = [e if e is not None else emissions[0] for e in self._emissions]
-        inlet.load(self.begin, self._messages, emissions)
+        inlet.load(self.begin, self._messages, self._feed_of(inlet.feeders))
         for time, woken in touches.wakes:
             if woken is task and time < self.end:
                 inlet.wake(time)
@@ -112,12 +111,21 @@ class Stretch:
         resumed = touches.resumes.get(task.number, NEVER)
         if resumed < self.end:
             inlet.resume(resumed)
-        exact.run(inlet, self.end)
+        move(inlet, self.end)
         service = self._services[task.number] = Service(inlet)
         for index in layout.writers_of[task.number]:
             emission = Emission(layout.writers[index], service.done)
             emission.times = service.ends_at(emission.ordinals)
             self._emissions[index] = emission
+
+    def _feed_of(self, writers: tuple[int, ...]) -> Feed:
+        found = self._feeds.get(writers)
+        if found is None:
+            emissions = [
+                e for e in (self._emissions[writer] for writer in writers) if e is not None
+            ]
+            found = self._feeds[writers] = Feed(emissions)
+        return found
 
     def _pools_dry(self) -> int:
         """Return when the first pool has no free buffer left."""
@@ -145,12 +153,14 @@ class Stretch:
         opened: list[list[Segment]] = [[] for _ in layout.writers]
         held = [[0] * len(w.pool.held) for w in layout.writers]
         for inlet in layout.inlets.values():
-            settle_lanes(inlet, emissions, opened)
-            for lane, writer in enumerate(inlet.writers):
-                held[writer][inlet.places[lane]] = inlet.opened[lane] - inlet.sent[lane]
+            for writer, segment in settle_lanes(inlet):
+                opened[writer].append(segment)
+            ends = zip(inlet.writers, inlet.places, inlet.opened, inlet.sent, strict=True)
+            for writer, place, end, sent in ends:
+                held[writer][place] = end - sent
         for emission, segments, holds in zip(emissions, opened, held, strict=True):
             if emission.count:
-                emission.writer.leap(emission.count, segments)
+                emission.writer.leap(emission.count, segments, emission.room)
             pool = emission.writer.pool
             pool.held = holds
             pool.free = pool.size - sum(holds)
@@ -162,9 +172,10 @@ class Stretch:
                 settle_messages(layout.inlets[task.number])
         self._add_samples()
         account = layout.world.account
-        for inlet in layout.inlets.values():
-            report(inlet, account)
-        account.look()
+        if account.__class__ is not Account:
+            for inlet in layout.inlets.values():
+                report(inlet, account)
+            account.look()
 
     def _settle_source(self, task: Source) -> None:
         stop = self._touches.stops.get(task.number, NEVER)
@@ -175,10 +186,9 @@ class Stretch:
         sampling = self._layout.world.sampling
         sampling.count += sum(time < self.end for time in self._touches.samples)
         for inlet in self._layout.inlets.values():
-            for _, inside, behind in inlet.samples:
-                sampling.inputs[inlet.task.number] += inside
-                for lane, count in enumerate(behind):
-                    sampling.outputs[inlet.senders[lane]] += count
+            sampling.inputs[inlet.task.number] += inlet.seen_inside
+            for sender, behind in zip(inlet.senders, inlet.seen_behind, strict=True):
+                sampling.outputs[sender] += behind
 
 
 def _by_depth(tasks: list[Task]) -> list[Task]:
