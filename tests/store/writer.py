@@ -48,6 +48,11 @@ def checkpoint_of(stored: bytes | None) -> int:
     return -1 if state is None else state.position
 
 
+def say(what: object) -> None:
+    """Print one line in one write, which a kill cannot split (print may take two)."""
+    os.write(sys.stdout.fileno(), f"{what}\n".encode())
+
+
 def write(how: str, folder: str, committed: int) -> None:
     """Write until somebody kills this process.
 
@@ -70,7 +75,7 @@ def write(how: str, folder: str, committed: int) -> None:
         }
         for step in steps[how]:
             medium.commit(step)
-        print(position, flush=True)
+        say(position)
 
 
 def main() -> None:
@@ -86,9 +91,9 @@ def main() -> None:
         child = os.fork()
         if child == 0:
             write(how, folder, int(committed))
-        print(f"child {child}", flush=True)
+        say(f"child {child}")
         _, status = os.waitpid(child, 0)
-        print(f"ended {os.waitstatus_to_exitcode(status)}", flush=True)
+        say(f"ended {os.waitstatus_to_exitcode(status)}")
 
 
 if __name__ == "__main__":
