@@ -20,6 +20,7 @@ from tests.store.writer import BATCH, HOW, KEY, NAMES, checkpoint_of, placement_
 
 ROOT = Path(__file__).parent.parent.parent
 KILLS = 40
+SILENCE_S = 120.0  # assumption: far above what a loaded machine takes for one batch
 
 
 @dataclass(slots=True)
@@ -104,6 +105,8 @@ def _run_and_kill(writers: subprocess.Popen[str], order: str, *, after_s: float)
     print(order, file=writers.stdin, flush=True)
     child, acknowledged = 0, None
     timer: threading.Timer | None = None
+    limit = threading.Timer(SILENCE_S, lambda: _end(writers, child))
+    limit.start()
     for line in writers.stdout:
         word, _, number = line.strip().rpartition(" ")
         if word == "ended":
@@ -116,8 +119,16 @@ def _run_and_kill(writers: subprocess.Popen[str], order: str, *, after_s: float)
         if child and acknowledged is not None and timer is None:
             timer = threading.Timer(after_s, os.kill, (child, signal.SIGKILL))
             timer.start()
+    limit.cancel()
     assert acknowledged is not None, "the writer died before its first acknowledgement"
     return acknowledged
+
+
+def _end(writers: subprocess.Popen[str], child: int) -> None:
+    """End a writer that says nothing, and what forks writers, so that nobody waits for ever."""
+    writers.kill()
+    if child:
+        os.kill(child, signal.SIGKILL)
 
 
 def _implied(position: int) -> dict[str, bytes]:
