@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 LANES_MAX = 12  # of one kind; more would be too thin to see
 ROW_HEIGHT = 0.17  # inches
+_LATE = 20  # spans of a window, after which its axis counts from near its begin
 Entry = tuple[Any, ...]
 
 
@@ -68,7 +69,7 @@ def timeline(
     heights = [max(1, len(lane.rows)) for lane in lanes]
     figure = new_figure(1.7 + ROW_HEIGHT * (sum(heights) + 0.6 * len(lanes)))
     ax = figure.add_subplot()
-    unit = time_unit([end])
+    unit, origin_ns = scale_of(begin, end)
     middles = []
     top = 0.0
     for lane, height in zip(lanes, heights, strict=True):
@@ -82,10 +83,24 @@ def timeline(
     ax.set_ylim(top - 0.3, -0.3)
     ax.set_xlim(begin / unit.size, end / unit.size)
     ax.grid(visible=False, axis="y")
-    ax.set_xlabel(f"simulated time [{unit.name}]")
+    since = f" since {origin_ns / 1e9:,.9g} s" if origin_ns else ""
+    ax.set_xlabel(f"simulated time [{unit.name}]{since}")
+    ax.xaxis.set_major_formatter(lambda at, _: f"{round(at - origin_ns / unit.size, 6):,.6g}")
     waited = any(bar.parts for lane in lanes for row in lane.rows for bar in row)
     figure.legend(handles=_legend(waited=waited), loc="outside lower left", ncols=3)
     return figure
+
+
+def scale_of(begin_ns: int, end_ns: int) -> tuple[Unit, int]:
+    """Return the unit of a window's axis and the round instant in ns that it counts from.
+
+    A short window late in a run counts from near its begin: its digits would all be alike.
+    """
+    span = end_ns - begin_ns
+    if _LATE * span >= end_ns:
+        return time_unit([end_ns]), 0
+    unit = time_unit([span])
+    return unit, begin_ns // (1000 * unit.size) * (1000 * unit.size)
 
 
 def ticks_of(trace: Sequence[Entry], vocabulary: Vocabulary, begin: int, end: int) -> list[Lane]:

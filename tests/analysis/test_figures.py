@@ -21,7 +21,7 @@ from analysis.figures.replications import means, paired_differences
 from analysis.figures.style import LINES, in_unit, point_label, short_name, svg, time_unit
 from analysis.figures.swept import evenly, number, with_axis
 from analysis.figures.theory import against_theory, trade_off
-from analysis.figures.timeline import timeline
+from analysis.figures.timeline import scale_of, timeline
 from scenarios.catalogue import by_name
 from scenarios.dataflow import DataflowModel
 from sim.dataflow.senders import senders_of
@@ -152,6 +152,28 @@ def test_axes_have_labels_and_counts_are_shown(drawn: Figure) -> None:
     is_timeline = "simulated time [" in words
     assert re.search(r"\[(ns|µs|ms|s|min|B|KiB|MiB|GiB|%)\]", words)
     assert re.search(r"\bn\b", words) or is_timeline
+
+
+def test_a_late_short_window_counts_from_near_its_begin() -> None:
+    """An axis counts from a round instant where zero would make all its digits alike."""
+    second = 10**9
+    assert scale_of(0, 60 * second) == (time_unit([60 * second]), 0)
+    unit, origin_ns = scale_of(2_399 * second + 998_500_000, 2_400 * second + 1_500_000)
+    assert (unit.name, origin_ns) == ("ms", 2_399 * second)
+    scenario = by_name("reference")
+    result = run_world(scenario, seed=3, keep_trace=True)
+    end = max(int(entry[0]) for entry in result.trace)
+    late = timeline(
+        result.trace,
+        load_world(scenario.link).VOCABULARY,
+        result.checkpoints,
+        window_ns=(end - end // 100, end),
+    )
+    [ax] = late.axes
+    assert " since " in ax.get_xlabel()
+    labels = [label.get_text() for label in ax.get_xticklabels()]
+    assert len(set(labels)) == len(labels)
+    assert not ax.xaxis.get_offset_text().get_text()
 
 
 @pytest.mark.parametrize("name", ["cdf", "timeline"])
