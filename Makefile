@@ -25,7 +25,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@echo "preparing quick starts of Spark"
-	@$(BIN)/python -m analysis.warm || echo "not prepared; Spark will start some seconds later"
+	@$(BIN)/python -m ckptsim.analysis.warm || echo "not prepared; Spark will start some seconds later"
 	@touch $(STAMP)
 
 demo: $(STAMP)

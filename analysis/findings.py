@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from analysis import metrics
-from analysis.store import SweepStore
+from ckptsim.analysis import metrics
+from ckptsim.analysis.store import SweepStore
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.statistics import CONFIDENCE, interval, paired_difference, survival
+from ckptsim.analysis.statistics import CONFIDENCE, interval, paired_difference, survival
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

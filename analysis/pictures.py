@@ -8,25 +8,25 @@ from dataclasses import asdict, dataclass
 
 import pandas as pd
 
-from analysis.figures.barriers import (
+from ckptsim.analysis.figures.barriers import (
     against_back_pressure,
     alignment_heat_map,
     durations_over_time,
     in_flight_bytes,
 )
-from analysis.figures.finishing import FINISHING, numeric_axes, time_to_finish
-from analysis.figures.latency import latency_bands, latency_cdf, latency_parts
-from analysis.figures.lives import lives
-from analysis.figures.replications import METRICS, means, paired_differences
-from analysis.figures.style import short_name, svg
-from analysis.figures.swept import number
-from analysis.figures.theory import against_theory, trade_off
-from analysis.figures.timeline import timeline
-from analysis.findings import Findings
-from scenarios import document
-from scenarios.figures import FIGURES
-from sim.rows import RunResult
-from sim.world import load_world, run_world
+from ckptsim.analysis.figures.finishing import FINISHING, numeric_axes, time_to_finish
+from ckptsim.analysis.figures.latency import latency_bands, latency_cdf, latency_parts
+from ckptsim.analysis.figures.lives import lives
+from ckptsim.analysis.figures.replications import METRICS, means, paired_differences
+from ckptsim.analysis.figures.style import short_name, svg
+from ckptsim.analysis.figures.swept import number
+from ckptsim.analysis.figures.theory import against_theory, trade_off
+from ckptsim.analysis.figures.timeline import timeline
+from ckptsim.analysis.findings import Findings
+from ckptsim.scenarios import document
+from ckptsim.scenarios.figures import FIGURES
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.world import load_world, run_world
 
 CHECKPOINTS_DRAWN = 40
 POINTS_OF_A_LINE = 3

@@ -6,11 +6,11 @@ import hashlib
 import json
 from collections.abc import Mapping
 
-from analysis.worker import SweepRow
-from scenarios.document import plain
-from scenarios.grid import Plan, Point, plan_values, runs
-from scenarios.plan_keys import SCENARIO_AXIS
-from sim.identity import replay_command, run_key, version
+from ckptsim.analysis.worker import SweepRow
+from ckptsim.scenarios.document import plain
+from ckptsim.scenarios.grid import Plan, Point, plan_values, runs
+from ckptsim.scenarios.plan_keys import SCENARIO_AXIS
+from ckptsim.sim.identity import replay_command, run_key, version
 
 
 def sweep_rows(plan: Plan) -> list[SweepRow]:

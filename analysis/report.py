@@ -9,11 +9,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis.findings import Findings, find
-from analysis.pictures import Picture, pictures
-from analysis.report_tables import parts, violations_of
-from analysis.store import ABOUT, SweepStore
-from scenarios.errors import UserError
+from ckptsim.analysis.findings import Findings, find
+from ckptsim.analysis.pictures import Picture, pictures
+from ckptsim.analysis.report_tables import parts, violations_of
+from ckptsim.analysis.store import ABOUT, SweepStore
+from ckptsim.scenarios.errors import UserError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -75,7 +75,7 @@ def page(title: str, sections: Sequence[dict[str, Any]]) -> str:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    text = files("analysis").joinpath("templates/report.html").read_text(encoding="utf-8")
+    text = files("ckptsim.analysis").joinpath("templates/report.html").read_text(encoding="utf-8")
     template = environment.from_string(text)
     return template.render(title=title, sweeps=sections)
 

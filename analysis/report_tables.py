@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from analysis.figures.replications import METRICS
-from analysis.figures.style import in_unit, point_label, shown_value, time_unit
-from analysis.findings import Findings
+from ckptsim.analysis.figures.replications import METRICS
+from ckptsim.analysis.figures.style import in_unit, point_label, shown_value, time_unit
+from ckptsim.analysis.findings import Findings
 
 Kind = Literal["text", "number", "command"]
 SHOWN_QUANTILES = (0.5, 0.95, 0.99)

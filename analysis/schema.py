@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import pyarrow as pa
 
-from sim.rows import (
+from ckptsim.sim.rows import (
     CheckpointRow,
     FigureRow,
     RecoveryRow,

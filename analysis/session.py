@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.java import Gateway, end_process, launch_gateway
-from analysis.package import ARCHIVE_NAME, program_root, write_archive
-from scenarios.errors import UserError
+from ckptsim.analysis.java import Gateway, end_process, launch_gateway
+from ckptsim.analysis.package import ARCHIVE_NAME, program_root, write_archive
+from ckptsim.scenarios.errors import UserError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -114,19 +114,24 @@ def _settings(master: str, directory: Path, *, shuffle_partitions: int) -> dict[
         "spark.python.worker.reuse": "true",
         # Small tasks stall on loopback TCP; a socket of the file system does not.
         "spark.python.unix.domain.socket.enabled": "true",
-        "spark.python.daemon.module": "analysis.daemon",
+        "spark.python.daemon.module": "ckptsim.analysis.daemon",
         # Rows never depend on hashes of strings; equal seeds make that easy to check.
         "spark.executorEnv.PYTHONHASHSEED": "0",
         # A folder of the same name as ours in the working directory must not win.
         "spark.executorEnv.PYTHONSAFEPATH": "1",
         "spark.executorEnv.OMP_NUM_THREADS": "1",
         # On another machine the program is what the driver ships, in the executor's directory.
-        "spark.executorEnv.PYTHONPATH": str(program_root()) if local else ARCHIVE_NAME,
+        "spark.executorEnv.PYTHONPATH": _worker_path() if local else ARCHIVE_NAME,
     }
     if local:
         chosen["spark.driver.host"] = "127.0.0.1"
         chosen["spark.driver.bindAddress"] = "127.0.0.1"
     return chosen
+
+
+def _worker_path() -> str:
+    """Return the search path of local workers: the running program, then what the user has set."""
+    return os.pathsep.join(filter(None, [str(program_root()), os.environ.get("PYTHONPATH")]))
 
 
 def _python(master: str) -> str:

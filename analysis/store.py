@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyarrow import parquet
 
-from analysis.schema import TABLES, arrow_schema, spark_schema
-from analysis.worker import SweepRow
-from scenarios.errors import UserError
+from ckptsim.analysis.schema import TABLES, arrow_schema, spark_schema
+from ckptsim.analysis.worker import SweepRow
+from ckptsim.scenarios.errors import UserError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

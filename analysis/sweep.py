@@ -16,15 +16,15 @@ from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Protocol
 
-from analysis.chunks import Costs, in_order_of_replication, pack
-from analysis.store import SweepStore
-from analysis.worker import ChunkResult, SweepRow, died, run_chunk
+from ckptsim.analysis.chunks import Costs, in_order_of_replication, pack
+from ckptsim.analysis.store import SweepStore
+from ckptsim.analysis.worker import ChunkResult, SweepRow, died, run_chunk
 
 if TYPE_CHECKING:
     from pyspark import Accumulator, SparkContext
     from pyspark.sql import SparkSession
 
-WORLD = "sim.world:run_world"
+WORLD = "ckptsim.sim.world:run_world"
 WAVES_UNDER_WAY = 2  # the second fills the cores while the last tasks of the first end
 CHUNKS_PER_CORE = 4
 POLL_S = 0.2

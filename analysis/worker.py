@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
-from analysis.schema import TABLES, arrow_stream, rows_of
-from scenarios import document
-from scenarios.spec import Scenario
-from sim.rows import RunResult, RunRow
+from ckptsim.analysis.schema import TABLES, arrow_stream, rows_of
+from ckptsim.scenarios import document
+from ckptsim.scenarios.spec import Scenario
+from ckptsim.sim.rows import RunResult, RunRow
 
 World = Callable[..., RunResult]
 

@@ -11,12 +11,12 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from scenarios.errors import Problem, ScenarioError
-from scenarios.kinds import suggestion
-from scenarios.links import LINKS
-from scenarios.literal import printable, shown
-from scenarios.load import loads, read_text
-from scenarios.spec import Link, Scenario
+from ckptsim.scenarios.errors import Problem, ScenarioError
+from ckptsim.scenarios.kinds import suggestion
+from ckptsim.scenarios.links import LINKS
+from ckptsim.scenarios.literal import printable, shown
+from ckptsim.scenarios.load import loads, read_text
+from ckptsim.scenarios.spec import Link, Scenario
 
 LIBRARY = "library"
 PLANS = "plans"
@@ -63,7 +63,7 @@ def text_of(name: str, *folders: str, others: Iterable[str] = ()) -> tuple[str, 
 def shelf(folder: str) -> dict[str, Traversable]:
     """Return the files of a folder of the library and of the folders in it, by name."""
     found: dict[str, Traversable] = {}
-    waiting = [files("scenarios").joinpath(folder)]
+    waiting = [files("ckptsim.scenarios").joinpath(folder)]
     while waiting:
         here = waiting.pop(0)
         for item in sorted(here.iterdir(), key=lambda item: item.name) if here.is_dir() else ():

@@ -10,10 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from scenarios import graphs
-from scenarios.errors import Problem
-from scenarios.fields import REQUIRED, choice, count, duration_ns, flag, many, name, nested, number
-from scenarios.jobs import (
+from ckptsim.scenarios import graphs
+from ckptsim.scenarios.errors import Problem
+from ckptsim.scenarios.fields import (
+    REQUIRED,
+    choice,
+    count,
+    duration_ns,
+    flag,
+    many,
+    name,
+    nested,
+    number,
+)
+from ckptsim.scenarios.jobs import (
     Channels,
     Checkpointing,
     Costs,
@@ -24,8 +34,8 @@ from scenarios.jobs import (
     Vertex,
     VertexKind,
 )
-from scenarios.store_costs import StepCosts
-from scenarios.sync import (
+from ckptsim.scenarios.store_costs import StepCosts
+from ckptsim.scenarios.sync import (
     DestinationTable,
     Outcome,
     PlatformTable,

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
-from scenarios.errors import Problem
-from scenarios.fields import choice, count, duration_ns, number
-from scenarios.job_faults import (
+from ckptsim.scenarios.errors import Problem
+from ckptsim.scenarios.fields import choice, count, duration_ns, number
+from ckptsim.scenarios.job_faults import (
     CrashAtCheckpoint,
     CrashTask,
     DelayAcknowledgement,
@@ -24,7 +24,7 @@ from scenarios.job_faults import (
     LoseNotification,
     StallTask,
 )
-from scenarios.sync_faults import (
+from ckptsim.scenarios.sync_faults import (
     CrashAt,
     CrashPoint,
     FailSend,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from scenarios.job_names import GOALS as JOB_GOALS
-from scenarios.job_names import PROPERTIES as JOB_PROPERTIES
-from scenarios.sync_names import GOALS as SYNC_GOALS
-from scenarios.sync_names import PROPERTIES as SYNC_PROPERTIES
+from ckptsim.scenarios.job_names import GOALS as JOB_GOALS
+from ckptsim.scenarios.job_names import PROPERTIES as JOB_PROPERTIES
+from ckptsim.scenarios.sync_names import GOALS as SYNC_GOALS
+from ckptsim.scenarios.sync_names import PROPERTIES as SYNC_PROPERTIES
 
 OWN_PROPERTIES: dict[str, str] = {
     "no_checkpoint_ahead_of_data": (

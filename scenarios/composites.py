@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from scenarios.kinds import BAD, NONE_TEXT, At, Bad, Kind, suggestion
-from scenarios.tables import human_table, plain_table, read_table, schema
+from ckptsim.scenarios.kinds import BAD, NONE_TEXT, At, Bad, Kind, suggestion
+from ckptsim.scenarios.tables import human_table, plain_table, read_table, schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from scenarios.errors import Problem, ScenarioError
-from scenarios.kinds import At, Bad
-from scenarios.links import LINKS
-from scenarios.literal import shown
-from scenarios.load import parse, read_text
-from scenarios.spec import Link
-from scenarios.store_costs import StepCosts
-from scenarios.tables import read_keys, schema
-from scenarios.toml import write
+from ckptsim.scenarios.errors import Problem, ScenarioError
+from ckptsim.scenarios.kinds import At, Bad
+from ckptsim.scenarios.links import LINKS
+from ckptsim.scenarios.literal import shown
+from ckptsim.scenarios.load import parse, read_text
+from ckptsim.scenarios.spec import Link
+from ckptsim.scenarios.store_costs import StepCosts
+from ckptsim.scenarios.tables import read_keys, schema
+from ckptsim.scenarios.toml import write
 
 _TABLES = ("costs", "measured")
 

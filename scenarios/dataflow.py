@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from scenarios.errors import Problem
-from scenarios.fields import (
+from ckptsim.scenarios.errors import Problem
+from ckptsim.scenarios.fields import (
     REQUIRED,
     choice,
     count,
@@ -24,7 +24,7 @@ from scenarios.fields import (
     ratio,
     size_bytes,
 )
-from scenarios.graphs import cycle, repeated
+from ckptsim.scenarios.graphs import cycle, repeated
 
 _JOB = "assumption: a small job, to be replaced by the job in question"
 _FLINK = "Source: Apache Flink 1.20.3, TaskManagerOptions"

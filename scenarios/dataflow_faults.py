@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scenarios.errors import Problem
-from scenarios.job_faults import (
+from ckptsim.scenarios.errors import Problem
+from ckptsim.scenarios.job_faults import (
     AtCheckpoint,
     DelayAcknowledgement,
     DelayNotification,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scenarios.dataflow import (
+from ckptsim.scenarios.dataflow import (
     CheckpointMode,
     CheckpointTable,
     DataflowModel,

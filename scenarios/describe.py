@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from typing import Any, cast
 
-from scenarios import document
-from scenarios.composites import Many, Nested, OneOf
-from scenarios.kinds import Choice, Kind
-from scenarios.links import LINKS
-from scenarios.spec import Link, Scenario
-from scenarios.tables import Entry, schema
+from ckptsim.scenarios import document
+from ckptsim.scenarios.composites import Many, Nested, OneOf
+from ckptsim.scenarios.kinds import Choice, Kind
+from ckptsim.scenarios.links import LINKS
+from ckptsim.scenarios.spec import Link, Scenario
+from ckptsim.scenarios.tables import Entry, schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,13 +12,13 @@ import json
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
-from scenarios.composites import Many, Nested, OneOf
-from scenarios.errors import Problem, ScenarioError
-from scenarios.fields import REQUIRED, name_kind
-from scenarios.kinds import At, Bad, Choice, Kind, Text, suggestion
-from scenarios.links import LINKS
-from scenarios.spec import Link, Scenario
-from scenarios.tables import Entry, human_table, placed, plain_table, read_keys, schema
+from ckptsim.scenarios.composites import Many, Nested, OneOf
+from ckptsim.scenarios.errors import Problem, ScenarioError
+from ckptsim.scenarios.fields import REQUIRED, name_kind
+from ckptsim.scenarios.kinds import At, Bad, Choice, Kind, Text, suggestion
+from ckptsim.scenarios.links import LINKS
+from ckptsim.scenarios.spec import Link, Scenario
+from ckptsim.scenarios.tables import Entry, human_table, placed, plain_table, read_keys, schema
 
 
 class _Placed(Protocol):

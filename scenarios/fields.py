@@ -25,10 +25,10 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from scenarios import units
-from scenarios.composites import Many, Nested, OneOf
-from scenarios.kinds import Choice, Flag, Kind, Real, Text, Whole
-from scenarios.tables import METADATA_KEY, Parameter, schema
+from ckptsim.scenarios import units
+from ckptsim.scenarios.composites import Many, Nested, OneOf
+from ckptsim.scenarios.kinds import Choice, Flag, Kind, Real, Text, Whole
+from ckptsim.scenarios.tables import METADATA_KEY, Parameter, schema
 
 REQUIRED: Any = dataclasses.MISSING
 

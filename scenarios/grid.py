@@ -17,16 +17,16 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from scenarios.catalogue import PLANS, by_name, shelf, text_of
-from scenarios.document import canonical
-from scenarios.errors import Problem, ScenarioError
-from scenarios.kinds import At, Bad
-from scenarios.links import LINKS
-from scenarios.load import parse
-from scenarios.plan_keys import ENTRIES, SCENARIO_AXIS
-from scenarios.spec import Link, Scenario
-from scenarios.tables import read_keys
-from scenarios.vary import with_parameters
+from ckptsim.scenarios.catalogue import PLANS, by_name, shelf, text_of
+from ckptsim.scenarios.document import canonical
+from ckptsim.scenarios.errors import Problem, ScenarioError
+from ckptsim.scenarios.kinds import At, Bad
+from ckptsim.scenarios.links import LINKS
+from ckptsim.scenarios.load import parse
+from ckptsim.scenarios.plan_keys import ENTRIES, SCENARIO_AXIS
+from ckptsim.scenarios.spec import Link, Scenario
+from ckptsim.scenarios.tables import read_keys
+from ckptsim.scenarios.vary import with_parameters
 
 MOST_POINTS = 100_000
 MOST_RUNS = 10_000_000

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from scenarios.errors import Problem
-from scenarios.fields import REQUIRED, count, duration_ns, name
+from ckptsim.scenarios.errors import Problem
+from ckptsim.scenarios.fields import REQUIRED, count, duration_ns, name
 
 _PLAN = "assumption: part of the fault plan"
 

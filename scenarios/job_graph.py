@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
-from scenarios import graphs
-from scenarios.errors import Problem
-from scenarios.fields import REQUIRED, choice, count, duration_ns, flag, name
+from ckptsim.scenarios import graphs
+from ckptsim.scenarios.errors import Problem
+from ckptsim.scenarios.fields import REQUIRED, choice, count, duration_ns, flag, name
 
 _JOB = "assumption: part of the job"
 _SMALL = "assumption: small enough to be hunted in milliseconds"

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
-from scenarios.errors import Problem
-from scenarios.fields import (
+from ckptsim.scenarios.errors import Problem
+from ckptsim.scenarios.fields import (
     REQUIRED,
     choice,
     count,
@@ -22,7 +22,7 @@ from scenarios.fields import (
     nested,
     ratio,
 )
-from scenarios.job_graph import (
+from ckptsim.scenarios.job_graph import (
     ALWAYS_ALIGNED,
     POINTWISE,
     Edge,

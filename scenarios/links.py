@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from scenarios import composed_names, store_names
-from scenarios.composed import Pipeline
-from scenarios.composed_faults import COMPOSED_FAULTS
-from scenarios.dataflow import DataflowModel
-from scenarios.dataflow_faults import DATAFLOW_FAULTS
-from scenarios.dataflow_names import GOALS as DATAFLOW_GOALS
-from scenarios.dataflow_names import PROPERTIES as DATAFLOW_PROPERTIES
-from scenarios.job_faults import JOB_FAULTS
-from scenarios.job_names import GOALS as JOB_GOALS
-from scenarios.job_names import PROPERTIES as JOB_PROPERTIES
-from scenarios.jobs import Job
-from scenarios.spec import Link
-from scenarios.store import StoreModel
-from scenarios.store_faults import STORE_FAULTS
-from scenarios.sync import SyncModel
-from scenarios.sync_faults import SYNC_FAULTS
-from scenarios.sync_names import GOALS, PROPERTIES
+from ckptsim.scenarios import composed_names, store_names
+from ckptsim.scenarios.composed import Pipeline
+from ckptsim.scenarios.composed_faults import COMPOSED_FAULTS
+from ckptsim.scenarios.dataflow import DataflowModel
+from ckptsim.scenarios.dataflow_faults import DATAFLOW_FAULTS
+from ckptsim.scenarios.dataflow_names import GOALS as DATAFLOW_GOALS
+from ckptsim.scenarios.dataflow_names import PROPERTIES as DATAFLOW_PROPERTIES
+from ckptsim.scenarios.job_faults import JOB_FAULTS
+from ckptsim.scenarios.job_names import GOALS as JOB_GOALS
+from ckptsim.scenarios.job_names import PROPERTIES as JOB_PROPERTIES
+from ckptsim.scenarios.jobs import Job
+from ckptsim.scenarios.spec import Link
+from ckptsim.scenarios.store import StoreModel
+from ckptsim.scenarios.store_faults import STORE_FAULTS
+from ckptsim.scenarios.sync import SyncModel
+from ckptsim.scenarios.sync_faults import SYNC_FAULTS
+from ckptsim.scenarios.sync_names import GOALS, PROPERTIES
 
 _ALL: tuple[Link, ...] = (
     # One line per link, in the order of the chain.

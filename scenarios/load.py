@@ -6,11 +6,11 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from scenarios import document
-from scenarios.errors import Problem, ScenarioError
-from scenarios.links import LINKS
-from scenarios.literal import printable, shown
-from scenarios.spec import Link, Scenario
+from ckptsim.scenarios import document
+from ckptsim.scenarios.errors import Problem, ScenarioError
+from ckptsim.scenarios.links import LINKS
+from ckptsim.scenarios.literal import printable, shown
+from ckptsim.scenarios.spec import Link, Scenario
 
 _LARGEST_FILE_BYTES = 1 << 20
 

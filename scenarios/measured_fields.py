@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scenarios.errors import Problem
+from ckptsim.scenarios.errors import Problem
 
 _SHOWN = 60
 

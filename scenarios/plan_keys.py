@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scenarios.composites import Many
-from scenarios.fields import REQUIRED, name_kind, whole
-from scenarios.kinds import BAD, At, Flag, Kind, Text
-from scenarios.tables import Entry
-from scenarios.vary import is_path
+from ckptsim.scenarios.composites import Many
+from ckptsim.scenarios.fields import REQUIRED, name_kind, whole
+from ckptsim.scenarios.kinds import BAD, At, Flag, Kind, Text
+from ckptsim.scenarios.tables import Entry
+from ckptsim.scenarios.vary import is_path
 
 LARGEST_SEED = (1 << 62) - 1
 SCENARIO_AXIS = "scenario"  # an axis of this name sweeps the scenario itself

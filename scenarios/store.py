@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from scenarios.errors import Problem
-from scenarios.fields import (
+from ckptsim.scenarios.errors import Problem
+from ckptsim.scenarios.fields import (
     choice,
     count,
     duration_ns,
@@ -15,7 +15,7 @@ from scenarios.fields import (
     rate_per_s,
     size_bytes,
 )
-from scenarios.store_costs import StepCosts
+from ckptsim.scenarios.store_costs import StepCosts
 
 _VENICE = "Source: linkedin/venice at 77ea837f47, VeniceServerConfig"
 _CHOICE = "assumption: a choice of whoever runs the store"

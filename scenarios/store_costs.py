@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scenarios.errors import Problem
-from scenarios.fields import duration_ns, rate_bytes_per_s
+from ckptsim.scenarios.errors import Problem
+from ckptsim.scenarios.fields import duration_ns, rate_bytes_per_s
 
 _MEASURED = (
     "Source: measured with duckdb 1.5.6 and SQLite on a 2-core machine; `ckptsim measure-store`"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from scenarios.fields import choice, count, duration_ns, flag
+from ckptsim.scenarios.fields import choice, count, duration_ns, flag
 
 _PLAN = "assumption: part of the fault plan"
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from scenarios.errors import Problem
-from scenarios.fields import (
+from ckptsim.scenarios.errors import Problem
+from ckptsim.scenarios.fields import (
     choice,
     count,
     duration,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from scenarios.fields import choice, count, duration_ns, number
+from ckptsim.scenarios.fields import choice, count, duration_ns, number
 
 _PLAN = "assumption: part of the fault plan"
 _OCCURRENCES = 100_000

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol, cast
 
-from scenarios.errors import Problem
-from scenarios.kinds import BAD, At, Bad, Kind, suggestion
+from ckptsim.scenarios.errors import Problem
+from ckptsim.scenarios.kinds import BAD, At, Bad, Kind, suggestion
 
 METADATA_KEY = "parameter"
 

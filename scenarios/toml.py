@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, time
 from typing import cast
 
-from scenarios.document import human
-from scenarios.links import LINKS
-from scenarios.spec import Link, Scenario
+from ckptsim.scenarios.document import human
+from ckptsim.scenarios.links import LINKS
+from ckptsim.scenarios.spec import Link, Scenario
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 

@@ -12,14 +12,14 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scenarios import document
-from scenarios.composites import Many, Nested, OneOf
-from scenarios.errors import Problem, ScenarioError
-from scenarios.kinds import NONE_TEXT, At, Kind, suggestion
-from scenarios.links import LINKS
-from scenarios.literal import shown
-from scenarios.spec import Link, Scenario
-from scenarios.tables import Entry, schema
+from ckptsim.scenarios import document
+from ckptsim.scenarios.composites import Many, Nested, OneOf
+from ckptsim.scenarios.errors import Problem, ScenarioError
+from ckptsim.scenarios.kinds import NONE_TEXT, At, Kind, suggestion
+from ckptsim.scenarios.links import LINKS
+from ckptsim.scenarios.literal import shown
+from ckptsim.scenarios.spec import Link, Scenario
+from ckptsim.scenarios.tables import Entry, schema
 
 _STEP = re.compile(r"(?:^|\.)([A-Za-z0-9_-]+)|\[([0-9]{1,6}|\*)\]", re.ASCII)
 EVERY = "*"

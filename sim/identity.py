@@ -11,7 +11,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from scenarios import Scenario, canonical_json
+from ckptsim.scenarios import Scenario, canonical_json
 
 
 def run_key(
@@ -65,7 +65,7 @@ def version() -> str:
     """Return a fingerprint of the program: a hash of the sources that decide a run."""
     digest = blake2b(digest_size=6)
     for package in ("models", "scenarios", "sim"):
-        for path, text in sorted(_sources(files(package), package)):
+        for path, text in sorted(_sources(files(f"ckptsim.{package}"), package)):
             digest.update(f"{path}\0{len(text)}\0".encode())
             digest.update(text)
     return digest.hexdigest()

@@ -8,8 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from scenarios.errors import UserError
-from sim.kernel.purity import impurities
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.kernel.purity import impurities
 
 
 def load_factory(spec: str) -> Callable[..., Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from models.barriers import (
+from ckptsim.models.barriers import (
     Barrier,
     BarrierHandler,
     BarrierTracker,
@@ -17,10 +17,10 @@ from models.barriers import (
     SubtaskCheckpoints,
     make_handler,
 )
-from models.barriers.network import NetworkEffect
-from models.coordinator import CheckpointCoordinator
-from scenarios.errors import UserError
-from sim.twins.barriers import TWINS, Part
+from ckptsim.models.barriers.network import NetworkEffect
+from ckptsim.models.coordinator import CheckpointCoordinator
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.twins.barriers import TWINS, Part
 
 
 class MakeHandler(Protocol):

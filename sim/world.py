@@ -17,22 +17,22 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Protocol, cast
 
-from scenarios import Scenario, UserError
-from sim.identity import core_name, replay_command, run_key, version
-from sim.kernel import Environment, TiePolicy, fence, parse_ties
-from sim.rows import RunResult, RunRow, ViolationRow
-from sim.story import Vocabulary
+from ckptsim.scenarios import Scenario, UserError
+from ckptsim.sim.identity import core_name, replay_command, run_key, version
+from ckptsim.sim.kernel import Environment, TiePolicy, fence, parse_ties
+from ckptsim.sim.rows import RunResult, RunRow, ViolationRow
+from ckptsim.sim.story import Vocabulary
 
 CoreFactory = Callable[..., Any]
 
 # Link -> module of its world.
 WORLDS: dict[str, str] = {
-    "ordering": "sim.sync",
-    "barriers": "sim.dataflow",
-    "barrier_protocol": "sim.jobs",
-    "final_checkpoint": "sim.jobs",
-    "checkpoint_store": "sim.store",
-    "composed": "sim.composed",
+    "ordering": "ckptsim.sim.sync",
+    "barriers": "ckptsim.sim.dataflow",
+    "barrier_protocol": "ckptsim.sim.jobs",
+    "final_checkpoint": "ckptsim.sim.jobs",
+    "checkpoint_store": "ckptsim.sim.store",
+    "composed": "ckptsim.sim.composed",
 }
 
 

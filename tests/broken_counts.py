@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models.barriers import Barrier, SingleCheckpointHandler
+from ckptsim.models.barriers import Barrier, SingleCheckpointHandler
 
 
 class CountsAgain(SingleCheckpointHandler):

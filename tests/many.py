@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from time import process_time
 
-from scenarios import Scenario
-from sim.rows import ViolationRow
-from sim.world import run_world
+from ckptsim.scenarios import Scenario
+from ckptsim.sim.rows import ViolationRow
+from ckptsim.sim.world import run_world
 
 TIES = ("structural", "random", "pct")
 _AT_ONCE = 500  # seeds between two lines of progress

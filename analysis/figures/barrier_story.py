@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from analysis.figures.style import (
+from ckptsim.analysis.figures.style import (
     BLACK,
     BLUE,
     GREEN,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.figures.style import (
+from ckptsim.analysis.figures.style import (
     BLUE,
     DASHES,
     GREEN,
@@ -23,7 +23,7 @@ from analysis.figures.style import (
     styled,
     time_unit,
 )
-from analysis.figures.swept import scale_axis
+from ckptsim.analysis.figures.swept import scale_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

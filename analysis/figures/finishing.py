@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.figures.replications import METRICS, unit_of
-from analysis.figures.style import (
+from ckptsim.analysis.figures.replications import METRICS, unit_of
+from ckptsim.analysis.figures.style import (
     DASHES,
     LINES,
     MARKERS,
@@ -20,7 +20,7 @@ from analysis.figures.style import (
     short_name,
     styled,
 )
-from analysis.figures.swept import evenly, label_swept, with_axis
+from ckptsim.analysis.figures.swept import evenly, label_swept, with_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

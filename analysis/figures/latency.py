@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.figures.style import (
+from ckptsim.analysis.figures.style import (
     BLUE,
     DASHES,
     GREEN,
@@ -26,7 +26,7 @@ from analysis.figures.style import (
     styled,
     time_unit,
 )
-from analysis.figures.swept import (
+from ckptsim.analysis.figures.swept import (
     CHARACTER_INCHES,
     evenly,
     label_swept,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from analysis.figures.style import (
+from ckptsim.analysis.figures.style import (
     BLUE,
     GREEN,
     GREY,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.figures.style import (
+from ckptsim.analysis.figures.style import (
     BLUE,
     GREY,
     VERMILION,
@@ -21,8 +21,8 @@ from analysis.figures.style import (
     styled,
     time_unit,
 )
-from analysis.figures.swept import evenly, label_swept, with_axis
-from scenarios.figures import FIGURES
+from ckptsim.analysis.figures.swept import evenly, label_swept, with_axis
+from ckptsim.scenarios.figures import FIGURES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.figures.style import shown_value
-from scenarios import units
+from ckptsim.analysis.figures.style import shown_value
+from ckptsim.scenarios import units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.figures.replications import METRICS
-from analysis.figures.style import (
+from ckptsim.analysis.figures.replications import METRICS
+from ckptsim.analysis.figures.style import (
     DASHES,
     GREY,
     LINES,
@@ -20,7 +20,7 @@ from analysis.figures.style import (
     short_name,
     styled,
 )
-from analysis.figures.swept import (
+from ckptsim.analysis.figures.swept import (
     evenly,
     label_swept,
     scale_axis,

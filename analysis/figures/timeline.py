@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from analysis.figures.latency import PARTS
-from analysis.figures.style import GREY, SKY, VERMILION, Unit, new_figure, styled, time_unit
-from sim.rows import CheckpointRow
-from sim.story import Vocabulary, span_keys
+from ckptsim.analysis.figures.latency import PARTS
+from ckptsim.analysis.figures.style import GREY, SKY, VERMILION, Unit, new_figure, styled, time_unit
+from ckptsim.sim.rows import CheckpointRow
+from ckptsim.sim.story import Vocabulary, span_keys
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

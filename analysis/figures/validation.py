@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.figures.style import (
+from ckptsim.analysis.figures.style import (
     BLACK,
     BLUE,
     GREY,

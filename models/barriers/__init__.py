@@ -8,7 +8,7 @@
 * `Barrier` and the other network events travel in channels; everything else in a queue is data.
 """
 
-from models.barriers.barrier import (
+from ckptsim.models.barriers.barrier import (
     Announcement,
     Barrier,
     CancellationMarker,
@@ -20,16 +20,16 @@ from models.barriers.barrier import (
     is_blocking,
     select_kind,
 )
-from models.barriers.channel import LocalChannel, RemoteChannel
-from models.barriers.factory import make_handler
-from models.barriers.handler import SingleCheckpointHandler
-from models.barriers.interface import AllBarriers, BarrierHandler, HandlerKind, handler_kind
-from models.barriers.persister import Persister, PersisterStatus
-from models.barriers.reason import FailureReason
-from models.barriers.subpartition import Subpartition
-from models.barriers.subtask import SubtaskCheckpoints
-from models.barriers.tracker import BarrierTracker
-from models.barriers.writer import SharedStateWriter
+from ckptsim.models.barriers.channel import LocalChannel, RemoteChannel
+from ckptsim.models.barriers.factory import make_handler
+from ckptsim.models.barriers.handler import SingleCheckpointHandler
+from ckptsim.models.barriers.interface import AllBarriers, BarrierHandler, HandlerKind, handler_kind
+from ckptsim.models.barriers.persister import Persister, PersisterStatus
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.barriers.subpartition import Subpartition
+from ckptsim.models.barriers.subtask import SubtaskCheckpoints
+from ckptsim.models.barriers.tracker import BarrierTracker
+from ckptsim.models.barriers.writer import SharedStateWriter
 
 __all__ = [
     "AllBarriers",

@@ -18,11 +18,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import deque
 
-from models.barriers.barrier import Announcement, Barrier, NetworkEvent
-from models.barriers.network import NetworkEffect, PersistInput, ResumeSender
-from models.barriers.persister import Persister, PersisterStatus
-from models.barriers.reason import FailureReason
-from models.core import ProtocolError
+from ckptsim.models.barriers.barrier import Announcement, Barrier, NetworkEvent
+from ckptsim.models.barriers.network import NetworkEffect, PersistInput, ResumeSender
+from ckptsim.models.barriers.persister import Persister, PersisterStatus
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.core import ProtocolError
 
 # By name: members are looked up in the metaclass of their class, and every buffer asks for this.
 _BARRIER_PENDING = PersisterStatus.BARRIER_PENDING

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from models.barriers.barrier import Barrier
-from models.barriers.reason import FailureReason
+from ckptsim.models.barriers.barrier import Barrier
+from ckptsim.models.barriers.reason import FailureReason
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from models.barriers.handler import SingleCheckpointHandler
-from models.barriers.interface import BarrierHandler, HandlerKind
-from models.barriers.tracker import BarrierTracker
+from ckptsim.models.barriers.handler import SingleCheckpointHandler
+from ckptsim.models.barriers.interface import BarrierHandler, HandlerKind
+from ckptsim.models.barriers.tracker import BarrierTracker
 
 
 def make_handler(

@@ -25,13 +25,13 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from models.barriers import events as ev
-from models.barriers.barrier import Barrier
-from models.barriers.clock import AlignmentClock
-from models.barriers.interface import AllBarriers, HandlerKind
-from models.barriers.machine import BarrierMachine, Run
-from models.barriers.reason import FailureReason
-from models.barriers.states import (
+from ckptsim.models.barriers import events as ev
+from ckptsim.models.barriers.barrier import Barrier
+from ckptsim.models.barriers.clock import AlignmentClock
+from ckptsim.models.barriers.interface import AllBarriers, HandlerKind
+from ckptsim.models.barriers.machine import BarrierMachine, Run
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.barriers.states import (
     ALIGNED_TABLE,
     ALTERNATING_TABLE,
     UNALIGNED_TABLE,
@@ -39,7 +39,7 @@ from models.barriers.states import (
     State,
     Table,
 )
-from models.core import ProtocolError
+from ckptsim.models.core import ProtocolError
 
 _TABLES: dict[HandlerKind, tuple[Table, State]] = {
     HandlerKind.ALIGNED: (ALIGNED_TABLE, State.WAITING),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Protocol
 
-from models.barriers import events as ev
-from models.barriers.clock import AlignmentClock
-from models.core import ProtocolError
+from ckptsim.models.barriers import events as ev
+from ckptsim.models.barriers.clock import AlignmentClock
+from ckptsim.models.core import ProtocolError
 
 
 class HandlerKind(IntEnum):

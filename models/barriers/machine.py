@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_never
 
-from models.barriers import events as ev
-from models.barriers.barrier import Barrier, OptionKind
-from models.barriers.clock import AlignmentClock
-from models.barriers.states import Action, Branch, Guard, Illegal, Input, State, Table
-from models.core import ProtocolError
+from ckptsim.models.barriers import events as ev
+from ckptsim.models.barriers.barrier import Barrier, OptionKind
+from ckptsim.models.barriers.clock import AlignmentClock
+from ckptsim.models.barriers.states import Action, Branch, Guard, Illegal, Input, State, Table
+from ckptsim.models.core import ProtocolError
 
 # By name: members are looked up in the metaclass, and most barriers ask for nothing else.
 _ALWAYS, _FULL = Guard.ALWAYS, Guard.FULL

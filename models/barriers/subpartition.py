@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection
 
-from models.barriers.barrier import Barrier, EndOfPartition, NetworkEvent, is_blocking
-from models.barriers.network import (
+from ckptsim.models.barriers.barrier import Barrier, EndOfPartition, NetworkEvent, is_blocking
+from ckptsim.models.barriers.network import (
     Buffers,
     NetworkEffect,
     OutputStateFailed,
@@ -26,7 +26,7 @@ from models.barriers.network import (
     OutputStateOpened,
     PersistOutput,
 )
-from models.core import ProtocolError
+from ckptsim.models.core import ProtocolError
 
 
 class Subpartition:

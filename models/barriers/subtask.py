@@ -21,9 +21,9 @@ from __future__ import annotations
 
 from typing import TypeAlias, assert_never
 
-from models.barriers import subtask_events as ev
-from models.barriers.barrier import Barrier, OptionKind
-from models.barriers.reason import FailureReason
+from ckptsim.models.barriers import subtask_events as ev
+from ckptsim.models.barriers.barrier import Barrier, OptionKind
+from ckptsim.models.barriers.reason import FailureReason
 
 MAX_REMEMBERED_ABORTS = 128
 """Early abort notifications that are kept.  Source: the same class."""

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from models.barriers import events as ev
-from models.barriers.barrier import Barrier
-from models.barriers.clock import AlignmentClock
-from models.barriers.interface import AllBarriers
-from models.barriers.reason import FailureReason
-from models.core import ProtocolError
+from ckptsim.models.barriers import events as ev
+from ckptsim.models.barriers.barrier import Barrier
+from ckptsim.models.barriers.clock import AlignmentClock
+from ckptsim.models.barriers.interface import AllBarriers
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.core import ProtocolError
 
 MAX_TRACKED = 50
 """Entries kept; the oldest is dropped silently.  Source: Apache Flink 1.20.3, the same class."""

@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
-from models.barriers.reason import FailureReason
-from models.barriers.writer_events import (
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.barriers.writer_events import (
     DataAdded,
     DropStream,
     InputClosed,
@@ -37,7 +37,7 @@ from models.barriers.writer_events import (
     WriterEvent,
     WriteStarted,
 )
-from models.core import ProtocolError
+from ckptsim.models.core import ProtocolError
 
 MAX_SUBTASKS_PER_FILE = 5
 """Default of execution.checkpointing.unaligned.max-subtasks-per-channel-state-file.

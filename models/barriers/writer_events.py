@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from models.barriers.reason import FailureReason
+from ckptsim.models.barriers.reason import FailureReason
 
 
 @dataclass(frozen=True, slots=True)

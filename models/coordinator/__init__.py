@@ -6,13 +6,13 @@
 * `plan.py` says which tasks a checkpoint triggers once some have finished.
 """
 
-from models.coordinator.coordinator import CheckpointCoordinator
-from models.coordinator.debloater import BufferDebloater, DebloatParameters
-from models.coordinator.end_of_data import EndOfDataListener
-from models.coordinator.failures import COUNTED_REASONS, FailureCounter
-from models.coordinator.parameters import CoordinatorParameters
-from models.coordinator.requests import Request, RequestDecider
-from models.coordinator.stop import Recovery, after_failure
+from ckptsim.models.coordinator.coordinator import CheckpointCoordinator
+from ckptsim.models.coordinator.debloater import BufferDebloater, DebloatParameters
+from ckptsim.models.coordinator.end_of_data import EndOfDataListener
+from ckptsim.models.coordinator.failures import COUNTED_REASONS, FailureCounter
+from ckptsim.models.coordinator.parameters import CoordinatorParameters
+from ckptsim.models.coordinator.requests import Request, RequestDecider
+from ckptsim.models.coordinator.stop import Recovery, after_failure
 
 __all__ = [
     "COUNTED_REASONS",

@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections import deque
 from typing import assert_never
 
-from models.barriers.barrier import Barrier, OptionKind
-from models.barriers.reason import FailureReason
-from models.coordinator import events as ev
-from models.coordinator.failures import FailureCounter
-from models.coordinator.parameters import CoordinatorParameters
-from models.coordinator.pending import PendingCheckpoint
-from models.coordinator.requests import (
+from ckptsim.models.barriers.barrier import Barrier, OptionKind
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.coordinator import events as ev
+from ckptsim.models.coordinator.failures import FailureCounter
+from ckptsim.models.coordinator.parameters import CoordinatorParameters
+from ckptsim.models.coordinator.pending import PendingCheckpoint
+from ckptsim.models.coordinator.requests import (
     Decision,
     Drop,
     Execute,
@@ -33,7 +33,7 @@ from models.coordinator.requests import (
     Reschedule,
     Situation,
 )
-from models.core import ProtocolError
+from ckptsim.models.core import ProtocolError
 
 REMEMBERED_ENDED = 16
 """Ended checkpoints whose late acknowledgements are recognised.  Source: the same class."""

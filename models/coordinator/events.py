@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TypeAlias
 
-from models.barriers.barrier import Barrier
-from models.barriers.reason import FailureReason
-from models.coordinator.requests import Request
+from ckptsim.models.barriers.barrier import Barrier
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.coordinator.requests import Request
 
 
 class TimerKind(IntEnum):

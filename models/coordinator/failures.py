@@ -5,7 +5,7 @@ Source: Apache Flink 1.20.3, CheckpointFailureManager.
 
 from __future__ import annotations
 
-from models.barriers.reason import FailureReason
+from ckptsim.models.barriers.reason import FailureReason
 
 COUNTED_REASONS: frozenset[FailureReason] = frozenset(
     {

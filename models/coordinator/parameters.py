@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from models.barriers.barrier import OptionKind, select_kind
-from models.core import ProtocolError
+from ckptsim.models.barriers.barrier import OptionKind, select_kind
+from ckptsim.models.core import ProtocolError
 
 MILLISECOND_NS = 1_000_000
 TEN_MINUTES_NS = 600_000 * MILLISECOND_NS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models.coordinator.requests import Request
+from ckptsim.models.coordinator.requests import Request
 
 
 class PendingCheckpoint:

@@ -15,7 +15,7 @@ from bisect import insort
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from models.barriers.reason import FailureReason
+from ckptsim.models.barriers.reason import FailureReason
 
 MAX_QUEUED_REQUESTS = 1000
 """Source: Apache Flink 1.20.3, CheckpointRequestDecider."""

@@ -5,9 +5,9 @@ effects are in the modules of these names; `tables` holds the lifecycle tables t
 `rules` what its two variants do differently.
 """
 
-from models.lifecycle.parameters import TaskParameters
-from models.lifecycle.rules import RULES, Rules
-from models.lifecycle.states import (
+from ckptsim.models.lifecycle.parameters import TaskParameters
+from ckptsim.models.lifecycle.rules import RULES, Rules
+from ckptsim.models.lifecycle.states import (
     EndMode,
     OperatorState,
     StopMode,
@@ -15,8 +15,8 @@ from models.lifecycle.states import (
     TaskState,
     Variant,
 )
-from models.lifecycle.task import TaskLifecycle
-from models.lifecycle.transactions import SinkState, Transactions
+from ckptsim.models.lifecycle.task import TaskLifecycle
+from ckptsim.models.lifecycle.transactions import SinkState, Transactions
 
 __all__ = [
     "RULES",

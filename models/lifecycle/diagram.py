@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from models.lifecycle.states import EndMode, TaskKind
-from models.lifecycle.tables import TABLES, Cue, Row
+from ckptsim.models.lifecycle.states import EndMode, TaskKind
+from ckptsim.models.lifecycle.tables import TABLES, Cue, Row
 
 _MODES = {
     EndMode.FINAL_CHECKPOINT: "final checkpoint",

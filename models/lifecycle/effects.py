@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from models.lifecycle.states import OperatorState, StopMode, TaskState
+from ckptsim.models.lifecycle.states import OperatorState, StopMode, TaskState
 
 # The transaction that is open and not yet pre-committed for any checkpoint.
 OPEN: Literal["open"] = "open"

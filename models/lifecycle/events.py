@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from models.lifecycle.states import StopMode
-from models.lifecycle.transactions import SinkState
+from ckptsim.models.lifecycle.states import StopMode
+from ckptsim.models.lifecycle.transactions import SinkState
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ Source: Apache Flink 1.20.3, CheckpointedInputGate, SingleCheckpointBarrierHandl
 
 from __future__ import annotations
 
-from models.lifecycle.states import StopMode
+from ckptsim.models.lifecycle.states import StopMode
 
 
 class Inputs:

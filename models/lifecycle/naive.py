@@ -9,11 +9,11 @@ Source: FLIP-147, motivation; Apache Flink, final checkpoint blog of 2022-07-11.
 
 from __future__ import annotations
 
-from models.lifecycle import effects as do
-from models.lifecycle import events as on
-from models.lifecycle.states import StopMode, TaskKind
-from models.lifecycle.tables import Act, Cue
-from models.lifecycle.task import TaskLifecycle
+from ckptsim.models.lifecycle import effects as do
+from ckptsim.models.lifecycle import events as on
+from ckptsim.models.lifecycle.states import StopMode, TaskKind
+from ckptsim.models.lifecycle.tables import Act, Cue
+from ckptsim.models.lifecycle.task import TaskLifecycle
 
 
 class NaiveLifecycle(TaskLifecycle):

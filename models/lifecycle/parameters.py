@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
-from models.core import ProtocolError
-from models.lifecycle import events as on
-from models.lifecycle.states import TaskKind, TaskState, Variant
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.lifecycle import events as on
+from ckptsim.models.lifecycle.states import TaskKind, TaskState, Variant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from models.lifecycle.states import Variant
+from ckptsim.models.lifecycle.states import Variant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 
-from models.lifecycle.states import EndMode, OperatorState, TaskKind, TaskState
+from ckptsim.models.lifecycle.states import EndMode, OperatorState, TaskKind, TaskState
 
 
 class Cue(Enum):

@@ -23,15 +23,15 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from models.core import ProtocolError
-from models.lifecycle import effects as do
-from models.lifecycle import events as on
-from models.lifecycle.inputs import Inputs
-from models.lifecycle.parameters import TaskParameters, refuse_foreign
-from models.lifecycle.rules import RULES
-from models.lifecycle.states import EndMode, OperatorState, StopMode, TaskState
-from models.lifecycle.tables import Act, Cue, rows, waits
-from models.lifecycle.transactions import Transactions, recover
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.lifecycle import effects as do
+from ckptsim.models.lifecycle import events as on
+from ckptsim.models.lifecycle.inputs import Inputs
+from ckptsim.models.lifecycle.parameters import TaskParameters, refuse_foreign
+from ckptsim.models.lifecycle.rules import RULES
+from ckptsim.models.lifecycle.states import EndMode, OperatorState, StopMode, TaskState
+from ckptsim.models.lifecycle.tables import Act, Cue, rows, waits
+from ckptsim.models.lifecycle.transactions import Transactions, recover
 
 
 class TaskLifecycle:

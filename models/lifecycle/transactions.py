@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from models.lifecycle.effects import (
+from ckptsim.models.lifecycle.effects import (
     OPEN,
     RecoverAndAbort,
     RecoverAndCommit,

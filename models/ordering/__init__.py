@@ -20,11 +20,11 @@ scope is blocked at which index by which counts.  Bad input raises `ProtocolErro
 `drive` is the smallest host: it sends at once and reports the outcome.
 """
 
-from models.ordering.blocking import Blocked, Obstacle, Shortfall
-from models.ordering.core import OrderingCore, Parts
-from models.ordering.counts import Count
-from models.ordering.door import OrderingDoor, make_core
-from models.ordering.effects import (
+from ckptsim.models.ordering.blocking import Blocked, Obstacle, Shortfall
+from ckptsim.models.ordering.core import OrderingCore, Parts
+from ckptsim.models.ordering.counts import Count
+from ckptsim.models.ordering.door import OrderingDoor, make_core
+from ckptsim.models.ordering.effects import (
     CancelFinishTimer,
     CloseInput,
     CompleteSync,
@@ -39,7 +39,7 @@ from models.ordering.effects import (
     SendState,
     SetFinishTimer,
 )
-from models.ordering.events import (
+from ckptsim.models.ordering.events import (
     ChannelClosed,
     CompleteRead,
     Event,
@@ -55,8 +55,8 @@ from models.ordering.events import (
     StateSent,
     StreamAnnounced,
 )
-from models.ordering.host import drive
-from models.ordering.keys import (
+from ckptsim.models.ordering.host import drive
+from ckptsim.models.ordering.keys import (
     CheckpointId,
     CheckpointIndex,
     CheckpointKey,
@@ -68,9 +68,9 @@ from models.ordering.keys import (
     Verdict,
     scope_text,
 )
-from models.ordering.observation import Observation, StreamObservation
-from models.ordering.parameters import OrderingParameters
-from models.ordering.refusals import Refusal
+from ckptsim.models.ordering.observation import Observation, StreamObservation
+from ckptsim.models.ordering.parameters import OrderingParameters
+from ckptsim.models.ordering.refusals import Refusal
 
 __all__ = [
     "Blocked",

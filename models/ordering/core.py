@@ -26,10 +26,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import assert_never
 
-from models.core import ProtocolError
-from models.ordering.blocking import Blocked
-from models.ordering.counts import Count
-from models.ordering.effects import (
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.ordering.blocking import Blocked
+from ckptsim.models.ordering.counts import Count
+from ckptsim.models.ordering.effects import (
     CloseInput,
     Effect,
     EndChannel,
@@ -38,7 +38,7 @@ from models.ordering.effects import (
     PassRecords,
     ReportIncomplete,
 )
-from models.ordering.events import (
+from ckptsim.models.ordering.events import (
     ChannelClosed,
     CompleteRead,
     Event,
@@ -54,8 +54,8 @@ from models.ordering.events import (
     StateSent,
     StreamAnnounced,
 )
-from models.ordering.inference import Inference
-from models.ordering.keys import (
+from ckptsim.models.ordering.inference import Inference
+from ckptsim.models.ordering.keys import (
     CheckpointId,
     CheckpointIndex,
     CheckpointKey,
@@ -65,14 +65,14 @@ from models.ordering.keys import (
     StreamDescriptor,
     Verdict,
 )
-from models.ordering.ledger import Ledger
-from models.ordering.lifecycle import Lifecycle
-from models.ordering.observation import Observation, observe
-from models.ordering.parameters import OrderingParameters
-from models.ordering.readiness import Readiness
-from models.ordering.refusals import Refusal
-from models.ordering.releaser import Releaser
-from models.ordering.shelves import PendingState, Shelf, Shelves
+from ckptsim.models.ordering.ledger import Ledger
+from ckptsim.models.ordering.lifecycle import Lifecycle
+from ckptsim.models.ordering.observation import Observation, observe
+from ckptsim.models.ordering.parameters import OrderingParameters
+from ckptsim.models.ordering.readiness import Readiness
+from ckptsim.models.ordering.refusals import Refusal
+from ckptsim.models.ordering.releaser import Releaser
+from ckptsim.models.ordering.shelves import PendingState, Shelf, Shelves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

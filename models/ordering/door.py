@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from models.ordering.blocking import Blocked
-from models.ordering.core import OrderingCore
-from models.ordering.effects import Effect
-from models.ordering.events import Event
-from models.ordering.keys import CheckpointId, CheckpointIndex, Scope, StreamDescriptor, Verdict
-from models.ordering.parameters import OrderingParameters
+from ckptsim.models.ordering.blocking import Blocked
+from ckptsim.models.ordering.core import OrderingCore
+from ckptsim.models.ordering.effects import Effect
+from ckptsim.models.ordering.events import Event
+from ckptsim.models.ordering.keys import (
+    CheckpointId,
+    CheckpointIndex,
+    Scope,
+    StreamDescriptor,
+    Verdict,
+)
+from ckptsim.models.ordering.parameters import OrderingParameters
 
 
 class OrderingDoor(Protocol):

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from models.ordering.blocking import Blocked
-from models.ordering.counts import Count
-from models.ordering.keys import CheckpointId, CheckpointKey, Scope, StateKind, StreamDescriptor
-from models.ordering.refusals import Refusal
+from ckptsim.models.ordering.blocking import Blocked
+from ckptsim.models.ordering.counts import Count
+from ckptsim.models.ordering.keys import (
+    CheckpointId,
+    CheckpointKey,
+    Scope,
+    StateKind,
+    StreamDescriptor,
+)
+from ckptsim.models.ordering.refusals import Refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

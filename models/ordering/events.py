@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from models.ordering.keys import (
+from ckptsim.models.ordering.keys import (
     CheckpointId,
     CheckpointIndex,
     Level,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from models.ordering.door import OrderingDoor
-from models.ordering.effects import Effect, SendState
-from models.ordering.events import Event, SendFailed, StateSent
+from ckptsim.models.ordering.door import OrderingDoor
+from ckptsim.models.ordering.effects import Effect, SendState
+from ckptsim.models.ordering.events import Event, SendFailed, StateSent
 
 
 def drive(core: OrderingDoor, event: Event, send: Callable[[SendState], bool]) -> list[Effect]:

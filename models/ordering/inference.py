@@ -9,7 +9,12 @@ streams attributed records to the wrong interval where streams interleave (PR #6
 
 from __future__ import annotations
 
-from models.ordering.keys import CheckpointId, CheckpointIndex, CheckpointKey, StreamDescriptor
+from ckptsim.models.ordering.keys import (
+    CheckpointId,
+    CheckpointIndex,
+    CheckpointKey,
+    StreamDescriptor,
+)
 
 
 class Inference:

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections import deque
 
-from models.ordering.counts import ZERO, Count
-from models.ordering.keys import CheckpointId, Level
+from ckptsim.models.ordering.counts import ZERO, Count
+from ckptsim.models.ordering.keys import CheckpointId, Level
 
 
 class IdCounts:

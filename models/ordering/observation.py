@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from models.ordering.counts import Count
-from models.ordering.inference import Inference
-from models.ordering.keys import (
+from ckptsim.models.ordering.counts import Count
+from ckptsim.models.ordering.inference import Inference
+from ckptsim.models.ordering.keys import (
     CheckpointId,
     CheckpointIndex,
     Level,
@@ -15,10 +15,10 @@ from models.ordering.keys import (
     StreamDescriptor,
     Verdict,
 )
-from models.ordering.ledger import Ledger
-from models.ordering.lifecycle import Lifecycle
-from models.ordering.releaser import Releaser
-from models.ordering.shelves import Shelf, Shelves
+from ckptsim.models.ordering.ledger import Ledger
+from ckptsim.models.ordering.lifecycle import Lifecycle
+from ckptsim.models.ordering.releaser import Releaser
+from ckptsim.models.ordering.shelves import Shelf, Shelves
 
 # The last released index of a scope, and its unsent indexes in ascending order.
 ShelfObservation = tuple[CheckpointIndex, tuple[CheckpointIndex, ...]]

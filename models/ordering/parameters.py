@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from models.ordering.keys import Medium, StreamDescriptor
+from ckptsim.models.ordering.keys import Medium, StreamDescriptor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from models.ordering.blocking import Obstacle, Shortfall
-from models.ordering.keys import CheckpointId, Medium, StateKind, StreamDescriptor
-from models.ordering.ledger import Ledger
-from models.ordering.shelves import PendingState
+from ckptsim.models.ordering.blocking import Obstacle, Shortfall
+from ckptsim.models.ordering.keys import CheckpointId, Medium, StateKind, StreamDescriptor
+from ckptsim.models.ordering.ledger import Ledger
+from ckptsim.models.ordering.shelves import PendingState
 
 # Which records a state covers: those of an id of a stream.
 Portion = tuple[StreamDescriptor, CheckpointId]

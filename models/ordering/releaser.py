@@ -25,10 +25,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
-from models.core import ProtocolError
-from models.ordering.blocking import Blocked, Obstacle
-from models.ordering.counts import ZERO, Count
-from models.ordering.effects import (
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.ordering.blocking import Blocked, Obstacle
+from ckptsim.models.ordering.counts import ZERO, Count
+from ckptsim.models.ordering.effects import (
     CancelFinishTimer,
     CompleteSync,
     Effect,
@@ -37,18 +37,18 @@ from models.ordering.effects import (
     SendState,
     SetFinishTimer,
 )
-from models.ordering.events import (
+from ckptsim.models.ordering.events import (
     FinishRequested,
     FinishTimerFired,
     SendFailed,
     StateSent,
 )
-from models.ordering.keys import StreamDescriptor
-from models.ordering.ledger import Ledger
-from models.ordering.lifecycle import Lifecycle
-from models.ordering.readiness import Portion, Readiness, portions
-from models.ordering.refusals import Refusal
-from models.ordering.shelves import PendingState, Shelf, Shelves
+from ckptsim.models.ordering.keys import StreamDescriptor
+from ckptsim.models.ordering.ledger import Ledger
+from ckptsim.models.ordering.lifecycle import Lifecycle
+from ckptsim.models.ordering.readiness import Portion, Readiness, portions
+from ckptsim.models.ordering.refusals import Refusal
+from ckptsim.models.ordering.shelves import PendingState, Shelf, Shelves
 
 
 class Ending(IntEnum):

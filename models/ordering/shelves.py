@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from models.ordering.keys import (
+from ckptsim.models.ordering.keys import (
     CheckpointId,
     CheckpointIndex,
     CheckpointKey,
@@ -20,7 +20,7 @@ from models.ordering.keys import (
     StateKind,
     StreamDescriptor,
 )
-from models.ordering.refusals import Refusal
+from ckptsim.models.ordering.refusals import Refusal
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,15 +29,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from models.core import ProtocolError
-from models.ordering.keys import (
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.ordering.keys import (
     CheckpointId,
     CheckpointIndex,
     Medium,
     StateKind,
     StreamDescriptor,
 )
-from models.ordering.refusals import Refusal
+from ckptsim.models.ordering.refusals import Refusal
 
 # A feed: a stream, or None for the shared feed of a global source.
 Feed = StreamDescriptor | None

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from models.ordering.counts import Count
-from models.ordering.effects import SendState
-from models.ordering.events import CompleteRead, Event, RecordsRead, StateRead
-from models.ordering.json_text import Json, Number
-from models.ordering.keys import CheckpointId, Medium, StateKind, StreamDescriptor
+from ckptsim.models.ordering.counts import Count
+from ckptsim.models.ordering.effects import SendState
+from ckptsim.models.ordering.events import CompleteRead, Event, RecordsRead, StateRead
+from ckptsim.models.ordering.json_text import Json, Number
+from ckptsim.models.ordering.keys import CheckpointId, Medium, StateKind, StreamDescriptor
 
 # What a message may be; those that concern no destination are passed over.
 PASSED_OVER = ("LOG", "SPEC", "CONNECTION_STATUS", "CATALOG", "CONTROL", "DESTINATION_CATALOG")

@@ -1,6 +1,6 @@
 """Recovery: which subtask takes which key groups, in-flight data and operator state."""
 
-from models.recovery.key_groups import (
+from ckptsim.models.recovery.key_groups import (
     MAX_PARALLELISM,
     default_max_parallelism,
     key_group,
@@ -9,7 +9,7 @@ from models.recovery.key_groups import (
     operator_of_key_group,
     string_hash,
 )
-from models.recovery.mapping import (
+from ckptsim.models.recovery.mapping import (
     DISTRIBUTIONS,
     Distribution,
     GateAssignment,
@@ -23,7 +23,7 @@ from models.recovery.mapping import (
     mapping_of,
     old_subtasks,
 )
-from models.recovery.operator_state import broadcast, split
+from ckptsim.models.recovery.operator_state import broadcast, split
 
 __all__ = [
     "DISTRIBUTIONS",

@@ -9,7 +9,7 @@ String.hashCode.
 
 from __future__ import annotations
 
-from models.core import ProtocolError
+from ckptsim.models.core import ProtocolError
 
 MIN_DEFAULT_MAX_PARALLELISM = 128
 MAX_PARALLELISM = 32768

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from models.core import ProtocolError
-from models.recovery.key_groups import MAX_PARALLELISM, key_group_range
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.recovery.key_groups import MAX_PARALLELISM, key_group_range
 
 Mapping = tuple[tuple[int, ...], ...]
 """For each new index the old indices that it takes, ascending."""

@@ -1,12 +1,12 @@
 """Where a checkpoint is kept, relative to the data it speaks of, and what a crash does to both."""
 
-from models.store.checkpoints import Checkpoints
-from models.store.client import Parts, StoreClient
-from models.store.codec import GroupCodec, PlainCodec
-from models.store.errors import Refusal, StoreError
-from models.store.interface import CheckpointStore
-from models.store.log import Control, ControlRecord, DataRecord, LogBook, PartitionLog
-from models.store.medium import (
+from ckptsim.models.store.checkpoints import Checkpoints
+from ckptsim.models.store.client import Parts, StoreClient
+from ckptsim.models.store.codec import GroupCodec, PlainCodec
+from ckptsim.models.store.errors import Refusal, StoreError
+from ckptsim.models.store.interface import CheckpointStore
+from ckptsim.models.store.log import Control, ControlRecord, DataRecord, LogBook, PartitionLog
+from ckptsim.models.store.medium import (
     Area,
     Changes,
     Medium,
@@ -17,12 +17,12 @@ from models.store.medium import (
     SlotWrite,
     Step,
 )
-from models.store.partition_state import PartitionState, decode_state, encode_state
-from models.store.rules import Order, Part, SyncRules
-from models.store.settings import Durability, Placement, Reset, Settings
-from models.store.topics import LocalTopics, TopicPartition, parse_topic, version_topic
-from models.store.version_state import VersionCopy, VersionState
-from models.store.versions import StoreVersions
+from ckptsim.models.store.partition_state import PartitionState, decode_state, encode_state
+from ckptsim.models.store.rules import Order, Part, SyncRules
+from ckptsim.models.store.settings import Durability, Placement, Reset, Settings
+from ckptsim.models.store.topics import LocalTopics, TopicPartition, parse_topic, version_topic
+from ckptsim.models.store.version_state import VersionCopy, VersionState
+from ckptsim.models.store.versions import StoreVersions
 
 __all__ = [
     "Area",

@@ -17,22 +17,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from models.store.checkpoints import Checkpoints
-from models.store.codec import Codec, GroupCodec, PlainCodec
-from models.store.content import WorkingContent
-from models.store.dictionary import DictionaryServer, ModelDictionaryServer
-from models.store.errors import Refusal, StoreError
-from models.store.ingestion import PartitionIngestion
-from models.store.ingestion_events import IngestionState, RulesChanged
-from models.store.journal import Journal
-from models.store.log import LogBook, Logs
-from models.store.medium import Area, Medium, RowsWrite, Slot, SlotWrite, Step
-from models.store.partition_state import PartitionState, decode_state
-from models.store.replica import Replica
-from models.store.rules import SyncRules
-from models.store.settings import Placement, Reset, Settings
-from models.store.topics import LocalTopics, TopicPartition
-from models.store.version_state import VersionCopy
+from ckptsim.models.store.checkpoints import Checkpoints
+from ckptsim.models.store.codec import Codec, GroupCodec, PlainCodec
+from ckptsim.models.store.content import WorkingContent
+from ckptsim.models.store.dictionary import DictionaryServer, ModelDictionaryServer
+from ckptsim.models.store.errors import Refusal, StoreError
+from ckptsim.models.store.ingestion import PartitionIngestion
+from ckptsim.models.store.ingestion_events import IngestionState, RulesChanged
+from ckptsim.models.store.journal import Journal
+from ckptsim.models.store.log import LogBook, Logs
+from ckptsim.models.store.medium import Area, Medium, RowsWrite, Slot, SlotWrite, Step
+from ckptsim.models.store.partition_state import PartitionState, decode_state
+from ckptsim.models.store.replica import Replica
+from ckptsim.models.store.rules import SyncRules
+from ckptsim.models.store.settings import Placement, Reset, Settings
+from ckptsim.models.store.topics import LocalTopics, TopicPartition
+from ckptsim.models.store.version_state import VersionCopy
 
 IngestionFactory = Callable[[SyncRules, PartitionState], PartitionIngestion]
 

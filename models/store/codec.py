@@ -14,10 +14,10 @@ import base64
 from dataclasses import replace
 from typing import Protocol
 
-from models.store.errors import Refusal, StoreError
-from models.store.frame import seal, unseal
-from models.store.partition_state import NOTHING, decode_state, encode_state
-from models.store.topics import TopicPartition
+from ckptsim.models.store.errors import Refusal, StoreError
+from ckptsim.models.store.frame import seal, unseal
+from ckptsim.models.store.partition_state import NOTHING, decode_state, encode_state
+from ckptsim.models.store.topics import TopicPartition
 
 GROUP_BLOB_BYTES_MAX = 3072  # 4,096 characters of base 64
 GROUP_METADATA_CHARACTERS_MAX = 4096  # Source: Apache Kafka, offset.metadata.max.bytes

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from models.store.log import DataRecord
-from models.store.medium import Area, Changes, Medium, Rows
-from models.store.topics import TopicPartition
+from ckptsim.models.store.log import DataRecord
+from ckptsim.models.store.medium import Area, Changes, Medium, Rows
+from ckptsim.models.store.topics import TopicPartition
 
 
 class WorkingContent:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from models.store.errors import Refusal, StoreError
+from ckptsim.models.store.errors import Refusal, StoreError
 
 
 class DictionaryServer(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from models.core import ProtocolError
+from ckptsim.models.core import ProtocolError
 
 
 class Refusal(StrEnum):

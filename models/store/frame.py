@@ -13,8 +13,8 @@ import struct
 import zlib
 from enum import IntEnum
 
-from models.store.errors import Refusal, StoreError
-from models.store.topics import TopicPartition
+from ckptsim.models.store.errors import Refusal, StoreError
+from ckptsim.models.store.topics import TopicPartition
 
 MAGIC = b"CKPT"
 SCHEMA = 1

@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from models.core import ProtocolError
-from models.store.errors import Refusal
-from models.store.ingestion_events import (
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.store.errors import Refusal
+from ckptsim.models.store.ingestion_events import (
     AbortSync,
     CancelSyncTimer,
     Cause,
@@ -42,10 +42,10 @@ from models.store.ingestion_events import (
     SyncTimerFired,
     WriteFailed,
 )
-from models.store.log import Control, ControlRecord
-from models.store.partition_state import PartitionState, ProducerState, encode_state
-from models.store.rules import Part, SyncRules
-from models.store.version_state import VersionCopy, copy_of, disagreement
+from ckptsim.models.store.log import Control, ControlRecord
+from ckptsim.models.store.partition_state import PartitionState, ProducerState, encode_state
+from ckptsim.models.store.rules import Part, SyncRules
+from ckptsim.models.store.version_state import VersionCopy, copy_of, disagreement
 
 
 class PartitionIngestion:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from models.store.errors import Refusal
-from models.store.log import ControlRecord
-from models.store.partition_state import ProducerState
-from models.store.rules import Part, SyncRules
-from models.store.version_state import VersionCopy
+from ckptsim.models.store.errors import Refusal
+from ckptsim.models.store.log import ControlRecord
+from ckptsim.models.store.partition_state import ProducerState
+from ckptsim.models.store.rules import Part, SyncRules
+from ckptsim.models.store.version_state import VersionCopy
 
 
 class IngestionState(IntEnum):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from models.store.topics import TopicPartition
+from ckptsim.models.store.topics import TopicPartition
 
 
 class CheckpointStore(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models.store.topics import TopicPartition
+from ckptsim.models.store.topics import TopicPartition
 
 
 class Journal:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from models.store.medium import Rows
-from models.store.topics import TopicPartition
-from models.store.version_state import FieldValue
+from ckptsim.models.store.medium import Rows
+from ckptsim.models.store.topics import TopicPartition
+from ckptsim.models.store.version_state import FieldValue
 
 
 class Control(StrEnum):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from models.store.client import StoreClient
-from models.store.medium import Area, Rows
-from models.store.partition_state import NOTHING
-from models.store.topics import TopicPartition
+from ckptsim.models.store.client import StoreClient
+from ckptsim.models.store.medium import Area, Rows
+from ckptsim.models.store.partition_state import NOTHING
+from ckptsim.models.store.topics import TopicPartition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
 
-from models.core import ProtocolError
-from models.store.topics import TopicPartition
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.store.topics import TopicPartition
 
 Rows = dict[str, bytes]
 Changes = Mapping[str, bytes | None]  # key -> value, None deletes the key

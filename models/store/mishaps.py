@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import StrEnum
 
-from models.store.client import StoreClient
-from models.store.medium import Area
-from models.store.partition_state import PartitionState, encode_state
-from models.store.settings import Placement
-from models.store.topics import TopicPartition
+from ckptsim.models.store.client import StoreClient
+from ckptsim.models.store.medium import Area
+from ckptsim.models.store.partition_state import PartitionState, encode_state
+from ckptsim.models.store.settings import Placement
+from ckptsim.models.store.topics import TopicPartition
 
 
 class Loss(StrEnum):

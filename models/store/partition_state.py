@@ -13,7 +13,7 @@ import json
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from models.store.version_state import FieldValue, VersionCopy
+from ckptsim.models.store.version_state import FieldValue, VersionCopy
 
 NOTHING = -1
 _MAGIC = b"CKPS\x01"

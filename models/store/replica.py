@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from models.core import ProtocolError
-from models.store.content import WorkingContent, difference
-from models.store.errors import StoreError
-from models.store.ingestion import PartitionIngestion
-from models.store.ingestion_events import (
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.store.content import WorkingContent, difference
+from ckptsim.models.store.errors import StoreError
+from ckptsim.models.store.ingestion import PartitionIngestion
+from ckptsim.models.store.ingestion_events import (
     AbortSync,
     CancelSyncTimer,
     ControlRead,
@@ -30,14 +30,14 @@ from models.store.ingestion_events import (
     SyncRequested,
     WriteFailed,
 )
-from models.store.log import ControlRecord, DataRecord, Entry
-from models.store.medium import Area, RowsWrite, SlotWrite, Step
-from models.store.rules import Part
-from models.store.settings import Durability, Placement
-from models.store.topics import TopicPartition
+from ckptsim.models.store.log import ControlRecord, DataRecord, Entry
+from ckptsim.models.store.medium import Area, RowsWrite, SlotWrite, Step
+from ckptsim.models.store.rules import Part
+from ckptsim.models.store.settings import Durability, Placement
+from ckptsim.models.store.topics import TopicPartition
 
 if TYPE_CHECKING:
-    from models.store.client import StoreClient
+    from ckptsim.models.store.client import StoreClient
 
 
 class Replica:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from models.store.log import Control
+from ckptsim.models.store.log import Control
 
 _SEGMENT_MARKERS = (Control.START_OF_SEGMENT, Control.END_OF_SEGMENT)
 

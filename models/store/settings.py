@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from models.store.medium import Slot
-from models.store.rules import Order, SyncRules
+from ckptsim.models.store.medium import Slot
+from ckptsim.models.store.rules import Order, SyncRules
 
 
 class Placement(IntEnum):

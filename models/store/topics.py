@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from models.store.errors import Refusal, StoreError
+from ckptsim.models.store.errors import Refusal, StoreError
 
 _TOPIC = re.compile(r"(?P<store>.+)_v(?P<version>[0-9]+)(?:_(?P<view>.+)_mv)?")
 

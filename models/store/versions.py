@@ -10,11 +10,16 @@ one view for all stores).
 
 from __future__ import annotations
 
-from models.store.client import StoreClient
-from models.store.errors import Refusal, StoreError
-from models.store.medium import Area, RowsWrite, SlotWrite
-from models.store.topics import TopicPartition, version_topic
-from models.store.version_state import DICTIONARY_STRATEGY, VersionCopy, VersionState, agreed
+from ckptsim.models.store.client import StoreClient
+from ckptsim.models.store.errors import Refusal, StoreError
+from ckptsim.models.store.medium import Area, RowsWrite, SlotWrite
+from ckptsim.models.store.topics import TopicPartition, version_topic
+from ckptsim.models.store.version_state import (
+    DICTIONARY_STRATEGY,
+    VersionCopy,
+    VersionState,
+    agreed,
+)
 
 
 class StoreVersions:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from models.barriers.states import ALIGNED_TABLE, ALTERNATING_TABLE, UNALIGNED_TABLE, describe_table
-from models.recovery.mapping import DISTRIBUTIONS
-from sim.cli.columns import aligned
-from sim.cli.topics import Page
+from ckptsim.models.barriers.states import (
+    ALIGNED_TABLE,
+    ALTERNATING_TABLE,
+    UNALIGNED_TABLE,
+    describe_table,
+)
+from ckptsim.models.recovery.mapping import DISTRIBUTIONS
+from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.cli.topics import Page
 
 TABLES = {
     "aligned": ALIGNED_TABLE,

@@ -7,9 +7,9 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from sim.cli.progress import ProgressBar
-from sim.cli.subject import (
+from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.progress import ProgressBar
+from ckptsim.sim.cli.subject import (
     add_subject_arguments,
     many_ties,
     positive,
@@ -17,8 +17,8 @@ from sim.cli.subject import (
     table,
     violation_text,
 )
-from sim.search import CheckReport, Subject, check
-from sim.search.check import EXHAUSTIVE
+from ckptsim.sim.search import CheckReport, Subject, check
+from ckptsim.sim.search.check import EXHAUSTIVE
 
 EXAMPLES = """examples:
   ckptsim check reference --seeds 1000

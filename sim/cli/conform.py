@@ -7,10 +7,10 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from scenarios.errors import UserError
-from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from sim.conform.runner import VectorOutcome, run_file
-from sim.plugins import load_factory
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.conform.runner import VectorOutcome, run_file
+from ckptsim.sim.plugins import load_factory
 
 EXAMPLES = """examples:
   ckptsim conform tests/data/vectors/ordering.jsonl

@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from scenarios.grid import load_plan
-from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from sim.cli.progress import ProgressBar
-from sim.cli.sweep import add_spark_arguments, spark_settings
+from ckptsim.scenarios.grid import load_plan
+from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.progress import ProgressBar
+from ckptsim.sim.cli.sweep import add_spark_arguments, spark_settings
 
 EXAMPLES = """examples:
   ckptsim demo --out out/demo
@@ -32,8 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the sweeps in one Spark session, write the report, and end by naming it."""
-    from analysis.report import write_report
-    from analysis.session import spark_session
+    from ckptsim.analysis.report import write_report
+    from ckptsim.analysis.session import spark_session
 
     settings = spark_settings(arguments)
     print(f"starting Spark on {arguments.master}", flush=True)
@@ -49,9 +49,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _sweep(session: Any, name: str, arguments: argparse.Namespace) -> int:
     """Sweep one plan of the library; return how many runs went wrong."""
-    from analysis.plan import about_sweep, sweep_rows
-    from analysis.store import SweepStore
-    from analysis.sweep import run_sweep
+    from ckptsim.analysis.plan import about_sweep, sweep_rows
+    from ckptsim.analysis.store import SweepStore
+    from ckptsim.analysis.sweep import run_sweep
 
     plan = load_plan(name)
     print(f"sweep {name}: {plan.says}", flush=True)

@@ -6,19 +6,19 @@ import argparse
 import json
 from dataclasses import asdict
 
-from scenarios.catalogue import LIBRARY, PLANS, text_of
-from scenarios.describe import describe
-from scenarios.document import read, scenario_key
-from scenarios.grid import is_plan, plan_from
-from scenarios.load import parse
-from scenarios.spec import Scenario
-from scenarios.toml import to_toml
-from scenarios.vary import assignments, with_parameters
-from sim.cli.columns import aligned
-from sim.cli.main import EXIT_FINE
-from sim.cli.plan_page import plan_page
-from sim.cli.reference import parameter_lines
-from sim.cli.topics import TOPICS, Page, load_topic
+from ckptsim.scenarios.catalogue import LIBRARY, PLANS, text_of
+from ckptsim.scenarios.describe import describe
+from ckptsim.scenarios.document import read, scenario_key
+from ckptsim.scenarios.grid import is_plan, plan_from
+from ckptsim.scenarios.load import parse
+from ckptsim.scenarios.spec import Scenario
+from ckptsim.scenarios.toml import to_toml
+from ckptsim.scenarios.vary import assignments, with_parameters
+from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.cli.main import EXIT_FINE
+from ckptsim.sim.cli.plan_page import plan_page
+from ckptsim.sim.cli.reference import parameter_lines
+from ckptsim.sim.cli.topics import TOPICS, Page, load_topic
 
 EXAMPLES = """examples:
   ckptsim explain                      shows the topics

@@ -8,10 +8,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from scenarios.toml import to_toml
-from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from sim.cli.progress import ProgressBar
-from sim.cli.subject import (
+from ckptsim.scenarios.toml import to_toml
+from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.progress import ProgressBar
+from ckptsim.sim.cli.subject import (
     add_subject_arguments,
     many_ties,
     positive,
@@ -19,10 +19,10 @@ from sim.cli.subject import (
     table,
     violation_text,
 )
-from sim.rows import ViolationRow
-from sim.search import Find, Subject, hunt, trial
-from sim.search.shrink import TRIALS_MAX
-from sim.search.trial import with_story
+from ckptsim.sim.rows import ViolationRow
+from ckptsim.sim.search import Find, Subject, hunt, trial
+from ckptsim.sim.search.shrink import TRIALS_MAX
+from ckptsim.sim.search.trial import with_story
 
 EXAMPLES = """examples:
   ckptsim hunt reference --twin cursor_before_send

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import cast
 
-from models.lifecycle import EndMode, TaskKind, Variant, rules
-from models.lifecycle.diagram import as_mermaid
-from models.lifecycle.tables import as_text
-from sim.cli.reference import link_page
-from sim.cli.topics import Page
-from sim.twins.lifecycle import TWINS
+from ckptsim.models.lifecycle import EndMode, TaskKind, Variant, rules
+from ckptsim.models.lifecycle.diagram import as_mermaid
+from ckptsim.models.lifecycle.tables import as_text
+from ckptsim.sim.cli.reference import link_page
+from ckptsim.sim.cli.topics import Page
+from ckptsim.sim.twins.lifecycle import TWINS
 
 KINDS = {TaskKind.SOURCE: "source tasks", TaskKind.NON_SOURCE: "all other tasks"}
 HEADER = (

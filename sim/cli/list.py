@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 
-from scenarios.catalogue import all_scenarios
-from scenarios.errors import Problem, ScenarioError
-from scenarios.grid import all_plans
-from scenarios.kinds import suggestion
-from scenarios.links import LINKS
-from sim.cli.columns import aligned
-from sim.cli.main import EXIT_FINE
+from ckptsim.scenarios.catalogue import all_scenarios
+from ckptsim.scenarios.errors import Problem, ScenarioError
+from ckptsim.scenarios.grid import all_plans
+from ckptsim.scenarios.kinds import suggestion
+from ckptsim.scenarios.links import LINKS
+from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.cli.main import EXIT_FINE
 
 EXAMPLES = """examples:
   ckptsim list

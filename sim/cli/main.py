@@ -12,31 +12,43 @@ import sys
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Protocol
+from typing import Protocol, cast
 
-from scenarios.errors import UserError
+from ckptsim.scenarios.errors import UserError
 
 EXIT_FINE = 0
 EXIT_VIOLATED = 1
 EXIT_USER = 2
 EXIT_OURS = 3
 
-# verb -> (module, what it does).  A verb's module is imported only when it is asked for.
+# verb -> (module of this package, what it does).  Imported only when the verb is asked for.
 VERBS: dict[str, tuple[str, str]] = {
-    "list": ("sim.cli.list", "show the scenarios and sweep plans that come with the program"),
-    "explain": ("sim.cli.explain", "show a scenario's parameters, or explain a topic"),
-    "run": ("sim.cli.run", "run a scenario once and say how it ended"),
-    "check": ("sim.cli.check", "check many seeds and tie orders against the properties"),
-    "hunt": ("sim.cli.hunt", "search for a violation, then shrink it"),
-    "replay": ("sim.cli.replay", "tell the story of one run or one checkpoint, with pictures"),
-    "order": ("sim.cli.order", "order the states of real Airbyte messages as a destination does"),
-    "sweep": ("sim.cli.sweep", "run a plan on Spark and write the result tables"),
-    "report": ("sim.cli.report", "turn the tables of sweeps into one page with figures"),
-    "demo": ("sim.cli.demo", "sweep some scenarios of the library and write a report"),
-    "validate": ("sim.cli.validate", "predict measured Flink runs and compare"),
-    "measure-store": ("sim.cli.measure_store", "measure real checkpoint stores on this machine"),
-    "store": ("sim.cli.store", "look into a store file"),
-    "conform": ("sim.cli.conform", "run conformance vectors against a protocol core"),
+    "list": (
+        "list",
+        "show the scenarios and sweep plans that come with the program",
+    ),
+    "explain": ("explain", "show a scenario's parameters, or explain a topic"),
+    "run": ("run", "run a scenario once and say how it ended"),
+    "check": ("check", "check many seeds and tie orders against the properties"),
+    "hunt": ("hunt", "search for a violation, then shrink it"),
+    "replay": (
+        "replay",
+        "tell the story of one run or one checkpoint, with pictures",
+    ),
+    "order": (
+        "order",
+        "order the states of real Airbyte messages as a destination does",
+    ),
+    "sweep": ("sweep", "run a plan on Spark and write the result tables"),
+    "report": ("report", "turn the tables of sweeps into one page with figures"),
+    "demo": ("demo", "sweep some scenarios of the library and write a report"),
+    "validate": ("validate", "predict measured Flink runs and compare"),
+    "measure-store": (
+        "measure_store",
+        "measure real checkpoint stores on this machine",
+    ),
+    "store": ("store", "look into a store file"),
+    "conform": ("conform", "run conformance vectors against a protocol core"),
 }
 
 
@@ -54,6 +66,11 @@ class Verb(Protocol):
         ...
 
 
+def import_verb(name: str) -> Verb:
+    """Import the module of a verb."""
+    return cast("Verb", import_module(f"ckptsim.sim.cli.{VERBS[name][0]}"))
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `ckptsim` with the given arguments and return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -65,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.verb is None:
         parser.print_help()
         return EXIT_USER
-    verb: Verb = import_module(VERBS[arguments.verb][0])
+    verb = import_verb(arguments.verb)
     try:
         return verb.run(arguments)
     except UserError as error:
@@ -91,11 +108,11 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     )
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
     asked = next((word for word in words if not word.startswith("-")), None)
-    for name, (module, says) in VERBS.items():
+    for name, (_, says) in VERBS.items():
         if name != asked:
             verbs.add_parser(name, help=says, add_help=False)
             continue
-        verb: Verb = import_module(module)
+        verb = import_verb(name)
         child = verbs.add_parser(
             name,
             help=says,

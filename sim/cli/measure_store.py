@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from scenarios import UserError
-from scenarios.costs_file import costs_text
-from sim.cli.main import EXIT_FINE
-from sim.cli.progress import ProgressBar
+from ckptsim.scenarios import UserError
+from ckptsim.scenarios.costs_file import costs_text
+from ckptsim.sim.cli.main import EXIT_FINE
+from ckptsim.sim.cli.progress import ProgressBar
 
 EXAMPLES = """examples:
   ckptsim measure-store
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, print the medians, and write the costs that follow."""
-    from sim.store.real.measure import costs_of, measure
+    from ckptsim.sim.store.real.measure import costs_of, measure
 
     if arguments.folder is not None and not arguments.folder.is_dir():
         raise UserError(f"--folder: found {str(arguments.folder)!r}, expected a folder")

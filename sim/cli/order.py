@@ -9,17 +9,17 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from models.ordering import (
+from ckptsim.models.ordering import (
     Blocked,
     Medium,
     OrderingParameters,
     make_core,
     scope_text,
 )
-from scenarios.errors import UserError
-from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from sim.order import BatchRules, Destination, Summary
-from sim.order.catalog import read_catalog
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.order import BatchRules, Destination, Summary
+from ckptsim.sim.order.catalog import read_catalog
 
 EXAMPLES = """examples:
   ckptsim order tests/data/airbyte/source_faker.jsonl

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from scenarios.document import scenario_key
-from scenarios.grid import Plan, plan_values, runs
-from sim.cli.columns import aligned
-from sim.cli.topics import Page
+from ckptsim.scenarios.document import scenario_key
+from ckptsim.scenarios.grid import Plan, plan_values, runs
+from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.cli.topics import Page
 
 
 def plan_page(plan: Plan) -> Page:

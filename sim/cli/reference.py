@@ -8,11 +8,11 @@ from dataclasses import asdict
 from itertools import groupby
 from types import MappingProxyType
 
-from scenarios import units
-from scenarios.describe import Description, reference, reference_tables
-from scenarios.links import LINKS
-from sim.cli.columns import aligned
-from sim.cli.topics import Page
+from ckptsim.scenarios import units
+from ckptsim.scenarios.describe import Description, reference, reference_tables
+from ckptsim.scenarios.links import LINKS
+from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.cli.topics import Page
 
 
 def link_page(name: str) -> Page:

@@ -7,23 +7,23 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from scenarios import UserError
-from scenarios.dataflow import DataflowModel
-from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from sim.cli.subject import (
+from ckptsim.scenarios import UserError
+from ckptsim.scenarios.dataflow import DataflowModel
+from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
     positive,
     subject_of,
     violation_text,
 )
-from sim.export import mermaid, perfetto, shiviz
-from sim.kernel import Entry
-from sim.rows import CheckpointRow
-from sim.search import blame
-from sim.search.trial import stories
-from sim.story import Target, concerning, shortened, tell, tells_of
-from sim.world import load_world
+from ckptsim.sim.export import mermaid, perfetto, shiviz
+from ckptsim.sim.kernel import Entry
+from ckptsim.sim.rows import CheckpointRow
+from ckptsim.sim.search import blame
+from ckptsim.sim.search.trial import stories
+from ckptsim.sim.story import Target, concerning, shortened, tell, tells_of
+from ckptsim.sim.world import load_world
 
 EXAMPLES = """examples:
   ckptsim replay reference --seed 7
@@ -106,9 +106,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _barriers(entries: Sequence[Entry], model: DataflowModel, checkpoint: int) -> str:
     """Draw the barriers of one checkpoint on their way through a dataflow job."""
-    from analysis.figures.barrier_story import barrier_story
-    from analysis.figures.style import svg
-    from sim.dataflow.senders import senders_of
+    from ckptsim.analysis.figures.barrier_story import barrier_story
+    from ckptsim.analysis.figures.style import svg
+    from ckptsim.sim.dataflow.senders import senders_of
 
     return svg(barrier_story(entries, senders_of(model), checkpoint))
 

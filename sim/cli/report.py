@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from sim.cli.main import EXIT_FINE
-from sim.cli.progress import say
+from ckptsim.sim.cli.main import EXIT_FINE
+from ckptsim.sim.cli.progress import say
 
 EXAMPLES = """examples:
   ckptsim report out/uploads
@@ -20,8 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Aggregate the tables on Spark, draw, and name the page."""
-    from analysis.report import sweeps_in, write_report
-    from analysis.session import spark_session
+    from ckptsim.analysis.report import sweeps_in, write_report
+    from ckptsim.analysis.session import spark_session
 
     sweeps_in(arguments.directory)  # a wrong directory is told before Spark starts
     say("starting Spark")

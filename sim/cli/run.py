@@ -8,20 +8,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from scenarios import UserError
-from scenarios.figures import FIGURES
-from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from sim.cli.subject import (
+from ckptsim.scenarios import UserError
+from ckptsim.scenarios.figures import FIGURES
+from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
     subject_of,
     table,
     violation_text,
 )
-from sim.rows import CheckpointRow, FigureRow, RunResult
-from sim.search import Subject, blame
-from sim.search.trial import stories
-from sim.story import milliseconds
+from ckptsim.sim.rows import CheckpointRow, FigureRow, RunResult
+from ckptsim.sim.search import Subject, blame
+from ckptsim.sim.search.trial import stories
+from ckptsim.sim.story import milliseconds
 
 EXAMPLES = """examples:
   ckptsim run reference
@@ -85,7 +85,7 @@ def _check_store(path: Path | None) -> None:
     """
     if path is None:
         return
-    from sim.store.real import RunStore
+    from ckptsim.sim.store.real import RunStore
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -102,7 +102,7 @@ def _keep(path: Path | None, result: RunResult) -> list[str] | None:
     """Keep a run in a store file; return the partitions that were written."""
     if path is None:
         return None
-    from sim.store.real import RunStore
+    from ckptsim.sim.store.real import RunStore
 
     with RunStore(path) as store:
         return [str(key) for key in store.keep(result)]

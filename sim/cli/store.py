@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 
 EXAMPLES = """examples:
   ckptsim store runs.duckdb
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """List the partitions of a store; a damaged checkpoint is exit code 1."""
-    from sim.store.real import inspect_store
+    from ckptsim.sim.store.real import inspect_store
 
     contents = inspect_store(arguments.file)
     damaged = any(each.damage is not None for each in contents.partitions)

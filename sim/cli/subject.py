@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from scenarios import UserError
-from scenarios.catalogue import by_name
-from scenarios.costs_file import cost_parameters, load_costs
-from scenarios.vary import assignments, with_parameters
-from sim.kernel import parse_ties
-from sim.plugins import load_factory
-from sim.rows import ViolationRow
-from sim.search import Subject
-from sim.story import milliseconds
+from ckptsim.scenarios import UserError
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.costs_file import cost_parameters, load_costs
+from ckptsim.scenarios.vary import assignments, with_parameters
+from ckptsim.sim.kernel import parse_ties
+from ckptsim.sim.plugins import load_factory
+from ckptsim.sim.rows import ViolationRow
+from ckptsim.sim.search import Subject
+from ckptsim.sim.story import milliseconds
 
 
 def add_subject_arguments(parser: argparse.ArgumentParser) -> None:

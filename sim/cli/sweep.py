@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from scenarios.costs_file import cost_parameters, load_costs
-from scenarios.errors import UserError
-from scenarios.grid import Plan, load_plan, scenarios_of
-from sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from sim.cli.progress import ProgressBar, say
-from sim.cli.subject import add_costs_argument
+from ckptsim.scenarios.costs_file import cost_parameters, load_costs
+from ckptsim.scenarios.errors import UserError
+from ckptsim.scenarios.grid import Plan, load_plan, scenarios_of
+from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.progress import ProgressBar, say
+from ckptsim.sim.cli.subject import add_costs_argument
 
 EXAMPLES = """examples:
   ckptsim sweep upload_latency --out out/uploads
@@ -58,10 +58,10 @@ def add_spark_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the sweep and say what was done and where the tables are."""
-    from analysis.plan import about_sweep, sweep_rows
-    from analysis.session import spark_session
-    from analysis.store import SweepStore
-    from analysis.sweep import run_sweep
+    from ckptsim.analysis.plan import about_sweep, sweep_rows
+    from ckptsim.analysis.session import spark_session
+    from ckptsim.analysis.store import SweepStore
+    from ckptsim.analysis.sweep import run_sweep
 
     settings = spark_settings(arguments)
     plan = load_plan(arguments.plan)

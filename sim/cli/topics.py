@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 
-from scenarios.links import LINKS
+from ckptsim.scenarios.links import LINKS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,24 +33,25 @@ TOPICS: dict[str, Topic] = {
     **{
         link.name: Topic(
             says=f"parameters and faults of {link.says}",
-            maker="sim.cli.reference:link_page",
+            maker="ckptsim.sim.cli.reference:link_page",
             argument=link.name,
         )
         for link in LINKS.values()
     },
     "final_checkpoint": Topic(
         says="how tasks end: the lifecycle tables that run, parameters and faults",
-        maker="sim.cli.lifecycle_page:page",
+        maker="ckptsim.sim.cli.lifecycle_page:page",
     ),
     "units": Topic(
-        says="units of durations, sizes and rates", maker="sim.cli.reference:units_page"
+        says="units of durations, sizes and rates", maker="ckptsim.sim.cli.reference:units_page"
     ),
     "barrier-states": Topic(
-        says="state tables of the barrier handlers", maker="sim.cli.barrier_pages:states_page"
+        says="state tables of the barrier handlers",
+        maker="ckptsim.sim.cli.barrier_pages:states_page",
     ),
     "edges": Topic(
         says="what each kind of edge means for barriers and rescaling",
-        maker="sim.cli.barrier_pages:edges_page",
+        maker="ckptsim.sim.cli.barrier_pages:edges_page",
     ),
 }
 

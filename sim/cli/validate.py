@@ -11,10 +11,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scenarios.errors import UserError
-from sim.cli.main import EXIT_FINE, EXIT_OURS
-from sim.cli.progress import ProgressBar
-from sim.validate import (
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.cli.main import EXIT_FINE, EXIT_OURS
+from ckptsim.sim.cli.progress import ProgressBar
+from ckptsim.sim.validate import (
     ABLATIONS,
     CheckpointSequence,
     MeasuredRun,
@@ -30,7 +30,7 @@ from sim.validate import (
     sequence_lines,
     sequence_of,
 )
-from sim.validate.folds import STEPS
+from ckptsim.sim.validate.folds import STEPS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,7 +153,7 @@ def _written(
     """Write figures, report and predictions; return the paths."""
     import pandas as pd
 
-    from analysis.figures import validation
+    from ckptsim.analysis.figures import validation
 
     folder.mkdir(parents=True, exist_ok=True)
     drawn = {}

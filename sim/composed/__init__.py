@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.composed.tables import tables
-from sim.composed.vocabulary import VOCABULARY
-from sim.composed.world import PipelineWorld
+from ckptsim.sim.composed.tables import tables
+from ckptsim.sim.composed.vocabulary import VOCABULARY
+from ckptsim.sim.composed.world import PipelineWorld
 
 if TYPE_CHECKING:
-    from sim.rows import RunResult
-    from sim.world import RunSpec
+    from ckptsim.sim.rows import RunResult
+    from ckptsim.sim.world import RunSpec
 
 
 def run(spec: RunSpec) -> RunResult:
     """Run one pipeline to its end and return its tables."""
-    from sim.twins.composed import parts_of  # noqa: PLC0415 - twins are made of parts from here
+    from ckptsim.sim.twins.composed import parts_of  # noqa: PLC0415 - twins are made of parts from here
 
     world = PipelineWorld(spec, parts_of(spec))
     world.run()

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from sim.composed.inlet import RecordInlet
-from sim.jobs.attempt import Attempt as JobAttempt
-from sim.sync.attempt import Attempt as SyncAttempt
+from ckptsim.sim.composed.inlet import RecordInlet
+from ckptsim.sim.jobs.attempt import Attempt as JobAttempt
+from ckptsim.sim.sync.attempt import Attempt as SyncAttempt
 
 if TYPE_CHECKING:
-    from sim.composed.destination import PipelineDestination
-    from sim.composed.job import PipelineJob
-    from sim.composed.sink import StoreSink
-    from sim.composed.world import PipelineWorld
-    from sim.jobs.graph import TaskSpec
-    from sim.jobs.snapshot import JobCheckpoint
-    from sim.jobs.task import Task
-    from sim.sync.intervals import Intervals
+    from ckptsim.sim.composed.destination import PipelineDestination
+    from ckptsim.sim.composed.job import PipelineJob
+    from ckptsim.sim.composed.sink import StoreSink
+    from ckptsim.sim.composed.world import PipelineWorld
+    from ckptsim.sim.jobs.graph import TaskSpec
+    from ckptsim.sim.jobs.snapshot import JobCheckpoint
+    from ckptsim.sim.jobs.task import Task
+    from ckptsim.sim.sync.intervals import Intervals
 
 
 class PipelineAttempt(SyncAttempt):

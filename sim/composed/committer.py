@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from models.core import ProtocolError
-from models.store import (
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.store import (
     Area,
     DataRecord,
     Part,
@@ -22,9 +22,9 @@ from models.store import (
     Step,
     TopicPartition,
 )
-from models.store.content import WorkingContent
-from models.store.ingestion import PartitionIngestion
-from models.store.ingestion_events import (
+from ckptsim.models.store.content import WorkingContent
+from ckptsim.models.store.ingestion import PartitionIngestion
+from ckptsim.models.store.ingestion_events import (
     AbortSync,
     CancelSyncTimer,
     DataWritten,
@@ -38,13 +38,13 @@ from models.store.ingestion_events import (
     StepRefused,
     SyncRequested,
 )
-from scenarios.sync_faults import Point, Side
-from sim.composed.identity import record_of
-from sim.sync.kinds import KIND_BATCH_TIMER, KIND_UPLOADED
+from ckptsim.scenarios.sync_faults import Point, Side
+from ckptsim.sim.composed.identity import record_of
+from ckptsim.sim.sync.kinds import KIND_BATCH_TIMER, KIND_UPLOADED
 
 if TYPE_CHECKING:
-    from sim.composed.attempt import PipelineAttempt
-    from sim.composed.store import Store
+    from ckptsim.sim.composed.attempt import PipelineAttempt
+    from ckptsim.sim.composed.store import Store
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,25 +11,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from models.coordinator.plan import FinishedState
-from models.ordering import Effect, Level, RecordsDurable, ReportIncomplete
-from scenarios.composed import READERS
-from scenarios.sync_faults import Point
-from sim.composed.identity import identity, row_name
-from sim.jobs.snapshot import WATERMARK
-from sim.sync.destination import Destination
-from sim.sync.kinds import KIND_COMPLETE, KIND_POLL
-from sim.sync.messages import RecordPacket
+from ckptsim.models.coordinator.plan import FinishedState
+from ckptsim.models.ordering import Effect, Level, RecordsDurable, ReportIncomplete
+from ckptsim.scenarios.composed import READERS
+from ckptsim.scenarios.sync_faults import Point
+from ckptsim.sim.composed.identity import identity, row_name
+from ckptsim.sim.jobs.snapshot import WATERMARK
+from ckptsim.sim.sync.destination import Destination
+from ckptsim.sim.sync.kinds import KIND_COMPLETE, KIND_POLL
+from ckptsim.sim.sync.messages import RecordPacket
 
 if TYPE_CHECKING:
     from simpy import Event
 
-    from sim.composed.attempt import PipelineAttempt
-    from sim.composed.inlet import RecordInlet
-    from sim.composed.job import PipelineJob
-    from sim.sync.attempt import Attempt
-    from sim.sync.socket import Socket
-    from sim.sync.uploads import Intake, Storage
+    from ckptsim.sim.composed.attempt import PipelineAttempt
+    from ckptsim.sim.composed.inlet import RecordInlet
+    from ckptsim.sim.composed.job import PipelineJob
+    from ckptsim.sim.sync.attempt import Attempt
+    from ckptsim.sim.sync.socket import Socket
+    from ckptsim.sim.sync.uploads import Intake, Storage
 
 
 class SocketIntake:

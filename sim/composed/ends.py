@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from scenarios.jobs import Mode
-from sim.composed.identity import row_name
-from sim.jobs.account import differences
+from ckptsim.scenarios.jobs import Mode
+from ckptsim.sim.composed.identity import row_name
+from ckptsim.sim.jobs.account import differences
 
 if TYPE_CHECKING:
-    from sim.composed.world import PipelineWorld
+    from ckptsim.sim.composed.world import PipelineWorld
 
 
 def check_end(world: PipelineWorld) -> None:

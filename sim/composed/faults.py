@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
-from scenarios.composed_faults import (
+from ckptsim.scenarios.composed_faults import (
     JOB_KINDS,
     SYNC_KINDS,
     ComposedFault,
@@ -16,8 +16,8 @@ from scenarios.composed_faults import (
     RefuseCommits,
     SlowStore,
 )
-from scenarios.job_faults import JobFault
-from scenarios.sync_faults import SyncFault
+from ckptsim.scenarios.job_faults import JobFault
+from ckptsim.scenarios.sync_faults import SyncFault
 
 _SYNC_TYPES = tuple(SYNC_KINDS.values())
 _JOB_TYPES = tuple(JOB_KINDS.values())

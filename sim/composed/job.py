@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.barriers.reason import FailureReason
-from sim.composed.attempt import PipelineTasks
-from sim.jobs.judge import Judge
-from sim.jobs.world import JobWorld
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.sim.composed.attempt import PipelineTasks
+from ckptsim.sim.jobs.judge import Judge
+from ckptsim.sim.jobs.world import JobWorld
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sim.composed.world import PipelineWorld
-    from sim.jobs.attempt import Attempt
-    from sim.jobs.faults import FaultPlan
-    from sim.jobs.snapshot import JobCheckpoint
-    from sim.jobs.task import Task
-    from sim.kernel import Wait
+    from ckptsim.sim.composed.world import PipelineWorld
+    from ckptsim.sim.jobs.attempt import Attempt
+    from ckptsim.sim.jobs.faults import FaultPlan
+    from ckptsim.sim.jobs.snapshot import JobCheckpoint
+    from ckptsim.sim.jobs.task import Task
+    from ckptsim.sim.kernel import Wait
 
 
 class KeepingJudge(Judge):

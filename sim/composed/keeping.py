@@ -11,15 +11,15 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from models.store import Area, PartitionState, StoreError, encode_state
-from sim.composed.identity import row_name
-from sim.composed.store import TOPIC
-from sim.jobs.snapshot import WATERMARK, Element, TaskSnapshot
-from sim.rows import KeptPartition
+from ckptsim.models.store import Area, PartitionState, StoreError, encode_state
+from ckptsim.sim.composed.identity import row_name
+from ckptsim.sim.composed.store import TOPIC
+from ckptsim.sim.jobs.snapshot import WATERMARK, Element, TaskSnapshot
+from ckptsim.sim.rows import KeptPartition
 
 if TYPE_CHECKING:
-    from models.store import TopicPartition
-    from sim.composed.world import PipelineWorld
+    from ckptsim.models.store import TopicPartition
+    from ckptsim.sim.composed.world import PipelineWorld
 
 CHECKPOINTS = "checkpoints_v1"
 

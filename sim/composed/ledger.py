@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from models.store import Area
-from scenarios.composed import SINK
-from sim.composed.identity import identity, place, record_of
-from sim.jobs.external import Status
-from sim.sync.intervals import IntervalSet
+from ckptsim.models.store import Area
+from ckptsim.scenarios.composed import SINK
+from ckptsim.sim.composed.identity import identity, place, record_of
+from ckptsim.sim.jobs.external import Status
+from ckptsim.sim.sync.intervals import IntervalSet
 
 if TYPE_CHECKING:
-    from models.store import TopicPartition
-    from sim.composed.attempt import PipelineAttempt
-    from sim.composed.world import PipelineWorld
-    from sim.jobs.snapshot import JobCheckpoint
+    from ckptsim.models.store import TopicPartition
+    from ckptsim.sim.composed.attempt import PipelineAttempt
+    from ckptsim.sim.composed.world import PipelineWorld
+    from ckptsim.sim.jobs.snapshot import JobCheckpoint
 
 
 class Ledger:

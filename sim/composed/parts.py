@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from models.lifecycle import TaskLifecycle, TaskParameters
-from models.ordering import make_core
-from models.store import ModelMedium
-from sim.composed.committer import Committer
-from sim.composed.destination import PipelineDestination
-from sim.composed.sink import StoreSink
+from ckptsim.models.lifecycle import TaskLifecycle, TaskParameters
+from ckptsim.models.ordering import make_core
+from ckptsim.models.store import ModelMedium
+from ckptsim.sim.composed.committer import Committer
+from ckptsim.sim.composed.destination import PipelineDestination
+from ckptsim.sim.composed.sink import StoreSink
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.composed.committer import Batch
-from sim.jobs.sink import SinkWriter
+from ckptsim.sim.composed.committer import Batch
+from ckptsim.sim.jobs.sink import SinkWriter
 
 if TYPE_CHECKING:
-    from sim.composed.committer import Committer
-    from sim.jobs.attempt import Attempt
-    from sim.jobs.graph import TaskSpec
+    from ckptsim.sim.composed.committer import Committer
+    from ckptsim.sim.jobs.attempt import Attempt
+    from ckptsim.sim.jobs.graph import TaskSpec
 
 
 class StoreSink(SinkWriter):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from models.store import (
+from ckptsim.models.store import (
     Area,
     Checkpoints,
     GroupCodec,
@@ -24,16 +24,16 @@ from models.store import (
     decode_state,
     encode_state,
 )
-from scenarios.composed import OffsetReset, Placement, StepOrder, Writes
-from scenarios.composed_faults import Lost
-from sim.composed.identity import record_of, row_name
-from sim.store.costs import Costs
+from ckptsim.scenarios.composed import OffsetReset, Placement, StepOrder, Writes
+from ckptsim.scenarios.composed_faults import Lost
+from ckptsim.sim.composed.identity import record_of, row_name
+from ckptsim.sim.store.costs import Costs
 
 if TYPE_CHECKING:
-    from scenarios.composed import Pipeline
-    from sim.composed.faults import StoreFaults
-    from sim.composed.parts import Parts
-    from sim.kernel import Environment
+    from ckptsim.scenarios.composed import Pipeline
+    from ckptsim.sim.composed.faults import StoreFaults
+    from ckptsim.sim.composed.parts import Parts
+    from ckptsim.sim.kernel import Environment
 
 TOPIC = "pipeline_v1"
 # A group that starts at the latest offset takes every transaction for committed.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sim.composed.keeping import kept_partitions
-from sim.jobs.tables import job_rows
-from sim.sync.tables import tables as sync_tables
+from ckptsim.sim.composed.keeping import kept_partitions
+from ckptsim.sim.jobs.tables import job_rows
+from ckptsim.sim.sync.tables import tables as sync_tables
 
 if TYPE_CHECKING:
-    from sim.composed.world import PipelineWorld
-    from sim.rows import RunResult
+    from ckptsim.sim.composed.world import PipelineWorld
+    from ckptsim.sim.rows import RunResult
 
 
 def tables(world: PipelineWorld) -> RunResult:

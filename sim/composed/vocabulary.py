@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sim.jobs.vocabulary import VOCABULARY as JOB
-from sim.story import Telling, Vocabulary
-from sim.sync.vocabulary import VOCABULARY as SYNC
+from ckptsim.sim.jobs.vocabulary import VOCABULARY as JOB
+from ckptsim.sim.story import Telling, Vocabulary
+from ckptsim.sim.sync.vocabulary import VOCABULARY as SYNC
 
 _STORE: Vocabulary = {
     "commit": Telling("begins commit {number}", "number", begins="commit:number"),

@@ -11,29 +11,29 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from scenarios.composed import Pipeline
-from scenarios.composed_faults import ComposedFault
-from scenarios.composed_names import GOALS, PROPERTIES
-from sim.composed.attempt import PipelineAttempt
-from sim.composed.ends import check_end
-from sim.composed.faults import StoreFaults, job_faults, sync_faults
-from sim.composed.job import PipelineJob
-from sim.composed.ledger import Ledger
-from sim.composed.parts import Parts
-from sim.composed.store import Store
-from sim.jobs.faults import FaultPlan
-from sim.kernel import explain_waits
-from sim.properties.ordering import OrderingProperties
-from sim.properties.ordering_story import state_story
-from sim.sync.waiting import waits
-from sim.sync.world import SyncWorld
+from ckptsim.scenarios.composed import Pipeline
+from ckptsim.scenarios.composed_faults import ComposedFault
+from ckptsim.scenarios.composed_names import GOALS, PROPERTIES
+from ckptsim.sim.composed.attempt import PipelineAttempt
+from ckptsim.sim.composed.ends import check_end
+from ckptsim.sim.composed.faults import StoreFaults, job_faults, sync_faults
+from ckptsim.sim.composed.job import PipelineJob
+from ckptsim.sim.composed.ledger import Ledger
+from ckptsim.sim.composed.parts import Parts
+from ckptsim.sim.composed.store import Store
+from ckptsim.sim.jobs.faults import FaultPlan
+from ckptsim.sim.kernel import explain_waits
+from ckptsim.sim.properties.ordering import OrderingProperties
+from ckptsim.sim.properties.ordering_story import state_story
+from ckptsim.sim.sync.waiting import waits
+from ckptsim.sim.sync.world import SyncWorld
 
 if TYPE_CHECKING:
-    from sim.rows import ViolationRow
-    from sim.sync.attempt import Attempt
-    from sim.sync.intervals import Intervals
-    from sim.sync.truth import SourceState
-    from sim.world import RunSpec
+    from ckptsim.sim.rows import ViolationRow
+    from ckptsim.sim.sync.attempt import Attempt
+    from ckptsim.sim.sync.intervals import Intervals
+    from ckptsim.sim.sync.truth import SourceState
+    from ckptsim.sim.world import RunSpec
 
 
 class PipelineProperties(OrderingProperties):

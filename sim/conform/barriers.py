@@ -11,16 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from models.barriers import events as ev
-from models.barriers.barrier import Barrier, OptionKind
-from models.barriers.factory import make_handler
-from models.barriers.handler import SingleCheckpointHandler
-from models.barriers.interface import AllBarriers, BarrierHandler, HandlerKind
-from models.barriers.reason import FailureReason
-from models.barriers.states import State
-from models.barriers.tracker import BarrierTracker
-from sim.conform.runner import CoreFactory, Mismatch, Vector
-from sim.twins.barriers import TWINS, Part, find_twin
+from ckptsim.models.barriers import events as ev
+from ckptsim.models.barriers.barrier import Barrier, OptionKind
+from ckptsim.models.barriers.factory import make_handler
+from ckptsim.models.barriers.handler import SingleCheckpointHandler
+from ckptsim.models.barriers.interface import AllBarriers, BarrierHandler, HandlerKind
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.barriers.states import State
+from ckptsim.models.barriers.tracker import BarrierTracker
+from ckptsim.sim.conform.runner import CoreFactory, Mismatch, Vector
+from ckptsim.sim.twins.barriers import TWINS, Part, find_twin
 
 MS = 1_000_000
 

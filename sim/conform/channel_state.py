@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from models.barriers.barrier import Announcement, Barrier, EndOfPartition, OptionKind
-from models.barriers.channel import RemoteChannel
-from models.barriers.network import (
+from ckptsim.models.barriers.barrier import Announcement, Barrier, EndOfPartition, OptionKind
+from ckptsim.models.barriers.channel import RemoteChannel
+from ckptsim.models.barriers.network import (
     NetworkEffect,
     OutputStateFailed,
     OutputStateKnown,
@@ -20,11 +20,11 @@ from models.barriers.network import (
     PersistOutput,
     ResumeSender,
 )
-from models.barriers.subpartition import Subpartition
-from models.core import ProtocolError
-from scenarios.errors import UserError
-from sim.conform.runner import CoreFactory, Mismatch, Vector
-from sim.twins.barriers import TWINS, find_twin
+from ckptsim.models.barriers.subpartition import Subpartition
+from ckptsim.models.core import ProtocolError
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.conform.runner import CoreFactory, Mismatch, Vector
+from ckptsim.sim.twins.barriers import TWINS, find_twin
 
 Step = dict[str, Any]
 Call = list[Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from models.coordinator.plan import (
+from ckptsim.models.coordinator.plan import (
     Edge,
     FinishedState,
     Pattern,
@@ -16,8 +16,8 @@ from models.coordinator.plan import (
     finalize,
     plan_checkpoint,
 )
-from scenarios.errors import UserError
-from sim.conform.runner import CoreFactory, Mismatch, Vector
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.conform.runner import CoreFactory, Mismatch, Vector
 
 # Execution states of a deployed task; anything else in a vector means that there is no execution.
 # Source: Apache Flink 1.20.3, ExecutionState.

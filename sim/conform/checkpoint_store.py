@@ -10,11 +10,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from models.store import ModelMedium, Placement, StoreClient, StoreError, StoreVersions
-from scenarios.errors import UserError
-from sim.conform.runner import CoreFactory, Mismatch, Vector
-from sim.conform.store_steps import StoreScript
-from sim.twins.store import TWINS, StoreTwin
+from ckptsim.models.store import ModelMedium, Placement, StoreClient, StoreError, StoreVersions
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.conform.runner import CoreFactory, Mismatch, Vector
+from ckptsim.sim.conform.store_steps import StoreScript
+from ckptsim.sim.twins.store import TWINS, StoreTwin
 
 PLACEMENTS = {placement.name.lower(): placement for placement in Placement}
 

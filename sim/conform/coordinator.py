@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from models.barriers.reason import FailureReason
-from models.coordinator.debloater import BufferDebloater, DebloatParameters
-from models.coordinator.failures import PREFLIGHT_REASONS, FailureCounter
-from models.coordinator.requests import (
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.coordinator.debloater import BufferDebloater, DebloatParameters
+from ckptsim.models.coordinator.failures import PREFLIGHT_REASONS, FailureCounter
+from ckptsim.models.coordinator.requests import (
     Decision,
     Drop,
     Execute,
@@ -16,7 +16,7 @@ from models.coordinator.requests import (
     Reschedule,
     Situation,
 )
-from sim.conform.runner import CoreFactory, Mismatch, Vector
+from ckptsim.sim.conform.runner import CoreFactory, Mismatch, Vector
 
 MS = 1_000_000
 MANY = 100

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from models.core import Core
-from models.lifecycle import StopMode, TaskKind, TaskLifecycle, TaskParameters, Variant
-from models.lifecycle import effects as do
-from models.lifecycle import events as on
-from sim.conform.runner import CoreFactory, Mismatch, Vector
-from sim.conform.vocabulary import VocabularyError
-from sim.twins.lifecycle import TWINS, Part
+from ckptsim.models.core import Core
+from ckptsim.models.lifecycle import StopMode, TaskKind, TaskLifecycle, TaskParameters, Variant
+from ckptsim.models.lifecycle import effects as do
+from ckptsim.models.lifecycle import events as on
+from ckptsim.sim.conform.runner import CoreFactory, Mismatch, Vector
+from ckptsim.sim.conform.vocabulary import VocabularyError
+from ckptsim.sim.twins.lifecycle import TWINS, Part
 
 LifecycleCore = Core[on.Event, do.Effect]
 Entry = dict[str, Any]

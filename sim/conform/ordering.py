@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from models.ordering import OrderingDoor, OrderingParameters, make_core
-from scenarios.errors import UserError
-from sim.conform.ordering_destination import DestinationScript
-from sim.conform.ordering_source import SourceScript
-from sim.conform.runner import CoreFactory, Mismatch, Vector
-from sim.twins.ordering import TWINS, Twin
+from ckptsim.models.ordering import OrderingDoor, OrderingParameters, make_core
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.conform.ordering_destination import DestinationScript
+from ckptsim.sim.conform.ordering_source import SourceScript
+from ckptsim.sim.conform.runner import CoreFactory, Mismatch, Vector
+from ckptsim.sim.twins.ordering import TWINS, Twin
 
 DESTINATION_ENGINES = ("any", "cm")
 

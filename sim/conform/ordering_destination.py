@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from models.core import ProtocolError
-from models.ordering import (
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.ordering import (
     ChannelClosed,
     CompleteRead,
     Count,
@@ -33,8 +33,8 @@ from models.ordering import (
     StreamDescriptor,
     drive,
 )
-from sim.conform.runner import Mismatch, Vector
-from sim.conform.script import Step, compare, compare_error, place
+from ckptsim.sim.conform.runner import Mismatch, Vector
+from ckptsim.sim.conform.script import Step, compare, compare_error, place
 
 WHOLE = "*"
 

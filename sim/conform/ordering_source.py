@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from models.core import ProtocolError
-from models.ordering import Medium, Refusal, StreamDescriptor
-from models.ordering.source import (
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.ordering import Medium, Refusal, StreamDescriptor
+from ckptsim.models.ordering.source import (
     CheckpointRequested,
     EmitState,
     FailFeed,
@@ -16,9 +16,9 @@ from models.ordering.source import (
     SourceEvent,
     SourceParameters,
 )
-from sim.conform.ordering_destination import stream_entries
-from sim.conform.runner import Mismatch, Vector
-from sim.conform.script import Step, compare, compare_error, place
+from ckptsim.sim.conform.ordering_destination import stream_entries
+from ckptsim.sim.conform.runner import Mismatch, Vector
+from ckptsim.sim.conform.script import Step, compare, compare_error, place
 
 
 class SourceScript:

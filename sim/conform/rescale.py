@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from models.recovery.key_groups import (
+from ckptsim.models.recovery.key_groups import (
     default_max_parallelism,
     key_group,
     key_group_range,
@@ -12,7 +12,7 @@ from models.recovery.key_groups import (
     operator_of_key_group,
     string_hash,
 )
-from models.recovery.mapping import (
+from ckptsim.models.recovery.mapping import (
     DISTRIBUTIONS,
     Mapper,
     Partitioner,
@@ -21,7 +21,7 @@ from models.recovery.mapping import (
     is_identity,
     mapping_of,
 )
-from sim.conform.runner import CoreFactory, Mismatch, Vector
+from ckptsim.sim.conform.runner import CoreFactory, Mismatch, Vector
 
 Row = dict[str, Any]
 

@@ -9,9 +9,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from models.core import ProtocolError
-from scenarios.errors import UserError
-from sim.conform.vocabulary import VocabularyError, check
+from ckptsim.models.core import ProtocolError
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.conform.vocabulary import VocabularyError, check
 
 SHOWN = 20  # problems of a file that are told one by one
 
@@ -20,14 +20,14 @@ CoreFactory = Callable[..., Any]
 
 # One module of this package per suite; each has an `ADAPTER`.
 SUITES: dict[str, str] = {
-    "ordering": "sim.conform.ordering",
-    "barriers": "sim.conform.barriers",
-    "channel_state": "sim.conform.channel_state",
-    "coordinator": "sim.conform.coordinator",
-    "rescale": "sim.conform.rescale",
-    "final_checkpoint": "sim.conform.final_checkpoint",
-    "checkpoint_plan": "sim.conform.checkpoint_plan",
-    "checkpoint_store": "sim.conform.checkpoint_store",
+    "ordering": "ckptsim.sim.conform.ordering",
+    "barriers": "ckptsim.sim.conform.barriers",
+    "channel_state": "ckptsim.sim.conform.channel_state",
+    "coordinator": "ckptsim.sim.conform.coordinator",
+    "rescale": "ckptsim.sim.conform.rescale",
+    "final_checkpoint": "ckptsim.sim.conform.final_checkpoint",
+    "checkpoint_plan": "ckptsim.sim.conform.checkpoint_plan",
+    "checkpoint_store": "ckptsim.sim.conform.checkpoint_store",
 }
 
 

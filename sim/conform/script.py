@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sim.conform.runner import Mismatch
+from ckptsim.sim.conform.runner import Mismatch
 
 Step = dict[str, Any]
 

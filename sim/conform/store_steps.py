@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
-from models.store import (
+from ckptsim.models.store import (
     Area,
     Control,
     ControlRecord,
@@ -23,9 +23,9 @@ from models.store import (
     VersionState,
     decode_state,
 )
-from models.store.dictionary import ModelDictionaryServer
-from models.store.loss import loss_of
-from models.store.mishaps import (
+from ckptsim.models.store.dictionary import ModelDictionaryServer
+from ckptsim.models.store.loss import loss_of
+from ckptsim.models.store.mishaps import (
     Loss,
     commit_by_another_party,
     fail_next_commit,
@@ -33,7 +33,7 @@ from models.store.mishaps import (
     flip_bit,
     lose,
 )
-from models.store.version_state import WIRE_NAMES
+from ckptsim.models.store.version_state import WIRE_NAMES
 
 Step = dict[str, Any]
 _SLOTS = {"custom": Slot.CUSTOM, "null": Slot.BUILT_IN, None: Slot.BUILT_IN}

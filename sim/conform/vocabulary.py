@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from models.barriers.barrier import OptionKind
-from models.barriers.reason import FailureReason
-from models.recovery.mapping import Mapper, Partitioner
+from ckptsim.models.barriers.barrier import OptionKind
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.recovery.mapping import Mapper, Partitioner
 
 Choices = Mapping[str, tuple[object, ...]]
 _TYPES: dict[str, type] = {"int": int, "bool": bool, "text": str, "list": list, "object": dict}

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from scenarios.dataflow import DataflowModel
-from scenarios.dataflow_faults import DataflowFault
-from scenarios.dataflow_names import GOALS
-from sim.dataflow.account import FullAccount
-from sim.dataflow.faults import FaultPlan
-from sim.dataflow.tables import tables
-from sim.dataflow.vocabulary import VOCABULARY
-from sim.dataflow.world import DataflowWorld
-from sim.protocol_cores import RIGHT, cores_of
+from ckptsim.scenarios.dataflow import DataflowModel
+from ckptsim.scenarios.dataflow_faults import DataflowFault
+from ckptsim.scenarios.dataflow_names import GOALS
+from ckptsim.sim.dataflow.account import FullAccount
+from ckptsim.sim.dataflow.faults import FaultPlan
+from ckptsim.sim.dataflow.tables import tables
+from ckptsim.sim.dataflow.vocabulary import VOCABULARY
+from ckptsim.sim.dataflow.world import DataflowWorld
+from ckptsim.sim.protocol_cores import RIGHT, cores_of
 
 if TYPE_CHECKING:
-    from sim.rows import RunResult
-    from sim.world import RunSpec
+    from ckptsim.sim.rows import RunResult
+    from ckptsim.sim.world import RunSpec
 
 
 def run(spec: RunSpec) -> RunResult:

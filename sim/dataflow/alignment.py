@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from models.barriers import events as ev
-from models.barriers import subtask_events as sub
-from models.barriers.barrier import (
+from ckptsim.models.barriers import events as ev
+from ckptsim.models.barriers import subtask_events as sub
+from ckptsim.models.barriers.barrier import (
     Announcement,
     Barrier,
     CancellationMarker,
@@ -20,17 +20,17 @@ from models.barriers.barrier import (
     NetworkEvent,
     OptionKind,
 )
-from models.barriers.handler import SingleCheckpointHandler
-from models.core import ProtocolError
-from sim.dataflow.kinds import Kind
-from sim.protocol_cores import broken_by_failure
+from ckptsim.models.barriers.handler import SingleCheckpointHandler
+from ckptsim.models.core import ProtocolError
+from ckptsim.sim.dataflow.kinds import Kind
+from ckptsim.sim.protocol_cores import broken_by_failure
 
 if TYPE_CHECKING:
-    from models.barriers.interface import BarrierHandler
-    from models.barriers.reason import FailureReason
-    from sim.dataflow.channels import Channel
-    from sim.dataflow.task import Task
-    from sim.kernel import Timer
+    from ckptsim.models.barriers.interface import BarrierHandler
+    from ckptsim.models.barriers.reason import FailureReason
+    from ckptsim.sim.dataflow.channels import Channel
+    from ckptsim.sim.dataflow.task import Task
+    from ckptsim.sim.kernel import Timer
 
 _KIND_NAMES = {kind: kind.name for kind in OptionKind}
 

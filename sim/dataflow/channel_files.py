@@ -11,17 +11,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from models.barriers import subtask_events as sub
-from models.barriers import writer_events as do
-from models.barriers.writer import group_of
-from scenarios.dataflow_faults import SlowFile
-from scenarios.job_faults import FailChannelState
+from ckptsim.models.barriers import subtask_events as sub
+from ckptsim.models.barriers import writer_events as do
+from ckptsim.models.barriers.writer import group_of
+from ckptsim.scenarios.dataflow_faults import SlowFile
+from ckptsim.scenarios.job_faults import FailChannelState
 
 if TYPE_CHECKING:
-    from models.barriers.writer import SharedStateWriter
-    from sim.dataflow.storage import Upload
-    from sim.dataflow.task import Task
-    from sim.dataflow.world import DataflowWorld
+    from ckptsim.models.barriers.writer import SharedStateWriter
+    from ckptsim.sim.dataflow.storage import Upload
+    from ckptsim.sim.dataflow.task import Task
+    from ckptsim.sim.dataflow.world import DataflowWorld
 
 
 class ChannelFile:

@@ -1,7 +1,7 @@
 """The receiver's ends of channels: remote ones with credits, and local ones without."""
 
-from sim.dataflow.local_channel import LocalChannel
-from sim.dataflow.remote_channel import RemoteChannel
+from ckptsim.sim.dataflow.local_channel import LocalChannel
+from ckptsim.sim.dataflow.remote_channel import RemoteChannel
 
 Channel = RemoteChannel | LocalChannel
 

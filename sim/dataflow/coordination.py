@@ -13,28 +13,28 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, assert_never
 
-from models.barriers.barrier import Barrier
-from models.barriers.reason import FailureReason
-from models.coordinator import events as ev
-from models.coordinator.parameters import CoordinatorParameters
-from models.coordinator.plan import Plan, Vertex, plan_checkpoint
-from scenarios.dataflow_faults import LoseAcknowledgement, LoseTrigger, RefuseTrigger
-from scenarios.job_faults import (
+from ckptsim.models.barriers.barrier import Barrier
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.coordinator import events as ev
+from ckptsim.models.coordinator.parameters import CoordinatorParameters
+from ckptsim.models.coordinator.plan import Plan, Vertex, plan_checkpoint
+from ckptsim.scenarios.dataflow_faults import LoseAcknowledgement, LoseTrigger, RefuseTrigger
+from ckptsim.scenarios.job_faults import (
     DelayAcknowledgement,
     DelayNotification,
     DelayTrigger,
     LoseNotification,
 )
-from sim.dataflow.kinds import Kind
+from ckptsim.sim.dataflow.kinds import Kind
 
 if TYPE_CHECKING:
-    from models.coordinator.coordinator import CheckpointCoordinator
-    from models.coordinator.requests import Request
-    from scenarios.dataflow import CheckpointTable
-    from sim.dataflow.part import Part
-    from sim.dataflow.task import Task
-    from sim.dataflow.world import DataflowWorld
-    from sim.kernel import Timer
+    from ckptsim.models.coordinator.coordinator import CheckpointCoordinator
+    from ckptsim.models.coordinator.requests import Request
+    from ckptsim.scenarios.dataflow import CheckpointTable
+    from ckptsim.sim.dataflow.part import Part
+    from ckptsim.sim.dataflow.task import Task
+    from ckptsim.sim.dataflow.world import DataflowWorld
+    from ckptsim.sim.kernel import Timer
 
 _MB = 1_000_000
 

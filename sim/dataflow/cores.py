@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sim.dataflow.kinds import Kind
+from ckptsim.sim.dataflow.kinds import Kind
 
 if TYPE_CHECKING:
-    from sim.kernel import Entity, Environment
+    from ckptsim.sim.kernel import Entity, Environment
 
 
 class Cores:

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.barriers import subtask_events as sub
-from models.barriers import writer_events as wr
-from models.barriers.barrier import Barrier, EndOfData
-from models.lifecycle import StopMode, TaskKind, TaskLifecycle, TaskParameters, TaskState
-from models.lifecycle import effects as do
-from models.lifecycle import events as on
-from sim.dataflow.states import State
+from ckptsim.models.barriers import subtask_events as sub
+from ckptsim.models.barriers import writer_events as wr
+from ckptsim.models.barriers.barrier import Barrier, EndOfData
+from ckptsim.models.lifecycle import StopMode, TaskKind, TaskLifecycle, TaskParameters, TaskState
+from ckptsim.models.lifecycle import effects as do
+from ckptsim.models.lifecycle import events as on
+from ckptsim.sim.dataflow.states import State
 
 if TYPE_CHECKING:
-    from sim.dataflow.channels import Channel
-    from sim.dataflow.task import Task
+    from ckptsim.sim.dataflow.channels import Channel
+    from ckptsim.sim.dataflow.task import Task
 
 
 class Ending:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from scenarios.dataflow_faults import DataflowFault
-from scenarios.job_faults import StallTask
+from ckptsim.scenarios.dataflow_faults import DataflowFault
+from ckptsim.scenarios.job_faults import StallTask
 
 if TYPE_CHECKING:
-    from sim.dataflow.task import Task
+    from ckptsim.sim.dataflow.task import Task
 
 
 class FaultPlan:

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from models.coordinator.debloater import BufferDebloater, DebloatParameters
-from sim.dataflow.channels import Channel, RemoteChannel
-from sim.dataflow.outlet import Element
+from ckptsim.models.coordinator.debloater import BufferDebloater, DebloatParameters
+from ckptsim.sim.dataflow.channels import Channel, RemoteChannel
+from ckptsim.sim.dataflow.outlet import Element
 
 if TYPE_CHECKING:
-    from models.barriers.reason import FailureReason
-    from sim.dataflow.task import Task
+    from ckptsim.models.barriers.reason import FailureReason
+    from ckptsim.sim.dataflow.task import Task
 
 
 class Gate:

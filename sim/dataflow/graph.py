@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.coordinator.debloater import DebloatParameters
-from models.coordinator.plan import Edge, Pattern, pointwise_senders
-from scenarios.dataflow import Engine, InputTable, OperatorTable, Partitioner, SourceTable
-from sim.dataflow.gate import Gate
-from sim.dataflow.outlet import Outlet
-from sim.dataflow.reference import ReferenceSource, ReferenceTask, ReferenceWriter
-from sim.dataflow.routing import RandomRoute, RoundRobinRoute, Route, SingleRoute
-from sim.dataflow.source import Source
-from sim.dataflow.task import Task
-from sim.dataflow.wire import Wire
-from sim.dataflow.writer import Writer
+from ckptsim.models.coordinator.debloater import DebloatParameters
+from ckptsim.models.coordinator.plan import Edge, Pattern, pointwise_senders
+from ckptsim.scenarios.dataflow import Engine, InputTable, OperatorTable, Partitioner, SourceTable
+from ckptsim.sim.dataflow.gate import Gate
+from ckptsim.sim.dataflow.outlet import Outlet
+from ckptsim.sim.dataflow.reference import ReferenceSource, ReferenceTask, ReferenceWriter
+from ckptsim.sim.dataflow.routing import RandomRoute, RoundRobinRoute, Route, SingleRoute
+from ckptsim.sim.dataflow.source import Source
+from ckptsim.sim.dataflow.task import Task
+from ckptsim.sim.dataflow.wire import Wire
+from ckptsim.sim.dataflow.writer import Writer
 
 if TYPE_CHECKING:
-    from sim.dataflow.world import DataflowWorld
+    from ckptsim.sim.dataflow.world import DataflowWorld
 
 # Edges over which an unaligned barrier may overtake data; the others must keep their order.
 # Source: Apache Flink 1.20.3, StreamPartitioner.

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sim.dataflow.channels import Channel
-    from sim.dataflow.gate import Gate
-    from sim.dataflow.outlet import Element
-    from sim.dataflow.segment import Slice
+    from ckptsim.sim.dataflow.channels import Channel
+    from ckptsim.sim.dataflow.gate import Gate
+    from ckptsim.sim.dataflow.outlet import Element
+    from ckptsim.sim.dataflow.segment import Slice
 
 Unread = tuple["Slice", "Channel", int]
 """A buffer that is being read, its channel, and how many of its records are unread."""

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from models.barriers.channel import LocalChannel as LocalCore
-from sim.dataflow.kinds import Kind
-from sim.dataflow.outlet import Element, Outlet
+from ckptsim.models.barriers.channel import LocalChannel as LocalCore
+from ckptsim.sim.dataflow.kinds import Kind
+from ckptsim.sim.dataflow.outlet import Element, Outlet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from models.barriers.reason import FailureReason
-    from sim.dataflow.gate import Gate
-    from sim.dataflow.segment import Slice
-    from sim.kernel import Entity, Environment
+    from ckptsim.models.barriers.reason import FailureReason
+    from ckptsim.sim.dataflow.gate import Gate
+    from ckptsim.sim.dataflow.segment import Slice
+    from ckptsim.sim.kernel import Entity, Environment
 
 
 class LocalChannel:

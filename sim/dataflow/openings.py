@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.dataflow.routing import Channels
+from ckptsim.sim.dataflow.routing import Channels
 
 Ints = NDArray[np.int64]
 _Keys = NDArray[np.uint32 | np.uint64]

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
-from models.barriers.barrier import NetworkEvent
-from sim.dataflow.segment import Segment, Slice
+from ckptsim.models.barriers.barrier import NetworkEvent
+from ckptsim.sim.dataflow.segment import Segment, Slice
 
 if TYPE_CHECKING:
-    from sim.dataflow.task import Task
-    from sim.dataflow.writer import Writer
+    from ckptsim.sim.dataflow.task import Task
+    from ckptsim.sim.dataflow.writer import Writer
 
 Element = Slice | NetworkEvent
 """What travels: data or an event."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from models.barriers.barrier import Barrier
+from ckptsim.models.barriers.barrier import Barrier
 
 
 @dataclass(slots=True)

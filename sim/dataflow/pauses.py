@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sim.dataflow.constants import Constants
-    from sim.kernel import Environment
+    from ckptsim.sim.dataflow.constants import Constants
+    from ckptsim.sim.kernel import Environment
 
 
 class Pauses:

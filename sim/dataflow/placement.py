@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scenarios.dataflow import PlacementKind
+from ckptsim.scenarios.dataflow import PlacementKind
 
 if TYPE_CHECKING:
-    from sim.dataflow.task import Task
+    from ckptsim.sim.dataflow.task import Task
 
 
 class Placement:

@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
-from sim.dataflow.kinds import Kind
-from sim.dataflow.segment import Segment
-from sim.dataflow.source import Source
-from sim.dataflow.states import State
-from sim.dataflow.task import Task
-from sim.dataflow.writer import Writer, close_full, records_in
+from ckptsim.sim.dataflow.kinds import Kind
+from ckptsim.sim.dataflow.segment import Segment
+from ckptsim.sim.dataflow.source import Source
+from ckptsim.sim.dataflow.states import State
+from ckptsim.sim.dataflow.task import Task
+from ckptsim.sim.dataflow.writer import Writer, close_full, records_in
 
 if TYPE_CHECKING:
-    from sim.dataflow.outlet import Outlet
+    from ckptsim.sim.dataflow.outlet import Outlet
 
 Steps = Generator[Any, Any, None]
 

@@ -14,16 +14,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from models.barriers.barrier import is_blocking
-from sim.dataflow.outlet import Element, Outlet
-from sim.dataflow.segment import Segment, Slice
+from ckptsim.models.barriers.barrier import is_blocking
+from ckptsim.sim.dataflow.outlet import Element, Outlet
+from ckptsim.sim.dataflow.segment import Segment, Slice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from models.barriers.reason import FailureReason
-    from sim.dataflow.gate import Gate
-    from sim.dataflow.wire import Wire
+    from ckptsim.models.barriers.reason import FailureReason
+    from ckptsim.sim.dataflow.gate import Gate
+    from ckptsim.sim.dataflow.wire import Wire
 
 
 class RemoteChannel:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.dataflow.kinds import Kind
+from ckptsim.sim.dataflow.kinds import Kind
 
 if TYPE_CHECKING:
-    from sim.dataflow.task import Task
-    from sim.dataflow.world import DataflowWorld
+    from ckptsim.sim.dataflow.task import Task
+    from ckptsim.sim.dataflow.world import DataflowWorld
 
 
 class Sampling:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.dataflow.world import DataflowWorld
-from sim.kernel import Environment
+from ckptsim.sim.dataflow.world import DataflowWorld
+from ckptsim.sim.kernel import Environment
 
 if TYPE_CHECKING:
-    from scenarios.dataflow import DataflowModel
+    from ckptsim.scenarios.dataflow import DataflowModel
 
 
 def senders_of(model: DataflowModel) -> dict[str, tuple[str, ...]]:

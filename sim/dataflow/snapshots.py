@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from models.barriers import subtask_events as sub
-from models.barriers import writer_events as wr
-from models.barriers.barrier import Barrier, CancellationMarker
-from models.barriers.network import (
+from ckptsim.models.barriers import subtask_events as sub
+from ckptsim.models.barriers import writer_events as wr
+from ckptsim.models.barriers.barrier import Barrier, CancellationMarker
+from ckptsim.models.barriers.network import (
     Buffers,
     OutputStateFailed,
     OutputStateKnown,
@@ -26,19 +26,19 @@ from models.barriers.network import (
     PersistOutput,
     ResumeSender,
 )
-from scenarios.dataflow_faults import SlowFile
-from scenarios.job_faults import FailSnapshot
-from sim.dataflow.kinds import Kind
-from sim.dataflow.part import Part
-from sim.dataflow.segment import Slice
+from ckptsim.scenarios.dataflow_faults import SlowFile
+from ckptsim.scenarios.job_faults import FailSnapshot
+from ckptsim.sim.dataflow.kinds import Kind
+from ckptsim.sim.dataflow.part import Part
+from ckptsim.sim.dataflow.segment import Slice
 
 if TYPE_CHECKING:
-    from models.barriers.network import NetworkEffect
-    from models.barriers.subtask import SubtaskCheckpoints
-    from sim.dataflow.channels import Channel
-    from sim.dataflow.storage import Upload
-    from sim.dataflow.task import Task
-    from sim.kernel import Timer
+    from ckptsim.models.barriers.network import NetworkEffect
+    from ckptsim.models.barriers.subtask import SubtaskCheckpoints
+    from ckptsim.sim.dataflow.channels import Channel
+    from ckptsim.sim.dataflow.storage import Upload
+    from ckptsim.sim.dataflow.task import Task
+    from ckptsim.sim.kernel import Timer
 
 BUFFER_HEADER_BYTES = 4
 """Length in front of each buffer in a channel-state file.

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sim.dataflow.states import State
-from sim.dataflow.task import Task
+from ckptsim.sim.dataflow.states import State
+from ckptsim.sim.dataflow.task import Task
 
 if TYPE_CHECKING:
-    from sim.dataflow.world import DataflowWorld
+    from ckptsim.sim.dataflow.world import DataflowWorld
 
 # How many records a source without outputs emits in one stretch; it has no effect on anything else.
 _STRETCH_MAX = 1024

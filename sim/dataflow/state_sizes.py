@@ -13,10 +13,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from scenarios.dataflow import Partitioner
+from ckptsim.scenarios.dataflow import Partitioner
 
 if TYPE_CHECKING:
-    from scenarios.dataflow import DataflowModel, OperatorTable
+    from ckptsim.scenarios.dataflow import DataflowModel, OperatorTable
 
 SOURCE_BYTES = 234
 """Found: every acknowledgement of a source carries this much."""

@@ -14,14 +14,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from models.barriers.writer import handle_bytes
-from sim.dataflow.kinds import Kind
+from ckptsim.models.barriers.writer import handle_bytes
+from ckptsim.sim.dataflow.kinds import Kind
 
 if TYPE_CHECKING:
-    from scenarios.dataflow import StorageTable
-    from sim.dataflow.constants import Constants
-    from sim.dataflow.cores import Cores
-    from sim.kernel import Environment
+    from ckptsim.scenarios.dataflow import StorageTable
+    from ckptsim.sim.dataflow.constants import Constants
+    from ckptsim.sim.dataflow.cores import Cores
+    from ckptsim.sim.kernel import Environment
 
 _SECOND_NS = 1_000_000_000
 _MB = 1_000_000

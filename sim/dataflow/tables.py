@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.dataflow.source import Source
-from sim.dataflow.states import State
-from sim.rows import CheckpointRow, RunResult, TaskCheckpointRow, TaskRow
+from ckptsim.sim.dataflow.source import Source
+from ckptsim.sim.dataflow.states import State
+from ckptsim.sim.rows import CheckpointRow, RunResult, TaskCheckpointRow, TaskRow
 
 if TYPE_CHECKING:
-    from sim.dataflow.coordination import CheckpointRecord
-    from sim.dataflow.part import Part
-    from sim.dataflow.task import Task
-    from sim.dataflow.world import DataflowWorld
-    from sim.world import RunSpec
+    from ckptsim.sim.dataflow.coordination import CheckpointRecord
+    from ckptsim.sim.dataflow.part import Part
+    from ckptsim.sim.dataflow.task import Task
+    from ckptsim.sim.dataflow.world import DataflowWorld
+    from ckptsim.sim.world import RunSpec
 
 _SECOND_NS = 1_000_000_000
 

@@ -18,22 +18,22 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sim.dataflow.channels import Channel
-from sim.dataflow.input_choice import InputChoice
-from sim.dataflow.kinds import Kind
-from sim.dataflow.segment import Slice
-from sim.dataflow.states import State
+from ckptsim.sim.dataflow.channels import Channel
+from ckptsim.sim.dataflow.input_choice import InputChoice
+from ckptsim.sim.dataflow.kinds import Kind
+from ckptsim.sim.dataflow.segment import Slice
+from ckptsim.sim.dataflow.states import State
 
 if TYPE_CHECKING:
-    from models.barriers.network import NetworkEffect
-    from sim.dataflow.alignment import Alignment
-    from sim.dataflow.channel_files import ChannelFile
-    from sim.dataflow.ending import Ending
-    from sim.dataflow.gate import Gate
-    from sim.dataflow.outlet import Element, Outlet
-    from sim.dataflow.snapshots import Snapshots
-    from sim.dataflow.world import DataflowWorld
-    from sim.dataflow.writer import Writer
+    from ckptsim.models.barriers.network import NetworkEffect
+    from ckptsim.sim.dataflow.alignment import Alignment
+    from ckptsim.sim.dataflow.channel_files import ChannelFile
+    from ckptsim.sim.dataflow.ending import Ending
+    from ckptsim.sim.dataflow.gate import Gate
+    from ckptsim.sim.dataflow.outlet import Element, Outlet
+    from ckptsim.sim.dataflow.snapshots import Snapshots
+    from ckptsim.sim.dataflow.world import DataflowWorld
+    from ckptsim.sim.dataflow.writer import Writer
 
 
 # Members of an enumeration cost a look-up in its metaclass, so the loop has them by name.

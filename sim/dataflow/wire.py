@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sim.dataflow.kinds import Kind
-from sim.kernel import Timer
+from ckptsim.sim.dataflow.kinds import Kind
+from ckptsim.sim.kernel import Timer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sim.kernel import Entity, Environment
+    from ckptsim.sim.kernel import Entity, Environment
 
 # Plain integers, because they are looked up for every message.
 _ARRIVAL = int(Kind.ARRIVAL)

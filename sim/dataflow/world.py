@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from models.barriers.interface import handler_kind
-from scenarios.dataflow import DataflowModel, Engine
-from sim.dataflow.account import Account
-from sim.dataflow.alignment import Alignment
-from sim.dataflow.channel_files import make_files
-from sim.dataflow.constants import CONSTANTS, Constants
-from sim.dataflow.coordination import Coordination
-from sim.dataflow.cores import Cores
-from sim.dataflow.ending import Ending
-from sim.dataflow.faults import NO_FAULTS, FaultPlan
-from sim.dataflow.graph import Graph
-from sim.dataflow.kinds import Kind
-from sim.dataflow.mechanisms import MECHANISMS, Mechanisms
-from sim.dataflow.pauses import Pauses
-from sim.dataflow.placement import Placement
-from sim.dataflow.sampling import Sampling
-from sim.dataflow.snapshots import Snapshots
-from sim.dataflow.source import Source
-from sim.dataflow.state_sizes import state_sizes
-from sim.dataflow.states import State
-from sim.dataflow.storage import Storage
-from sim.dataflow.stretch import Stretches
-from sim.dataflow.task import Task
-from sim.kernel import Environment, uncollected
-from sim.protocol_cores import RIGHT, ProtocolCores
+from ckptsim.models.barriers.interface import handler_kind
+from ckptsim.scenarios.dataflow import DataflowModel, Engine
+from ckptsim.sim.dataflow.account import Account
+from ckptsim.sim.dataflow.alignment import Alignment
+from ckptsim.sim.dataflow.channel_files import make_files
+from ckptsim.sim.dataflow.constants import CONSTANTS, Constants
+from ckptsim.sim.dataflow.coordination import Coordination
+from ckptsim.sim.dataflow.cores import Cores
+from ckptsim.sim.dataflow.ending import Ending
+from ckptsim.sim.dataflow.faults import NO_FAULTS, FaultPlan
+from ckptsim.sim.dataflow.graph import Graph
+from ckptsim.sim.dataflow.kinds import Kind
+from ckptsim.sim.dataflow.mechanisms import MECHANISMS, Mechanisms
+from ckptsim.sim.dataflow.pauses import Pauses
+from ckptsim.sim.dataflow.placement import Placement
+from ckptsim.sim.dataflow.sampling import Sampling
+from ckptsim.sim.dataflow.snapshots import Snapshots
+from ckptsim.sim.dataflow.source import Source
+from ckptsim.sim.dataflow.state_sizes import state_sizes
+from ckptsim.sim.dataflow.states import State
+from ckptsim.sim.dataflow.storage import Storage
+from ckptsim.sim.dataflow.stretch import Stretches
+from ckptsim.sim.dataflow.task import Task
+from ckptsim.sim.kernel import Environment, uncollected
+from ckptsim.sim.protocol_cores import RIGHT, ProtocolCores
 
 _ENOUGH_CORES = 1024
 

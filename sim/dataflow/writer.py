@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.dataflow.openings import find_openings
-from sim.dataflow.segment import Segment
+from ckptsim.sim.dataflow.openings import find_openings
+from ckptsim.sim.dataflow.segment import Segment
 
 if TYPE_CHECKING:
-    from sim.dataflow.outlet import Outlet
-    from sim.dataflow.pool import OutputPool
-    from sim.dataflow.routing import Channels, Route
+    from ckptsim.sim.dataflow.outlet import Outlet
+    from ckptsim.sim.dataflow.pool import OutputPool
+    from ckptsim.sim.dataflow.routing import Channels, Route
 
 Counts = NDArray[np.int64]
 """One number per channel, shape (channels,)."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sim.kernel import Entry
-from sim.story import Vocabulary, span_keys
+from ckptsim.sim.kernel import Entry
+from ckptsim.sim.story import Vocabulary, span_keys
 
 
 @dataclass(frozen=True, slots=True)

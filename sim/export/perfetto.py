@@ -12,10 +12,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from sim.export.arrows import spans
-from sim.kernel import Entry
-from sim.rows import CheckpointRow
-from sim.story import Telling, Vocabulary
+from ckptsim.sim.export.arrows import spans
+from ckptsim.sim.kernel import Entry
+from ckptsim.sim.rows import CheckpointRow
+from ckptsim.sim.story import Telling, Vocabulary
 
 Event = dict[str, object]
 

@@ -1,6 +1,6 @@
 """Jobs record by record: the protocols of barriers, recovery and the end of tasks, to be hunted."""
 
-from sim.jobs.run import run
-from sim.jobs.vocabulary import VOCABULARY
+from ckptsim.sim.jobs.run import run
+from ckptsim.sim.jobs.vocabulary import VOCABULARY
 
 __all__ = ["VOCABULARY", "run"]

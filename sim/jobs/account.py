@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from scenarios.jobs import Job, Mode, VertexKind
-from sim.jobs.graph import Graph
-from sim.jobs.snapshot import SOURCE_SPAN, Element, JobCheckpoint, TaskSnapshot
+from ckptsim.scenarios.jobs import Job, Mode, VertexKind
+from ckptsim.sim.jobs.graph import Graph
+from ckptsim.sim.jobs.snapshot import SOURCE_SPAN, Element, JobCheckpoint, TaskSnapshot
 
 if TYPE_CHECKING:
-    from sim.jobs.link import Link
+    from ckptsim.sim.jobs.link import Link
 
 Violate = Callable[[str, str], None]
 

@@ -5,32 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from models.barriers import Barrier
-from models.barriers.reason import FailureReason
-from models.coordinator.plan import FinishedState
-from models.lifecycle import (
+from ckptsim.models.barriers import Barrier
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.coordinator.plan import FinishedState
+from ckptsim.models.lifecycle import (
     SinkState,
     TaskLifecycle,
     TaskParameters,
     TaskState,
 )
-from models.lifecycle import events as on
-from models.recovery import broadcast, split
-from sim.jobs.account import Account
-from sim.jobs.graph import TaskSpec
-from sim.jobs.inlet import Inlet
-from sim.jobs.kinds import Kind
-from sim.jobs.life import LifeAccount
-from sim.jobs.link import Link
-from sim.jobs.sink import SinkWriter
-from sim.jobs.snapshot import SOURCE_SPAN, JobCheckpoint, Record, TaskSnapshot
-from sim.jobs.state_files import make_files
-from sim.jobs.task import Task
-from sim.kernel import Entity, Timer
+from ckptsim.models.lifecycle import events as on
+from ckptsim.models.recovery import broadcast, split
+from ckptsim.sim.jobs.account import Account
+from ckptsim.sim.jobs.graph import TaskSpec
+from ckptsim.sim.jobs.inlet import Inlet
+from ckptsim.sim.jobs.kinds import Kind
+from ckptsim.sim.jobs.life import LifeAccount
+from ckptsim.sim.jobs.link import Link
+from ckptsim.sim.jobs.sink import SinkWriter
+from ckptsim.sim.jobs.snapshot import SOURCE_SPAN, JobCheckpoint, Record, TaskSnapshot
+from ckptsim.sim.jobs.state_files import make_files
+from ckptsim.sim.jobs.task import Task
+from ckptsim.sim.kernel import Entity, Timer
 
 if TYPE_CHECKING:
-    from sim.jobs.parts import Parts
-    from sim.jobs.world import JobWorld
+    from ckptsim.sim.jobs.parts import Parts
+    from ckptsim.sim.jobs.world import JobWorld
 
 
 class Attempt:

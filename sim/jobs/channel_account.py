@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.barriers import Barrier, EndOfPartition
-from sim.jobs.closing_account import PROPERTY, waits_for_its_end
-from sim.jobs.parts import REMEMBERED
-from sim.jobs.snapshot import Element
+from ckptsim.models.barriers import Barrier, EndOfPartition
+from ckptsim.sim.jobs.closing_account import PROPERTY, waits_for_its_end
+from ckptsim.sim.jobs.parts import REMEMBERED
+from ckptsim.sim.jobs.snapshot import Element
 
 if TYPE_CHECKING:
-    from sim.jobs.link import Link
+    from ckptsim.sim.jobs.link import Link
 
 
 class ChannelAccount:

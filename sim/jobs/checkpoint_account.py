@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.barriers.reason import FailureReason
-from scenarios.jobs import ALWAYS_ALIGNED
-from sim.jobs.snapshot import TaskSnapshot
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.scenarios.jobs import ALWAYS_ALIGNED
+from ckptsim.sim.jobs.snapshot import TaskSnapshot
 
 if TYPE_CHECKING:
-    from sim.jobs.parts import Parts
-    from sim.jobs.task import Task
-    from sim.jobs.triggered import Triggered
-    from sim.jobs.world import JobWorld
+    from ckptsim.sim.jobs.parts import Parts
+    from ckptsim.sim.jobs.task import Task
+    from ckptsim.sim.jobs.triggered import Triggered
+    from ckptsim.sim.jobs.world import JobWorld
 
 # Kinds whose snapshot is always aligned, by the name of the barrier's kind.
 _ALIGNED = ("aligned", "savepoint", "at_least_once")

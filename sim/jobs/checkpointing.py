@@ -10,23 +10,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, assert_never
 
-from models.barriers import Barrier, HandlerKind, SingleCheckpointHandler
-from models.barriers import events as ev
-from models.barriers import subtask_events as sub
-from models.barriers import writer_events as wr
-from models.barriers.reason import FailureReason
-from models.lifecycle import TaskState
-from models.lifecycle import events as on
-from scenarios.jobs import Mode
-from sim.jobs.kinds import Kind
-from sim.jobs.subtask_side import SubtaskSide
-from sim.jobs.task_account import TaskAccount
-from sim.kernel import Timer
-from sim.protocol_cores import broken_by_failure
+from ckptsim.models.barriers import Barrier, HandlerKind, SingleCheckpointHandler
+from ckptsim.models.barriers import events as ev
+from ckptsim.models.barriers import subtask_events as sub
+from ckptsim.models.barriers import writer_events as wr
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.lifecycle import TaskState
+from ckptsim.models.lifecycle import events as on
+from ckptsim.scenarios.jobs import Mode
+from ckptsim.sim.jobs.kinds import Kind
+from ckptsim.sim.jobs.subtask_side import SubtaskSide
+from ckptsim.sim.jobs.task_account import TaskAccount
+from ckptsim.sim.kernel import Timer
+from ckptsim.sim.protocol_cores import broken_by_failure
 
 if TYPE_CHECKING:
-    from sim.jobs.link import Link
-    from sim.jobs.task import Task
+    from ckptsim.sim.jobs.link import Link
+    from ckptsim.sim.jobs.task import Task
 
 _HANDLERS = {
     Mode.ALIGNED: HandlerKind.ALIGNED,

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scenarios.jobs import Job, Protocol
+from ckptsim.scenarios.jobs import Job, Protocol
 
 if TYPE_CHECKING:
-    from sim.jobs.link import Link
-    from sim.jobs.task import Task
+    from ckptsim.sim.jobs.link import Link
+    from ckptsim.sim.jobs.task import Task
 
 PROPERTY = "end_of_partition_leaves_at_once"
 

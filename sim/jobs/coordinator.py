@@ -9,26 +9,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, assert_never
 
-from models.barriers import Barrier
-from models.barriers.reason import FailureReason
-from models.coordinator import EndOfDataListener, Request
-from models.coordinator import events as ev
-from models.coordinator.plan import Rejected, Vertex, finalize, plan_checkpoint
-from models.lifecycle import RULES, EndMode
-from scenarios.jobs import StopKind
-from sim.jobs.checkpoint_account import CheckpointAccount
-from sim.jobs.kinds import Kind
-from sim.jobs.notifications import notify_aborted, notify_complete
-from sim.jobs.settings import final_at_once, parameters_of, variant_of
-from sim.jobs.snapshot import JobCheckpoint, TaskSnapshot
-from sim.jobs.triggered import Triggered
-from sim.kernel import Timer
+from ckptsim.models.barriers import Barrier
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.coordinator import EndOfDataListener, Request
+from ckptsim.models.coordinator import events as ev
+from ckptsim.models.coordinator.plan import Rejected, Vertex, finalize, plan_checkpoint
+from ckptsim.models.lifecycle import RULES, EndMode
+from ckptsim.scenarios.jobs import StopKind
+from ckptsim.sim.jobs.checkpoint_account import CheckpointAccount
+from ckptsim.sim.jobs.kinds import Kind
+from ckptsim.sim.jobs.notifications import notify_aborted, notify_complete
+from ckptsim.sim.jobs.settings import final_at_once, parameters_of, variant_of
+from ckptsim.sim.jobs.snapshot import JobCheckpoint, TaskSnapshot
+from ckptsim.sim.jobs.triggered import Triggered
+from ckptsim.sim.kernel import Timer
 
 if TYPE_CHECKING:
-    from sim.jobs.attempt import Attempt
-    from sim.jobs.parts import Parts
-    from sim.jobs.task import Task
-    from sim.jobs.world import JobWorld
+    from ckptsim.sim.jobs.attempt import Attempt
+    from ckptsim.sim.jobs.parts import Parts
+    from ckptsim.sim.jobs.task import Task
+    from ckptsim.sim.jobs.world import JobWorld
 
 
 class JobCoordinator:

@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, assert_never
 
-from models.barriers import CancellationMarker, EndOfData
-from models.lifecycle import (
+from ckptsim.models.barriers import CancellationMarker, EndOfData
+from ckptsim.models.lifecycle import (
     StopMode,
     TaskKind,
     TaskLifecycle,
     TaskParameters,
     TaskState,
 )
-from models.lifecycle import effects as do
-from models.lifecycle import events as on
-from models.lifecycle.naive import NaiveLifecycle
-from models.lifecycle.tables import Act
-from scenarios.jobs import Protocol, VertexKind
-from sim.jobs.closing_account import ClosingAccount
-from sim.jobs.link import Link
-from sim.jobs.settings import variant_of
-from sim.jobs.sink import SinkWriter
-from sim.jobs.snapshot import WATERMARK
-from sim.kernel import Wait
+from ckptsim.models.lifecycle import effects as do
+from ckptsim.models.lifecycle import events as on
+from ckptsim.models.lifecycle.naive import NaiveLifecycle
+from ckptsim.models.lifecycle.tables import Act
+from ckptsim.scenarios.jobs import Protocol, VertexKind
+from ckptsim.sim.jobs.closing_account import ClosingAccount
+from ckptsim.sim.jobs.link import Link
+from ckptsim.sim.jobs.settings import variant_of
+from ckptsim.sim.jobs.sink import SinkWriter
+from ckptsim.sim.jobs.snapshot import WATERMARK
+from ckptsim.sim.kernel import Wait
 
 if TYPE_CHECKING:
-    from sim.jobs.task import Task
+    from ckptsim.sim.jobs.task import Task
 
 _TransactionEffect = (
     do.PrecommitTransaction

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from models.lifecycle import SinkState
+from ckptsim.models.lifecycle import SinkState
 
 
 class Status(IntEnum):

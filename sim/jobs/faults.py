@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from scenarios.job_faults import (
+from ckptsim.scenarios.job_faults import (
     CrashAtCheckpoint,
     CrashTask,
     DelayAcknowledgement,
@@ -18,7 +18,7 @@ from scenarios.job_faults import (
     StallTask,
     StrayNotification,
 )
-from sim.jobs.graph import TaskSpec
+from ckptsim.sim.jobs.graph import TaskSpec
 
 Numbered = TypeVar(
     "Numbered",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from models.coordinator.plan import Edge as PlanEdge
-from models.coordinator.plan import Pattern, pointwise_senders
-from scenarios.jobs import ALWAYS_ALIGNED, POINTWISE, Job, Partitioner, Vertex, VertexKind
+from ckptsim.models.coordinator.plan import Edge as PlanEdge
+from ckptsim.models.coordinator.plan import Pattern, pointwise_senders
+from ckptsim.scenarios.jobs import ALWAYS_ALIGNED, POINTWISE, Job, Partitioner, Vertex, VertexKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from sim.jobs.snapshot import Record
+from ckptsim.sim.jobs.snapshot import Record
 
 
 class Inlet(Protocol):

@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from models.coordinator.plan import FinishedState, Plan, Rejected, check_restore
-from scenarios.jobs import Mode, VertexKind
-from sim.jobs.account import differences, expected_output, loss
-from sim.jobs.settings import final_at_once
-from sim.jobs.snapshot import JobCheckpoint
+from ckptsim.models.coordinator.plan import FinishedState, Plan, Rejected, check_restore
+from ckptsim.scenarios.jobs import Mode, VertexKind
+from ckptsim.sim.jobs.account import differences, expected_output, loss
+from ckptsim.sim.jobs.settings import final_at_once
+from ckptsim.sim.jobs.snapshot import JobCheckpoint
 
 if TYPE_CHECKING:
-    from sim.jobs.world import JobWorld
+    from ckptsim.sim.jobs.world import JobWorld
 
 
 class Judge:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scenarios.jobs import Job, Protocol
-from sim.jobs.graph import Graph
+from ckptsim.scenarios.jobs import Job, Protocol
+from ckptsim.sim.jobs.graph import Graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sim.jobs.link import Link
-    from sim.jobs.task import Task
+    from ckptsim.sim.jobs.link import Link
+    from ckptsim.sim.jobs.task import Task
 
 _ORDER = ("watermark", "end of data", "end of partition")
 

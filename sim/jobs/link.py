@@ -8,16 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.barriers import Barrier, EndOfPartition, NetworkEvent, RemoteChannel, Subpartition
-from models.barriers.barrier import is_blocking
-from sim.jobs.channel_account import ChannelAccount
-from sim.jobs.graph import ChannelSpec
-from sim.jobs.kinds import Kind
-from sim.jobs.snapshot import WATERMARK, Element, Record
+from ckptsim.models.barriers import (
+    Barrier,
+    EndOfPartition,
+    NetworkEvent,
+    RemoteChannel,
+    Subpartition,
+)
+from ckptsim.models.barriers.barrier import is_blocking
+from ckptsim.sim.jobs.channel_account import ChannelAccount
+from ckptsim.sim.jobs.graph import ChannelSpec
+from ckptsim.sim.jobs.kinds import Kind
+from ckptsim.sim.jobs.snapshot import WATERMARK, Element, Record
 
 if TYPE_CHECKING:
-    from sim.jobs.attempt import Attempt
-    from sim.jobs.task import Task
+    from ckptsim.sim.jobs.attempt import Attempt
+    from ckptsim.sim.jobs.task import Task
 
 
 class Link:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.coordinator.plan import Plan
-from models.lifecycle import TaskState
-from models.lifecycle import events as on
-from sim.jobs.kinds import Kind
+from ckptsim.models.coordinator.plan import Plan
+from ckptsim.models.lifecycle import TaskState
+from ckptsim.models.lifecycle import events as on
+from ckptsim.sim.jobs.kinds import Kind
 
 if TYPE_CHECKING:
-    from sim.jobs.attempt import Attempt
-    from sim.jobs.task import Task
-    from sim.jobs.world import JobWorld
+    from ckptsim.sim.jobs.attempt import Attempt
+    from ckptsim.sim.jobs.task import Task
+    from ckptsim.sim.jobs.world import JobWorld
 
 
 def notify_complete(world: JobWorld, checkpoint: int, plan: Plan) -> None:

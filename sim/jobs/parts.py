@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from models.lifecycle import effects as do
-from sim.jobs.snapshot import Element, TaskSnapshot
+from ckptsim.models.lifecycle import effects as do
+from ckptsim.sim.jobs.snapshot import Element, TaskSnapshot
 
 REMEMBERED = 16  # ended checkpoints of which late pieces may still come; as at the coordinator
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from scenarios.jobs import Job
-from sim.jobs.faults import FaultPlan
-from sim.jobs.kinds import Kind
-from sim.kernel import Environment
+from ckptsim.scenarios.jobs import Job
+from ckptsim.sim.jobs.faults import FaultPlan
+from ckptsim.sim.jobs.kinds import Kind
+from ckptsim.sim.kernel import Environment
 
 # A job that does nothing for this many of its longest times is taken for one that stands still.
 # Assumption: a final checkpoint needs one trigger; lost notifications need a few more.

@@ -7,24 +7,24 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, assert_never, cast
 
-from models.coordinator.parameters import TEN_MINUTES_NS
-from models.coordinator.plan import Rejected
-from scenarios.job_faults import JobFault
-from scenarios.job_names import GOALS
-from scenarios.jobs import Job
-from sim.jobs.external import ExternalSystem
-from sim.jobs.faults import FaultPlan
-from sim.jobs.snapshot import JobCheckpoint
-from sim.jobs.started import started_from
-from sim.jobs.tables import fill
-from sim.jobs.world import JobWorld
-from sim.kernel import Environment
-from sim.protocol_cores import cores_of
-from sim.rows import RunResult
-from sim.twins.lifecycle import TWINS, Part
+from ckptsim.models.coordinator.parameters import TEN_MINUTES_NS
+from ckptsim.models.coordinator.plan import Rejected
+from ckptsim.scenarios.job_faults import JobFault
+from ckptsim.scenarios.job_names import GOALS
+from ckptsim.scenarios.jobs import Job
+from ckptsim.sim.jobs.external import ExternalSystem
+from ckptsim.sim.jobs.faults import FaultPlan
+from ckptsim.sim.jobs.snapshot import JobCheckpoint
+from ckptsim.sim.jobs.started import started_from
+from ckptsim.sim.jobs.tables import fill
+from ckptsim.sim.jobs.world import JobWorld
+from ckptsim.sim.kernel import Environment
+from ckptsim.sim.protocol_cores import cores_of
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.twins.lifecycle import TWINS, Part
 
 if TYPE_CHECKING:
-    from sim.world import RunSpec
+    from ckptsim.sim.world import RunSpec
 
 
 def run(spec: RunSpec) -> RunResult:

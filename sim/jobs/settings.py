@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from models.coordinator import CoordinatorParameters
-from models.lifecycle import RULES, Variant
-from scenarios.jobs import Job, Mode, Protocol
+from ckptsim.models.coordinator import CoordinatorParameters
+from ckptsim.models.lifecycle import RULES, Variant
+from ckptsim.scenarios.jobs import Job, Mode, Protocol
 
 
 def variant_of(job: Job) -> Variant:

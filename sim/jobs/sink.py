@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.lifecycle import SinkState
-from models.lifecycle.effects import OPEN, TransactionId
-from sim.jobs.graph import TaskSpec
-from sim.jobs.snapshot import Record
+from ckptsim.models.lifecycle import SinkState
+from ckptsim.models.lifecycle.effects import OPEN, TransactionId
+from ckptsim.sim.jobs.graph import TaskSpec
+from ckptsim.sim.jobs.snapshot import Record
 
 if TYPE_CHECKING:
-    from sim.jobs.attempt import Attempt
+    from ckptsim.sim.jobs.attempt import Attempt
 
 
 class SinkWriter:

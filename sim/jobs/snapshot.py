@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from models.coordinator.plan import FinishedState
-from models.lifecycle import SinkState
+from ckptsim.models.coordinator.plan import FinishedState
+from ckptsim.models.lifecycle import SinkState
 
 Record = int  # identity of a record; WATERMARK is the final watermark, which travels as data
 Element = tuple[int, Record]  # (number in its channel, record)

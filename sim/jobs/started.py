@@ -5,11 +5,11 @@ The graph may have changed since: a vertex that the checkpoint says nothing of i
 
 from __future__ import annotations
 
-from models.coordinator.plan import FinishedState, Rejected, check_restore
-from scenarios.job_graph import Recorded
-from scenarios.jobs import Job
-from sim.jobs.graph import Graph
-from sim.jobs.snapshot import JobCheckpoint
+from ckptsim.models.coordinator.plan import FinishedState, Rejected, check_restore
+from ckptsim.scenarios.job_graph import Recorded
+from ckptsim.scenarios.jobs import Job
+from ckptsim.sim.jobs.graph import Graph
+from ckptsim.sim.jobs.snapshot import JobCheckpoint
 
 _FIRST = 1  # the number of the checkpoint; those of the job follow
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from models.barriers import subtask_events as sub
-from models.barriers import writer_events as do
-from models.barriers.writer import group_of
-from sim.jobs.graph import TaskSpec
-from sim.jobs.kinds import Kind
+from ckptsim.models.barriers import subtask_events as sub
+from ckptsim.models.barriers import writer_events as do
+from ckptsim.models.barriers.writer import group_of
+from ckptsim.sim.jobs.graph import TaskSpec
+from ckptsim.sim.jobs.kinds import Kind
 
 if TYPE_CHECKING:
-    from sim.jobs.attempt import Attempt
+    from ckptsim.sim.jobs.attempt import Attempt
 
 
 class StateFile:

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never, cast
 
-from models.barriers import Barrier
-from models.barriers import subtask_events as sub
-from models.barriers import writer_events as wr
-from models.barriers.network import (
+from ckptsim.models.barriers import Barrier
+from ckptsim.models.barriers import subtask_events as sub
+from ckptsim.models.barriers import writer_events as wr
+from ckptsim.models.barriers.network import (
     NetworkEffect,
     OutputStateFailed,
     OutputStateKnown,
@@ -24,16 +24,16 @@ from models.barriers.network import (
     PersistOutput,
     ResumeSender,
 )
-from models.lifecycle import effects as do
-from models.lifecycle import events as on
-from sim.jobs.kinds import Kind
-from sim.jobs.parts import REMEMBERED, Parts
-from sim.jobs.snapshot import Element, TaskSnapshot
-from sim.kernel import Timer
+from ckptsim.models.lifecycle import effects as do
+from ckptsim.models.lifecycle import events as on
+from ckptsim.sim.jobs.kinds import Kind
+from ckptsim.sim.jobs.parts import REMEMBERED, Parts
+from ckptsim.sim.jobs.snapshot import Element, TaskSnapshot
+from ckptsim.sim.kernel import Timer
 
 if TYPE_CHECKING:
-    from sim.jobs.link import Link
-    from sim.jobs.task import Task
+    from ckptsim.sim.jobs.link import Link
+    from ckptsim.sim.jobs.task import Task
 
 
 class SubtaskSide:

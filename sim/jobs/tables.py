@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from scenarios.jobs import VertexKind
-from sim.jobs.triggered import Triggered
-from sim.jobs.world import JobWorld
-from sim.kernel import Environment
-from sim.rows import CheckpointRow, RecoveryRow, RunResult, TaskCheckpointRow, TaskRow
+from ckptsim.scenarios.jobs import VertexKind
+from ckptsim.sim.jobs.triggered import Triggered
+from ckptsim.sim.jobs.world import JobWorld
+from ckptsim.sim.kernel import Environment
+from ckptsim.sim.rows import CheckpointRow, RecoveryRow, RunResult, TaskCheckpointRow, TaskRow
 
 if TYPE_CHECKING:
-    from sim.world import RunSpec
+    from ckptsim.sim.world import RunSpec
 
 
 def fill(spec: RunSpec, env: Environment, world: JobWorld) -> RunResult:

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from models.barriers import (
+from ckptsim.models.barriers import (
     Announcement,
     Barrier,
     CancellationMarker,
@@ -20,22 +20,22 @@ from models.barriers import (
     EndOfPartition,
     NetworkEvent,
 )
-from models.barriers.network import NetworkEffect
-from models.lifecycle import StopMode
-from models.lifecycle import events as on
-from scenarios.jobs import Partitioner, VertexKind
-from sim.jobs.checkpointing import TaskCheckpoints
-from sim.jobs.ending import TaskEnding
-from sim.jobs.graph import OutputSpec, TaskSpec
-from sim.jobs.inlet import Inlet
-from sim.jobs.kinds import Kind
-from sim.jobs.link import Link
-from sim.jobs.sink import SinkWriter
-from sim.jobs.snapshot import SOURCE_SPAN, WATERMARK, Element, Record, TaskSnapshot
-from sim.kernel import Entity, Environment, Wait
+from ckptsim.models.barriers.network import NetworkEffect
+from ckptsim.models.lifecycle import StopMode
+from ckptsim.models.lifecycle import events as on
+from ckptsim.scenarios.jobs import Partitioner, VertexKind
+from ckptsim.sim.jobs.checkpointing import TaskCheckpoints
+from ckptsim.sim.jobs.ending import TaskEnding
+from ckptsim.sim.jobs.graph import OutputSpec, TaskSpec
+from ckptsim.sim.jobs.inlet import Inlet
+from ckptsim.sim.jobs.kinds import Kind
+from ckptsim.sim.jobs.link import Link
+from ckptsim.sim.jobs.sink import SinkWriter
+from ckptsim.sim.jobs.snapshot import SOURCE_SPAN, WATERMARK, Element, Record, TaskSnapshot
+from ckptsim.sim.kernel import Entity, Environment, Wait
 
 if TYPE_CHECKING:
-    from sim.jobs.attempt import Attempt
+    from ckptsim.sim.jobs.attempt import Attempt
 
 
 def target_of(record: Record, parallelism: int) -> int:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.barriers import Barrier
-from scenarios.jobs import Mode
-from sim.needed_barriers import NeededBarriers
+from ckptsim.models.barriers import Barrier
+from ckptsim.scenarios.jobs import Mode
+from ckptsim.sim.needed_barriers import NeededBarriers
 
 if TYPE_CHECKING:
-    from sim.jobs.link import Link
-    from sim.jobs.task import Task
+    from ckptsim.sim.jobs.link import Link
+    from ckptsim.sim.jobs.task import Task
 
 
 class TaskAccount:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from models.coordinator import Request
-from models.coordinator.plan import Plan
-from sim.jobs.snapshot import TaskSnapshot
+from ckptsim.models.coordinator import Request
+from ckptsim.models.coordinator.plan import Plan
+from ckptsim.sim.jobs.snapshot import TaskSnapshot
 
 if TYPE_CHECKING:
-    from sim.jobs.parts import Parts
+    from ckptsim.sim.jobs.parts import Parts
 
 
 @dataclass(slots=True)

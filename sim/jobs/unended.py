@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.jobs.kinds import Kind
-from sim.jobs.snapshot import JobCheckpoint
+from ckptsim.sim.jobs.kinds import Kind
+from ckptsim.sim.jobs.snapshot import JobCheckpoint
 
 if TYPE_CHECKING:
-    from sim.jobs.world import JobWorld
+    from ckptsim.sim.jobs.world import JobWorld
 
 
 class Unended:

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from models.barriers.reason import FailureReason
-from models.coordinator import EndOfDataListener, Recovery, after_failure
-from models.coordinator.plan import FinishedState
-from models.lifecycle import RULES, TaskLifecycle, TaskParameters, TaskState
-from scenarios.jobs import Job, StopKind
-from sim.jobs.attempt import Attempt
-from sim.jobs.coordinator import JobCoordinator
-from sim.jobs.external import ExternalSystem
-from sim.jobs.faults import FaultPlan
-from sim.jobs.graph import Graph, TaskSpec
-from sim.jobs.judge import Judge
-from sim.jobs.kinds import Kind
-from sim.jobs.patience import Watch, patience_of
-from sim.jobs.settings import variant_of
-from sim.jobs.snapshot import JobCheckpoint
-from sim.jobs.unended import Unended
-from sim.kernel import Environment, Wait, explain_waits
-from sim.protocol_cores import RIGHT, ProtocolCores
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.coordinator import EndOfDataListener, Recovery, after_failure
+from ckptsim.models.coordinator.plan import FinishedState
+from ckptsim.models.lifecycle import RULES, TaskLifecycle, TaskParameters, TaskState
+from ckptsim.scenarios.jobs import Job, StopKind
+from ckptsim.sim.jobs.attempt import Attempt
+from ckptsim.sim.jobs.coordinator import JobCoordinator
+from ckptsim.sim.jobs.external import ExternalSystem
+from ckptsim.sim.jobs.faults import FaultPlan
+from ckptsim.sim.jobs.graph import Graph, TaskSpec
+from ckptsim.sim.jobs.judge import Judge
+from ckptsim.sim.jobs.kinds import Kind
+from ckptsim.sim.jobs.patience import Watch, patience_of
+from ckptsim.sim.jobs.settings import variant_of
+from ckptsim.sim.jobs.snapshot import JobCheckpoint
+from ckptsim.sim.jobs.unended import Unended
+from ckptsim.sim.kernel import Environment, Wait, explain_waits
+from ckptsim.sim.protocol_cores import RIGHT, ProtocolCores
 
 if TYPE_CHECKING:
-    from sim.jobs.task import Task
+    from ckptsim.sim.jobs.task import Task
 
 # How often a stop that failed is asked for again before the user gives up.  Assumption.
 _STOP_TRIES = 8

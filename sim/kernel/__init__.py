@@ -4,25 +4,25 @@ Nothing here knows the rest of the project: ties, streams, trace, fence and chan
 out by any user of SimPy.
 """
 
-from sim.kernel.channel import Channel, Request
-from sim.kernel.collector import uncollected
-from sim.kernel.entity import KIND_ORDINARY, Entity
-from sim.kernel.environment import Environment, run_until
-from sim.kernel.errors import (
+from ckptsim.sim.kernel.channel import Channel, Request
+from ckptsim.sim.kernel.collector import uncollected
+from ckptsim.sim.kernel.entity import KIND_ORDINARY, Entity
+from ckptsim.sim.kernel.environment import Environment, run_until
+from ckptsim.sim.kernel.errors import (
     ClockError,
     ConservationError,
     FenceBreached,
     KernelError,
     TraceError,
 )
-from sim.kernel.events import Event, Process, Timeout, Timer
-from sim.kernel.explore import Exhaustive, Exploration
-from sim.kernel.fence import fence
-from sim.kernel.goals import Goals
-from sim.kernel.liveness import settle
-from sim.kernel.policies import parse_ties
-from sim.kernel.streams import Stream, Streams
-from sim.kernel.ties import (
+from ckptsim.sim.kernel.events import Event, Process, Timeout, Timer
+from ckptsim.sim.kernel.explore import Exhaustive, Exploration
+from ckptsim.sim.kernel.fence import fence
+from ckptsim.sim.kernel.goals import Goals
+from ckptsim.sim.kernel.liveness import settle
+from ckptsim.sim.kernel.policies import parse_ties
+from ckptsim.sim.kernel.streams import Stream, Streams
+from ckptsim.sim.kernel.ties import (
     STRUCTURAL,
     Pct,
     SeededRandom,
@@ -30,8 +30,8 @@ from sim.kernel.ties import (
     TiePolicy,
     derive_key,
 )
-from sim.kernel.trace import Entry, Field, Trace
-from sim.kernel.waits import SimulationStalled, Wait, explain_waits
+from ckptsim.sim.kernel.trace import Entry, Field, Trace
+from ckptsim.sim.kernel.waits import SimulationStalled, Wait, explain_waits
 
 __all__ = [
     "KIND_ORDINARY",

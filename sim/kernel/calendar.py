@@ -6,8 +6,8 @@ from collections.abc import Callable
 from heapq import heappush
 from typing import Any
 
-from sim.kernel.entity import Entity
-from sim.kernel.ties import STRUCTURAL, TiePolicy
+from ckptsim.sim.kernel.entity import Entity
+from ckptsim.sim.kernel.ties import STRUCTURAL, TiePolicy
 
 # (time, priority, kind, entity, item) -> the entry's sequence number
 Push = Callable[[int, int, int, Entity, Any], int]

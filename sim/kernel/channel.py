@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 import simpy
 from simpy.events import NORMAL, PENDING
 
-from sim.kernel.entity import KIND_ORDINARY, Entity
-from sim.kernel.errors import ConservationError, KernelError
+from ckptsim.sim.kernel.entity import KIND_ORDINARY, Entity
+from ckptsim.sim.kernel.errors import ConservationError, KernelError
 
 if TYPE_CHECKING:
-    from sim.kernel.environment import Environment
+    from ckptsim.sim.kernel.environment import Environment
 
 Item = TypeVar("Item")
 

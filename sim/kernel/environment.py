@@ -18,15 +18,15 @@ import simpy
 from simpy.core import BoundClass, StopSimulation
 from simpy.events import NORMAL, URGENT
 
-from sim.kernel.calendar import Push, calendar_push
-from sim.kernel.channel import Channel
-from sim.kernel.entity import KIND_ORDINARY, Entity
-from sim.kernel.errors import KernelError
-from sim.kernel.events import Event, Process, ProcessGenerator, Timeout, Timer, refused_time
-from sim.kernel.goals import Goals
-from sim.kernel.streams import Stream, Streams
-from sim.kernel.ties import STRUCTURAL, TiePolicy
-from sim.kernel.trace import Trace
+from ckptsim.sim.kernel.calendar import Push, calendar_push
+from ckptsim.sim.kernel.channel import Channel
+from ckptsim.sim.kernel.entity import KIND_ORDINARY, Entity
+from ckptsim.sim.kernel.errors import KernelError
+from ckptsim.sim.kernel.events import Event, Process, ProcessGenerator, Timeout, Timer, refused_time
+from ckptsim.sim.kernel.goals import Goals
+from ckptsim.sim.kernel.streams import Stream, Streams
+from ckptsim.sim.kernel.ties import STRUCTURAL, TiePolicy
+from ckptsim.sim.kernel.trace import Trace
 
 _FOREVER = 1 << 200
 _ROOT = "run"

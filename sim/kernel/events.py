@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import simpy
 from simpy.events import NORMAL, PENDING, URGENT, Initialize
 
-from sim.kernel.entity import KIND_ORDINARY, Entity
-from sim.kernel.errors import ClockError, KernelError
-from sim.kernel.ties import STRUCTURAL
+from ckptsim.sim.kernel.entity import KIND_ORDINARY, Entity
+from ckptsim.sim.kernel.errors import ClockError, KernelError
+from ckptsim.sim.kernel.ties import STRUCTURAL
 
 if TYPE_CHECKING:
-    from sim.kernel.environment import Environment
+    from ckptsim.sim.kernel.environment import Environment
 
 ProcessGenerator = Generator[Any, Any, Any]
 

@@ -12,8 +12,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
-from sim.kernel.entity import Entity
-from sim.kernel.ties import TieKey
+from ckptsim.sim.kernel.entity import Entity
+from ckptsim.sim.kernel.ties import TieKey
 
 Outcome = TypeVar("Outcome")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from sim.kernel.environment import Environment
-from sim.kernel.waits import SimulationStalled, Wait, explain_waits
+from ckptsim.sim.kernel.environment import Environment
+from ckptsim.sim.kernel.waits import SimulationStalled, Wait, explain_waits
 
 
 def settle(

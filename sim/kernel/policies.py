@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from sim.kernel.explore import Exhaustive
-from sim.kernel.ties import STRUCTURAL, Pct, SeededRandom, TiePolicy
+from ckptsim.sim.kernel.explore import Exhaustive
+from ckptsim.sim.kernel.ties import STRUCTURAL, Pct, SeededRandom, TiePolicy
 
 _DECISIONS = re.compile(r"\d{1,6}(?:\.\d{1,6})*", re.ASCII)
 

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from numpy.random import PCG64, SeedSequence
 
-from sim.kernel.ties import derive_key
+from ckptsim.sim.kernel.ties import derive_key
 
 Item = TypeVar("Item")
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import Protocol
 
-from sim.kernel.entity import Entity
+from ckptsim.sim.kernel.entity import Entity
 
 TieKey = bytes | int
 

@@ -13,7 +13,7 @@ from itertools import chain
 from json import JSONEncoder
 from typing import Protocol
 
-from sim.kernel.errors import TraceError
+from ckptsim.sim.kernel.errors import TraceError
 
 Field = int | str | bool | None
 Entry = tuple[object, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sim.kernel.errors import KernelError
+from ckptsim.sim.kernel.errors import KernelError
 
 
 @dataclass(frozen=True, slots=True)

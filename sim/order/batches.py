@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from models.ordering import CheckpointId, RecordsDurable, StreamDescriptor
-from models.ordering.effects import PassRecords
+from ckptsim.models.ordering import CheckpointId, RecordsDurable, StreamDescriptor
+from ckptsim.models.ordering.effects import PassRecords
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

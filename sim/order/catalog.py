@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from models.ordering import StreamDescriptor
-from models.ordering.json_text import read_json
-from models.ordering.wire import WireError, parse_catalog
-from scenarios.errors import UserError
+from ckptsim.models.ordering import StreamDescriptor
+from ckptsim.models.ordering.json_text import read_json
+from ckptsim.models.ordering.wire import WireError, parse_catalog
+from ckptsim.scenarios.errors import UserError
 
 
 def read_catalog(path: Path) -> tuple[StreamDescriptor, ...]:

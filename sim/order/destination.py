@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from models.core import ProtocolError
-from models.ordering import (
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.ordering import (
     ChannelClosed,
     CompleteRead,
     Effect,
@@ -27,10 +27,10 @@ from models.ordering import (
     StreamDescriptor,
     drive,
 )
-from models.ordering.json_text import read_json, write_json
-from models.ordering.wire import Incoming, WireError, parse_message, render_state
-from scenarios.errors import UserError
-from sim.order.batches import BatchRules, Pipeline
+from ckptsim.models.ordering.json_text import read_json, write_json
+from ckptsim.models.ordering.wire import Incoming, WireError, parse_message, render_state
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.order.batches import BatchRules, Pipeline
 
 
 @dataclass(slots=True, kw_only=True)

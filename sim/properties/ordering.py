@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.ordering import EndStream, FailSync, Refusal, SendState, scope_text
-from scenarios.sync_names import PROPERTIES
-from sim.properties.ordering_ends import EndChecks
-from sim.properties.ordering_records import RecordChecks
-from sim.properties.ordering_release import ReleaseChecks
-from sim.properties.ordering_replay import ReplayChecks
-from sim.properties.ordering_story import state_story
+from ckptsim.models.ordering import EndStream, FailSync, Refusal, SendState, scope_text
+from ckptsim.scenarios.sync_names import PROPERTIES
+from ckptsim.sim.properties.ordering_ends import EndChecks
+from ckptsim.sim.properties.ordering_records import RecordChecks
+from ckptsim.sim.properties.ordering_release import ReleaseChecks
+from ckptsim.sim.properties.ordering_replay import ReplayChecks
+from ckptsim.sim.properties.ordering_story import state_story
 
 if TYPE_CHECKING:
-    from sim.rows import ViolationRow
-    from sim.sync.attempt import Attempt
-    from sim.sync.truth import SourceState
-    from sim.sync.world import SyncWorld
+    from ckptsim.sim.rows import ViolationRow
+    from ckptsim.sim.sync.attempt import Attempt
+    from ckptsim.sim.sync.truth import SourceState
+    from ckptsim.sim.sync.world import SyncWorld
 
 
 class OrderingProperties:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from models.ordering import EndStream, FailSync, Refusal
-from scenarios.sync import Outcome
-from sim.sync.intervals import IntervalSet
+from ckptsim.models.ordering import EndStream, FailSync, Refusal
+from ckptsim.scenarios.sync import Outcome
+from ckptsim.sim.sync.intervals import IntervalSet
 
 if TYPE_CHECKING:
-    from sim.sync.attempt import Attempt
-    from sim.sync.truth import SourceState
-    from sim.sync.world import SyncWorld
+    from ckptsim.sim.sync.attempt import Attempt
+    from ckptsim.sim.sync.truth import SourceState
+    from ckptsim.sim.sync.world import SyncWorld
 
 
 class EndChecks:

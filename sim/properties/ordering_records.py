@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from models.ordering import PassRecords
+from ckptsim.models.ordering import PassRecords
 
 if TYPE_CHECKING:
-    from models.ordering import Level
-    from sim.sync.attempt import Attempt
-    from sim.sync.messages import RecordPacket
-    from sim.sync.truth import SourceState
-    from sim.sync.world import SyncWorld
+    from ckptsim.models.ordering import Level
+    from ckptsim.sim.sync.attempt import Attempt
+    from ckptsim.sim.sync.messages import RecordPacket
+    from ckptsim.sim.sync.truth import SourceState
+    from ckptsim.sim.sync.world import SyncWorld
 
 
 class RecordChecks:

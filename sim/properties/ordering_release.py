@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from models.ordering import SendState, StateKind, scope_text
+from ckptsim.models.ordering import SendState, StateKind, scope_text
 
 if TYPE_CHECKING:
-    from sim.sync.attempt import Attempt
-    from sim.sync.intervals import Intervals
-    from sim.sync.truth import Account, SourceState
-    from sim.sync.world import SyncWorld
+    from ckptsim.sim.sync.attempt import Attempt
+    from ckptsim.sim.sync.intervals import Intervals
+    from ckptsim.sim.sync.truth import Account, SourceState
+    from ckptsim.sim.sync.world import SyncWorld
 
 
 class ReleaseChecks:

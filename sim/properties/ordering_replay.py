@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
-from models.core import ProtocolError
-from models.ordering import (
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.ordering import (
     FlushRequested,
     RecordsDurable,
     RecordsRead,
@@ -22,9 +22,9 @@ from models.ordering import (
 )
 
 if TYPE_CHECKING:
-    from sim.sync.attempt import Attempt
-    from sim.sync.truth import SourceState
-    from sim.sync.world import SyncWorld
+    from ckptsim.sim.sync.attempt import Attempt
+    from ckptsim.sim.sync.truth import SourceState
+    from ckptsim.sim.sync.world import SyncWorld
 
 Input: TypeAlias = RecordsRead | RecordsDurable | StateRead
 # Scope -> (index, settled records) in the order of release.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.sync.intervals import shown
+from ckptsim.sim.sync.intervals import shown
 
 if TYPE_CHECKING:
-    from sim.sync.truth import Partition, SourceState, Truth
+    from ckptsim.sim.sync.truth import Partition, SourceState, Truth
 
 
 def state_story(truth: Truth, state: SourceState) -> list[str]:

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.store import Area, PartitionState, StoreError, TopicPartition, decode_state
-from models.store.ingestion_events import IngestionState
-from models.store.partition_state import NOTHING
-from models.store.version_state import copy_of, disagreement
-from scenarios.store import StepOrder, Upsert
-from scenarios.store_names import PROPERTIES
-from sim.properties.store_ends import check_end
-from sim.properties.store_probe import probe
+from ckptsim.models.store import Area, PartitionState, StoreError, TopicPartition, decode_state
+from ckptsim.models.store.ingestion_events import IngestionState
+from ckptsim.models.store.partition_state import NOTHING
+from ckptsim.models.store.version_state import copy_of, disagreement
+from ckptsim.scenarios.store import StepOrder, Upsert
+from ckptsim.scenarios.store_names import PROPERTIES
+from ckptsim.sim.properties.store_ends import check_end
+from ckptsim.sim.properties.store_probe import probe
 
 if TYPE_CHECKING:
-    from models.store import Step, VersionState
-    from models.store.ingestion_events import MakeDurable
-    from sim.rows import ViolationRow
-    from sim.store.drainer import Drainer
-    from sim.store.truth import SyncAccount
-    from sim.store.world import StoreWorld
+    from ckptsim.models.store import Step, VersionState
+    from ckptsim.models.store.ingestion_events import MakeDurable
+    from ckptsim.sim.rows import ViolationRow
+    from ckptsim.sim.store.drainer import Drainer
+    from ckptsim.sim.store.truth import SyncAccount
+    from ckptsim.sim.store.world import StoreWorld
 
 
 class StoreProperties:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from models.store import TopicPartition
+from ckptsim.models.store import TopicPartition
 
 if TYPE_CHECKING:
-    from sim.store.world import StoreWorld
+    from ckptsim.sim.store.world import StoreWorld
 
 Finding = tuple[str, str, TopicPartition | None]
 

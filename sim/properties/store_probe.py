@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
-from models.store import TopicPartition
+from ckptsim.models.store import TopicPartition
 
 if TYPE_CHECKING:
-    from sim.store.world import StoreWorld
+    from ckptsim.sim.store.world import StoreWorld
 
 _TOPIC = "probe_v1"
 

@@ -10,9 +10,9 @@ from hashlib import blake2b
 from itertools import islice
 from multiprocessing import get_context
 
-from sim.kernel import Exploration
-from sim.rows import ViolationRow
-from sim.search.trial import Subject, Trial, replay_of, trial, with_story
+from ckptsim.sim.kernel import Exploration
+from ckptsim.sim.rows import ViolationRow
+from ckptsim.sim.search.trial import Subject, Trial, replay_of, trial, with_story
 
 EXHAUSTIVE = "exhaustive"
 # The property that is violated when the same run has two digests.

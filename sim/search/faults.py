@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from scenarios import LINKS, Scenario, ScenarioError, document
-from scenarios.kinds import Choice, Flag, Kind, Real, Whole
-from scenarios.tables import schema
-from sim.kernel import Stream, Streams
+from ckptsim.scenarios import LINKS, Scenario, ScenarioError, document
+from ckptsim.scenarios.kinds import Choice, Flag, Kind, Real, Whole
+from ckptsim.scenarios.tables import schema
+from ckptsim.sim.kernel import Stream, Streams
 
 _TRIES = 8
 # Instants and durations are drawn between these, evenly over their magnitude (an assumption:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from scenarios import Scenario
-from sim.search.faults import with_random_faults
-from sim.search.shrink import Shrunk, shrink
-from sim.search.trial import Subject, Trial, trial
+from ckptsim.scenarios import Scenario
+from ckptsim.sim.search.faults import with_random_faults
+from ckptsim.sim.search.shrink import Shrunk, shrink
+from ckptsim.sim.search.trial import Subject, Trial, trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scenarios import LINKS, Scenario, ScenarioError, document
-from sim.search.trial import Subject, Trial, trial
+from ckptsim.scenarios import LINKS, Scenario, ScenarioError, document
+from ckptsim.sim.search.trial import Subject, Trial, trial
 
 Path = tuple[str | int, ...]
 Size = tuple[int, int, int, int]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from traceback import extract_tb
 
-from scenarios import Scenario, UserError
-from sim.identity import replay_command
-from sim.kernel import TiePolicy
-from sim.plugins import load_factory
-from sim.rows import RunResult, ViolationRow
-from sim.story import Target, shortened, tell
-from sim.world import load_world, run_world
+from ckptsim.scenarios import Scenario, UserError
+from ckptsim.sim.identity import replay_command
+from ckptsim.sim.kernel import TiePolicy
+from ckptsim.sim.plugins import load_factory
+from ckptsim.sim.rows import RunResult, ViolationRow
+from ckptsim.sim.story import Target, shortened, tell
+from ckptsim.sim.world import load_world, run_world
 
 # The property that is violated when the core under test raises what no core may raise.
 CORE_RAISED = "the_core_raises_protocol_errors_only"

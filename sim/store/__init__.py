@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.store.tables import tables
-from sim.store.vocabulary import VOCABULARY
-from sim.store.world import StoreWorld
+from ckptsim.sim.store.tables import tables
+from ckptsim.sim.store.vocabulary import VOCABULARY
+from ckptsim.sim.store.world import StoreWorld
 
 if TYPE_CHECKING:
-    from sim.rows import RunResult
-    from sim.world import RunSpec
+    from ckptsim.sim.rows import RunResult
+    from ckptsim.sim.world import RunSpec
 
 
 def run(spec: RunSpec) -> RunResult:

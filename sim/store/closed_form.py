@@ -28,10 +28,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from models.store import Part
-from scenarios.store import StepOrder, StoreModel, StorePlacement, Upsert
-from scenarios.store_faults import CrashRate, StoreFault
-from sim.store.costs import commit_ns, each_durable, local_ns, remote_mean_ns
+from ckptsim.models.store import Part
+from ckptsim.scenarios.store import StepOrder, StoreModel, StorePlacement, Upsert
+from ckptsim.scenarios.store_faults import CrashRate, StoreFault
+from ckptsim.sim.store.costs import commit_ns, each_durable, local_ns, remote_mean_ns
 
 _PARTS = {
     StorePlacement.COLOCATED: (Part.BOTH,),

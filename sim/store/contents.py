@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.store import Area, TopicPartition
-from models.store.loss import ContentLoss, compare
-from sim.store.spans import SpanMedium
+from ckptsim.models.store import Area, TopicPartition
+from ckptsim.models.store.loss import ContentLoss, compare
+from ckptsim.sim.store.spans import SpanMedium
 
 if TYPE_CHECKING:
-    from sim.store.watched import WatchedMedium
-    from sim.store.world import StoreWorld
+    from ckptsim.sim.store.watched import WatchedMedium
+    from ckptsim.sim.store.world import StoreWorld
 
 _NONE_LOST = ContentLoss(missing=0, stale=0, ghost=0)
 

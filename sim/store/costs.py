@@ -11,13 +11,13 @@ from collections.abc import Callable
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-from models.store import Part
-from scenarios.store import RecordDurability, StorePlacement
+from ckptsim.models.store import Part
+from ckptsim.scenarios.store import RecordDurability, StorePlacement
 
 if TYPE_CHECKING:
-    from scenarios.store import StoreModel
-    from scenarios.store_costs import StepCosts
-    from sim.kernel import Environment
+    from ckptsim.scenarios.store import StoreModel
+    from ckptsim.scenarios.store_costs import StepCosts
+    from ckptsim.sim.kernel import Environment
 
 _SECOND_NS = 1_000_000_000
 _Z99 = NormalDist().inv_cdf(0.99)

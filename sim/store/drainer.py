@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.store import Area, Changes, ControlRecord, RowsWrite, Step, TopicPartition
-from models.store.ingestion_events import (
+from ckptsim.models.store import Area, Changes, ControlRecord, RowsWrite, Step, TopicPartition
+from ckptsim.models.store.ingestion_events import (
     AbortSync,
     CancelSyncTimer,
     Cause,
@@ -26,20 +26,20 @@ from models.store.ingestion_events import (
     SyncTimerFired,
     WriteFailed,
 )
-from scenarios.store import Upsert
-from sim.store.costs import each_durable
-from sim.store.kinds import KIND_APPLIED, KIND_DURABLE, KIND_TIMER
-from sim.store.record_run import Run
-from sim.store.spans import FeedChanges, SpanContent
-from sim.store.syncing import SyncSteps
-from sim.store.truth import PartitionTruth
+from ckptsim.scenarios.store import Upsert
+from ckptsim.sim.store.costs import each_durable
+from ckptsim.sim.store.kinds import KIND_APPLIED, KIND_DURABLE, KIND_TIMER
+from ckptsim.sim.store.record_run import Run
+from ckptsim.sim.store.spans import FeedChanges, SpanContent
+from ckptsim.sim.store.syncing import SyncSteps
+from ckptsim.sim.store.truth import PartitionTruth
 
 if TYPE_CHECKING:
-    from models.store.content import WorkingContent
-    from models.store.replica import Replica
-    from sim.kernel import Timer
-    from sim.store.feed import Feed
-    from sim.store.world import StoreWorld
+    from ckptsim.models.store.content import WorkingContent
+    from ckptsim.models.store.replica import Replica
+    from ckptsim.sim.kernel import Timer
+    from ckptsim.sim.store.feed import Feed
+    from ckptsim.sim.store.world import StoreWorld
 
 _GOAL_OF_CAUSE = {
     Cause.BYTES: "sync_by_bytes",

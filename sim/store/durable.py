@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.store import Area, Placement, Refusal, StoreError, TopicPartition
-from models.store.mishaps import Loss, lose
-from models.store.partition_state import NOTHING
-from scenarios.store_faults import Lost
+from ckptsim.models.store import Area, Placement, Refusal, StoreError, TopicPartition
+from ckptsim.models.store.mishaps import Loss, lose
+from ckptsim.models.store.partition_state import NOTHING
+from ckptsim.scenarios.store_faults import Lost
 
 if TYPE_CHECKING:
-    from sim.store.process import Process
-    from sim.store.world import StoreWorld
+    from ckptsim.sim.store.process import Process
+    from ckptsim.sim.store.world import StoreWorld
 
 
 class DurableState:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, assert_never, cast
 
-from models.store import TopicPartition
-from models.store.mishaps import commit_by_another_party, flip_bit
-from scenarios.store_faults import (
+from ckptsim.models.store import TopicPartition
+from ckptsim.models.store.mishaps import commit_by_another_party, flip_bit
+from ckptsim.scenarios.store_faults import (
     CommitOutage,
     Compact,
     CrashAt,
@@ -25,12 +25,12 @@ from scenarios.store_faults import (
     Tamper,
     TruncateLog,
 )
-from sim.store.kinds import KIND_FAULT
-from sim.store.watched import ProcessDied
+from ckptsim.sim.store.kinds import KIND_FAULT
+from ckptsim.sim.store.watched import ProcessDied
 
 if TYPE_CHECKING:
-    from models.store import Step
-    from sim.store.world import StoreWorld
+    from ckptsim.models.store import Step
+    from ckptsim.sim.store.world import StoreWorld
 
 
 Strike = tuple[int, Callable[..., object], tuple[object, ...]]

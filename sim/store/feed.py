@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from models.store import Control, ControlRecord, DataRecord, Rows, TopicPartition
-from models.store.log import Entry
-from models.store.version_state import FieldValue
+from ckptsim.models.store import Control, ControlRecord, DataRecord, Rows, TopicPartition
+from ckptsim.models.store.log import Entry
+from ckptsim.models.store.version_state import FieldValue
 
 NEVER = 1 << 62
 

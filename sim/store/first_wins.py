@@ -5,8 +5,8 @@ Source: DuckDB 1.5.6 and 2.0.0, measured: of a key twice in one upsert the first
 
 from __future__ import annotations
 
-from models.store import Changes, DataRecord, Medium, TopicPartition
-from models.store.content import WorkingContent
+from ckptsim.models.store import Changes, DataRecord, Medium, TopicPartition
+from ckptsim.models.store.content import WorkingContent
 
 
 class FirstWinsContent(WorkingContent):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.store import Refusal, StoreError, TopicPartition
-from models.store.partition_state import NOTHING
-from sim.store.durable import DurableState
-from sim.store.kinds import KIND_OUTSIDE, KIND_START
-from sim.store.recovery import Recovery
-from sim.store.watched import ProcessDied
+from ckptsim.models.store import Refusal, StoreError, TopicPartition
+from ckptsim.models.store.partition_state import NOTHING
+from ckptsim.sim.store.durable import DurableState
+from ckptsim.sim.store.kinds import KIND_OUTSIDE, KIND_START
+from ckptsim.sim.store.recovery import Recovery
+from ckptsim.sim.store.watched import ProcessDied
 
 if TYPE_CHECKING:
-    from sim.store.drainer import Drainer
-    from sim.store.world import StoreWorld
+    from ckptsim.sim.store.drainer import Drainer
+    from ckptsim.sim.store.world import StoreWorld
 
 # A watchdog that fires so often in a row will fire for ever.
 _WATCHDOG_ROUNDS = 5

@@ -9,11 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from models.core import ProtocolError
-from models.store import Area, Changes, DataRecord, Medium, ModelMedium, Rows, TopicPartition
-from models.store.content import WorkingContent
-from models.store.medium import RowsWrite
-from sim.store.feed import Feed
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.store import (
+    Area,
+    Changes,
+    DataRecord,
+    Medium,
+    ModelMedium,
+    Rows,
+    TopicPartition,
+)
+from ckptsim.models.store.content import WorkingContent
+from ckptsim.models.store.medium import RowsWrite
+from ckptsim.sim.store.feed import Feed
 
 
 class FeedChanges(Mapping[str, bytes | None]):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from models.store import Placement, StoreClient, StoreVersions
-from scenarios.errors import UserError
-from sim.store.spans import SpanMedium
-from sim.twins.store import TWINS
+from ckptsim.models.store import Placement, StoreClient, StoreVersions
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.store.spans import SpanMedium
+from ckptsim.sim.twins.store import TWINS
 
 if TYPE_CHECKING:
-    from sim.world import RunSpec
+    from ckptsim.sim.world import RunSpec
 
 
 def subject(spec: RunSpec, placement: Placement) -> StoreVersions:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.store import Area, Part, Refusal
-from models.store.ingestion_events import MakeDurable, StepDurable, StepRefused
-from sim.store.costs import each_durable
-from sim.store.truth import SyncAccount
+from ckptsim.models.store import Area, Part, Refusal
+from ckptsim.models.store.ingestion_events import MakeDurable, StepDurable, StepRefused
+from ckptsim.sim.store.costs import each_durable
+from ckptsim.sim.store.truth import SyncAccount
 
 if TYPE_CHECKING:
-    from models.store.replica import Replica
-    from sim.store.drainer import Drainer
+    from ckptsim.models.store.replica import Replica
+    from ckptsim.sim.store.drainer import Drainer
 
 
 class SyncSteps:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from models.store import Area, StoreError, TopicPartition
-from models.store.partition_state import NOTHING
-from sim.rows import CheckpointRow, FigureRow, KeptPartition, RecoveryRow, RunResult, TaskRow
-from sim.store.closed_form import on_paper
+from ckptsim.models.store import Area, StoreError, TopicPartition
+from ckptsim.models.store.partition_state import NOTHING
+from ckptsim.sim.rows import (
+    CheckpointRow,
+    FigureRow,
+    KeptPartition,
+    RecoveryRow,
+    RunResult,
+    TaskRow,
+)
+from ckptsim.sim.store.closed_form import on_paper
 
 if TYPE_CHECKING:
-    from scenarios.store_faults import StoreFault
-    from sim.store.truth import PartitionTruth, SyncAccount
-    from sim.store.world import StoreWorld
+    from ckptsim.scenarios.store_faults import StoreFault
+    from ckptsim.sim.store.truth import PartitionTruth, SyncAccount
+    from ckptsim.sim.store.world import StoreWorld
 
 _SECOND_NS = 1_000_000_000
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from models.store import Area, TopicPartition
-from models.store.ingestion_events import Cause
+from ckptsim.models.store import Area, TopicPartition
+from ckptsim.models.store.ingestion_events import Cause
 
 if TYPE_CHECKING:
-    from sim.store.feed import Feed
+    from ckptsim.sim.store.feed import Feed
 
 NOTHING = -1
 Intervals = list[tuple[int, int]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sim.story import Telling, Vocabulary
+from ckptsim.sim.story import Telling, Vocabulary
 
 VOCABULARY: Vocabulary = {
     "started": Telling("starts, for the {number}. time", "number", always=True),

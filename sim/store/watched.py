@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from models.store import Area, Medium, Rows, Slot, Step, TopicPartition
+from ckptsim.models.store import Area, Medium, Rows, Slot, Step, TopicPartition
 
 
 class ProcessDied(Exception):  # noqa: N818  (an event of the simulation, not an error)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from models.store import (
+from ckptsim.models.store import (
     Area,
     ControlRecord,
     Durability,
@@ -27,31 +27,31 @@ from models.store import (
     encode_state,
     version_topic,
 )
-from models.store.content import WorkingContent
-from models.store.dictionary import ModelDictionaryServer
-from models.store.ingestion_events import Cause
-from models.store.log import Control
-from models.store.mishaps import fail_next_commit
-from models.store.version_state import DICTIONARY_STRATEGY, FieldValue, copy_of
-from scenarios.store import StoreModel, Upsert
-from scenarios.store_names import GOALS
-from sim.properties.store import StoreProperties
-from sim.store.contents import Contents
-from sim.store.costs import Costs, commit_ns
-from sim.store.drainer import Drainer
-from sim.store.faults import FaultPlan
-from sim.store.feed import Feed, FeedBook, FeedShape
-from sim.store.first_wins import FirstWinsContent
-from sim.store.kinds import KIND_OUTSIDE, KIND_START
-from sim.store.process import Process
-from sim.store.spans import SpanContent
-from sim.store.subject import subject
-from sim.store.truth import PartitionTruth, SyncAccount
-from sim.store.watched import WatchedMedium
+from ckptsim.models.store.content import WorkingContent
+from ckptsim.models.store.dictionary import ModelDictionaryServer
+from ckptsim.models.store.ingestion_events import Cause
+from ckptsim.models.store.log import Control
+from ckptsim.models.store.mishaps import fail_next_commit
+from ckptsim.models.store.version_state import DICTIONARY_STRATEGY, FieldValue, copy_of
+from ckptsim.scenarios.store import StoreModel, Upsert
+from ckptsim.scenarios.store_names import GOALS
+from ckptsim.sim.properties.store import StoreProperties
+from ckptsim.sim.store.contents import Contents
+from ckptsim.sim.store.costs import Costs, commit_ns
+from ckptsim.sim.store.drainer import Drainer
+from ckptsim.sim.store.faults import FaultPlan
+from ckptsim.sim.store.feed import Feed, FeedBook, FeedShape
+from ckptsim.sim.store.first_wins import FirstWinsContent
+from ckptsim.sim.store.kinds import KIND_OUTSIDE, KIND_START
+from ckptsim.sim.store.process import Process
+from ckptsim.sim.store.spans import SpanContent
+from ckptsim.sim.store.subject import subject
+from ckptsim.sim.store.truth import PartitionTruth, SyncAccount
+from ckptsim.sim.store.watched import WatchedMedium
 
 if TYPE_CHECKING:
-    from models.store import Medium, Step
-    from sim.world import RunSpec
+    from ckptsim.models.store import Medium, Step
+    from ckptsim.sim.world import RunSpec
 
 STORE = "s"
 _SECOND_NS = 1_000_000_000

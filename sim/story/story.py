@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sim.kernel import Entry
-from sim.story.telling import Telling, Vocabulary
+from ckptsim.sim.kernel import Entry
+from ckptsim.sim.story.telling import Telling, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)

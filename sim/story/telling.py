@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from sim.kernel import Entry
+from ckptsim.sim.kernel import Entry
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.sync.tables import tables
-from sim.sync.vocabulary import VOCABULARY
-from sim.sync.world import SyncWorld
+from ckptsim.sim.sync.tables import tables
+from ckptsim.sim.sync.vocabulary import VOCABULARY
+from ckptsim.sim.sync.world import SyncWorld
 
 if TYPE_CHECKING:
-    from sim.rows import RunResult
-    from sim.world import RunSpec
+    from ckptsim.sim.rows import RunResult
+    from ckptsim.sim.world import RunSpec
 
 
 def run(spec: RunSpec) -> RunResult:

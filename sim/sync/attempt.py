@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from scenarios.sync import Medium
-from scenarios.sync_faults import Point, Side
-from sim.sync.destination import Destination
-from sim.sync.kinds import KIND_FAULT, KIND_WATCH
-from sim.sync.socket import Socket
-from sim.sync.source import Source
+from ckptsim.scenarios.sync import Medium
+from ckptsim.scenarios.sync_faults import Point, Side
+from ckptsim.sim.sync.destination import Destination
+from ckptsim.sim.sync.kinds import KIND_FAULT, KIND_WATCH
+from ckptsim.sim.sync.socket import Socket
+from ckptsim.sim.sync.source import Source
 
 if TYPE_CHECKING:
-    from scenarios.sync_faults import SocketStall
-    from sim.kernel import Entity, Process, Timer
-    from sim.sync.intervals import Intervals
-    from sim.sync.world import SyncWorld
+    from ckptsim.scenarios.sync_faults import SocketStall
+    from ckptsim.sim.kernel import Entity, Process, Timer
+    from ckptsim.sim.sync.intervals import Intervals
+    from ckptsim.sim.sync.world import SyncWorld
 
 
 class AttemptEnded(Exception):  # noqa: N818 - named after what happened

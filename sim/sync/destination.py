@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any, assert_never
 
-from models.core import ProtocolError
-from models.ordering import (
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.ordering import (
     CancelFinishTimer,
     ChannelClosed,
     CloseInput,
@@ -35,19 +35,19 @@ from models.ordering import (
     SetFinishTimer,
     StateRead,
 )
-from scenarios.sync import Levels, MemoryPolicy, RejectsAt
-from scenarios.sync_faults import Point, Side
-from sim.sync.kinds import KIND_COMPLETE, KIND_HEARTBEAT, KIND_POLL
-from sim.sync.memory import StateMemory
-from sim.sync.messages import CompleteMessage, RecordPacket, StateMessage
-from sim.sync.sender import Sender
-from sim.sync.uploads import Batch, Intake, Pipeline, Storage, Uploader
+from ckptsim.scenarios.sync import Levels, MemoryPolicy, RejectsAt
+from ckptsim.scenarios.sync_faults import Point, Side
+from ckptsim.sim.sync.kinds import KIND_COMPLETE, KIND_HEARTBEAT, KIND_POLL
+from ckptsim.sim.sync.memory import StateMemory
+from ckptsim.sim.sync.messages import CompleteMessage, RecordPacket, StateMessage
+from ckptsim.sim.sync.sender import Sender
+from ckptsim.sim.sync.uploads import Batch, Intake, Pipeline, Storage, Uploader
 
 if TYPE_CHECKING:
-    from sim.kernel import Timer
-    from sim.sync.attempt import Attempt
-    from sim.sync.socket import Socket
-    from sim.sync.truth import SourceState
+    from ckptsim.sim.kernel import Timer
+    from ckptsim.sim.sync.attempt import Attempt
+    from ckptsim.sim.sync.socket import Socket
+    from ckptsim.sim.sync.truth import SourceState
 
 
 class Destination:

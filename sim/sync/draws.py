@@ -13,7 +13,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sim.kernel import Environment
+    from ckptsim.sim.kernel import Environment
 
 _ALPHABET = string.ascii_uppercase + string.ascii_lowercase + string.digits
 _STANDARD_NORMAL = NormalDist()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from models.ordering import StreamDescriptor
-from sim.sync.intervals import Intervals, IntervalSet
-from sim.sync.truth import Partition
+from ckptsim.models.ordering import StreamDescriptor
+from ckptsim.sim.sync.intervals import Intervals, IntervalSet
+from ckptsim.sim.sync.truth import Partition
 
 if TYPE_CHECKING:
-    from sim.sync.truth import Feed
+    from ckptsim.sim.sync.truth import Feed
 
 
 class FeedPlan:

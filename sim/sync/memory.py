@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from simpy import Event
 
-    from sim.kernel import Environment
+    from ckptsim.sim.kernel import Environment
 
 
 class StateMemory:

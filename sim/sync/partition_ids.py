@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sim.sync.attempt import Attempt
+    from ckptsim.sim.sync.attempt import Attempt
 
 
 class PartitionIds:

@@ -10,15 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from models.ordering import SendState, scope_text
-from scenarios.sync import CountCheck
+from ckptsim.models.ordering import SendState, scope_text
+from ckptsim.scenarios.sync import CountCheck
 
 if TYPE_CHECKING:
-    from scenarios.sync import PlatformTable
-    from sim.kernel import Environment
-    from sim.sync.attempt import Attempt
-    from sim.sync.intervals import Intervals
-    from sim.sync.truth import SourceState
+    from ckptsim.scenarios.sync import PlatformTable
+    from ckptsim.sim.kernel import Environment
+    from ckptsim.sim.sync.attempt import Attempt
+    from ckptsim.sim.sync.intervals import Intervals
+    from ckptsim.sim.sync.truth import SourceState
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from simpy import Event
 
-    from sim.kernel import Environment
-    from sim.sync.socket import Socket
+    from ckptsim.sim.kernel import Environment
+    from ckptsim.sim.sync.socket import Socket
 
 
 class Resources:

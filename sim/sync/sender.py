@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.ordering import SendFailed, SendState, StateSent, scope_text
-from scenarios.sync_faults import Point
-from sim.sync.kinds import KIND_SENT, KIND_STORED
+from ckptsim.models.ordering import SendFailed, SendState, StateSent, scope_text
+from ckptsim.scenarios.sync_faults import Point
+from ckptsim.sim.sync.kinds import KIND_SENT, KIND_STORED
 
 if TYPE_CHECKING:
-    from sim.sync.attempt import Attempt
-    from sim.sync.destination import Destination
-    from sim.sync.truth import SourceState
+    from ckptsim.sim.sync.attempt import Attempt
+    from ckptsim.sim.sync.destination import Destination
+    from ckptsim.sim.sync.truth import SourceState
 
 
 class Sender:

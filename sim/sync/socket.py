@@ -12,15 +12,15 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from sim.kernel import ConservationError
-from sim.sync.kinds import KIND_ARRIVE
+from ckptsim.sim.kernel import ConservationError
+from ckptsim.sim.sync.kinds import KIND_ARRIVE
 
 if TYPE_CHECKING:
     from simpy import Event
 
-    from scenarios.sync import SocketTable
-    from sim.kernel import Entity, Environment
-    from sim.sync.messages import Message
+    from ckptsim.scenarios.sync import SocketTable
+    from ckptsim.sim.kernel import Entity, Environment
+    from ckptsim.sim.sync.messages import Message
 
 _NS_PER_S = 1_000_000_000
 

@@ -13,8 +13,8 @@ from collections import deque
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
-from models.ordering import Medium
-from models.ordering.source import (
+from ckptsim.models.ordering import Medium
+from ckptsim.models.ordering.source import (
     EmitState,
     FailFeed,
     ReaderFailed,
@@ -24,23 +24,29 @@ from models.ordering.source import (
     SourceEffect,
     SourceParameters,
 )
-from scenarios.sync import CheckpointLock, FinalDrain, StateKind
-from scenarios.sync_faults import Point, Side
-from sim.sync.feeds import FeedPlan
-from sim.sync.kinds import KIND_CHECKPOINT
-from sim.sync.messages import CompleteMessage, EndMessage, Message, RecordPacket, StateMessage
-from sim.sync.partition_ids import PartitionIds
-from sim.sync.resources import Resources
-from sim.sync.states import StateMaker, View
-from sim.sync.truth import Partition
+from ckptsim.scenarios.sync import CheckpointLock, FinalDrain, StateKind
+from ckptsim.scenarios.sync_faults import Point, Side
+from ckptsim.sim.sync.feeds import FeedPlan
+from ckptsim.sim.sync.kinds import KIND_CHECKPOINT
+from ckptsim.sim.sync.messages import (
+    CompleteMessage,
+    EndMessage,
+    Message,
+    RecordPacket,
+    StateMessage,
+)
+from ckptsim.sim.sync.partition_ids import PartitionIds
+from ckptsim.sim.sync.resources import Resources
+from ckptsim.sim.sync.states import StateMaker, View
+from ckptsim.sim.sync.truth import Partition
 
 if TYPE_CHECKING:
     from simpy import Event
 
-    from sim.kernel import Process
-    from sim.sync.attempt import Attempt
-    from sim.sync.intervals import Intervals
-    from sim.sync.socket import Socket
+    from ckptsim.sim.kernel import Process
+    from ckptsim.sim.sync.attempt import Attempt
+    from ckptsim.sim.sync.intervals import Intervals
+    from ckptsim.sim.sync.socket import Socket
 
 
 class Source:

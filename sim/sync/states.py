@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never, cast
 
-from models.ordering import StateKind
-from models.ordering.source import EmitState
-from scenarios.sync_faults import MixedKind, RepeatIndex, RepeatState
-from sim.sync.truth import LOG_FEED, Partition, SourceState
+from ckptsim.models.ordering import StateKind
+from ckptsim.models.ordering.source import EmitState
+from ckptsim.scenarios.sync_faults import MixedKind, RepeatIndex, RepeatState
+from ckptsim.sim.sync.truth import LOG_FEED, Partition, SourceState
 
 if TYPE_CHECKING:
-    from sim.sync.attempt import Attempt
-    from sim.sync.faults import StateFault
-    from sim.sync.feeds import FeedPlan
+    from ckptsim.sim.sync.attempt import Attempt
+    from ckptsim.sim.sync.faults import StateFault
+    from ckptsim.sim.sync.feeds import FeedPlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sim.rows import CheckpointRow, RecoveryRow, ReleaseRow, RunResult
-from sim.sync.intervals import size
+from ckptsim.sim.rows import CheckpointRow, RecoveryRow, ReleaseRow, RunResult
+from ckptsim.sim.sync.intervals import size
 
 if TYPE_CHECKING:
-    from sim.sync.truth import AttemptTruth, SourceState
-    from sim.sync.world import SyncWorld
+    from ckptsim.sim.sync.truth import AttemptTruth, SourceState
+    from ckptsim.sim.sync.world import SyncWorld
 
 
 def tables(world: SyncWorld) -> RunResult:

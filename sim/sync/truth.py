@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from models.ordering import Level, StateKind, StreamDescriptor
-from scenarios.sync import Medium, SyncModel
-from scenarios.sync import StateKind as FeedKind
-from sim.sync.intervals import Intervals, IntervalSet
+from ckptsim.models.ordering import Level, StateKind, StreamDescriptor
+from ckptsim.scenarios.sync import Medium, SyncModel
+from ckptsim.scenarios.sync import StateKind as FeedKind
+from ckptsim.sim.sync.intervals import Intervals, IntervalSet
 
 LOG_FEED = "*"
 

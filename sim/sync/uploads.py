@@ -6,16 +6,16 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from scenarios.sync_faults import Point
-from sim.sync.kinds import KIND_BATCH_TIMER, KIND_UPLOADED
+from ckptsim.scenarios.sync_faults import Point
+from ckptsim.sim.sync.kinds import KIND_BATCH_TIMER, KIND_UPLOADED
 
 if TYPE_CHECKING:
     from simpy import Event
 
-    from scenarios.sync_faults import ReorderUploads
-    from sim.kernel import Timer
-    from sim.sync.attempt import Attempt
-    from sim.sync.messages import RecordPacket
+    from ckptsim.scenarios.sync_faults import ReorderUploads
+    from ckptsim.sim.kernel import Timer
+    from ckptsim.sim.sync.attempt import Attempt
+    from ckptsim.sim.sync.messages import RecordPacket
 
 _NS_PER_S = 1_000_000_000
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sim.story import Telling, Vocabulary
+from ckptsim.sim.story import Telling, Vocabulary
 
 _STATE = "scope index"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from models.ordering import scope_text
-from sim.kernel import Wait
-from sim.sync.messages import RecordPacket, StateMessage
+from ckptsim.models.ordering import scope_text
+from ckptsim.sim.kernel import Wait
+from ckptsim.sim.sync.messages import RecordPacket, StateMessage
 
 if TYPE_CHECKING:
-    from sim.sync.attempt import Attempt
-    from sim.sync.truth import SourceState
+    from ckptsim.sim.sync.attempt import Attempt
+    from ckptsim.sim.sync.truth import SourceState
 
 _CORE = "the core"
 

@@ -8,26 +8,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from models.ordering import Medium, OrderingDoor, OrderingParameters, make_core
-from scenarios.errors import UserError
-from scenarios.sync import Medium as MediumChoice
-from scenarios.sync import MissingState, StateKind, SyncModel
-from scenarios.sync_faults import SyncFault
-from scenarios.sync_names import GOALS
-from sim.kernel import explain_waits
-from sim.properties.ordering import OrderingProperties
-from sim.sync.attempt import Attempt
-from sim.sync.draws import Draws
-from sim.sync.faults import FaultPlan
-from sim.sync.kinds import KIND_ATTEMPT, KIND_FAULT
-from sim.sync.platform import Platform
-from sim.sync.truth import Truth
-from sim.sync.waiting import waits
-from sim.twins.ordering import TWINS
+from ckptsim.models.ordering import Medium, OrderingDoor, OrderingParameters, make_core
+from ckptsim.scenarios.errors import UserError
+from ckptsim.scenarios.sync import Medium as MediumChoice
+from ckptsim.scenarios.sync import MissingState, StateKind, SyncModel
+from ckptsim.scenarios.sync_faults import SyncFault
+from ckptsim.scenarios.sync_names import GOALS
+from ckptsim.sim.kernel import explain_waits
+from ckptsim.sim.properties.ordering import OrderingProperties
+from ckptsim.sim.sync.attempt import Attempt
+from ckptsim.sim.sync.draws import Draws
+from ckptsim.sim.sync.faults import FaultPlan
+from ckptsim.sim.sync.kinds import KIND_ATTEMPT, KIND_FAULT
+from ckptsim.sim.sync.platform import Platform
+from ckptsim.sim.sync.truth import Truth
+from ckptsim.sim.sync.waiting import waits
+from ckptsim.sim.twins.ordering import TWINS
 
 if TYPE_CHECKING:
-    from sim.sync.intervals import Intervals
-    from sim.world import RunSpec
+    from ckptsim.sim.sync.intervals import Intervals
+    from ckptsim.sim.world import RunSpec
 
 # Assumption: no sync of a library scenario takes a month; a run that does is stuck.
 _BOUND_NS = 30 * 24 * 3600 * 1_000_000_000

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from models.barriers.barrier import Barrier, OptionKind
-from scenarios.errors import UserError
-from sim.twins import channels, handlers, subtasks
+from ckptsim.models.barriers.barrier import Barrier, OptionKind
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.twins import channels, handlers, subtasks
 
 
 class Part(Enum):

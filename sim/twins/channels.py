@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from models.barriers.channel import RemoteChannel
-from models.barriers.network import NetworkEffect
-from models.barriers.persister import Persister, PersisterStatus
-from models.barriers.reason import FailureReason
-from models.barriers.subpartition import Subpartition
+from ckptsim.models.barriers.channel import RemoteChannel
+from ckptsim.models.barriers.network import NetworkEffect
+from ckptsim.models.barriers.persister import Persister, PersisterStatus
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.barriers.subpartition import Subpartition
 
 
 class _CredulousPersister(Persister):

@@ -9,18 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from scenarios.errors import UserError
-from sim.composed.committer import Batch, Committer
-from sim.composed.destination import PipelineDestination
-from sim.composed.parts import Parts
-from sim.composed.sink import StoreSink
-from sim.jobs.sink import SinkWriter
-from sim.twins.lifecycle import TWINS as LIFECYCLES
-from sim.twins.ordering import TWINS as ORDERINGS
-from sim.twins.store_slots import ForgetfulMedium, TornMedium
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.composed.committer import Batch, Committer
+from ckptsim.sim.composed.destination import PipelineDestination
+from ckptsim.sim.composed.parts import Parts
+from ckptsim.sim.composed.sink import StoreSink
+from ckptsim.sim.jobs.sink import SinkWriter
+from ckptsim.sim.twins.lifecycle import TWINS as LIFECYCLES
+from ckptsim.sim.twins.ordering import TWINS as ORDERINGS
+from ckptsim.sim.twins.store_slots import ForgetfulMedium, TornMedium
 
 if TYPE_CHECKING:
-    from sim.world import RunSpec
+    from ckptsim.sim.world import RunSpec
 
 
 class ForgetfulSink(StoreSink):

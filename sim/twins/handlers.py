@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from models.barriers import events as ev
-from models.barriers.barrier import Barrier
-from models.barriers.factory import make_handler
-from models.barriers.handler import SingleCheckpointHandler
-from models.barriers.interface import BarrierHandler, HandlerKind
-from models.barriers.states import Input
-from models.barriers.tracker import BarrierTracker
+from ckptsim.models.barriers import events as ev
+from ckptsim.models.barriers.barrier import Barrier
+from ckptsim.models.barriers.factory import make_handler
+from ckptsim.models.barriers.handler import SingleCheckpointHandler
+from ckptsim.models.barriers.interface import BarrierHandler, HandlerKind
+from ckptsim.models.barriers.states import Input
+from ckptsim.models.barriers.tracker import BarrierTracker
 
 
 class GateLocalLookup(SingleCheckpointHandler):

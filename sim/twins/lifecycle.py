@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from models.coordinator import EndOfDataListener, Recovery
-from models.lifecycle import EndMode, TaskKind, TaskLifecycle, TaskParameters, TaskState
-from models.lifecycle import effects as do
-from models.lifecycle import events as on
-from models.lifecycle.tables import Act
-from scenarios.errors import UserError
+from ckptsim.models.coordinator import EndOfDataListener, Recovery
+from ckptsim.models.lifecycle import EndMode, TaskKind, TaskLifecycle, TaskParameters, TaskState
+from ckptsim.models.lifecycle import effects as do
+from ckptsim.models.lifecycle import events as on
+from ckptsim.models.lifecycle.tables import Act
+from ckptsim.scenarios.errors import UserError
 
 
 class ClosesWithoutAcknowledgement(TaskLifecycle):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from models.ordering import (
+from ckptsim.models.ordering import (
     CheckpointIndex,
     CheckpointKey,
     OrderingCore,
@@ -22,13 +22,13 @@ from models.ordering import (
     Scope,
     StreamDescriptor,
 )
-from models.ordering.effects import Effect
-from models.ordering.inference import Inference
-from models.ordering.ledger import Ledger
-from models.ordering.readiness import Readiness
-from models.ordering.releaser import Releaser
-from models.ordering.shelves import PendingState, Shelf, Shelves
-from sim.twins import ordering_upstream as upstream
+from ckptsim.models.ordering.effects import Effect
+from ckptsim.models.ordering.inference import Inference
+from ckptsim.models.ordering.ledger import Ledger
+from ckptsim.models.ordering.readiness import Readiness
+from ckptsim.models.ordering.releaser import Releaser
+from ckptsim.models.ordering.shelves import PendingState, Shelf, Shelves
+from ckptsim.sim.twins import ordering_upstream as upstream
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

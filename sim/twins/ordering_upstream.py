@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from models.ordering import (
+from ckptsim.models.ordering import (
     CheckpointId,
     CheckpointIndex,
     CheckpointKey,
@@ -26,12 +26,12 @@ from models.ordering import (
     StateKind,
     StreamDescriptor,
 )
-from models.ordering.effects import Effect, ReleaseStatistics
-from models.ordering.inference import Inference
-from models.ordering.ledger import IdCounts, Ledger
-from models.ordering.readiness import Portion, Readiness
-from models.ordering.releaser import Outgoing, Releaser
-from models.ordering.shelves import PendingState, Shelf
+from ckptsim.models.ordering.effects import Effect, ReleaseStatistics
+from ckptsim.models.ordering.inference import Inference
+from ckptsim.models.ordering.ledger import IdCounts, Ledger
+from ckptsim.models.ordering.readiness import Portion, Readiness
+from ckptsim.models.ordering.releaser import Outgoing, Releaser
+from ckptsim.models.ordering.shelves import PendingState, Shelf
 
 
 def levels_sum(ledger: Ledger, identity: CheckpointId) -> int:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from models.store.checkpoints import Checkpoints
-from models.store.client import IngestionFactory, Parts, StoreClient
-from models.store.codec import Codec
-from models.store.ingestion import PartitionIngestion
-from models.store.medium import Medium, ModelMedium
-from models.store.settings import Placement
-from models.store.versions import StoreVersions
-from sim.twins.store_clients import (
+from ckptsim.models.store.checkpoints import Checkpoints
+from ckptsim.models.store.client import IngestionFactory, Parts, StoreClient
+from ckptsim.models.store.codec import Codec
+from ckptsim.models.store.ingestion import PartitionIngestion
+from ckptsim.models.store.medium import Medium, ModelMedium
+from ckptsim.models.store.settings import Placement
+from ckptsim.models.store.versions import StoreVersions
+from ckptsim.sim.twins.store_clients import (
     DropsAllVersions,
     GoesOnBeyondTheLog,
     HangsOnRecovery,
@@ -25,7 +25,7 @@ from sim.twins.store_clients import (
     SwapsEarly,
     WipesBeforeClearing,
 )
-from sim.twins.store_ingestion import (
+from ckptsim.sim.twins.store_ingestion import (
     AdvancesAndCheckpointsErrored,
     AdvancesBeforeWrite,
     CheckpointFirst,
@@ -41,7 +41,7 @@ from sim.twins.store_ingestion import (
     SegmentSync,
     one_error_stops_all,
 )
-from sim.twins.store_slots import (
+from ckptsim.sim.twins.store_slots import (
     AliasingSlots,
     BlindCodec,
     DeletesSiblings,

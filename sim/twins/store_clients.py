@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from models.store.checkpoints import Checkpoints
-from models.store.client import StoreClient
-from models.store.medium import RowsWrite, Slot, SlotWrite, Step
-from models.store.replica import Replica
-from models.store.topics import TopicPartition, parse_topic
-from models.store.version_state import VersionCopy
-from models.store.versions import StoreVersions
+from ckptsim.models.store.checkpoints import Checkpoints
+from ckptsim.models.store.client import StoreClient
+from ckptsim.models.store.medium import RowsWrite, Slot, SlotWrite, Step
+from ckptsim.models.store.replica import Replica
+from ckptsim.models.store.topics import TopicPartition, parse_topic
+from ckptsim.models.store.version_state import VersionCopy
+from ckptsim.models.store.versions import StoreVersions
 
 
 class IgnoresFallback(StoreClient):

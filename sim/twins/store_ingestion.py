@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from models.store.errors import Refusal
-from models.store.ingestion import PartitionIngestion
-from models.store.ingestion_events import (
+from ckptsim.models.store.errors import Refusal
+from ckptsim.models.store.ingestion import PartitionIngestion
+from ckptsim.models.store.ingestion_events import (
     Cause,
     ControlRead,
     DataWritten,
@@ -22,10 +22,10 @@ from models.store.ingestion_events import (
     SyncRequested,
     WriteFailed,
 )
-from models.store.log import ControlRecord
-from models.store.partition_state import PartitionState, decode_state, encode_state
-from models.store.rules import Order, SyncRules
-from models.store.version_state import VersionCopy
+from ckptsim.models.store.log import ControlRecord
+from ckptsim.models.store.partition_state import PartitionState, decode_state, encode_state
+from ckptsim.models.store.rules import Order, SyncRules
+from ckptsim.models.store.version_state import VersionCopy
 
 
 class CheckpointFirst(PartitionIngestion):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from models.store.checkpoints import Checkpoints
-from models.store.codec import GroupCodec, PlainCodec
-from models.store.content import WorkingContent
-from models.store.medium import Changes, ModelMedium, SlotWrite, Step
-from models.store.topics import TopicPartition, parse_topic
+from ckptsim.models.store.checkpoints import Checkpoints
+from ckptsim.models.store.codec import GroupCodec, PlainCodec
+from ckptsim.models.store.content import WorkingContent
+from ckptsim.models.store.medium import Changes, ModelMedium, SlotWrite, Step
+from ckptsim.models.store.topics import TopicPartition, parse_topic
 
 
 class VersionlessSlots(Checkpoints):

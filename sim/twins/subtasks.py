@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from models.barriers import subtask_events as sub
-from models.barriers import writer_events as w
-from models.barriers.reason import FailureReason
-from models.barriers.subtask import SubtaskCheckpoints
-from models.barriers.writer import SharedStateWriter
-from models.coordinator import events as co
-from models.coordinator.coordinator import CheckpointCoordinator
+from ckptsim.models.barriers import subtask_events as sub
+from ckptsim.models.barriers import writer_events as w
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.barriers.subtask import SubtaskCheckpoints
+from ckptsim.models.barriers.writer import SharedStateWriter
+from ckptsim.models.coordinator import events as co
+from ckptsim.models.coordinator.coordinator import CheckpointCoordinator
 
 
 class OutputTimeOutUnreported(SubtaskCheckpoints):

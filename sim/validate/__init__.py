@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from sim.validate.ablation import ABLATIONS, Ablation
-from sim.validate.folds import Folds, folds_lines, folds_of
-from sim.validate.measured import MeasuredJob, MeasuredRun, read_runs
-from sim.validate.predict import Prediction, predict, predict_all
-from sim.validate.score import Score, score
-from sim.validate.sequence import CheckpointSequence, sequence_of
-from sim.validate.text import ablation_lines, report_lines, sequence_lines
+from ckptsim.sim.validate.ablation import ABLATIONS, Ablation
+from ckptsim.sim.validate.folds import Folds, folds_lines, folds_of
+from ckptsim.sim.validate.measured import MeasuredJob, MeasuredRun, read_runs
+from ckptsim.sim.validate.predict import Prediction, predict, predict_all
+from ckptsim.sim.validate.score import Score, score
+from ckptsim.sim.validate.sequence import CheckpointSequence, sequence_of
+from ckptsim.sim.validate.text import ablation_lines, report_lines, sequence_lines
 
 __all__ = [
     "ABLATIONS",

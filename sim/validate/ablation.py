@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from scenarios.dataflow import DataflowModel, PlacementKind
-from sim.dataflow.constants import CONSTANTS, Constants
-from sim.dataflow.mechanisms import MECHANISMS, Mechanisms
+from ckptsim.scenarios.dataflow import DataflowModel, PlacementKind
+from ckptsim.sim.dataflow.constants import CONSTANTS, Constants
+from ckptsim.sim.dataflow.mechanisms import MECHANISMS, Mechanisms
 
 _PLENTY = 1_000
 

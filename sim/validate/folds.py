@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.dataflow.constants import CONSTANTS, Constants
-from sim.validate.ablation import NOTHING
-from sim.validate.measured import MeasuredRun
-from sim.validate.predict import predict_all
-from sim.validate.score import ABSOLUTE_MS, LONG_MS, RELATIVE, Line, score
+from ckptsim.sim.dataflow.constants import CONSTANTS, Constants
+from ckptsim.sim.validate.ablation import NOTHING
+from ckptsim.sim.validate.measured import MeasuredRun
+from ckptsim.sim.validate.predict import predict_all
+from ckptsim.sim.validate.score import ABSOLUTE_MS, LONG_MS, RELATIVE, Line, score
 
 Column = NDArray[np.float64]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scenarios.errors import Problem, ScenarioError, UserError
-from scenarios.measured_fields import Field, config_problems, object_problems, shown
-from sim.validate.rebuilt import rebuilt_summary
+from ckptsim.scenarios.errors import Problem, ScenarioError, UserError
+from ckptsim.scenarios.measured_fields import Field, config_problems, object_problems, shown
+from ckptsim.sim.validate.rebuilt import rebuilt_summary
 
 # How the measured runs were made, for lines that do not say: completed checkpoints and warm-up.
 _CHECKPOINTS = 14

@@ -9,18 +9,18 @@ from functools import partial
 from multiprocessing import get_context
 from typing import Any
 
-from models.core import ProtocolError
-from scenarios.dataflow import DataflowModel
-from scenarios.dataflow_measured import model_of
-from sim.dataflow.constants import Constants
-from sim.dataflow.mechanisms import Mechanisms
-from sim.dataflow.world import DataflowWorld
-from sim.kernel import Environment, fence
-from sim.kernel.errors import KernelError
-from sim.validate.ablation import NOTHING, Ablation
-from sim.validate.measured import MeasuredJob, MeasuredRun
-from sim.validate.statistics import middle, usual
-from sim.validate.summary import Window, finish_of, summary_of
+from ckptsim.models.core import ProtocolError
+from ckptsim.scenarios.dataflow import DataflowModel
+from ckptsim.scenarios.dataflow_measured import model_of
+from ckptsim.sim.dataflow.constants import Constants
+from ckptsim.sim.dataflow.mechanisms import Mechanisms
+from ckptsim.sim.dataflow.world import DataflowWorld
+from ckptsim.sim.kernel import Environment, fence
+from ckptsim.sim.kernel.errors import KernelError
+from ckptsim.sim.validate.ablation import NOTHING, Ablation
+from ckptsim.sim.validate.measured import MeasuredJob, MeasuredRun
+from ckptsim.sim.validate.statistics import middle, usual
+from ckptsim.sim.validate.summary import Window, finish_of, summary_of
 
 _MS = 1_000_000
 # A simulated run that has not shown what was measured after so long, or after twice the time of the

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from sim.validate.statistics import stats
+from ckptsim.sim.validate.statistics import stats
 
 Checkpoint = Mapping[str, Any]
 _TIMES = ("end_to_end_ms", "start_delay_ms", "alignment_ms", "sync_ms", "async_ms")

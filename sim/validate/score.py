@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sim.validate.measured import MeasuredJob
-from sim.validate.predict import Job, Prediction, Rates
+from ckptsim.sim.validate.measured import MeasuredJob
+from ckptsim.sim.validate.predict import Job, Prediction, Rates
 
 RELATIVE = 0.10
 ABSOLUTE_MS = 20.0

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from sim.dataflow.constants import CONSTANTS, Constants
-from sim.dataflow.mechanisms import MECHANISMS
-from sim.dataflow.pauses import Pauses
-from sim.dataflow.world import DataflowWorld
-from sim.kernel import Environment, fence
-from sim.validate.measured import MeasuredRun
-from sim.validate.predict import model_for
-from sim.validate.statistics import correlation, middle
-from sim.validate.summary import durations_ms
+from ckptsim.sim.dataflow.constants import CONSTANTS, Constants
+from ckptsim.sim.dataflow.mechanisms import MECHANISMS
+from ckptsim.sim.dataflow.pauses import Pauses
+from ckptsim.sim.dataflow.world import DataflowWorld
+from ckptsim.sim.kernel import Environment, fence
+from ckptsim.sim.validate.measured import MeasuredRun
+from ckptsim.sim.validate.predict import model_for
+from ckptsim.sim.validate.statistics import correlation, middle
+from ckptsim.sim.validate.summary import durations_ms
 
 _MS = 1_000_000
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Sequence
 
-from sim.validate.score import LONG_MS, Line, Pair, Score, mean_error
-from sim.validate.sequence import CheckpointSequence
+from ckptsim.sim.validate.score import LONG_MS, Line, Pair, Score, mean_error
+from ckptsim.sim.validate.sequence import CheckpointSequence
 
 _HEAD = (
     f"{'':30}{'duration ms':>19}{'':>8}{'p95 ms':>17}{'start delay':>15}{'alignment':>13}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from analysis.figures.style import use_private_cache
-from analysis.session import spark_session
+from ckptsim.analysis.figures.style import use_private_cache
+from ckptsim.analysis.session import spark_session
 
 use_private_cache()  # before the first test module imports matplotlib
 
@@ -16,5 +17,8 @@ use_private_cache()  # before the first test module imports matplotlib
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """A local session on two cores: UTC, no web page, two shuffle partitions."""
-    with spark_session("local[2]", shuffle_partitions=2) as session:
-        yield session
+    with pytest.MonkeyPatch.context() as patch:
+        # Workers run worlds that are defined in tests.
+        patch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+        with spark_session("local[2]", shuffle_partitions=2) as session:
+            yield session

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from analysis import metrics
+from ckptsim.analysis import metrics
 
 COUNT, UPLOAD = "sync.sockets.count", "sync.destination.upload_ns"
 AXES = (COUNT, UPLOAD)

@@ -12,11 +12,11 @@ import random
 import signal
 from collections.abc import Mapping, Sequence
 
-from analysis.worker import SweepRow
-from scenarios import Scenario
-from scenarios.catalogue import by_name
-from scenarios.document import plain
-from sim.rows import CheckpointRow, RunResult, RunRow
+from ckptsim.analysis.worker import SweepRow
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.document import plain
+from ckptsim.sim.rows import CheckpointRow, RunResult, RunRow
 
 WORLD = "tests.analysis.synthetic:run_world"
 WORLD_OF_GLOBALS = "tests.analysis.synthetic:run_with_global_random"

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.chunks import GROWTH_MAX, WAVE_S, Costs, in_order_of_replication, pack
+from ckptsim.analysis.chunks import GROWTH_MAX, WAVE_S, Costs, in_order_of_replication, pack
 from tests.analysis import synthetic
 
 COSTS = st.lists(st.floats(0.001, 100), min_size=1, max_size=12)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.package import ARCHIVE_NAME
+from ckptsim.analysis.package import ARCHIVE_NAME
 from tests.analysis.cluster import standalone
 from tests.analysis.test_sweep import contents
 
@@ -21,7 +21,7 @@ replications = 12
 """
 WHERE = """
 import sys
-from analysis.session import spark_session
+from ckptsim.analysis.session import spark_session
 
 def places(_):
     import os, sim.world
@@ -53,7 +53,7 @@ def run(words: list[str], *, python: str, cwd: Path) -> str:
 def test_rows_of_a_cluster_are_those_of_one_machine(tmp_path: Path) -> None:
     """Two executors that have what the driver ships, and no checkout, leave the same rows."""
     (tmp_path / "plan.toml").write_text(PLAN)
-    sweep = ["-m", "sim", "sweep", "plan.toml", "--out"]
+    sweep = ["-m", "ckptsim", "sweep", "plan.toml", "--out"]
     run([*sweep, "local", "--master", "local[2]"], python=sys.executable, cwd=tmp_path)
     nodes = tmp_path / "nodes"
     nodes.mkdir()

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.package import program_root
-from sim.cli import main
+from ckptsim.analysis.package import program_root
+from ckptsim.sim.cli import main
 
 PLAN = """
 name = "mine"
@@ -67,7 +67,7 @@ def test_a_wrong_plan_and_a_wrong_directory_are_told(
 
 
 def command(*words: str) -> list[str]:
-    return [sys.executable, "-P", "-m", "sim", *words]
+    return [sys.executable, "-P", "-m", "ckptsim", *words]
 
 
 def environment() -> dict[str, str]:

@@ -14,18 +14,18 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from analysis.figures import barriers, validation
-from analysis.figures.barrier_story import barrier_story, lanes_of
-from analysis.figures.latency import latency_bands, latency_cdf, latency_parts
-from analysis.figures.replications import means, paired_differences
-from analysis.figures.style import LINES, in_unit, point_label, short_name, svg, time_unit
-from analysis.figures.swept import evenly, number, with_axis
-from analysis.figures.theory import against_theory, trade_off
-from analysis.figures.timeline import scale_of, timeline
-from scenarios.catalogue import by_name
-from scenarios.dataflow import DataflowModel
-from sim.dataflow.senders import senders_of
-from sim.world import load_world, run_world
+from ckptsim.analysis.figures import barriers, validation
+from ckptsim.analysis.figures.barrier_story import barrier_story, lanes_of
+from ckptsim.analysis.figures.latency import latency_bands, latency_cdf, latency_parts
+from ckptsim.analysis.figures.replications import means, paired_differences
+from ckptsim.analysis.figures.style import LINES, in_unit, point_label, short_name, svg, time_unit
+from ckptsim.analysis.figures.swept import evenly, number, with_axis
+from ckptsim.analysis.figures.theory import against_theory, trade_off
+from ckptsim.analysis.figures.timeline import scale_of, timeline
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.dataflow import DataflowModel
+from ckptsim.sim.dataflow.senders import senders_of
+from ckptsim.sim.world import load_world, run_world
 from tests.analysis import frames
 
 

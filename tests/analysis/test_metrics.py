@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from analysis import metrics, statistics
-from analysis.schema import spark_schema
-from analysis.statistics import quantile
+from ckptsim.analysis import metrics, statistics
+from ckptsim.analysis.schema import spark_schema
+from ckptsim.analysis.statistics import quantile
 
 pytestmark = pytest.mark.spark
 FAST, SLOW = '{"sockets":4}', '{"sockets":1}'

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from analysis.plan import about_sweep, sweep_rows
-from analysis.report import PAGE, sweeps_in, write_report
-from analysis.store import SweepStore
-from analysis.sweep import run_sweep
-from scenarios import document
-from scenarios.errors import UserError
-from scenarios.grid import plan_from
-from sim.world import run_world
+from ckptsim.analysis.plan import about_sweep, sweep_rows
+from ckptsim.analysis.report import PAGE, sweeps_in, write_report
+from ckptsim.analysis.store import SweepStore
+from ckptsim.analysis.sweep import run_sweep
+from ckptsim.scenarios import document
+from ckptsim.scenarios.errors import UserError
+from ckptsim.scenarios.grid import plan_from
+from ckptsim.sim.world import run_world
 
 pytestmark = pytest.mark.spark
 SOCKETS = {

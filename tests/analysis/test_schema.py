@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.types import BooleanType, DoubleType, LongType, StringType
 
-from analysis.schema import TABLES, arrow_schema, arrow_table, columns, spark_schema
-from sim.rows import CheckpointRow, RunResult
+from ckptsim.analysis.schema import TABLES, arrow_schema, arrow_table, columns, spark_schema
+from ckptsim.sim.rows import CheckpointRow, RunResult
 
 PAIRS = {
     pa.string(): StringType(),

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis.statistics import interval, paired_difference, quantile, survival
+from ckptsim.analysis.statistics import interval, paired_difference, quantile, survival
 
 NUMBERS = st.lists(st.integers(0, 10**12), min_size=2, max_size=40)
 

@@ -12,11 +12,11 @@ from pyarrow import parquet
 from pyspark.cloudpickle import dumps
 from pyspark.sql import SparkSession
 
-from analysis.schema import TABLES
-from analysis.store import SweepStore
-from analysis.sweep import SweepSummary, chunk_task, run_sweep
-from analysis.worker import SweepRow
-from scenarios.errors import UserError
+from ckptsim.analysis.schema import TABLES
+from ckptsim.analysis.store import SweepStore
+from ckptsim.analysis.sweep import SweepSummary, chunk_task, run_sweep
+from ckptsim.analysis.worker import SweepRow
+from ckptsim.scenarios.errors import UserError
 from tests.analysis import synthetic
 
 pytestmark = pytest.mark.spark

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from models.barriers.channel import RemoteChannel
-from models.barriers.factory import make_handler
-from models.barriers.interface import BarrierHandler
-from models.barriers.subpartition import Subpartition
+from ckptsim.models.barriers.channel import RemoteChannel
+from ckptsim.models.barriers.factory import make_handler
+from ckptsim.models.barriers.interface import BarrierHandler
+from ckptsim.models.barriers.subpartition import Subpartition
 
 
 class BrokenRuleError(AssertionError):

@@ -7,24 +7,24 @@ and raises `BrokenRuleError` as soon as one of the rules that must always hold d
 
 from __future__ import annotations
 
-from models.barriers import events as ev
-from models.barriers.barrier import (
+from ckptsim.models.barriers import events as ev
+from ckptsim.models.barriers.barrier import (
     Announcement,
     Barrier,
     CancellationMarker,
     EndOfPartition,
     OptionKind,
 )
-from models.barriers.handler import SingleCheckpointHandler
-from models.barriers.interface import HandlerKind
-from models.barriers.network import (
+from ckptsim.models.barriers.handler import SingleCheckpointHandler
+from ckptsim.models.barriers.interface import HandlerKind
+from ckptsim.models.barriers.network import (
     NetworkEffect,
     OutputStateFailed,
     OutputStateKnown,
     PersistInput,
     PersistOutput,
 )
-from models.barriers.reason import FailureReason
+from ckptsim.models.barriers.reason import FailureReason
 from tests.barriers.account import Account, BrokenRuleError, Counts, Factories, hold
 
 LAST_KINDS = {

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from models.barriers.barrier import OptionKind
-from models.barriers.interface import HandlerKind
+from ckptsim.models.barriers.barrier import OptionKind
+from ckptsim.models.barriers.interface import HandlerKind
 from tests.barriers.rig import Rig
 
 Step = tuple[str, int, int]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from models.barriers import events as ev
-from models.barriers.barrier import Barrier, OptionKind
-from models.barriers.interface import HandlerKind
-from models.barriers.reason import FailureReason
-from models.barriers.states import State
+from ckptsim.models.barriers import events as ev
+from ckptsim.models.barriers.barrier import Barrier, OptionKind
+from ckptsim.models.barriers.interface import HandlerKind
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.barriers.states import State
 
 TIMED = Barrier(1, 100, OptionKind.TIMEOUTABLE, 50)
 TURNED = Barrier(1, 100, OptionKind.UNALIGNED)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from models.barriers.reason import FailureReason
-from sim.conform.runner import run_file
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.sim.conform.runner import run_file
 
 DATA = Path(__file__).parents[1] / "data"
 VECTORS = DATA / "vectors"

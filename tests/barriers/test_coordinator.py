@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from models.barriers.barrier import Barrier, OptionKind
-from models.barriers.reason import FailureReason
-from models.coordinator import CheckpointCoordinator, CoordinatorParameters
-from models.coordinator import events as ev
-from models.coordinator.requests import Request
-from models.core import ProtocolError
+from ckptsim.models.barriers.barrier import Barrier, OptionKind
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.coordinator import CheckpointCoordinator, CoordinatorParameters
+from ckptsim.models.coordinator import events as ev
+from ckptsim.models.coordinator.requests import Request
+from ckptsim.models.core import ProtocolError
 
 MS = 1_000_000
 TASKS = (1, 2)

@@ -14,9 +14,9 @@ from hypothesis.stateful import (
     rule,
 )
 
-from models.barriers.reason import FailureReason
-from models.coordinator import CheckpointCoordinator, CoordinatorParameters
-from models.coordinator import events as co
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.coordinator import CheckpointCoordinator, CoordinatorParameters
+from ckptsim.models.coordinator import events as co
 
 TASKS = (1, 2, 3)
 DECLINES = st.sampled_from(

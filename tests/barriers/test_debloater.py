@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.barriers.writer import MAX_SUBTASKS_PER_FILE
-from models.coordinator import BufferDebloater, CoordinatorParameters, DebloatParameters
+from ckptsim.models.barriers.writer import MAX_SUBTASKS_PER_FILE
+from ckptsim.models.coordinator import BufferDebloater, CoordinatorParameters, DebloatParameters
 
 
 def test_defaults_are_those_of_flink() -> None:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from models.barriers import events as ev
-from models.barriers.barrier import Barrier, OptionKind
-from models.barriers.factory import make_handler
-from models.barriers.handler import SingleCheckpointHandler
-from models.barriers.interface import BarrierHandler, HandlerKind
-from models.barriers.tracker import BarrierTracker
+from ckptsim.models.barriers import events as ev
+from ckptsim.models.barriers.barrier import Barrier, OptionKind
+from ckptsim.models.barriers.factory import make_handler
+from ckptsim.models.barriers.handler import SingleCheckpointHandler
+from ckptsim.models.barriers.interface import BarrierHandler, HandlerKind
+from ckptsim.models.barriers.tracker import BarrierTracker
 
 MESSAGES = 4
 KINDS = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from models.barriers.reason import FailureReason
-from models.coordinator import COUNTED_REASONS, FailureCounter
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.coordinator import COUNTED_REASONS, FailureCounter
 
 COUNTED = FailureReason.CHECKPOINT_EXPIRED
 

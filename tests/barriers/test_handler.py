@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from models.barriers import events as ev
-from models.barriers.barrier import Barrier, OptionKind, select_kind
-from models.barriers.clock import AlignmentClock
-from models.barriers.factory import make_handler
-from models.barriers.handler import SingleCheckpointHandler
-from models.barriers.interface import AllBarriers, HandlerKind, handler_kind
-from models.barriers.reason import FailureReason
-from models.barriers.states import State
-from models.core import ProtocolError
+from ckptsim.models.barriers import events as ev
+from ckptsim.models.barriers.barrier import Barrier, OptionKind, select_kind
+from ckptsim.models.barriers.clock import AlignmentClock
+from ckptsim.models.barriers.factory import make_handler
+from ckptsim.models.barriers.handler import SingleCheckpointHandler
+from ckptsim.models.barriers.interface import AllBarriers, HandlerKind, handler_kind
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.barriers.states import State
+from ckptsim.models.core import ProtocolError
 
 ALTERNATING = HandlerKind.ALTERNATING
 REASON = FailureReason.CHECKPOINT_SUBSUMED

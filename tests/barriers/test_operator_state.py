@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.coordinator.plan import FinishedState, Vertex, finalize
-from models.recovery import broadcast, split
+from ckptsim.models.coordinator.plan import FinishedState, Vertex, finalize
+from ckptsim.models.recovery import broadcast, split
 
 
 @pytest.mark.parametrize(

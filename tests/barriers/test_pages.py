@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from sim.cli.main import main
+from ckptsim.sim.cli.main import main
 
 
 def test_the_state_tables_are_printed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.barriers import LocalChannel, PersisterStatus, RemoteChannel, Subpartition
-from models.barriers.barrier import (
+from ckptsim.models.barriers import LocalChannel, PersisterStatus, RemoteChannel, Subpartition
+from ckptsim.models.barriers.barrier import (
     Announcement,
     Barrier,
     CancellationMarker,
@@ -16,7 +16,7 @@ from models.barriers.barrier import (
     NetworkEvent,
     OptionKind,
 )
-from models.barriers.network import (
+from ckptsim.models.barriers.network import (
     NetworkEffect,
     OutputStateFailed,
     OutputStateKnown,
@@ -25,8 +25,8 @@ from models.barriers.network import (
     PersistOutput,
     ResumeSender,
 )
-from models.barriers.reason import FailureReason
-from models.core import ProtocolError
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.core import ProtocolError
 
 
 def unaligned(checkpoint: int) -> Barrier:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.core import ProtocolError
-from models.recovery import (
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.recovery import (
     DISTRIBUTIONS,
     MAX_PARALLELISM,
     Mapper,

@@ -6,8 +6,12 @@ from itertools import product
 
 import pytest
 
-from models.recovery.key_groups import MAX_PARALLELISM, key_group_range, operator_of_key_group
-from models.recovery.mapping import (
+from ckptsim.models.recovery.key_groups import (
+    MAX_PARALLELISM,
+    key_group_range,
+    operator_of_key_group,
+)
+from ckptsim.models.recovery.mapping import (
     DISTRIBUTIONS,
     Mapper,
     Partitioner,

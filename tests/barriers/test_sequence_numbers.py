@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.barriers import RemoteChannel
-from models.barriers.barrier import Barrier, CancellationMarker, OptionKind
-from models.barriers.network import NetworkEffect, PersistInput
-from models.core import ProtocolError
+from ckptsim.models.barriers import RemoteChannel
+from ckptsim.models.barriers.barrier import Barrier, CancellationMarker, OptionKind
+from ckptsim.models.barriers.network import NetworkEffect, PersistInput
+from ckptsim.models.core import ProtocolError
 
 TIMED = Barrier(1, 0, OptionKind.TIMEOUTABLE, 10)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from models.barriers import events as ev
-from models.barriers.barrier import Barrier, OptionKind
-from models.barriers.handler import SingleCheckpointHandler
-from models.barriers.interface import AllBarriers, HandlerKind
-from models.barriers.machine import BarrierMachine
-from models.barriers.states import (
+from ckptsim.models.barriers import events as ev
+from ckptsim.models.barriers.barrier import Barrier, OptionKind
+from ckptsim.models.barriers.handler import SingleCheckpointHandler
+from ckptsim.models.barriers.interface import AllBarriers, HandlerKind
+from ckptsim.models.barriers.machine import BarrierMachine
+from ckptsim.models.barriers.states import (
     ALIGNED_TABLE,
     ALTERNATING_TABLE,
     UNALIGNED_TABLE,

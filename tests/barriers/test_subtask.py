@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from models.barriers import SubtaskCheckpoints
-from models.barriers import subtask_events as ev
-from models.barriers.barrier import Barrier, OptionKind
-from models.barriers.reason import FailureReason
+from ckptsim.models.barriers import SubtaskCheckpoints
+from ckptsim.models.barriers import subtask_events as ev
+from ckptsim.models.barriers.barrier import Barrier, OptionKind
+from ckptsim.models.barriers.reason import FailureReason
 
 ALIGNED = Barrier(1, 100, OptionKind.ALIGNED)
 UNALIGNED = Barrier(1, 100, OptionKind.UNALIGNED)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from models.barriers import events as ev
-from models.barriers.barrier import Barrier, OptionKind
-from models.barriers.interface import AllBarriers
-from models.barriers.reason import FailureReason
-from models.barriers.tracker import MAX_TRACKED, BarrierTracker
-from models.core import ProtocolError
+from ckptsim.models.barriers import events as ev
+from ckptsim.models.barriers.barrier import Barrier, OptionKind
+from ckptsim.models.barriers.interface import AllBarriers
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.barriers.tracker import MAX_TRACKED, BarrierTracker
+from ckptsim.models.core import ProtocolError
 
 CANCELLED = FailureReason.CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER
 ENDED = FailureReason.CHECKPOINT_DECLINED_INPUT_END_OF_STREAM

@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from models.barriers import subtask_events as sub
-from models.barriers import writer_events as w
-from models.barriers.barrier import Barrier, OptionKind
-from models.barriers.interface import HandlerKind
-from models.barriers.reason import FailureReason
-from models.barriers.subtask import SubtaskCheckpoints
-from models.barriers.writer import SharedStateWriter, handle_bytes
-from models.coordinator import CheckpointCoordinator, CoordinatorParameters
-from models.coordinator import events as co
-from models.core import ProtocolError
-from scenarios.errors import UserError
-from sim.conform.runner import run_file
-from sim.twins.barriers import TWINS, Part, find_twin
+from ckptsim.models.barriers import subtask_events as sub
+from ckptsim.models.barriers import writer_events as w
+from ckptsim.models.barriers.barrier import Barrier, OptionKind
+from ckptsim.models.barriers.interface import HandlerKind
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.barriers.subtask import SubtaskCheckpoints
+from ckptsim.models.barriers.writer import SharedStateWriter, handle_bytes
+from ckptsim.models.coordinator import CheckpointCoordinator, CoordinatorParameters
+from ckptsim.models.coordinator import events as co
+from ckptsim.models.core import ProtocolError
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.conform.runner import run_file
+from ckptsim.sim.twins.barriers import TWINS, Part, find_twin
 from tests.barriers.account import BrokenRuleError, Factories
 from tests.barriers.rig import Rig
 from tests.barriers.script import VERBS, play

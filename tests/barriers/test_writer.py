@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.barriers import writer_events as w
-from models.barriers.reason import FailureReason
-from models.barriers.writer import SharedStateWriter, group_of, handle_bytes
-from models.core import ProtocolError
+from ckptsim.models.barriers import writer_events as w
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.barriers.writer import SharedStateWriter, group_of, handle_bytes
+from ckptsim.models.core import ProtocolError
 
 SHARED = FailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION
 SUBSUMED = FailureReason.CHECKPOINT_DECLINED_SUBSUMED

@@ -6,10 +6,10 @@ from contextlib import nullcontext
 from statistics import median
 from unittest.mock import patch
 
-from scenarios.catalogue import by_name
-from sim import world
-from sim.kernel import Trace
-from sim.search import Subject, check
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim import world
+from ckptsim.sim.kernel import Trace
+from ckptsim.sim.search import Subject, check
 from tests.bench.figures import Figure, interleaved, ratio
 
 RUNS = 60

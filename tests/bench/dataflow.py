@@ -11,9 +11,9 @@ from math import log
 from time import process_time
 from unittest.mock import patch
 
-from scenarios.dataflow import DataflowModel, Engine
-from sim.dataflow import DataflowWorld
-from sim.kernel import Environment, Trace
+from ckptsim.scenarios.dataflow import DataflowModel, Engine
+from ckptsim.sim.dataflow import DataflowWorld
+from ckptsim.sim.kernel import Environment, Trace
 from tests.bench.dataflow_models import (
     RATE_PER_S,
     RECORDS_PER_BUFFER,

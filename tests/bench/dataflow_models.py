@@ -9,7 +9,7 @@ from typing import Any
 
 import simpy
 
-from scenarios.dataflow import (
+from ckptsim.scenarios.dataflow import (
     CheckpointTable,
     DataflowModel,
     Engine,

@@ -7,7 +7,7 @@ from typing import Any
 
 import simpy
 
-from sim.kernel import STRUCTURAL, Channel, Environment, SeededRandom, TiePolicy, fence
+from ckptsim.sim.kernel import STRUCTURAL, Channel, Environment, SeededRandom, TiePolicy, fence
 from tests.bench.figures import Figure, interleaved, ratio
 
 HAND_OFFS = 20_000

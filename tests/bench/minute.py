@@ -11,9 +11,9 @@ import subprocess
 import sys
 from time import process_time
 
-from scenarios.dataflow import Engine
-from sim.dataflow import DataflowWorld
-from sim.kernel import Environment
+from ckptsim.scenarios.dataflow import Engine
+from ckptsim.sim.dataflow import DataflowWorld
+from ckptsim.sim.kernel import Environment
 from tests.bench.dataflow_models import exchange
 
 

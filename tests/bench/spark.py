@@ -13,12 +13,12 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from analysis.plan import about_sweep, sweep_rows
-from analysis.session import spark_session
-from analysis.store import SweepStore
-from analysis.sweep import WORLD, run_sweep
-from analysis.worker import ChunkResult, SweepRow, run_chunk
-from scenarios.grid import Plan, plan_from
+from ckptsim.analysis.plan import about_sweep, sweep_rows
+from ckptsim.analysis.session import spark_session
+from ckptsim.analysis.store import SweepStore
+from ckptsim.analysis.sweep import WORLD, run_sweep
+from ckptsim.analysis.worker import ChunkResult, SweepRow, run_chunk
+from ckptsim.scenarios.grid import Plan, plan_from
 from tests.bench.figures import Figure, interleaved, ratio
 
 CORES = 2

@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from scenarios.catalogue import all_names, by_name
-from sim.rows import RunResult
-from sim.world import run_world
+from ckptsim.scenarios.catalogue import all_names, by_name
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.world import run_world
 
 SEEDS = range(4)
 ALL = [name for name in all_names() if by_name(name).link == "composed"]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenarios import Scenario
-from sim.world import run_world
+from ckptsim.scenarios import Scenario
+from ckptsim.sim.world import run_world
 from tests.composed.plans import pipelines, random_pipeline
 
 TIES = ("structural", "random", "pct")

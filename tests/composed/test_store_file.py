@@ -8,11 +8,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from models.store import Area, TopicPartition
-from scenarios.catalogue import by_name
-from sim.cli.main import EXIT_FINE, EXIT_USER, main
-from sim.store.real import DuckMedium, RunStore, StoreFileError, inspect_store
-from sim.world import run_world
+from ckptsim.models.store import Area, TopicPartition
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.cli.main import EXIT_FINE, EXIT_USER, main
+from ckptsim.sim.store.real import DuckMedium, RunStore, StoreFileError, inspect_store
+from ckptsim.sim.world import run_world
 
 
 def test_the_file_has_the_store_and_every_completed_checkpoint(
@@ -87,7 +87,7 @@ def test_a_place_that_will_not_do_is_refused_before_the_run(
     (tmp_path / "notes.txt").write_text("not a store", encoding="utf-8")
     (tmp_path / "empty").touch()
     (tmp_path / "folder").mkdir()
-    monkeypatch.setattr("sim.cli.run.Subject.run", None)
+    monkeypatch.setattr("ckptsim.sim.cli.run.Subject.run", None)
     assert main(["run", "pipeline", "--store", str(tmp_path / place)]) == EXIT_USER
     error = capsys.readouterr().err
     assert "expected a" in error
@@ -154,7 +154,7 @@ def test_a_run_is_kept_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.M
     def full_disk(*_: object) -> None:
         raise StoreFileError("the disk is full")
 
-    monkeypatch.setattr("sim.store.real.duck.DuckFile.write_slots", full_disk)
+    monkeypatch.setattr("ckptsim.sim.store.real.duck.DuckFile.write_slots", full_disk)
     for result in (first, second):
         with RunStore(path) as store, pytest.raises(StoreFileError, match="full"):
             store.keep(result)

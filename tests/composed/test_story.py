@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from scenarios.catalogue import by_name
-from sim.cli.main import EXIT_FINE, EXIT_USER, main
-from sim.story import Target, tell
-from sim.world import load_world, run_world
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.cli.main import EXIT_FINE, EXIT_USER, main
+from ckptsim.sim.story import Target, tell
+from ckptsim.sim.world import load_world, run_world
 
 
 def _story(index: int, scope: str | None) -> str:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from scenarios.catalogue import all_scenarios, by_name
-from scenarios.composed_names import OWN_PROPERTIES, PROPERTIES
-from scenarios.errors import UserError
-from sim.twins.composed import TWINS
-from sim.world import run_world
+from ckptsim.scenarios.catalogue import all_scenarios, by_name
+from ckptsim.scenarios.composed_names import OWN_PROPERTIES, PROPERTIES
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.twins.composed import TWINS
+from ckptsim.sim.world import run_world
 from tests.jobs.test_properties import BREAKERS as JOB_BREAKERS
 from tests.sync.test_properties import BREAKERS as SYNC_BREAKERS
 

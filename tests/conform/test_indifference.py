@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sim.conform.runner import SUITES, load_adapter
+from ckptsim.sim.conform.runner import SUITES, load_adapter
 
 DATA = Path(__file__).parents[1] / "data"
 Vector = dict[str, Any]

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from scenarios.errors import UserError
-from sim.cli import main
-from sim.conform.runner import SUITES, run_file
-from sim.conform.vocabulary import WORDS, VocabularyError, check
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.cli import main
+from ckptsim.sim.conform.runner import SUITES, run_file
+from ckptsim.sim.conform.vocabulary import WORDS, VocabularyError, check
 
 DATA = Path(__file__).parents[1] / "data"
 Vector = dict[str, Any]

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from models.barriers import events as ev
-from models.lifecycle import TaskLifecycle
-from scenarios.dataflow import (
+from ckptsim.models.barriers import events as ev
+from ckptsim.models.lifecycle import TaskLifecycle
+from ckptsim.scenarios.dataflow import (
     CheckpointMode,
     CheckpointTable,
     DataflowModel,
@@ -23,13 +23,13 @@ from scenarios.dataflow import (
     Partitioner,
     SourceTable,
 )
-from scenarios.dataflow_faults import DataflowFault, LoseTrigger, RefuseTrigger, SlowFile
-from scenarios.job_faults import DelayAcknowledgement, DelayTrigger, LoseNotification
-from sim.dataflow import channels, ending
-from sim.dataflow.outlet import Outlet
-from sim.dataflow.pool import OutputPool
-from sim.dataflow.task import Task
-from sim.protocol_cores import RIGHT, ProtocolCores, cores_of
+from ckptsim.scenarios.dataflow_faults import DataflowFault, LoseTrigger, RefuseTrigger, SlowFile
+from ckptsim.scenarios.job_faults import DelayAcknowledgement, DelayTrigger, LoseNotification
+from ckptsim.sim.dataflow import channels, ending
+from ckptsim.sim.dataflow.outlet import Outlet
+from ckptsim.sim.dataflow.pool import OutputPool
+from ckptsim.sim.dataflow.task import Task
+from ckptsim.sim.protocol_cores import RIGHT, ProtocolCores, cores_of
 from tests import broken_counts
 from tests.dataflow.broken_cores import (
     FailsTwice,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from models.barriers import (
+from ckptsim.models.barriers import (
     Barrier,
     HandlerKind,
     RemoteChannel,
@@ -15,12 +15,12 @@ from models.barriers import (
     SubtaskCheckpoints,
     make_handler,
 )
-from models.barriers import events as ev
-from models.barriers import subtask_events as sub
-from models.coordinator import CheckpointCoordinator
-from models.coordinator import events as co
-from models.coordinator.parameters import CoordinatorParameters
-from sim.protocol_cores import RIGHT, ProtocolCores
+from ckptsim.models.barriers import events as ev
+from ckptsim.models.barriers import subtask_events as sub
+from ckptsim.models.coordinator import CheckpointCoordinator
+from ckptsim.models.coordinator import events as co
+from ckptsim.models.coordinator.parameters import CoordinatorParameters
+from ckptsim.sim.protocol_cores import RIGHT, ProtocolCores
 
 
 class Swapping(RemoteChannel):

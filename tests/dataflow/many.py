@@ -10,9 +10,9 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from scenarios import Scenario
-from scenarios.dataflow_names import GOALS
-from sim.rows import ViolationRow
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.dataflow_names import GOALS
+from ckptsim.sim.rows import ViolationRow
 from tests import many
 from tests.dataflow.plans import random_job
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from scenarios import Scenario
-from scenarios.document import from_json
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.document import from_json
 from tests.jobs.plans import Chooser, Drawn, Seeded
 
 MS = 1_000_000

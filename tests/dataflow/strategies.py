@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from scenarios.dataflow import (
+from ckptsim.scenarios.dataflow import (
     CheckpointMode,
     CheckpointTable,
     DataflowModel,

@@ -6,13 +6,13 @@ from contextlib import suppress
 
 import pytest
 
-from models.core import ProtocolError
-from scenarios.dataflow_names import PROPERTIES
-from sim.dataflow import DataflowWorld
-from sim.dataflow.account import FullAccount
-from sim.dataflow.faults import FaultPlan
-from sim.kernel import Environment
-from sim.protocol_cores import RIGHT
+from ckptsim.models.core import ProtocolError
+from ckptsim.scenarios.dataflow_names import PROPERTIES
+from ckptsim.sim.dataflow import DataflowWorld
+from ckptsim.sim.dataflow.account import FullAccount
+from ckptsim.sim.dataflow.faults import FaultPlan
+from ckptsim.sim.kernel import Environment
+from ckptsim.sim.protocol_cores import RIGHT
 from tests.dataflow.broken import BROKEN, Broken
 
 # What released Flink does wrong itself; the right core shows it.

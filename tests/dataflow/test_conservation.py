@@ -7,11 +7,11 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scenarios.dataflow import DataflowModel, Partitioner
-from sim.dataflow import DataflowWorld
-from sim.dataflow.channels import RemoteChannel
-from sim.dataflow.source import Source
-from sim.kernel import Environment
+from ckptsim.scenarios.dataflow import DataflowModel, Partitioner
+from ckptsim.sim.dataflow import DataflowWorld
+from ckptsim.sim.dataflow.channels import RemoteChannel
+from ckptsim.sim.dataflow.source import Source
+from ckptsim.sim.kernel import Environment
 from tests.dataflow.strategies import jobs
 
 SECOND = 1_000_000_000

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scenarios import Scenario
-from scenarios.catalogue import by_name
-from scenarios.dataflow import DataflowModel, Engine
-from scenarios.dataflow_faults import DataflowFault
-from scenarios.job_faults import StallTask
-from sim.dataflow import DataflowWorld
-from sim.dataflow.account import FullAccount
-from sim.dataflow.faults import FaultPlan
-from sim.kernel import Environment, parse_ties
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.dataflow import DataflowModel, Engine
+from ckptsim.scenarios.dataflow_faults import DataflowFault
+from ckptsim.scenarios.job_faults import StallTask
+from ckptsim.sim.dataflow import DataflowWorld
+from ckptsim.sim.dataflow.account import FullAccount
+from ckptsim.sim.dataflow.faults import FaultPlan
+from ckptsim.sim.kernel import Environment, parse_ties
 from tests.dataflow.broken import MS, job
 from tests.dataflow.many import HAZARDS
 from tests.dataflow.plans import faulty_jobs

@@ -6,27 +6,27 @@ from dataclasses import replace
 
 import pytest
 
-from models.barriers.reason import FailureReason as Why
-from scenarios.dataflow import CheckpointMode, DataflowModel, StorageTable
-from scenarios.dataflow_faults import (
+from ckptsim.models.barriers.reason import FailureReason as Why
+from ckptsim.scenarios.dataflow import CheckpointMode, DataflowModel, StorageTable
+from ckptsim.scenarios.dataflow_faults import (
     DataflowFault,
     LoseAcknowledgement,
     LoseTrigger,
     RefuseTrigger,
     SlowFile,
 )
-from scenarios.errors import ScenarioError
-from scenarios.job_faults import (
+from ckptsim.scenarios.errors import ScenarioError
+from ckptsim.scenarios.job_faults import (
     DelayTrigger,
     FailChannelState,
     FailSnapshot,
     LoseNotification,
     StallTask,
 )
-from sim.dataflow import DataflowWorld
-from sim.dataflow.account import FullAccount
-from sim.dataflow.faults import FaultPlan
-from sim.kernel import Environment
+from ckptsim.sim.dataflow import DataflowWorld
+from ckptsim.sim.dataflow.account import FullAccount
+from ckptsim.sim.dataflow.faults import FaultPlan
+from ckptsim.sim.kernel import Environment
 from tests.dataflow.broken import MS, job
 from tests.dataflow.plans import document, scenario_of
 from tests.jobs.plans import Seeded

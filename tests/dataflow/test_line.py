@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.dataflow.stretch.line import Line
+from ckptsim.sim.dataflow.stretch.line import Line
 
 _WIDTH = 20  # numbers of one channel
 

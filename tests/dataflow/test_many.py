@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scenarios.dataflow import CheckpointMode
+from ckptsim.scenarios.dataflow import CheckpointMode
 from tests.dataflow.many import tally
 
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scenarios.dataflow import DataflowModel, Engine
-from sim.dataflow import DataflowWorld
-from sim.dataflow.account import FullAccount
-from sim.dataflow.stretch import Stretches, stretch
-from sim.dataflow.stretch.inlet import Inlet
-from sim.kernel import Environment
-from sim.protocol_cores import RIGHT, ProtocolCores
+from ckptsim.scenarios.dataflow import DataflowModel, Engine
+from ckptsim.sim.dataflow import DataflowWorld
+from ckptsim.sim.dataflow.account import FullAccount
+from ckptsim.sim.dataflow.stretch import Stretches, stretch
+from ckptsim.sim.dataflow.stretch.inlet import Inlet
+from ckptsim.sim.kernel import Environment
+from ckptsim.sim.protocol_cores import RIGHT, ProtocolCores
 from tests.dataflow.broken import BROKEN, job
 from tests.dataflow.strategies import plain_jobs
 from tests.dataflow.test_stretches import ended, state

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scenarios.dataflow import DataflowModel, Engine
-from sim.dataflow import DataflowWorld
-from sim.dataflow.channels import RemoteChannel
-from sim.dataflow.stretch import Stretches
-from sim.kernel import Environment
+from ckptsim.scenarios.dataflow import DataflowModel, Engine
+from ckptsim.sim.dataflow import DataflowWorld
+from ckptsim.sim.dataflow.channels import RemoteChannel
+from ckptsim.sim.dataflow.stretch import Stretches
+from ckptsim.sim.kernel import Environment
 from tests.bench.dataflow_models import exchange
 from tests.dataflow.strategies import plain_jobs
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import simpy
 
-from scenarios.dataflow import (
+from ckptsim.scenarios.dataflow import (
     CheckpointMode,
     CheckpointTable,
     DataflowModel,
@@ -23,9 +23,9 @@ from scenarios.dataflow import (
     SourceTable,
     StorageTable,
 )
-from sim.dataflow import DataflowWorld
-from sim.dataflow.constants import CONSTANTS
-from sim.kernel import Environment
+from ckptsim.sim.dataflow import DataflowWorld
+from ckptsim.sim.dataflow.constants import CONSTANTS
+from ckptsim.sim.kernel import Environment
 
 MS = 1_000_000
 US = 1_000

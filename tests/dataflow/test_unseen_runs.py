@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from scenarios.errors import ScenarioError
-from sim.cli import main
-from sim.cli.validate import document
-from sim.validate import predict_all, read_runs, report_lines, score
+from ckptsim.scenarios.errors import ScenarioError
+from ckptsim.sim.cli import main
+from ckptsim.sim.cli.validate import document
+from ckptsim.sim.validate import predict_all, read_runs, report_lines, score
 from tests.dataflow.measured_like import lines
 
 FILE = Path(__file__).parents[1] / "data" / "flink" / "calibration.jsonl"

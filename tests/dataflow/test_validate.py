@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scenarios.errors import UserError
-from sim.cli import main
-from sim.dataflow.constants import CONSTANTS
-from sim.validate import ABLATIONS, Ablation, predict_all, read_runs, score, sequence_of
-from sim.validate.folds import STEPS, fit, folds_lines
-from sim.validate.statistics import correlation, middle, quantile, stats
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.cli import main
+from ckptsim.sim.dataflow.constants import CONSTANTS
+from ckptsim.sim.validate import ABLATIONS, Ablation, predict_all, read_runs, score, sequence_of
+from ckptsim.sim.validate.folds import STEPS, fit, folds_lines
+from ckptsim.sim.validate.statistics import correlation, middle, quantile, stats
 
 FILE = Path(__file__).parents[1] / "data" / "flink" / "calibration.jsonl"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scenarios.catalogue import by_name as load_scenario
-from scenarios.dataflow import (
+from ckptsim.scenarios.catalogue import by_name as load_scenario
+from ckptsim.scenarios.dataflow import (
     CheckpointTable,
     DataflowModel,
     InputTable,
@@ -13,12 +13,12 @@ from scenarios.dataflow import (
     Partitioner,
     SourceTable,
 )
-from scenarios.job_faults import LoseNotification
-from sim.dataflow import DataflowWorld
-from sim.dataflow.account import FullAccount
-from sim.dataflow.faults import FaultPlan
-from sim.kernel import Environment
-from sim.world import run_world
+from ckptsim.scenarios.job_faults import LoseNotification
+from ckptsim.sim.dataflow import DataflowWorld
+from ckptsim.sim.dataflow.account import FullAccount
+from ckptsim.sim.dataflow.faults import FaultPlan
+from ckptsim.sim.kernel import Environment
+from ckptsim.sim.world import run_world
 
 LIBRARY = (
     "back_pressure_aligned",

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import sys
 
-from scenarios.catalogue import by_name
-from sim.world import run_world
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.world import run_world
 
 Run = tuple[str, int, str, str | None]
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from scenarios.catalogue import all_scenarios
-from sim.search import Subject, trial
-from sim.world import WORLDS
+from ckptsim.scenarios.catalogue import all_scenarios
+from ckptsim.sim.search import Subject, trial
+from ckptsim.sim.world import WORLDS
 from tests.determinism.digests import Run, digests
 
 ROOT = Path(__file__).parents[2]

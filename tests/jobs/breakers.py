@@ -10,20 +10,20 @@ import itertools
 from dataclasses import replace
 from typing import Any
 
-from models.barriers import Barrier, HandlerKind, RemoteChannel, Subpartition
-from models.barriers import events as ev
-from models.barriers.barrier import NetworkEvent
-from models.barriers.channel import _Placed
-from models.barriers.handler import SingleCheckpointHandler
-from models.barriers.interface import BarrierHandler
-from models.barriers.network import NetworkEffect, OutputStateKnown, PersistInput
-from models.barriers.persister import Persister, PersisterStatus
-from models.barriers.reason import FailureReason
-from models.coordinator import CheckpointCoordinator, CoordinatorParameters
-from models.coordinator import events as co
-from models.lifecycle import StopMode, TaskLifecycle
-from models.lifecycle import effects as do
-from models.lifecycle import events as on
+from ckptsim.models.barriers import Barrier, HandlerKind, RemoteChannel, Subpartition
+from ckptsim.models.barriers import events as ev
+from ckptsim.models.barriers.barrier import NetworkEvent
+from ckptsim.models.barriers.channel import _Placed
+from ckptsim.models.barriers.handler import SingleCheckpointHandler
+from ckptsim.models.barriers.interface import BarrierHandler
+from ckptsim.models.barriers.network import NetworkEffect, OutputStateKnown, PersistInput
+from ckptsim.models.barriers.persister import Persister, PersisterStatus
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.coordinator import CheckpointCoordinator, CoordinatorParameters
+from ckptsim.models.coordinator import events as co
+from ckptsim.models.lifecycle import StopMode, TaskLifecycle
+from ckptsim.models.lifecycle import effects as do
+from ckptsim.models.lifecycle import events as on
 
 # --- ends of a channel ---
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from models.coordinator.plan import (
+from ckptsim.models.coordinator.plan import (
     FinishedState,
     Plan,
     Rejected,
@@ -17,13 +17,13 @@ from models.coordinator.plan import (
     finalize,
     plan_checkpoint,
 )
-from sim.jobs.parts import Parts
-from sim.jobs.sink import SinkWriter
-from sim.jobs.snapshot import JobCheckpoint, TaskSnapshot
-from sim.jobs.subtask_side import SubtaskSide
-from sim.jobs.task import Task
+from ckptsim.sim.jobs.parts import Parts
+from ckptsim.sim.jobs.sink import SinkWriter
+from ckptsim.sim.jobs.snapshot import JobCheckpoint, TaskSnapshot
+from ckptsim.sim.jobs.subtask_side import SubtaskSide
+from ckptsim.sim.jobs.task import Task
 
-_COORDINATOR = "sim.jobs.coordinator"
+_COORDINATOR = "ckptsim.sim.jobs.coordinator"
 
 
 def loses_a_record(patch: pytest.MonkeyPatch) -> None:
@@ -129,7 +129,7 @@ def keeps_broadcast_state_apart(patch: pytest.MonkeyPatch) -> None:
     def own(states: Sequence[Any], parallelism: int) -> list[tuple[Any, ...]]:
         return [() if state is None else (state,) for state in states]
 
-    patch.setattr("sim.jobs.attempt.broadcast", own)
+    patch.setattr("ckptsim.sim.jobs.attempt.broadcast", own)
 
 
 def ignores_union_state(patch: pytest.MonkeyPatch) -> None:

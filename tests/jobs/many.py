@@ -10,10 +10,10 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from scenarios import Scenario
-from scenarios.job_names import GOALS
-from scenarios.jobs import Protocol
-from sim.rows import ViolationRow
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.job_names import GOALS
+from ckptsim.scenarios.jobs import Protocol
+from ckptsim.sim.rows import ViolationRow
 from tests import many
 from tests.jobs.plans import random_job
 

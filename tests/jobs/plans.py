@@ -12,8 +12,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from scenarios import Scenario
-from scenarios.document import from_json
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.document import from_json
 
 MS = 1_000_000
 PARTITIONERS = ("keyed", "rebalance", "broadcast", "global", "forward", "rescale")

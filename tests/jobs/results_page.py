@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.figures.finishing import FINISHING, time_to_finish
-from analysis.figures.lives import lives
-from analysis.figures.style import svg
-from scenarios.catalogue import by_name
-from scenarios.grid import load_plan, runs
-from sim.world import run_world
+from ckptsim.analysis.figures.finishing import FINISHING, time_to_finish
+from ckptsim.analysis.figures.lives import lives
+from ckptsim.analysis.figures.style import svg
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.grid import load_plan, runs
+from ckptsim.sim.world import run_world
 from tests.jobs.small import closes_ns, since
 from tests.jobs.swept import swept
 

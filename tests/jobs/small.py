@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from scenarios import Scenario
-from sim.rows import RunResult
-from sim.world import run_world
+from ckptsim.scenarios import Scenario
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.world import run_world
 from tests.jobs.plans import scenario_of
 
 MS = 1_000_000

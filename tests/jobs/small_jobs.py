@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from scenarios import Scenario
-from sim.protocol_cores import RIGHT
-from sim.rows import RunResult
-from sim.world import run_world
+from ckptsim.scenarios import Scenario
+from ckptsim.sim.protocol_cores import RIGHT
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.world import run_world
 from tests.jobs.plans import MS, scenario_of
 
 
@@ -23,7 +23,7 @@ def run_with(
     others = {"lifecycle_factory": parts.pop("lifecycle")} if "lifecycle" in parts else {}
     with pytest.MonkeyPatch.context() as patch:
         cores = {"cores": replace(RIGHT, **parts)} | others
-        patch.setattr(sys.modules["sim.jobs.run"], "_cores", lambda _: cores)
+        patch.setattr(sys.modules["ckptsim.sim.jobs.run"], "_cores", lambda _: cores)
         if world is not None:
             world(patch)
         return run_world(scenario, seed=0)

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from scenarios.grid import Run, load_plan, runs
-from sim.rows import RunResult
-from sim.world import run_world
+from ckptsim.scenarios.grid import Run, load_plan, runs
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.world import run_world
 
 Values = dict[str, Any]
 

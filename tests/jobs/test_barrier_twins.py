@@ -2,10 +2,10 @@
 
 import pytest
 
-from scenarios.catalogue import by_name
-from scenarios.errors import UserError
-from sim.protocol_cores import BARRIER_TWINS
-from sim.world import run_world
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.protocol_cores import BARRIER_TWINS
+from ckptsim.sim.world import run_world
 from tests.jobs.twin_table import (
     DOCUMENT,
     NOT_SHOWN,

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from scenarios.catalogue import by_name
-from scenarios.errors import ScenarioError
-from sim.world import run_world
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.errors import ScenarioError
+from ckptsim.sim.world import run_world
 from tests.jobs.small import MS, closes_ns, pair, run, small
 
 

@@ -1,11 +1,11 @@
 """Figures of ending jobs show what the tables say, and the report shows them."""
 
-from analysis.figures.finishing import numeric_axes, time_to_finish
-from analysis.figures.lives import LINE, lives
-from analysis.figures.style import svg
-from scenarios.catalogue import by_name
-from scenarios.grid import all_plans
-from sim.world import run_world
+from ckptsim.analysis.figures.finishing import numeric_axes, time_to_finish
+from ckptsim.analysis.figures.lives import LINE, lives
+from ckptsim.analysis.figures.style import svg
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.grid import all_plans
+from ckptsim.sim.world import run_world
 from tests.jobs.results_page import DOCUMENT, FIGURES, SWEEPS, document, intervals
 
 

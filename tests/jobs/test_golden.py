@@ -2,8 +2,8 @@
 
 import pytest
 
-from scenarios.catalogue import by_name
-from sim.world import run_world
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.world import run_world
 from tests.jobs.small import closes_ns, since
 
 S = 1_000_000_000

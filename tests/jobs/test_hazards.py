@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from scenarios.catalogue import by_name
-from sim.export import mermaid
-from sim.search import Subject, check, hunt
-from sim.world import load_world, run_world
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.export import mermaid
+from ckptsim.sim.search import Subject, check, hunt
+from ckptsim.sim.world import load_world, run_world
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "hazards.md"
 STOP = Subject(scenario=by_name("stop_overtaken_at_once"))

@@ -1,6 +1,6 @@
 """Each published invariant is a property of jobs, and each property stands for something."""
 
-from scenarios.job_names import PROPERTIES
+from ckptsim.scenarios.job_names import PROPERTIES
 from tests.jobs.invariants import BARRIERS, DOCUMENT, ENDS, OURS, document
 
 ROWS = [*BARRIERS.values(), *ENDS.values()]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from scenarios.catalogue import all_names, by_name
-from sim.search import Subject, check
-from sim.world import run_world
+from ckptsim.scenarios.catalogue import all_names, by_name
+from ckptsim.sim.search import Subject, check
+from ckptsim.sim.world import run_world
 from tests.jobs.twin_table import SCENARIO_OF
 
 LINKS = ("final_checkpoint", "barrier_protocol")

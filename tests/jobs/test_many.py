@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenarios.jobs import Mode
+from ckptsim.scenarios.jobs import Mode
 from tests.jobs.many import tally
 
 # Situations that need a job, a fault and an instant of their own, and are rare by chance.

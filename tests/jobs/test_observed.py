@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from models.coordinator.plan import Edge, FinishedState, Pattern, Rejected, check_restore
-from scenarios.catalogue import by_name
-from sim.rows import RunResult
-from sim.world import run_world
+from ckptsim.models.coordinator.plan import Edge, FinishedState, Pattern, Rejected, check_restore
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.world import run_world
 
 ENDS = ["advance", "end_input", "finish"]
 CLOSED_SOURCE = ("called", "task source[0]", "close")

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from scenarios import Scenario
-from scenarios.catalogue import by_name
-from scenarios.job_names import PROPERTIES
-from sim.rows import RunResult, ViolationRow
-from sim.world import run_world
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.job_names import PROPERTIES
+from ckptsim.sim.rows import RunResult, ViolationRow
+from ckptsim.sim.world import run_world
 from tests import broken_counts
 from tests.jobs import breakers as br
 from tests.jobs import broken_worlds as worlds

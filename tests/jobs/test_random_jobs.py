@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenarios import Scenario
-from scenarios.catalogue import by_name
-from sim.rows import RunResult
-from sim.world import run_world
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.world import run_world
 from tests.jobs.many import WANTED, is_hazard
 from tests.jobs.plans import jobs, random_job
 

@@ -13,7 +13,7 @@ from statistics import fmean
 
 import pytest
 
-from sim.rows import RunResult
+from ckptsim.sim.rows import RunResult
 from tests.jobs.closed_forms import TENTH_NS, Chain, chain, closes, count, naive_closes
 from tests.jobs.small import MS, closes_ns
 from tests.jobs.swept import Values, swept

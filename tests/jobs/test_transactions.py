@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from scenarios import Scenario
-from scenarios.catalogue import by_name
-from sim.world import run_world
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.world import run_world
 from tests.jobs.small import MS
 
 RECOVERED = by_name("transactions_recovered")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from scenarios.catalogue import by_name
-from sim.twins.lifecycle import TWINS
-from sim.world import run_world
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.twins.lifecycle import TWINS
+from ckptsim.sim.world import run_world
 
 FOUND = {name: twin for name, twin in TWINS.items() if twin.scenario is not None}
 # Twins whose fault needs events that a whole job does not produce; vectors and unit tests kill

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from scenarios.catalogue import by_name
-from sim.search.trial import Subject, trial
-from sim.twins.barriers import TWINS
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.search.trial import Subject, trial
+from ckptsim.sim.twins.barriers import TWINS
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "faulty-barriers.md"
 SEEDS_MAX = 1000

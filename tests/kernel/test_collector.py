@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from sim.kernel import uncollected
+from ckptsim.sim.kernel import uncollected
 
 
 def fail_inside() -> None:

@@ -6,7 +6,7 @@ import simpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.kernel import Entity, Environment, SeededRandom
+from ckptsim.sim.kernel import Entity, Environment, SeededRandom
 
 OPERATIONS = st.one_of(
     st.tuples(st.just("wait"), st.integers(0, 3)),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import simpy
 
-from sim.kernel import (
+from ckptsim.sim.kernel import (
     Channel,
     ClockError,
     ConservationError,

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from sim.kernel import Environment, FenceBreached, fence
+from ckptsim.sim.kernel import Environment, FenceBreached, fence
 
 # Looked up and called inside the fence, as a program would.
 BREACHES = [

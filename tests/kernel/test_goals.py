@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sim.kernel import Environment
+from ckptsim.sim.kernel import Environment
 
 
 def test_goals_are_counted_from_zero():

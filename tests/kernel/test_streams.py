@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import PCG64, SeedSequence
 
-from sim.kernel import Streams
-from sim.kernel import streams as module
+from ckptsim.sim.kernel import Streams
+from ckptsim.sim.kernel import streams as module
 
 COUNT = 20_000
 

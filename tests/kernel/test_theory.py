@@ -7,7 +7,7 @@ import math
 import pytest
 import simpy
 
-from sim.kernel import Environment, parse_ties
+from ckptsim.sim.kernel import Environment, parse_ties
 
 
 def _mm1_wait(env: Environment, load: float, customers: int) -> float:

@@ -9,7 +9,7 @@ import simpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.kernel import (
+from ckptsim.sim.kernel import (
     Entity,
     Environment,
     Exhaustive,

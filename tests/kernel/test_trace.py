@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.kernel import Environment, Trace, TraceError
+from ckptsim.sim.kernel import Environment, Trace, TraceError
 
 FIELDS = st.one_of(st.integers(), st.text(), st.booleans(), st.none())
 ENTRIES = st.lists(st.tuples(st.text(), st.lists(FIELDS, max_size=4)), max_size=6)

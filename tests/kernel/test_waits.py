@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.kernel import Environment, SimulationStalled, Wait, explain_waits, settle
+from ckptsim.sim.kernel import Environment, SimulationStalled, Wait, explain_waits, settle
 
 
 def test_a_chain_is_told_from_its_far_end():

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sim.conform.runner import run_file
-from sim.twins.lifecycle import TWINS, Part
+from ckptsim.sim.conform.runner import run_file
+from ckptsim.sim.twins.lifecycle import TWINS, Part
 
 VECTORS = Path(__file__).parent.parent / "data" / "vectors"
 RECORDED = VECTORS.parent / "recorded"

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from models.lifecycle import TaskKind, rules
-from models.lifecycle.diagram import as_mermaid
-from models.lifecycle.tables import as_text
-from sim.cli.lifecycle_page import HEADER, document
-from sim.cli.main import main
+from ckptsim.models.lifecycle import TaskKind, rules
+from ckptsim.models.lifecycle.diagram import as_mermaid
+from ckptsim.models.lifecycle.tables import as_text
+from ckptsim.sim.cli.lifecycle_page import HEADER, document
+from ckptsim.sim.cli.main import main
 from tests.lifecycle.pages import DOCUMENT
 
 

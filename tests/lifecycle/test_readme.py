@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from models.lifecycle import TaskKind
-from models.lifecycle.diagram import as_mermaid
+from ckptsim.models.lifecycle import TaskKind
+from ckptsim.models.lifecycle.diagram import as_mermaid
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -1,7 +1,7 @@
 """The lifecycle tables that run are those of FLIP-147, cell by cell."""
 
-from models.lifecycle import EndMode, TaskKind, rules
-from models.lifecycle.tables import Act, as_text, waits
+from ckptsim.models.lifecycle import EndMode, TaskKind, rules
+from ckptsim.models.lifecycle.tables import Act, as_text, waits
 
 ADVANCE = "advance to MAX_WATERMARK and fire all event timers"
 AWAIT_CP = "wait for checkpoint or savepoint completed"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.core import ProtocolError
-from models.lifecycle import (
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.lifecycle import (
     OperatorState,
     StopMode,
     TaskKind,
@@ -16,9 +16,9 @@ from models.lifecycle import (
     TaskState,
     Variant,
 )
-from models.lifecycle import effects as do
-from models.lifecycle import events as on
-from sim.twins.lifecycle import TWINS
+from ckptsim.models.lifecycle import effects as do
+from ckptsim.models.lifecycle import events as on
+from ckptsim.sim.twins.lifecycle import TWINS
 
 Build = Callable[[TaskParameters], TaskLifecycle]
 SOURCE = TaskParameters(kind=TaskKind.SOURCE)

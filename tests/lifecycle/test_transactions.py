@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.core import ProtocolError
-from models.lifecycle import (
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.lifecycle import (
     SinkState,
     StopMode,
     TaskKind,
     TaskLifecycle,
     TaskParameters,
 )
-from models.lifecycle import effects as do
-from models.lifecycle import events as on
-from sim.twins.lifecycle import RecoversNothing, RecoversWhatWasOpen
+from ckptsim.models.lifecycle import effects as do
+from ckptsim.models.lifecycle import events as on
+from ckptsim.sim.twins.lifecycle import RecoversNothing, RecoversWhatWasOpen
 
 SINK = TaskParameters(
     kind=TaskKind.NON_SOURCE, gates=(1,), output_channels=0, sink_opens_after_finish=False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from models.ordering import (
+from ckptsim.models.ordering import (
     Effect,
     Event,
     FlushRequested,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sim.conform.runner import VectorOutcome, run_file
-from sim.twins.ordering import TWINS
+from ckptsim.sim.conform.runner import VectorOutcome, run_file
+from ckptsim.sim.twins.ordering import TWINS
 
 VECTORS = Path(__file__).parents[1] / "data/vectors/ordering.jsonl"
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from models.core import ProtocolError
-from models.ordering import (
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.ordering import (
     Event,
     FlushRequested,
     Observation,
@@ -21,7 +21,7 @@ from models.ordering import (
     SendState,
     StreamDescriptor,
 )
-from sim.twins.ordering import TWINS
+from ckptsim.sim.twins.ordering import TWINS
 from tests.ordering.helpers import (
     FLUSH,
     A,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from models.core import ProtocolError
-from models.ordering import Count, Level, OrderingCore, Refusal, StreamAnnounced
-from models.ordering.ledger import Ledger
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.ordering import Count, Level, OrderingCore, Refusal, StreamAnnounced
+from ckptsim.models.ordering.ledger import Ledger
 from tests.ordering.helpers import A, B, durable, feed, flush_all, read, socket_core, state
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models.ordering import (
+from ckptsim.models.ordering import (
     CancelFinishTimer,
     ChannelClosed,
     CloseInput,

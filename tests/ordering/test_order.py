@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from sim.cli import main
+from ckptsim.sim.cli import main
 
 RECORDING = Path(__file__).parents[1] / "data/airbyte/source_faker.jsonl"
-ORDER = (sys.executable, "-m", "sim", "order")
+ORDER = (sys.executable, "-m", "ckptsim", "order")
 
 
 def record(stream: str, partition_id: str | None = None) -> dict[str, Any]:

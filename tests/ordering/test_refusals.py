@@ -9,8 +9,8 @@ from typing import get_args
 
 import pytest
 
-from models.core import ProtocolError
-from models.ordering import (
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.ordering import (
     ChannelClosed,
     CompleteRead,
     Event,

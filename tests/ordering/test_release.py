@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from models.ordering import (
+from ckptsim.models.ordering import (
     Count,
     Level,
     Obstacle,

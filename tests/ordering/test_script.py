@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from models.ordering import OrderingCore, OrderingParameters
-from scenarios.errors import UserError
-from sim.cli import main
-from sim.conform.ordering import ADAPTER
-from sim.conform.runner import run_file
+from ckptsim.models.ordering import OrderingCore, OrderingParameters
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.cli import main
+from ckptsim.sim.conform.ordering import ADAPTER
+from ckptsim.sim.conform.runner import run_file
 
 VECTORS = Path(__file__).parents[1] / "data/vectors/ordering.jsonl"
 Vector = dict[str, Any]

@@ -7,9 +7,9 @@ import pickle
 
 import pytest
 
-from models.core import ProtocolError
-from models.ordering import Medium, Refusal, StateKind
-from models.ordering.source import (
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.ordering import Medium, Refusal, StateKind
+from ckptsim.models.ordering.source import (
     CancelReaders,
     CheckpointRequested,
     EmitState,

@@ -19,8 +19,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from models.core import ProtocolError
-from models.ordering import (
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.ordering import (
     CompleteRead,
     Effect,
     Event,
@@ -38,7 +38,7 @@ from models.ordering import (
     StreamDescriptor,
     drive,
 )
-from sim.twins.ordering import TWINS
+from ckptsim.sim.twins.ordering import TWINS
 from tests.ordering.helpers import FLUSH, A, B, durable, failed, read, sent
 
 STREAMS = (A, B)

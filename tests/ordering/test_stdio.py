@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.ordering import PassRecords, RecordsDurable, StreamDescriptor
+from ckptsim.models.ordering import PassRecords, RecordsDurable, StreamDescriptor
 from tests.ordering.helpers import A, B, flush_all, read, state, stdio_core
 
 # One step of a source on its one channel: so many records of a stream, or (None) its state.

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.ordering import (
+from ckptsim.models.ordering import (
     CheckpointKey,
     CompleteRead,
     Count,
@@ -21,8 +21,8 @@ from models.ordering import (
     StateRead,
     StreamDescriptor,
 )
-from models.ordering.json_text import Number, read_json, write_json
-from models.ordering.wire import WireError, parse_catalog, parse_message, render_state
+from ckptsim.models.ordering.json_text import Number, read_json, write_json
+from ckptsim.models.ordering.wire import WireError, parse_catalog, parse_message, render_state
 
 NUMBERS = ("0", "-0", "1.0", "1e5", "1E-7", "0.10", "123456789012345678901234567890", "-2.50E+3")
 VALUES = st.recursive(

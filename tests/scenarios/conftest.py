@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scenarios.catalogue import all_names
-from scenarios.links import LINKS
+from ckptsim.scenarios.catalogue import all_names
+from ckptsim.scenarios.links import LINKS
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

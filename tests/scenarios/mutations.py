@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scenarios.composites import Many, Nested, OneOf
-from scenarios.document import entries, plain
-from scenarios.kinds import Choice, Flag, Kind, Real, Text, Whole
-from scenarios.spec import Link, Scenario
-from scenarios.tables import Entry, schema
+from ckptsim.scenarios.composites import Many, Nested, OneOf
+from ckptsim.scenarios.document import entries, plain
+from ckptsim.scenarios.kinds import Choice, Flag, Kind, Real, Text, Whole
+from ckptsim.scenarios.spec import Link, Scenario
+from ckptsim.scenarios.tables import Entry, schema
 
 Path = tuple[str | int, ...]
 

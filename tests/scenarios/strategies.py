@@ -8,10 +8,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from scenarios.composites import Many, Nested, OneOf
-from scenarios.fields import NAME_PATTERN
-from scenarios.kinds import Choice, Flag, Kind, Real, Text, Whole
-from scenarios.tables import schema
+from ckptsim.scenarios.composites import Many, Nested, OneOf
+from ckptsim.scenarios.fields import NAME_PATTERN
+from ckptsim.scenarios.kinds import Choice, Flag, Kind, Real, Text, Whole
+from ckptsim.scenarios.tables import schema
 
 _TEXT = st.characters(exclude_categories=["Cs", "Cc"])
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from scenarios import loads
-from scenarios.catalogue import all_names, by_name
-from scenarios.grid import all_plans
-from scenarios.links import LINKS
-from scenarios.spec import Link
-from sim.cli import main
-from sim.cli.topics import TOPICS, Topic, load_topic
+from ckptsim.scenarios import loads
+from ckptsim.scenarios.catalogue import all_names, by_name
+from ckptsim.scenarios.grid import all_plans
+from ckptsim.scenarios.links import LINKS
+from ckptsim.scenarios.spec import Link
+from ckptsim.sim.cli import main
+from ckptsim.sim.cli.topics import TOPICS, Topic, load_topic
 from tests.scenarios.conftest import any_scenario
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenarios.graphs import cycle, repeated
+from ckptsim.scenarios.graphs import cycle, repeated
 
 
 def test_repeated_names_are_found_with_their_index() -> None:

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenarios import ScenarioError, scenario_key
-from scenarios.catalogue import PLANS, shelf
-from scenarios.grid import Plan, Run, all_plans, load_plan, plan_from, runs
-from scenarios.toml import to_toml
+from ckptsim.scenarios import ScenarioError, scenario_key
+from ckptsim.scenarios.catalogue import PLANS, shelf
+from ckptsim.scenarios.grid import Plan, Run, all_plans, load_plan, plan_from, runs
+from ckptsim.scenarios.toml import to_toml
 from tests.scenarios import toy
 from tests.scenarios.strategies import toml_values
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from scenarios import ScenarioError, scenario_key
-from scenarios.catalogue import LIBRARY, PLANS, all_names, all_scenarios, by_name, shelf
-from scenarios.composites import Many, Nested, OneOf
-from scenarios.document import entries
-from scenarios.spec import Link
-from scenarios.tables import schema
-from sim.cli.topics import TOPICS
+from ckptsim.scenarios import ScenarioError, scenario_key
+from ckptsim.scenarios.catalogue import LIBRARY, PLANS, all_names, all_scenarios, by_name, shelf
+from ckptsim.scenarios.composites import Many, Nested, OneOf
+from ckptsim.scenarios.document import entries
+from ckptsim.scenarios.spec import Link
+from ckptsim.scenarios.tables import schema
+from ckptsim.sim.cli.topics import TOPICS
 
 
 def test_files_bear_their_names() -> None:

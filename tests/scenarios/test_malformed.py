@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenarios import Link, Problem, Scenario, ScenarioError, loads
-from scenarios.catalogue import all_scenarios
-from scenarios.document import read, to_json
-from scenarios.links import LINKS
-from scenarios.toml import write
-from sim.cli import main
+from ckptsim.scenarios import Link, Problem, Scenario, ScenarioError, loads
+from ckptsim.scenarios.catalogue import all_scenarios
+from ckptsim.scenarios.document import read, to_json
+from ckptsim.scenarios.links import LINKS
+from ckptsim.scenarios.toml import write
+from ckptsim.sim.cli import main
 from tests.scenarios import toy
 from tests.scenarios.mutations import Mutation, mutations
 from tests.scenarios.strategies import toml_values
@@ -166,7 +166,7 @@ def test_exit_code_of_the_process(tmp_path: Path) -> None:
     file = tmp_path / "x.toml"
     file.write_text('name = "x"\nlink = "nowhere"\n', encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "sim", "explain", str(file)],
+        [sys.executable, "-m", "ckptsim", "explain", str(file)],
         capture_output=True,
         text=True,
         check=False,

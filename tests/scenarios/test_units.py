@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenarios.literal import shown
-from scenarios.units import BYTE_RATE_UNITS, DURATION_UNITS, SIZE_UNITS, parse, write
+from ckptsim.scenarios.literal import shown
+from ckptsim.scenarios.units import BYTE_RATE_UNITS, DURATION_UNITS, SIZE_UNITS, parse, write
 
 SCALES = [DURATION_UNITS, SIZE_UNITS, BYTE_RATE_UNITS]
 

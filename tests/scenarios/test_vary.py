@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenarios import Scenario, ScenarioError
-from scenarios.vary import assignments, with_parameters
+from ckptsim.scenarios import Scenario, ScenarioError
+from ckptsim.scenarios.vary import assignments, with_parameters
 from tests.scenarios import toy
 from tests.scenarios.strategies import toml_values
 

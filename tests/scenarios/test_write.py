@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenarios import Scenario, canonical_json, loads, scenario_key
-from scenarios.catalogue import all_scenarios
-from scenarios.composites import OneOf
-from scenarios.document import from_json, to_json
-from scenarios.links import LINKS
-from scenarios.spec import Link
-from scenarios.toml import to_toml, write
+from ckptsim.scenarios import Scenario, canonical_json, loads, scenario_key
+from ckptsim.scenarios.catalogue import all_scenarios
+from ckptsim.scenarios.composites import OneOf
+from ckptsim.scenarios.document import from_json, to_json
+from ckptsim.scenarios.links import LINKS
+from ckptsim.scenarios.spec import Link
+from ckptsim.scenarios.toml import to_toml, write
 from tests.scenarios import toy
 from tests.scenarios.strategies import tables, typed
 

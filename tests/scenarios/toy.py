@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from scenarios.document import plain
-from scenarios.errors import Problem
-from scenarios.fields import (
+from ckptsim.scenarios.document import plain
+from ckptsim.scenarios.errors import Problem
+from ckptsim.scenarios.fields import (
     REQUIRED,
     choice,
     count,
@@ -27,8 +27,8 @@ from scenarios.fields import (
     size_bytes,
     text,
 )
-from scenarios.graphs import cycle, repeated
-from scenarios.spec import Link, Scenario
+from ckptsim.scenarios.graphs import cycle, repeated
+from ckptsim.scenarios.spec import Link, Scenario
 
 HERE = "assumption"
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from scenarios import LINKS
-from scenarios.catalogue import by_name
-from sim.search import Subject, check, hunt, trial
-from sim.search.check import RUN_REPEATS
-from sim.search.faults import with_random_faults
-from sim.search.trial import CORE_RAISED
+from ckptsim.scenarios import LINKS
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.search import Subject, check, hunt, trial
+from ckptsim.sim.search.check import RUN_REPEATS
+from ckptsim.sim.search.faults import with_random_faults
+from ckptsim.sim.search.trial import CORE_RAISED
 from tests.search.toy import Lose, Producer, Slow
 
 TWO = (Producer(name="one", items=40), Producer(name="two", items=30, pause_ns=1_234_567))

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from scenarios.toml import to_toml
-from sim.cli import main
+from ckptsim.scenarios.toml import to_toml
+from ckptsim.sim.cli import main
 from tests.search.toy import Lose, Producer
 
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from scenarios import LINKS, Link, Problem, Scenario
-from scenarios.fields import count, duration_ns, many, name
-from sim import world
-from sim.kernel import Channel
-from sim.rows import CheckpointRow, RunResult
-from sim.story import Telling
-from sim.world import RunSpec
+from ckptsim.scenarios import LINKS, Link, Problem, Scenario
+from ckptsim.scenarios.fields import count, duration_ns, many, name
+from ckptsim.sim import world
+from ckptsim.sim.kernel import Channel
+from ckptsim.sim.rows import CheckpointRow, RunResult
+from ckptsim.sim.story import Telling
+from ckptsim.sim.world import RunSpec
 
 ORIGIN = "assumption: a toy"
 

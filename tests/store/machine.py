@@ -6,9 +6,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from models.store import Area, Placement, StoreError, StoreVersions, TopicPartition
-from models.store.loss import loss_of
-from sim.conform.store_steps import StoreScript
+from ckptsim.models.store import Area, Placement, StoreError, StoreVersions, TopicPartition
+from ckptsim.models.store.loss import loss_of
+from ckptsim.sim.conform.store_steps import StoreScript
 
 Step = dict[str, Any]
 

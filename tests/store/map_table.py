@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from scenarios import Scenario
-from scenarios.catalogue import all_scenarios
-from scenarios.store_names import INVARIANTS, PROPERTIES
-from sim.world import run_world
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.catalogue import all_scenarios
+from ckptsim.scenarios.store_names import INVARIANTS, PROPERTIES
+from ckptsim.sim.world import run_world
 from tests.store.killed import KILLED_BY
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "checkpoint-store.md"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from scenarios.errors import UserError
-from sim.conform.runner import run_file
-from sim.twins.store import TWINS
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.conform.runner import run_file
+from ckptsim.sim.twins.store import TWINS
 
 HERE = Path(__file__).parent
 SAMPLE = HERE.parent / "data" / "vectors" / "checkpoint_store.jsonl"

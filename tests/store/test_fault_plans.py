@@ -6,9 +6,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scenarios import Scenario
-from scenarios.store import RecordDurability, StoreInput, StoreModel, StorePlacement, StoreSync
-from scenarios.store_faults import (
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.store import (
+    RecordDurability,
+    StoreInput,
+    StoreModel,
+    StorePlacement,
+    StoreSync,
+)
+from ckptsim.scenarios.store_faults import (
     CommitOutage,
     CrashAt,
     CrashBetween,
@@ -23,7 +29,7 @@ from scenarios.store_faults import (
     StoreFault,
     Tamper,
 )
-from sim.world import run_world
+from ckptsim.sim.world import run_world
 
 MS = 1_000_000
 _AT = st.integers(0, 2000).map(lambda ms: ms * MS)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from models.store import ControlRecord, DataRecord, PartitionLog
-from sim.store.feed import Feed, FeedShape
+from ckptsim.models.store import ControlRecord, DataRecord, PartitionLog
+from ckptsim.sim.store.feed import Feed, FeedShape
 
 SHAPES = [
     FeedShape(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.store import (
+from ckptsim.models.store import (
     GroupCodec,
     PartitionState,
     PlainCodec,
@@ -15,10 +15,10 @@ from models.store import (
     decode_state,
     encode_state,
 )
-from models.store.codec import GROUP_BLOB_BYTES_MAX, Codec
-from models.store.frame import Checksum, seal, unseal
-from models.store.partition_state import ProducerState
-from models.store.version_state import VersionCopy
+from ckptsim.models.store.codec import GROUP_BLOB_BYTES_MAX, Codec
+from ckptsim.models.store.frame import Checksum, seal, unseal
+from ckptsim.models.store.partition_state import ProducerState
+from ckptsim.models.store.version_state import VersionCopy
 
 KEY = TopicPartition("s_v1", 0)
 

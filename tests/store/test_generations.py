@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from models.store import (
+from ckptsim.models.store import (
     Checkpoints,
     LocalTopics,
     ModelMedium,
@@ -13,7 +13,7 @@ from models.store import (
     StoreError,
     TopicPartition,
 )
-from models.store.generations import (
+from ckptsim.models.store.generations import (
     CallSite,
     EngineOverStore,
     EngineWithoutTopic,
@@ -25,8 +25,8 @@ from models.store.generations import (
     RedirectedMetadata,
     metadata_for,
 )
-from models.store.generations.redirect import METADATA_SERVICE_ONLY
-from models.store.version_state import VersionCopy
+from ckptsim.models.store.generations.redirect import METADATA_SERVICE_ONLY
+from ckptsim.models.store.version_state import VersionCopy
 
 
 def _store() -> tuple[Checkpoints, LocalTopics]:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from models.core import ProtocolError
-from models.store import (
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.store import (
     Control,
     ControlRecord,
     Order,
@@ -20,8 +20,8 @@ from models.store import (
     TopicPartition,
     decode_state,
 )
-from models.store.ingestion import PartitionIngestion
-from models.store.ingestion_events import (
+from ckptsim.models.store.ingestion import PartitionIngestion
+from ckptsim.models.store.ingestion_events import (
     AbortSync,
     CancelSyncTimer,
     Cause,
@@ -40,9 +40,9 @@ from models.store.ingestion_events import (
     SyncTimerFired,
     WriteFailed,
 )
-from models.store.partition_state import ProducerState
-from models.store.version_state import VersionCopy
-from sim.conform.checkpoint_store import model_versions
+from ckptsim.models.store.partition_state import ProducerState
+from ckptsim.models.store.version_state import VersionCopy
+from ckptsim.sim.conform.checkpoint_store import model_versions
 
 EVENTS: list[Event] = [
     DataWritten(position=0, size_bytes=1),

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from models.store import Area, Slot
-from sim.store.real import real_medium
+from ckptsim.models.store import Area, Slot
+from ckptsim.sim.store.real import real_medium
 from tests.store.writer import BATCH, HOW, KEY, NAMES, checkpoint_of, placement_of
 
 ROOT = Path(__file__).parent.parent.parent

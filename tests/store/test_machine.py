@@ -18,10 +18,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from models.store import Area, Placement, StoreClient, StoreVersions
-from sim.conform.checkpoint_store import model_versions
-from sim.store.real import real_medium
-from sim.twins.store import TWINS
+from ckptsim.models.store import Area, Placement, StoreClient, StoreVersions
+from ckptsim.sim.conform.checkpoint_store import model_versions
+from ckptsim.sim.store.real import real_medium
+from ckptsim.sim.twins.store import TWINS
 from tests.store.machine import (
     HAZARDS,
     KEYS,

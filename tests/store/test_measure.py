@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from models.store import Part
-from scenarios.catalogue import by_name
-from scenarios.composed import Pipeline
-from scenarios.costs_file import cost_parameters, costs_text, load_costs
-from scenarios.errors import ScenarioError
-from scenarios.grid import all_plans, plan_from, points, scenarios_of
-from scenarios.store import StoreModel
-from scenarios.store_costs import StepCosts
-from scenarios.vary import with_parameters
-from sim.cli.main import EXIT_FINE, EXIT_USER, main
-from sim.cli.sweep import with_costs
-from sim.store.costs import local_ns
-from sim.store.real.measure import Measurement, costs_of
+from ckptsim.models.store import Part
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.composed import Pipeline
+from ckptsim.scenarios.costs_file import cost_parameters, costs_text, load_costs
+from ckptsim.scenarios.errors import ScenarioError
+from ckptsim.scenarios.grid import all_plans, plan_from, points, scenarios_of
+from ckptsim.scenarios.store import StoreModel
+from ckptsim.scenarios.store_costs import StepCosts
+from ckptsim.scenarios.vary import with_parameters
+from ckptsim.sim.cli.main import EXIT_FINE, EXIT_USER, main
+from ckptsim.sim.cli.sweep import with_costs
+from ckptsim.sim.store.costs import local_ns
+from ckptsim.sim.store.real.measure import Measurement, costs_of
 
 GIVEN = {"transaction_ns": 77_000_000, "flush_ns": 33_000_000, "flush_bytes_per_s": 12_345_678}
 

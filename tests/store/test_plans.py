@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from models.store import Placement, StoreVersions
-from sim.conform.checkpoint_store import model_versions
-from sim.twins.store import TWINS
+from ckptsim.models.store import Placement, StoreVersions
+from ckptsim.sim.conform.checkpoint_store import model_versions
+from ckptsim.sim.twins.store import TWINS
 from tests.store.machine import (
     PLACEMENTS,
     SAFE_PLANS,

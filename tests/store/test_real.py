@@ -14,9 +14,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from models.store import Area, Placement, Slot, StoreError, TopicPartition
-from sim.conform.runner import run_file
-from sim.store.real import (
+from ckptsim.models.store import Area, Placement, Slot, StoreError, TopicPartition
+from ckptsim.sim.conform.runner import run_file
+from ckptsim.sim.store.real import (
     EmbeddedStore,
     StoreDamagedError,
     StoreFileError,
@@ -26,8 +26,8 @@ from sim.store.real import (
     inspect_store,
     real_medium,
 )
-from sim.store.real.conformance import real_versions
-from sim.store.real.media import CHECKPOINT_FILE, DATA_FILE
+from ckptsim.sim.store.real.conformance import real_versions
+from ckptsim.sim.store.real.media import CHECKPOINT_FILE, DATA_FILE
 
 HERE = Path(__file__).parent
 KEY = TopicPartition("s_v1", 0)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from models.store import Area, TopicPartition
-from scenarios.catalogue import by_name
-from sim.cli.main import EXIT_FINE, EXIT_USER, main
-from sim.store.real import DuckMedium, RunStore, inspect_store
-from sim.world import run_world
+from ckptsim.models.store import Area, TopicPartition
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.cli.main import EXIT_FINE, EXIT_USER, main
+from ckptsim.sim.store.real import DuckMedium, RunStore, inspect_store
+from ckptsim.sim.world import run_world
 
 
 @pytest.mark.parametrize("name", ["colocated_crashes", "group_outage", "external_unhooked"])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.store import Area, ModelMedium, RowsWrite, Step, TopicPartition
-from models.store.content import WorkingContent
-from sim.store.feed import Feed, FeedShape
-from sim.store.spans import FeedChanges, SpanContent, SpanMedium
+from ckptsim.models.store import Area, ModelMedium, RowsWrite, Step, TopicPartition
+from ckptsim.models.store.content import WorkingContent
+from ckptsim.sim.store.feed import Feed, FeedShape
+from ckptsim.sim.store.spans import FeedChanges, SpanContent, SpanMedium
 
 KEY = TopicPartition("s_v1", 0)
 _SPAN = st.tuples(st.integers(0, 30), st.integers(1, 12)).map(lambda s: (s[0], s[0] + s[1]))

@@ -9,9 +9,9 @@ from statistics import fmean, stdev
 
 import pytest
 
-from scenarios import Scenario
-from scenarios.catalogue import by_name
-from scenarios.store import (
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.store import (
     StoreInput,
     StoreModel,
     StorePlacement,
@@ -19,12 +19,12 @@ from scenarios.store import (
     StoreSync,
     Upsert,
 )
-from scenarios.store_costs import StepCosts
-from scenarios.store_faults import CrashAt, CrashRate, StoreFault
-from scenarios.vary import with_parameters
-from sim.rows import RunResult
-from sim.store.closed_form import on_paper
-from sim.world import run_world
+from ckptsim.scenarios.store_costs import StepCosts
+from ckptsim.scenarios.store_faults import CrashAt, CrashRate, StoreFault
+from ckptsim.scenarios.vary import with_parameters
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.store.closed_form import on_paper
+from ckptsim.sim.world import run_world
 
 MS = 1_000_000
 SECOND = 1_000 * MS

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from scenarios import Scenario
-from scenarios.catalogue import all_scenarios, by_name
-from scenarios.store_names import PROPERTIES
-from sim.rows import RunResult
-from sim.twins.store import TWINS
-from sim.world import load_world, run_world
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.catalogue import all_scenarios, by_name
+from ckptsim.scenarios.store_names import PROPERTIES
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.twins.store import TWINS
+from ckptsim.sim.world import load_world, run_world
 from tests.store.killed import KILLED_BY, SHOWN_BY_VECTORS
 
 SCENARIOS = [each for each in all_scenarios() if each.link == "checkpoint_store"]
@@ -79,8 +79,8 @@ def test_runs_repeat_and_read_as_stories(scenario: Scenario) -> None:
 
 
 _PRINT_DIGESTS = """
-from scenarios.catalogue import by_name
-from sim.world import load_world, run_world
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.world import load_world, run_world
 from tests.store.killed import KILLED_BY, SHOWN_BY_VECTORS
 for name in ("s14_versions_and_views_apart", "external_crashes", "group_outage"):
     print(run_world(by_name(name), seed=5, ties="pct").run.digest)

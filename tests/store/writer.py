@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from models.store import (
+from ckptsim.models.store import (
     Area,
     PartitionState,
     Placement,
@@ -27,7 +27,7 @@ from models.store import (
     decode_state,
     encode_state,
 )
-from sim.store.real import real_medium
+from ckptsim.sim.store.real import real_medium
 
 KEY = TopicPartition("s_v1", 0)
 NAMES = 5000

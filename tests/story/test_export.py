@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenarios.catalogue import all_scenarios, by_name
-from sim.export import mermaid, perfetto, shiviz
-from sim.rows import CheckpointRow
-from sim.story import Telling, tell
-from sim.world import WORLDS, load_world, run_world
+from ckptsim.scenarios.catalogue import all_scenarios, by_name
+from ckptsim.sim.export import mermaid, perfetto, shiviz
+from ckptsim.sim.rows import CheckpointRow
+from ckptsim.sim.story import Telling, tell
+from ckptsim.sim.world import WORLDS, load_world, run_world
 
 VOCABULARY = {
     "made": Telling("makes {index}; #1", "index", begins="way:index"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sim.story import Target, Telling, milliseconds, shortened, tell
+from ckptsim.sim.story import Target, Telling, milliseconds, shortened, tell
 
 VOCABULARY = {
     "read": Telling("reads {count} records of {id}", "scope id count"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from models.ordering import (
+from ckptsim.models.ordering import (
     ChannelClosed,
     CompleteSync,
     Effect,
@@ -25,11 +25,11 @@ from models.ordering import (
     SetFinishTimer,
     StateSent,
 )
-from models.ordering.ledger import Ledger
-from sim.properties.ordering_records import RecordChecks
-from sim.rows import RunResult
-from sim.sync.platform import Platform
-from sim.world import run_world
+from ckptsim.models.ordering.ledger import Ledger
+from ckptsim.sim.properties.ordering_records import RecordChecks
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.sync.platform import Platform
+from ckptsim.sim.world import run_world
 from tests.sync.support import changed, library
 
 Factory = Callable[[OrderingParameters], OrderingDoor]

@@ -17,10 +17,10 @@ from hypothesis import HealthCheck, find, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
-from scenarios import Scenario
-from scenarios.document import human, read
-from sim.twins.ordering import TWINS
-from sim.world import run_world
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.document import human, read
+from ckptsim.sim.twins.ordering import TWINS
+from ckptsim.sim.world import run_world
 from tests.sync import plans
 
 FOLDER = Path(__file__).parent / "corpus"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from scenarios import Scenario
-from scenarios.sync import (
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.sync import (
     DestinationTable,
     Levels,
     Medium,
@@ -21,7 +21,7 @@ from scenarios.sync import (
     StreamTable,
     SyncModel,
 )
-from scenarios.sync_faults import (
+from ckptsim.scenarios.sync_faults import (
     CountError,
     CrashAt,
     CrashPoint,

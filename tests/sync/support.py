@@ -6,10 +6,10 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, cast
 
-from scenarios import Scenario
-from scenarios.catalogue import by_name
-from scenarios.document import plain, read
-from scenarios.sync_faults import SyncFault
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.document import plain, read
+from ckptsim.scenarios.sync_faults import SyncFault
 
 
 @cache

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sim.twins.ordering import TWINS
-from sim.world import run_world
+from ckptsim.sim.twins.ordering import TWINS
+from ckptsim.sim.world import run_world
 from tests.sync import corpus
 
 

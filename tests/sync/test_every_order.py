@@ -2,8 +2,8 @@
 
 import pytest
 
-from scenarios import Scenario
-from scenarios.sync import (
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.sync import (
     DestinationTable,
     Levels,
     Medium,
@@ -13,8 +13,8 @@ from scenarios.sync import (
     StreamTable,
     SyncModel,
 )
-from scenarios.sync_faults import CrashPoint, FailSend, Point, SyncFault
-from sim.search import Subject, check
+from ckptsim.scenarios.sync_faults import CrashPoint, FailSend, Point, SyncFault
+from ckptsim.sim.search import Subject, check
 
 INSTANTLY = 1 << 50  # bytes per second: a line without any delay
 ORDERS = 300

@@ -2,9 +2,9 @@
 
 from hypothesis import given, settings
 
-from scenarios import Scenario, canonical_json
-from scenarios.document import plain, read
-from sim.world import run_world
+from ckptsim.scenarios import Scenario, canonical_json
+from ckptsim.scenarios.document import plain, read
+from ckptsim.sim.world import run_world
 from tests.sync import plans
 
 

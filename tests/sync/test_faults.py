@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenarios.sync_faults import (
+from ckptsim.scenarios.sync_faults import (
     SYNC_FAULTS,
     CountError,
     CrashAt,
@@ -23,10 +23,10 @@ from scenarios.sync_faults import (
     StateFlood,
     SyncFault,
 )
-from sim.rows import RunResult
-from sim.sync.destination import Destination
-from sim.sync.uploads import Batch
-from sim.world import run_world
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.sync.destination import Destination
+from ckptsim.sim.sync.uploads import Batch
+from ckptsim.sim.world import run_world
 from tests.sync.support import befallen, changed, library
 
 MS = 1_000_000

@@ -2,9 +2,9 @@
 
 import pytest
 
-from scenarios.catalogue import by_name
-from sim.rows import RunResult
-from sim.world import run_world
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.world import run_world
 
 
 def _run(seed: int, ties: str = "structural") -> RunResult:

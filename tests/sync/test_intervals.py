@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.sync.intervals import IntervalSet, shown, size
+from ckptsim.sim.sync.intervals import IntervalSet, shown, size
 
 PAIRS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=12)
 

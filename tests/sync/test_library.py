@@ -4,11 +4,11 @@ from collections import Counter
 
 import pytest
 
-from scenarios import Scenario
-from scenarios.catalogue import all_scenarios
-from scenarios.sync import Outcome, SyncModel
-from scenarios.sync_names import GOALS
-from sim.world import run_world
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.catalogue import all_scenarios
+from ckptsim.scenarios.sync import Outcome, SyncModel
+from ckptsim.scenarios.sync_names import GOALS
+from ckptsim.sim.world import run_world
 
 SCENARIOS = {s.name: s for s in all_scenarios() if s.link == "ordering"}
 TIES = ("structural", "random", "pct")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from scenarios import ScenarioError, loads
-from scenarios.sync import SyncModel
-from scenarios.tables import schema
+from ckptsim.scenarios import ScenarioError, loads
+from ckptsim.scenarios.sync import SyncModel
+from ckptsim.scenarios.tables import schema
 
 HEAD = 'name = "bad"\nlink = "ordering"\nsays = "refused"\n'
 

@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenarios.sync import PlatformTable
-from sim.kernel import Environment
-from sim.sync.feeds import FeedPlan
-from sim.sync.intervals import IntervalSet
-from sim.sync.memory import StateMemory
-from sim.sync.platform import Platform
-from sim.sync.resources import Resources
-from sim.sync.socket import Socket
-from sim.sync.truth import Feed
-from sim.world import run_world
+from ckptsim.scenarios.sync import PlatformTable
+from ckptsim.sim.kernel import Environment
+from ckptsim.sim.sync.feeds import FeedPlan
+from ckptsim.sim.sync.intervals import IntervalSet
+from ckptsim.sim.sync.memory import StateMemory
+from ckptsim.sim.sync.platform import Platform
+from ckptsim.sim.sync.resources import Resources
+from ckptsim.sim.sync.socket import Socket
+from ckptsim.sim.sync.truth import Feed
+from ckptsim.sim.world import run_world
 from tests.sync.support import changed, library
 from tests.sync.test_socket import SLOW
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from scenarios.sync_names import PROPERTIES
-from sim.rows import RunResult
-from sim.world import run_world
+from ckptsim.scenarios.sync_names import PROPERTIES
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.world import run_world
 from tests.sync import breakers
 from tests.sync.support import library
 

@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from scenarios import Scenario
-from scenarios.sync import (
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.sync import (
     DestinationTable,
     Levels,
     Medium,
@@ -15,8 +15,8 @@ from scenarios.sync import (
     StreamTable,
     SyncModel,
 )
-from sim.rows import RunResult
-from sim.world import run_world
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.world import run_world
 
 US = 1_000
 MS = 1_000_000

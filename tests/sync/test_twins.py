@@ -2,9 +2,9 @@
 
 import pytest
 
-from scenarios.catalogue import by_name
-from sim.twins.ordering import TWINS
-from sim.world import run_world
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.twins.ordering import TWINS
+from ckptsim.sim.world import run_world
 from tests.sync import twin_table
 
 MUTANTS = [name for name, twin in TWINS.items() if twin.profile == "spec"]

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from scenarios.catalogue import by_name
-from sim.twins.ordering import TWINS
-from sim.world import run_world
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.twins.ordering import TWINS
+from ckptsim.sim.world import run_world
 from tests.sync.support import changed
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "faulty-twins.md"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from sim.cli.main import VERBS, _parser
+from ckptsim.sim.cli.main import VERBS, _parser, import_verb
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,7 +20,9 @@ def _relative(path: Path) -> str:
 def _commands(text: str) -> list[str]:
     """Return the lines of a text that begin as a command does; what a command prints does not."""
     lines = [line.strip().removeprefix("$ ") for line in text.splitlines()]
-    return [line for line in lines if re.match(r"(make|ckptsim|python -m sim) [\w-]+(\s|$)", line)]
+    return [
+        line for line in lines if re.match(r"(make|ckptsim|python -m ckptsim) [\w-]+(\s|$)", line)
+    ]
 
 
 def _documents() -> list[Path]:
@@ -56,7 +57,7 @@ def test_documented_commands_exist(path):
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_examples_of_a_verb_can_be_typed(verb):
     """Every verb shows examples in its help, and each of them parses."""
-    examples = _commands(import_module(VERBS[verb][0]).EXAMPLES)
+    examples = _commands(import_verb(verb).EXAMPLES)
     assert any(command.split()[1] == verb for command in examples)
     for command in examples:
         _check_command(command)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sim.kernel.purity import Rule, impurities, sets_declared
+from ckptsim.sim.kernel.purity import Rule, impurities, sets_declared
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("models", "scenarios", "sim", "analysis")

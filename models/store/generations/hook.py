@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from models.store.generations.v1 import MetadataService
+from ckptsim.models.store.generations.v1 import MetadataService
 
 
 class RecordTransformer(Protocol):

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from models.store.interface import CheckpointStore
-from models.store.partition_state import NOTHING, PartitionState, decode_state, encode_state
-from models.store.topics import LocalTopics, TopicPartition
-from models.store.version_state import VersionCopy, agreed
+from ckptsim.models.store.interface import CheckpointStore
+from ckptsim.models.store.partition_state import NOTHING, PartitionState, decode_state, encode_state
+from ckptsim.models.store.topics import LocalTopics, TopicPartition
+from ckptsim.models.store.version_state import VersionCopy, agreed
 
 
 @dataclass(slots=True, kw_only=True)

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from models.store.generations.v1 import LiveState, MetadataOverStore
-from models.store.interface import CheckpointStore
-from models.store.topics import LocalTopics
-from models.store.version_state import VersionCopy
+from ckptsim.models.store.generations.v1 import LiveState, MetadataOverStore
+from ckptsim.models.store.interface import CheckpointStore
+from ckptsim.models.store.topics import LocalTopics
+from ckptsim.models.store.version_state import VersionCopy
 
 
 class CheckpointStorageEngine(Protocol):

@@ -4,7 +4,7 @@
 and every checkpoint.  Neither changes what happens.
 """
 
-from sim.dataflow.account.full import FullAccount
-from sim.dataflow.account.silent import Account, Violation
+from ckptsim.sim.dataflow.account.full import FullAccount
+from ckptsim.sim.dataflow.account.silent import Account, Violation
 
 __all__ = ["Account", "FullAccount", "Violation"]

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sim.dataflow.account.watched import GateBuffers, WatchedPool
-from sim.dataflow.channels import RemoteChannel
-from sim.dataflow.segment import Segment
-from sim.dataflow.source import Source
+from ckptsim.sim.dataflow.account.watched import GateBuffers, WatchedPool
+from ckptsim.sim.dataflow.channels import RemoteChannel
+from ckptsim.sim.dataflow.segment import Segment
+from ckptsim.sim.dataflow.source import Source
 
 if TYPE_CHECKING:
-    from sim.dataflow.account.flow import Flow
-    from sim.dataflow.gate import Gate
-    from sim.dataflow.outlet import Outlet
-    from sim.dataflow.task import Task
-    from sim.dataflow.world import DataflowWorld
-    from sim.dataflow.writer import Writer
+    from ckptsim.sim.dataflow.account.flow import Flow
+    from ckptsim.sim.dataflow.gate import Gate
+    from ckptsim.sim.dataflow.outlet import Outlet
+    from ckptsim.sim.dataflow.task import Task
+    from ckptsim.sim.dataflow.world import DataflowWorld
+    from ckptsim.sim.dataflow.writer import Writer
 
 Violate = Callable[..., None]
 

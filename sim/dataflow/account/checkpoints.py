@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from models.barriers.reason import FailureReason
-from scenarios.dataflow import CheckpointMode
-from sim.dataflow.snapshots import BUFFER_HEADER_BYTES
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.scenarios.dataflow import CheckpointMode
+from ckptsim.sim.dataflow.snapshots import BUFFER_HEADER_BYTES
 
 if TYPE_CHECKING:
-    from sim.dataflow.account.flow import Flow
-    from sim.dataflow.coordination import CheckpointRecord
-    from sim.dataflow.part import Part
-    from sim.dataflow.task import Task
-    from sim.dataflow.world import DataflowWorld
+    from ckptsim.sim.dataflow.account.flow import Flow
+    from ckptsim.sim.dataflow.coordination import CheckpointRecord
+    from ckptsim.sim.dataflow.part import Part
+    from ckptsim.sim.dataflow.task import Task
+    from ckptsim.sim.dataflow.world import DataflowWorld
 
 Violate = Callable[..., None]
 

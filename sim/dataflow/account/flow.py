@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from models.barriers.barrier import Barrier, NetworkEvent, is_blocking
-from sim.dataflow.segment import Slice
+from ckptsim.models.barriers.barrier import Barrier, NetworkEvent, is_blocking
+from ckptsim.sim.dataflow.segment import Slice
 
 Violate = Callable[..., None]
 

@@ -5,34 +5,34 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sim.dataflow.account.books import Books
-from sim.dataflow.account.checkpoints import CheckpointAccount
-from sim.dataflow.account.flow import Flow
-from sim.dataflow.account.recount import Recount
-from sim.dataflow.account.silent import Account
-from sim.dataflow.account.tasks import TaskAccount
-from sim.dataflow.account.watched import (
+from ckptsim.sim.dataflow.account.books import Books
+from ckptsim.sim.dataflow.account.checkpoints import CheckpointAccount
+from ckptsim.sim.dataflow.account.flow import Flow
+from ckptsim.sim.dataflow.account.recount import Recount
+from ckptsim.sim.dataflow.account.silent import Account
+from ckptsim.sim.dataflow.account.tasks import TaskAccount
+from ckptsim.sim.dataflow.account.watched import (
     GateBuffers,
     WatchedLocalChannel,
     WatchedPool,
     WatchedRemoteChannel,
 )
-from sim.dataflow.segment import Slice
+from ckptsim.sim.dataflow.segment import Slice
 
 if TYPE_CHECKING:
-    from models.barriers.barrier import Barrier
-    from models.barriers.reason import FailureReason
-    from sim.dataflow.channels import Channel, LocalChannel, RemoteChannel
-    from sim.dataflow.coordination import CheckpointRecord
-    from sim.dataflow.gate import Gate
-    from sim.dataflow.outlet import Outlet
-    from sim.dataflow.part import Part
-    from sim.dataflow.pool import OutputPool
-    from sim.dataflow.routing import Route
-    from sim.dataflow.task import Task
-    from sim.dataflow.wire import Wire
-    from sim.dataflow.world import DataflowWorld
-    from sim.kernel import Entity, Environment
+    from ckptsim.models.barriers.barrier import Barrier
+    from ckptsim.models.barriers.reason import FailureReason
+    from ckptsim.sim.dataflow.channels import Channel, LocalChannel, RemoteChannel
+    from ckptsim.sim.dataflow.coordination import CheckpointRecord
+    from ckptsim.sim.dataflow.gate import Gate
+    from ckptsim.sim.dataflow.outlet import Outlet
+    from ckptsim.sim.dataflow.part import Part
+    from ckptsim.sim.dataflow.pool import OutputPool
+    from ckptsim.sim.dataflow.routing import Route
+    from ckptsim.sim.dataflow.task import Task
+    from ckptsim.sim.dataflow.wire import Wire
+    from ckptsim.sim.dataflow.world import DataflowWorld
+    from ckptsim.sim.kernel import Entity, Environment
 
 # Of a run in which something breaks, the first violations tell it.
 _MOST = 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.dataflow.routing import Channels, Route
+from ckptsim.sim.dataflow.routing import Channels, Route
 
 _BLOCK = 4096
 

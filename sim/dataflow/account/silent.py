@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sim.dataflow.channels import LocalChannel, RemoteChannel
-from sim.dataflow.pool import OutputPool
+from ckptsim.sim.dataflow.channels import LocalChannel, RemoteChannel
+from ckptsim.sim.dataflow.pool import OutputPool
 
 if TYPE_CHECKING:
-    from models.barriers.barrier import Barrier
-    from models.barriers.reason import FailureReason
-    from sim.dataflow.channels import Channel
-    from sim.dataflow.coordination import CheckpointRecord
-    from sim.dataflow.gate import Gate
-    from sim.dataflow.outlet import Outlet
-    from sim.dataflow.part import Part
-    from sim.dataflow.routing import Route
-    from sim.dataflow.task import Task
-    from sim.dataflow.wire import Wire
-    from sim.dataflow.world import DataflowWorld
-    from sim.kernel import Entity, Environment
+    from ckptsim.models.barriers.barrier import Barrier
+    from ckptsim.models.barriers.reason import FailureReason
+    from ckptsim.sim.dataflow.channels import Channel
+    from ckptsim.sim.dataflow.coordination import CheckpointRecord
+    from ckptsim.sim.dataflow.gate import Gate
+    from ckptsim.sim.dataflow.outlet import Outlet
+    from ckptsim.sim.dataflow.part import Part
+    from ckptsim.sim.dataflow.routing import Route
+    from ckptsim.sim.dataflow.task import Task
+    from ckptsim.sim.dataflow.wire import Wire
+    from ckptsim.sim.dataflow.world import DataflowWorld
+    from ckptsim.sim.kernel import Entity, Environment
 
 Violation = tuple[str, int, str, int | None]
 """Property, instant, sentence, checkpoint concerned."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sim.dataflow.account.flow import Flow
-from sim.dataflow.states import State
-from sim.needed_barriers import NeededBarriers
+from ckptsim.sim.dataflow.account.flow import Flow
+from ckptsim.sim.dataflow.states import State
+from ckptsim.sim.needed_barriers import NeededBarriers
 
 if TYPE_CHECKING:
-    from models.barriers.barrier import Barrier
-    from sim.dataflow.task import Task
+    from ckptsim.models.barriers.barrier import Barrier
+    from ckptsim.sim.dataflow.task import Task
 
 Violate = Callable[..., None]
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from models.barriers.barrier import Barrier
-from sim.dataflow.channels import LocalChannel, RemoteChannel
-from sim.dataflow.pool import OutputPool
-from sim.dataflow.segment import Slice
+from ckptsim.models.barriers.barrier import Barrier
+from ckptsim.sim.dataflow.channels import LocalChannel, RemoteChannel
+from ckptsim.sim.dataflow.pool import OutputPool
+from ckptsim.sim.dataflow.segment import Slice
 
 if TYPE_CHECKING:
-    from sim.dataflow.account.flow import Flow
-    from sim.dataflow.gate import Gate
-    from sim.dataflow.outlet import Element, Outlet
-    from sim.dataflow.wire import Wire
-    from sim.kernel import Entity, Environment
+    from ckptsim.sim.dataflow.account.flow import Flow
+    from ckptsim.sim.dataflow.gate import Gate
+    from ckptsim.sim.dataflow.outlet import Element, Outlet
+    from ckptsim.sim.dataflow.wire import Wire
+    from ckptsim.sim.kernel import Entity, Environment
 
 Violate = Callable[..., None]
 

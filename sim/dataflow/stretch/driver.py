@@ -15,26 +15,26 @@ from __future__ import annotations
 from heapq import heappop
 from typing import TYPE_CHECKING, Any
 
-from sim.dataflow.coordination import Coordination
-from sim.dataflow.cores import Cores
-from sim.dataflow.ending import Ending
-from sim.dataflow.kinds import Kind
-from sim.dataflow.sampling import Sampling
-from sim.dataflow.source import Source
-from sim.dataflow.states import State
-from sim.dataflow.storage import Storage
-from sim.dataflow.stretch.emission import may_emit
-from sim.dataflow.stretch.inlet import NEVER
-from sim.dataflow.stretch.messages import Messages
-from sim.dataflow.stretch.plain import is_at_work, is_covered, is_plain
-from sim.dataflow.stretch.stretch import Layout, Stretch, Touches
-from sim.dataflow.task import Task
-from sim.kernel import Timer
+from ckptsim.sim.dataflow.coordination import Coordination
+from ckptsim.sim.dataflow.cores import Cores
+from ckptsim.sim.dataflow.ending import Ending
+from ckptsim.sim.dataflow.kinds import Kind
+from ckptsim.sim.dataflow.sampling import Sampling
+from ckptsim.sim.dataflow.source import Source
+from ckptsim.sim.dataflow.states import State
+from ckptsim.sim.dataflow.storage import Storage
+from ckptsim.sim.dataflow.stretch.emission import may_emit
+from ckptsim.sim.dataflow.stretch.inlet import NEVER
+from ckptsim.sim.dataflow.stretch.messages import Messages
+from ckptsim.sim.dataflow.stretch.plain import is_at_work, is_covered, is_plain
+from ckptsim.sim.dataflow.stretch.stretch import Layout, Stretch, Touches
+from ckptsim.sim.dataflow.task import Task
+from ckptsim.sim.kernel import Timer
 
 if TYPE_CHECKING:
     import simpy
 
-    from sim.dataflow.world import DataflowWorld
+    from ckptsim.sim.dataflow.world import DataflowWorld
 
 # Entries that the callback driver carries out between two attempts, and how many it must be
 # spared, per lane, for a stretch to be worth its overhead.  Speed only.

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.dataflow.openings import find_openings
+from ckptsim.sim.dataflow.openings import find_openings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sim.dataflow.writer import Writer
+    from ckptsim.sim.dataflow.writer import Writer
 
 Ints = NDArray[np.int64]
 

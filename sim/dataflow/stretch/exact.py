@@ -9,11 +9,11 @@ from __future__ import annotations
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
-from sim.dataflow.stretch.fast import is_calm
-from sim.dataflow.stretch.inlet import ARRIVAL, CREDIT, MAIL, NEVER, RESUME, Mode
+from ckptsim.sim.dataflow.stretch.fast import is_calm
+from ckptsim.sim.dataflow.stretch.inlet import ARRIVAL, CREDIT, MAIL, NEVER, RESUME, Mode
 
 if TYPE_CHECKING:
-    from sim.dataflow.stretch.inlet import Entry, Inlet
+    from ckptsim.sim.dataflow.stretch.inlet import Entry, Inlet
 
 _IDLE, _WAKING, _READING, _LAST, _ = Mode
 

@@ -16,11 +16,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.dataflow.stretch.inlet import ARRIVAL, CREDIT, MAIL, NEVER, RESUME, SAMPLE, Ints, Mode
-from sim.dataflow.stretch.line import Line
+from ckptsim.sim.dataflow.stretch.inlet import (
+    ARRIVAL,
+    CREDIT,
+    MAIL,
+    NEVER,
+    RESUME,
+    SAMPLE,
+    Ints,
+    Mode,
+)
+from ckptsim.sim.dataflow.stretch.line import Line
 
 if TYPE_CHECKING:
-    from sim.dataflow.stretch.inlet import Entry, Inlet
+    from ckptsim.sim.dataflow.stretch.inlet import Entry, Inlet
 
 
 def is_calm(inlet: Inlet) -> bool:

@@ -21,16 +21,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.dataflow.channels import RemoteChannel
-from sim.dataflow.segment import Segment, Slice
-from sim.dataflow.states import State
-from sim.dataflow.writer import records_in
+from ckptsim.sim.dataflow.channels import RemoteChannel
+from ckptsim.sim.dataflow.segment import Segment, Slice
+from ckptsim.sim.dataflow.states import State
+from ckptsim.sim.dataflow.writer import records_in
 
 if TYPE_CHECKING:
-    from sim.dataflow.stretch.emission import Feed
-    from sim.dataflow.stretch.messages import Messages
-    from sim.dataflow.task import Task
-    from sim.dataflow.writer import Writer
+    from ckptsim.sim.dataflow.stretch.emission import Feed
+    from ckptsim.sim.dataflow.stretch.messages import Messages
+    from ckptsim.sim.dataflow.task import Task
+    from ckptsim.sim.dataflow.writer import Writer
 
 Ints = NDArray[np.int64]
 

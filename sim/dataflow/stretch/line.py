@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.dataflow.stretch.inlet import NEVER
+from ckptsim.sim.dataflow.stretch.inlet import NEVER
 
 Ints = NDArray[np.int64]
 

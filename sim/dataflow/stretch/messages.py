@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sim.dataflow.channels import RemoteChannel
-from sim.dataflow.segment import Slice
-from sim.dataflow.task import Task
-from sim.kernel import Timer
+from ckptsim.sim.dataflow.channels import RemoteChannel
+from ckptsim.sim.dataflow.segment import Slice
+from ckptsim.sim.dataflow.task import Task
+from ckptsim.sim.kernel import Timer
 
 if TYPE_CHECKING:
-    from sim.kernel import Environment
+    from ckptsim.sim.kernel import Environment
 
 
 class Messages:

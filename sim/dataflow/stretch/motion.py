@@ -5,12 +5,12 @@ from __future__ import annotations
 from heapq import heapify
 from typing import TYPE_CHECKING
 
-from sim.dataflow.stretch.exact import advance
-from sim.dataflow.stretch.fast import Span, is_calm
-from sim.dataflow.stretch.inlet import NEVER
+from ckptsim.sim.dataflow.stretch.exact import advance
+from ckptsim.sim.dataflow.stretch.fast import Span, is_calm
+from ckptsim.sim.dataflow.stretch.inlet import NEVER
 
 if TYPE_CHECKING:
-    from sim.dataflow.stretch.inlet import Inlet
+    from ckptsim.sim.dataflow.stretch.inlet import Inlet
 
 # How many openings are worked out at a time: speed only.
 _SPAN_MIN = 512

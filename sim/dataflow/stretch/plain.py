@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.barriers.persister import PersisterStatus
-from sim.dataflow.channels import RemoteChannel
-from sim.dataflow.mechanisms import MECHANISMS
-from sim.dataflow.source import Source
-from sim.dataflow.states import State
-from sim.kernel import STRUCTURAL
+from ckptsim.models.barriers.persister import PersisterStatus
+from ckptsim.sim.dataflow.channels import RemoteChannel
+from ckptsim.sim.dataflow.mechanisms import MECHANISMS
+from ckptsim.sim.dataflow.source import Source
+from ckptsim.sim.dataflow.states import State
+from ckptsim.sim.kernel import STRUCTURAL
 
 if TYPE_CHECKING:
-    from sim.dataflow.stretch.inlet import Inlet
-    from sim.dataflow.stretch.stretch import Layout
-    from sim.dataflow.task import Task
-    from sim.dataflow.world import DataflowWorld
-    from sim.dataflow.writer import Writer
+    from ckptsim.sim.dataflow.stretch.inlet import Inlet
+    from ckptsim.sim.dataflow.stretch.stretch import Layout
+    from ckptsim.sim.dataflow.task import Task
+    from ckptsim.sim.dataflow.world import DataflowWorld
+    from ckptsim.sim.dataflow.writer import Writer
 
 _SERVING = (State.IDLE, State.WAKING, State.BUSY, State.PAUSED)
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.dataflow.stretch.inlet import Mode
+from ckptsim.sim.dataflow.stretch.inlet import Mode
 
 if TYPE_CHECKING:
-    from sim.dataflow.account import Account
-    from sim.dataflow.stretch.inlet import Inlet
+    from ckptsim.sim.dataflow.account import Account
+    from ckptsim.sim.dataflow.stretch.inlet import Inlet
 
 
 def report(inlet: Inlet, account: Account) -> None:

@@ -6,10 +6,10 @@ from collections import deque
 
 import numpy as np
 
-from sim.dataflow.kinds import Kind
-from sim.dataflow.segment import Segment, Slice
-from sim.dataflow.states import State
-from sim.dataflow.stretch.inlet import ARRIVAL, CREDIT, Inlet, Ints, Mode
+from ckptsim.sim.dataflow.kinds import Kind
+from ckptsim.sim.dataflow.segment import Segment, Slice
+from ckptsim.sim.dataflow.states import State
+from ckptsim.sim.dataflow.stretch.inlet import ARRIVAL, CREDIT, Inlet, Ints, Mode
 
 
 class Service:

@@ -9,21 +9,26 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sim.dataflow.account import Account
-from sim.dataflow.source import Source
-from sim.dataflow.states import State
-from sim.dataflow.stretch.emission import Emission, Feed
-from sim.dataflow.stretch.inlet import CREDIT, NEVER, Inlet, Mode
-from sim.dataflow.stretch.motion import move
-from sim.dataflow.stretch.report import report
-from sim.dataflow.stretch.settle import Service, settle_lanes, settle_messages, settle_thread
+from ckptsim.sim.dataflow.account import Account
+from ckptsim.sim.dataflow.source import Source
+from ckptsim.sim.dataflow.states import State
+from ckptsim.sim.dataflow.stretch.emission import Emission, Feed
+from ckptsim.sim.dataflow.stretch.inlet import CREDIT, NEVER, Inlet, Mode
+from ckptsim.sim.dataflow.stretch.motion import move
+from ckptsim.sim.dataflow.stretch.report import report
+from ckptsim.sim.dataflow.stretch.settle import (
+    Service,
+    settle_lanes,
+    settle_messages,
+    settle_thread,
+)
 
 if TYPE_CHECKING:
-    from sim.dataflow.segment import Segment
-    from sim.dataflow.stretch.messages import Messages
-    from sim.dataflow.task import Task
-    from sim.dataflow.world import DataflowWorld
-    from sim.dataflow.writer import Writer
+    from ckptsim.sim.dataflow.segment import Segment
+    from ckptsim.sim.dataflow.stretch.messages import Messages
+    from ckptsim.sim.dataflow.task import Task
+    from ckptsim.sim.dataflow.world import DataflowWorld
+    from ckptsim.sim.dataflow.writer import Writer
 
 
 @dataclass(slots=True)

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sim.kernel.purity.calls import CallVisitor
-from sim.kernel.purity.sets import SetVisitor, declared
+from ckptsim.sim.kernel.purity.calls import CallVisitor
+from ckptsim.sim.kernel.purity.sets import SetVisitor, declared
 
 
 class Rule(StrEnum):

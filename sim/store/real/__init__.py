@@ -1,16 +1,16 @@
 """Real checkpoint stores on files: DuckDB alone, DuckDB beside SQLite, and their inspection."""
 
-from sim.store.real.embedded import EmbeddedStore
-from sim.store.real.errors import (
+from ckptsim.sim.store.real.embedded import EmbeddedStore
+from ckptsim.sim.store.real.errors import (
     StoreDamagedError,
     StoreFileError,
     StoreFormatError,
     StoreLockedError,
     StoreMismatchError,
 )
-from sim.store.real.inspection import PartitionContents, StoreContents, inspect_store
-from sim.store.real.media import DuckGroupMedium, DuckLiteMedium, DuckMedium, real_medium
-from sim.store.real.runs import RunStore
+from ckptsim.sim.store.real.inspection import PartitionContents, StoreContents, inspect_store
+from ckptsim.sim.store.real.media import DuckGroupMedium, DuckLiteMedium, DuckMedium, real_medium
+from ckptsim.sim.store.real.runs import RunStore
 
 __all__ = [
     "DuckGroupMedium",

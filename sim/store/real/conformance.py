@@ -7,8 +7,8 @@ import tempfile
 import weakref
 from pathlib import Path
 
-from models.store import Placement, StoreClient, StoreVersions
-from sim.store.real.media import real_medium
+from ckptsim.models.store import Placement, StoreClient, StoreVersions
+from ckptsim.sim.store.real.media import real_medium
 
 
 def real_versions(placement: Placement) -> StoreVersions:

@@ -23,14 +23,14 @@ from typing import Any
 
 import duckdb
 
-from models.store import Area, Rows, RowsWrite, Slot, SlotWrite, TopicPartition
-from sim.store.real.errors import (
+from ckptsim.models.store import Area, Rows, RowsWrite, Slot, SlotWrite, TopicPartition
+from ckptsim.sim.store.real.errors import (
     StoreDamagedError,
     StoreFileError,
     StoreFormatError,
     StoreLockedError,
 )
-from sim.store.real.identity import SCHEMA_VERSION, new_identity
+from ckptsim.sim.store.real.identity import SCHEMA_VERSION, new_identity
 
 _CREATE = """
 CREATE TABLE store_about (name VARCHAR PRIMARY KEY, value VARCHAR NOT NULL);

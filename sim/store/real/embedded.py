@@ -1,7 +1,7 @@
 """A store for a Python consumer: data and its checkpoint in one file and one transaction.
 
-    from models.store import TopicPartition
-    from sim.store.real import EmbeddedStore
+    from ckptsim.models.store import TopicPartition
+    from ckptsim.sim.store.real import EmbeddedStore
 
     with EmbeddedStore("orders.duckdb") as store:
         store.register("orders_v1", partitions=4)
@@ -22,7 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from models.store import (
+from ckptsim.models.store import (
     Area,
     Checkpoints,
     LocalTopics,
@@ -37,7 +37,7 @@ from models.store import (
     decode_state,
     encode_state,
 )
-from sim.store.real.media import DuckMedium
+from ckptsim.sim.store.real.media import DuckMedium
 
 # Rows by name and the checkpoint as bytes, None for none.
 Contents = tuple[Mapping[str, bytes], bytes | None]

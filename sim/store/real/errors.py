@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenarios.errors import UserError
+from ckptsim.scenarios.errors import UserError
 
 
 class StoreFileError(UserError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from models.store import (
+from ckptsim.models.store import (
     Area,
     PartitionState,
     PlainCodec,
@@ -14,8 +14,8 @@ from models.store import (
     TopicPartition,
     decode_state,
 )
-from sim.store.real.duck import DuckFile
-from sim.store.real.errors import StoreFileError
+from ckptsim.sim.store.real.duck import DuckFile
+from ckptsim.sim.store.real.errors import StoreFileError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

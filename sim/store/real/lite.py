@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from models.store import Slot, SlotWrite, TopicPartition
-from sim.store.real.duck import frozen_files
-from sim.store.real.errors import (
+from ckptsim.models.store import Slot, SlotWrite, TopicPartition
+from ckptsim.sim.store.real.duck import frozen_files
+from ckptsim.sim.store.real.errors import (
     StoreDamagedError,
     StoreFileError,
     StoreFormatError,
     StoreLockedError,
 )
-from sim.store.real.identity import SCHEMA_VERSION
+from ckptsim.sim.store.real.identity import SCHEMA_VERSION
 
 WAL_SUFFIXES = ("-wal", "-shm")
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from models.store import (
+from ckptsim.models.store import (
     Area,
     Medium,
     PartitionState,
@@ -30,7 +30,7 @@ from models.store import (
     TopicPartition,
     encode_state,
 )
-from sim.store.real.media import DuckLiteMedium, DuckMedium
+from ckptsim.sim.store.real.media import DuckLiteMedium, DuckMedium
 
 _KEY = TopicPartition("measured_v1", 0)
 _TABLE_ROWS = 20_000

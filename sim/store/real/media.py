@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from models.store import Area, Medium, ModelMedium, Placement, Rows, Slot, Step, TopicPartition
-from models.store.medium import check_one_step
-from sim.store.real.duck import DuckFile
-from sim.store.real.errors import StoreFileError, StoreMismatchError
-from sim.store.real.lite import LiteFile
+from ckptsim.models.store import (
+    Area,
+    Medium,
+    ModelMedium,
+    Placement,
+    Rows,
+    Slot,
+    Step,
+    TopicPartition,
+)
+from ckptsim.models.store.medium import check_one_step
+from ckptsim.sim.store.real.duck import DuckFile
+from ckptsim.sim.store.real.errors import StoreFileError, StoreMismatchError
+from ckptsim.sim.store.real.lite import LiteFile
 
 DATA_FILE = "data.duckdb"
 CHECKPOINT_FILE = "checkpoints.sqlite"

@@ -15,9 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from models.store import PartitionState, TopicPartition, encode_state
-from sim.rows import RunResult
-from sim.store.real.embedded import Contents, EmbeddedStore
+from ckptsim.models.store import PartitionState, TopicPartition, encode_state
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.store.real.embedded import Contents, EmbeddedStore
 
 _KEY_CHARACTERS = 12
 

@@ -1,0 +1,1 @@
+"""ckptsim: a deterministic discrete-event simulator of checkpoint protocols of data pipelines."""

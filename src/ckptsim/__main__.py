@@ -1,0 +1,7 @@
+"""`python -m ckptsim` is the command `ckptsim`."""
+
+import sys
+
+from ckptsim.sim.cli import main
+
+sys.exit(main())
