@@ -20,10 +20,10 @@ def run_key(
     seed: int,
     ties: str,
     core: str | None = None,
-    twin: str | None = None,
+    mutant: str | None = None,
 ) -> str:
     """Return the key of a run: a hash of all that decides it, as 32 hexadecimal digits."""
-    identity = [_canonical(scenario), seed, ties, version(), core, twin]
+    identity = [_canonical(scenario), seed, ties, version(), core, mutant]
     text = json.dumps(identity, separators=(",", ":"))
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
@@ -39,15 +39,15 @@ def replay_command(
     seed: int,
     ties: str,
     core: str | None = None,
-    twin: str | None = None,
+    mutant: str | None = None,
     parameters: str = "{}",
 ) -> str:
     """Return the command that tells the story of this run again."""
     words = ["ckptsim", "replay", source, "--seed", str(seed)]
     if ties != "structural":
         words += ["--ties", ties]
-    if twin is not None:
-        words += ["--twin", twin]
+    if mutant is not None:
+        words += ["--mutant", mutant]
     if core is not None:
         words += ["--core", core]
     for path, value in json.loads(parameters).items():

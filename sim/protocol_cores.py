@@ -1,4 +1,4 @@
-"""Which cores of barriers a world runs on: ours, or a faulty twin in the place of one of them."""
+"""Which cores of barriers a world runs on: ours, or a mutant in the place of one of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ckptsim.models.barriers import (
 from ckptsim.models.barriers.network import NetworkEffect
 from ckptsim.models.coordinator import CheckpointCoordinator
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.twins.barriers import TWINS, Part
+from ckptsim.sim.mutants.barriers import MUTANTS, Part
 
 
 class MakeHandler(Protocol):
@@ -71,18 +71,18 @@ _FIELDS = {
     Part.WRITER: "writer",
     Part.COORDINATOR: "coordinator",
 }
-BARRIER_TWINS = tuple(name for name, twin in TWINS.items() if twin.part in _FIELDS)
+BARRIER_MUTANTS = tuple(name for name, mutant in MUTANTS.items() if mutant.part in _FIELDS)
 
 
-def cores_of(twin: str, *, others: Iterable[str] = ()) -> ProtocolCores:
-    """Return the cores of barriers with a twin in its place.
+def cores_of(mutant: str, *, others: Iterable[str] = ()) -> ProtocolCores:
+    """Return the cores of barriers with a mutant in its place.
 
-    others: twins that the caller knows besides.  Raises UserError for one that nobody knows.
+    others: mutants that the caller knows besides.  Raises UserError for one that nobody knows.
     """
-    if twin not in BARRIER_TWINS:
-        known = ", ".join((*BARRIER_TWINS, *others))
-        raise UserError(f"--twin: found {twin!r}, expected one of {known}")
-    found = TWINS[twin]
+    if mutant not in BARRIER_MUTANTS:
+        known = ", ".join((*BARRIER_MUTANTS, *others))
+        raise UserError(f"--mutant: found {mutant!r}, expected one of {known}")
+    found = MUTANTS[mutant]
     return replace(RIGHT, **{_FIELDS[found.part]: found.make})
 
 

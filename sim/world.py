@@ -28,9 +28,9 @@ CoreFactory = Callable[..., Any]
 # Link -> module of its world.
 WORLDS: dict[str, str] = {
     "ordering": "ckptsim.sim.sync",
-    "barriers": "ckptsim.sim.dataflow",
-    "barrier_protocol": "ckptsim.sim.jobs",
-    "final_checkpoint": "ckptsim.sim.jobs",
+    "barriers": "ckptsim.sim.job.buffers",
+    "barrier_protocol": "ckptsim.sim.job.records",
+    "final_checkpoint": "ckptsim.sim.job.records",
     "checkpoint_store": "ckptsim.sim.store",
     "composed": "ckptsim.sim.composed",
 }
@@ -50,7 +50,7 @@ class World(Protocol):
 class RunSpec:
     """Everything that decides one run, and what its rows have to say about where it came from.
 
-    core: makes the core under test instead of ours; twin: names a deliberately faulty twin.
+    core: makes the core under test instead of ours; mutant: names a mutant.
     ties: the text that names `policy`.
     """
 
@@ -60,7 +60,7 @@ class RunSpec:
     policy: TiePolicy
     keep_trace: bool
     core: CoreFactory | None
-    twin: str | None
+    mutant: str | None
     parameters: str
     run_key: str
     version: str
@@ -138,7 +138,7 @@ def run_world(
     ties: str | TiePolicy = "structural",
     keep_trace: bool = False,
     core: CoreFactory | None = None,
-    twin: str | None = None,
+    mutant: str | None = None,
     parameters: str = "{}",
     source: str | None = None,
     core_text: str | None = None,
@@ -150,7 +150,7 @@ def run_world(
     parameters: canonical JSON of the swept parameters (path -> value) that `scenario` already has;
     source, core_text: what a command line names to get the scenario without them (by default its
     name) and the core (by default module and name of the factory).
-    Raises UserError for ties, a twin or a link that do not exist.
+    Raises UserError for ties, a mutant or a link that do not exist.
     """
     world = load_world(scenario.link)
     policy = _policy(ties, seed) if isinstance(ties, str) else ties
@@ -161,7 +161,7 @@ def run_world(
         policy=policy,
         keep_trace=keep_trace,
         core=core,
-        twin=twin,
+        mutant=mutant,
         parameters=parameters,
         source=source,
         core_text=core_text,
@@ -187,17 +187,17 @@ def _policy(text: str, seed: int) -> TiePolicy:
 
 
 def _spec(*, scenario: Scenario, source: str | None, core_text: str | None, **rest: Any) -> RunSpec:
-    seed, ties, twin = rest["seed"], rest["ties"], rest["twin"]
+    seed, ties, mutant = rest["seed"], rest["ties"], rest["mutant"]
     core = None if rest["core"] is None else core_text or core_name(rest["core"])
     replay = replay_command(
         scenario.name if source is None else source,
         seed=seed,
         ties=ties,
         core=core,
-        twin=twin,
+        mutant=mutant,
         parameters=rest["parameters"],
     )
-    key = run_key(scenario, seed=seed, ties=ties, core=core, twin=twin)
+    key = run_key(scenario, seed=seed, ties=ties, core=core, mutant=mutant)
     return RunSpec(scenario=scenario, run_key=key, version=version(), replay=replay, **rest)
 
 

@@ -1,6 +1,6 @@
 """Many random jobs in a row: which properties broke, and which rare situations were reached.
 
-`tests/dataflow/many.py` and `tests/jobs/many.py` say which jobs, and are the programs.
+`tests/job/buffers/many.py` and `tests/job/records/many.py` say which jobs, and are the programs.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ IngestionFactory = Callable[[SyncRules, PartitionState], PartitionIngestion]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What a client is built from; a faulty twin replaces one of them."""
+    """What a client is built from; a mutant replaces one of them."""
 
     ingestion: IngestionFactory = PartitionIngestion
     plain_codec: Callable[[], Codec] = PlainCodec

@@ -24,7 +24,7 @@ EXAMPLES = """examples:
   ckptsim check reference --seeds 1000
   ckptsim check reference --seeds 1000 --ties random,pct --jobs 2
   ckptsim check reference --seeds 1 --ties exhaustive --orders 5000
-  ckptsim check reference --seeds 1000 --twin gaps_tolerated
+  ckptsim check reference --seeds 1000 --mutant gaps_tolerated
   ckptsim check reference --seeds 200 --core my_package.my_module:make_core"""
 
 

@@ -16,14 +16,14 @@ EXAMPLES = """examples:
   ckptsim conform tests/data/vectors/ordering.jsonl
   ckptsim conform tests/data/vectors/*.jsonl --json
   ckptsim conform tests/data/vectors/ordering.jsonl --core my_package.my_module:make_core
-  ckptsim conform tests/data/vectors/ordering.jsonl --twin gaps_tolerated"""
+  ckptsim conform tests/data/vectors/ordering.jsonl --mutant gaps_tolerated"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="vectors, JSON lines")
     parser.add_argument("--core", metavar="MODULE:FACTORY", help="run this core instead of ours")
-    parser.add_argument("--twin", metavar="NAME", help="run a deliberately faulty twin of our core")
+    parser.add_argument("--mutant", metavar="NAME", help="run a mutant of our core")
     parser.add_argument("--json", action="store_true", help="print the outcomes as JSON")
 
 
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     problems: list[str] = []
     for path in arguments.files:
         try:
-            for outcome in run_file(path, factory=factory, twin=arguments.twin):
+            for outcome in run_file(path, factory=factory, mutant=arguments.mutant):
                 outcomes.append(outcome)
                 if not arguments.json:
                     _print(outcome)

@@ -25,7 +25,7 @@ from ckptsim.sim.search.shrink import TRIALS_MAX
 from ckptsim.sim.search.trial import with_story
 
 EXAMPLES = """examples:
-  ckptsim hunt reference --twin cursor_before_send
+  ckptsim hunt reference --mutant cursor_before_send
   ckptsim hunt reference --seeds 5000 --faults 3
   ckptsim hunt my_scenario.toml --core my_package.my_module:make_core --out smallest.toml"""
 
@@ -91,7 +91,9 @@ def _written(find: Find, subject: Subject, path: Path) -> ViolationRow:
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(to_toml(scenario), encoding="utf-8")
-    smallest = Subject(scenario=scenario, core=subject.core, twin=subject.twin, source=str(path))
+    smallest = Subject(
+        scenario=scenario, core=subject.core, mutant=subject.mutant, source=str(path)
+    )
     found = with_story(smallest, trial(smallest, find.shrunk.trial.seed, find.shrunk.trial.ties))
     return next(row for row in found.violations if row.property == find.property)
 

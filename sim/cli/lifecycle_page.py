@@ -12,7 +12,7 @@ from ckptsim.models.lifecycle.diagram import as_mermaid
 from ckptsim.models.lifecycle.tables import as_text
 from ckptsim.sim.cli.reference import link_page
 from ckptsim.sim.cli.topics import Page
-from ckptsim.sim.twins.lifecycle import TWINS
+from ckptsim.sim.mutants.lifecycle import MUTANTS
 
 KINDS = {TaskKind.SOURCE: "source tasks", TaskKind.NON_SOURCE: "all other tasks"}
 HEADER = (
@@ -33,8 +33,8 @@ _CELL = 26  # columns of a wrapped cell
 _WIDTHS = (_CELL, 20, 15, _CELL, _CELL, _CELL)
 _RULE_WIDTHS = (62, _CELL, _CELL)
 FAULTS = (
-    "Each twin lacks one safeguard. `ckptsim check SCENARIO --twin NAME` tells it from the right "
-    "core, and prints the command that replays the first run which shows it."
+    "Each mutant lacks one safeguard. `ckptsim check SCENARIO --mutant NAME` tells it from the "
+    "right core, and prints the command that replays the first run which shows it."
 )
 RECOVERY = """\
 A sink's snapshot keeps one element of list state: the names of the transactions that are
@@ -120,13 +120,13 @@ def document() -> str:
 
 
 def _faults() -> str:
-    """Return the table of faulty twins that some scenario tells from the right core."""
+    """Return the table of mutants that some scenario tells from the right core."""
     rows = [
-        (f"`{name}`", twin.says, f"`{twin.scenario}`", f"`{twin.breaks}`")
-        for name, twin in TWINS.items()
-        if twin.scenario is not None
+        (f"`{name}`", mutant.says, f"`{mutant.scenario}`", f"`{mutant.breaks}`")
+        for name, mutant in MUTANTS.items()
+        if mutant.scenario is not None
     ]
-    return _table(("twin", "what is wrong", "scenario", "property"), rows)
+    return _table(("mutant", "what is wrong", "scenario", "property"), rows)
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

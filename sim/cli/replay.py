@@ -30,7 +30,7 @@ EXAMPLES = """examples:
   ckptsim replay reference --seed 7 --ties random --checkpoint users/3
   ckptsim replay pipeline --checkpoint job/2
   ckptsim replay alignment_timeout --checkpoint 3   # also draws its barriers: barriers.svg
-  ckptsim replay my_scenario.toml --twin arrival_order --out pictures"""
+  ckptsim replay my_scenario.toml --mutant arrival_order --out pictures"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -108,7 +108,7 @@ def _barriers(entries: Sequence[Entry], model: DataflowModel, checkpoint: int) -
     """Draw the barriers of one checkpoint on their way through a dataflow job."""
     from ckptsim.analysis.figures.barrier_story import barrier_story
     from ckptsim.analysis.figures.style import svg
-    from ckptsim.sim.dataflow.senders import senders_of
+    from ckptsim.sim.job.buffers.senders import senders_of
 
     return svg(barrier_story(entries, senders_of(model), checkpoint))
 

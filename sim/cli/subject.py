@@ -33,7 +33,7 @@ def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_costs_argument(parser)
     parser.add_argument("--core", metavar="MODULE:FACTORY", help="run this core instead of ours")
-    parser.add_argument("--twin", metavar="NAME", help="run a deliberately faulty twin of our core")
+    parser.add_argument("--mutant", metavar="NAME", help="run a mutant of our core")
 
 
 def add_costs_argument(parser: argparse.ArgumentParser) -> None:
@@ -59,14 +59,14 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
         parameters = measured | parameters
     if parameters:
         scenario = with_parameters(scenario, parameters, source="--set")
-    if arguments.core and arguments.twin:
-        raise UserError("--core and --twin: found both, expected one of them")
+    if arguments.core and arguments.mutant:
+        raise UserError("--core and --mutant: found both, expected one of them")
     if arguments.core:
         load_factory(arguments.core)
     return Subject(
         scenario=scenario,
         core=arguments.core,
-        twin=arguments.twin,
+        mutant=arguments.mutant,
         source=arguments.scenario,
         parameters=json.dumps(parameters, sort_keys=True),
     )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def run(spec: RunSpec) -> RunResult:
     """Run one pipeline to its end and return its tables."""
-    from ckptsim.sim.twins.composed import parts_of  # noqa: PLC0415 - twins are made of parts from here
+    from ckptsim.sim.mutants.composed import parts_of  # noqa: PLC0415 - mutants are made of parts from here
 
     world = PipelineWorld(spec, parts_of(spec))
     world.run()

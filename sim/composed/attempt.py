@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from ckptsim.sim.composed.inlet import RecordInlet
-from ckptsim.sim.jobs.attempt import Attempt as JobAttempt
+from ckptsim.sim.job.records.attempt import Attempt as JobAttempt
 from ckptsim.sim.sync.attempt import Attempt as SyncAttempt
 
 if TYPE_CHECKING:
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from ckptsim.sim.composed.job import PipelineJob
     from ckptsim.sim.composed.sink import StoreSink
     from ckptsim.sim.composed.world import PipelineWorld
-    from ckptsim.sim.jobs.graph import TaskSpec
-    from ckptsim.sim.jobs.snapshot import JobCheckpoint
-    from ckptsim.sim.jobs.task import Task
+    from ckptsim.sim.job.records.graph import TaskSpec
+    from ckptsim.sim.job.records.snapshot import JobCheckpoint
+    from ckptsim.sim.job.records.task import Task
     from ckptsim.sim.sync.intervals import Intervals
 
 

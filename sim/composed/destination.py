@@ -16,7 +16,7 @@ from ckptsim.models.ordering import Effect, Level, RecordsDurable, ReportIncompl
 from ckptsim.scenarios.composed import READERS
 from ckptsim.scenarios.sync_faults import Point
 from ckptsim.sim.composed.identity import identity, row_name
-from ckptsim.sim.jobs.snapshot import WATERMARK
+from ckptsim.sim.job.records.snapshot import WATERMARK
 from ckptsim.sim.sync.destination import Destination
 from ckptsim.sim.sync.kinds import KIND_COMPLETE, KIND_POLL
 from ckptsim.sim.sync.messages import RecordPacket

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from simpy import Event
 
-    from ckptsim.sim.jobs.snapshot import Record
-    from ckptsim.sim.jobs.task import Task
+    from ckptsim.sim.job.records.snapshot import Record
+    from ckptsim.sim.job.records.task import Task
 
 
 class RecordInlet:

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.sim.composed.attempt import PipelineTasks
-from ckptsim.sim.jobs.judge import Judge
-from ckptsim.sim.jobs.world import JobWorld
+from ckptsim.sim.job.records.judge import Judge
+from ckptsim.sim.job.records.world import JobWorld
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ckptsim.sim.composed.world import PipelineWorld
-    from ckptsim.sim.jobs.attempt import Attempt
-    from ckptsim.sim.jobs.faults import FaultPlan
-    from ckptsim.sim.jobs.snapshot import JobCheckpoint
-    from ckptsim.sim.jobs.task import Task
+    from ckptsim.sim.job.records.attempt import Attempt
+    from ckptsim.sim.job.records.faults import FaultPlan
+    from ckptsim.sim.job.records.snapshot import JobCheckpoint
+    from ckptsim.sim.job.records.task import Task
     from ckptsim.sim.kernel import Wait
 
 

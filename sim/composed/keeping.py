@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.store import Area, PartitionState, StoreError, encode_state
 from ckptsim.sim.composed.identity import row_name
 from ckptsim.sim.composed.store import TOPIC
-from ckptsim.sim.jobs.snapshot import WATERMARK, Element, TaskSnapshot
+from ckptsim.sim.job.records.snapshot import WATERMARK, Element, TaskSnapshot
 from ckptsim.sim.rows import KeptPartition
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from ckptsim.models.store import Area
 from ckptsim.scenarios.composed import SINK
 from ckptsim.sim.composed.identity import identity, place, record_of
-from ckptsim.sim.jobs.external import Status
+from ckptsim.sim.job.records.external import Status
 from ckptsim.sim.sync.intervals import IntervalSet
 
 if TYPE_CHECKING:
     from ckptsim.models.store import TopicPartition
     from ckptsim.sim.composed.attempt import PipelineAttempt
     from ckptsim.sim.composed.world import PipelineWorld
-    from ckptsim.sim.jobs.snapshot import JobCheckpoint
+    from ckptsim.sim.job.records.snapshot import JobCheckpoint
 
 
 class Ledger:

@@ -1,4 +1,4 @@
-"""What a pipeline is put together from; a faulty twin replaces one part."""
+"""What a pipeline is put together from; a mutant replaces one part."""
 
 from __future__ import annotations
 

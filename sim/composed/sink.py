@@ -13,12 +13,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.sim.composed.committer import Batch
-from ckptsim.sim.jobs.sink import SinkWriter
+from ckptsim.sim.job.records.sink import SinkWriter
 
 if TYPE_CHECKING:
     from ckptsim.sim.composed.committer import Committer
-    from ckptsim.sim.jobs.attempt import Attempt
-    from ckptsim.sim.jobs.graph import TaskSpec
+    from ckptsim.sim.job.records.attempt import Attempt
+    from ckptsim.sim.job.records.graph import TaskSpec
 
 
 class StoreSink(SinkWriter):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ckptsim.sim.jobs.vocabulary import VOCABULARY as JOB
+from ckptsim.sim.job.records.vocabulary import VOCABULARY as JOB
 from ckptsim.sim.story import Telling, Vocabulary
 from ckptsim.sim.sync.vocabulary import VOCABULARY as SYNC
 

@@ -21,10 +21,10 @@ from ckptsim.sim.composed.job import PipelineJob
 from ckptsim.sim.composed.ledger import Ledger
 from ckptsim.sim.composed.parts import Parts
 from ckptsim.sim.composed.store import Store
-from ckptsim.sim.jobs.faults import FaultPlan
+from ckptsim.sim.job.records.faults import FaultPlan
 from ckptsim.sim.kernel import explain_waits
-from ckptsim.sim.properties.ordering import OrderingProperties
-from ckptsim.sim.properties.ordering_story import state_story
+from ckptsim.sim.sync.oracle.oracle import OrderingProperties
+from ckptsim.sim.sync.oracle.story import state_story
 from ckptsim.sim.sync.waiting import waits
 from ckptsim.sim.sync.world import SyncWorld
 
@@ -90,7 +90,7 @@ class PipelineWorld(SyncWorld):
         self.parts = parts
         plan = cast("tuple[ComposedFault, ...]", spec.scenario.faults)
         scenario = replace(spec.scenario, model=self.pipeline.sync(), faults=sync_faults(plan))
-        super().__init__(replace(spec, scenario=scenario, core=parts.core, twin=None))
+        super().__init__(replace(spec, scenario=scenario, core=parts.core, mutant=None))
         self.spec = spec
         for name in GOALS:
             self.env.goals.counts.setdefault(name, 0)

@@ -20,7 +20,7 @@ from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.barriers.states import State
 from ckptsim.models.barriers.tracker import BarrierTracker
 from ckptsim.sim.conform.runner import CoreFactory, Mismatch, Vector
-from ckptsim.sim.twins.barriers import TWINS, Part, find_twin
+from ckptsim.sim.mutants.barriers import MUTANTS, Part, find_mutant
 
 MS = 1_000_000
 
@@ -165,19 +165,21 @@ class _Host:
 class BarriersAdapter:
     """Drives a barrier handler; see the module's sentence."""
 
-    def skip_reason(self, vector: Vector, twin: str | None) -> str | None:
-        """Skip a twin's vectors of the other kind of handler."""
-        if twin is None:
+    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
+        """Skip a mutant's vectors of the other kind of handler."""
+        if mutant is None:
             return None
         wanted = Part.TRACKER if vector["handler"] == "tracker" else Part.HANDLER
-        if twin in TWINS and find_twin(twin).part is wanted:
+        if mutant in MUTANTS and find_mutant(mutant).part is wanted:
             return None
-        return f"there is no twin {twin!r} of the {wanted.value}"
+        return f"there is no mutant {mutant!r} of the {wanted.value}"
 
-    def run(self, vector: Vector, factory: CoreFactory | None, twin: str | None) -> Mismatch | None:
+    def run(
+        self, vector: Vector, factory: CoreFactory | None, mutant: str | None
+    ) -> Mismatch | None:
         """Compare everything that the vector carries, step by step."""
         gates = vector.get("gates", [vector["channels"]])
-        make = find_twin(twin).make if twin else factory or make_handler
+        make = find_mutant(mutant).make if mutant else factory or make_handler
         handler: BarrierHandler = make(
             KINDS[vector["handler"]],
             vector["channels"],

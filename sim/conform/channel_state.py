@@ -24,7 +24,7 @@ from ckptsim.models.barriers.subpartition import Subpartition
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.conform.runner import CoreFactory, Mismatch, Vector
-from ckptsim.sim.twins.barriers import TWINS, find_twin
+from ckptsim.sim.mutants.barriers import MUTANTS, find_mutant
 
 Step = dict[str, Any]
 Call = list[Any]
@@ -157,15 +157,19 @@ class _Output:
 class ChannelStateAdapter:
     """Drives one end of a channel; see the module's sentence."""
 
-    def skip_reason(self, vector: Vector, twin: str | None) -> str | None:
-        """Skip a twin's vectors of the other end of the channel."""
-        if twin is None or (twin in TWINS and TWINS[twin].part.value == vector["handler"]):
+    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
+        """Skip a mutant's vectors of the other end of the channel."""
+        if mutant is None or (
+            mutant in MUTANTS and MUTANTS[mutant].part.value == vector["handler"]
+        ):
             return None
-        return f"there is no twin {twin!r} of the {vector['handler']}"
+        return f"there is no mutant {mutant!r} of the {vector['handler']}"
 
-    def run(self, vector: Vector, factory: CoreFactory | None, twin: str | None) -> Mismatch | None:
+    def run(
+        self, vector: Vector, factory: CoreFactory | None, mutant: str | None
+    ) -> Mismatch | None:
         """Compare calls, queue and state after every step."""
-        driver = _driver(vector["handler"], factory, twin)
+        driver = _driver(vector["handler"], factory, mutant)
         for number, (step, expected) in enumerate(
             zip(vector["steps"], vector["expect"], strict=True)
         ):
@@ -183,10 +187,10 @@ class ChannelStateAdapter:
         return None
 
 
-def _driver(end: str, factory: CoreFactory | None, twin: str | None) -> _Driver:
+def _driver(end: str, factory: CoreFactory | None, mutant: str | None) -> _Driver:
     make: Callable[..., Any] | None = factory
-    if twin is not None:
-        make = find_twin(twin).make
+    if mutant is not None:
+        make = find_mutant(mutant).make
     match end:
         case "input-channel":
             return _Input(make or RemoteChannel)

@@ -38,11 +38,13 @@ EXECUTION_STATES = (
 class CheckpointPlanAdapter:
     """Runs the three decisions of the coordinator."""
 
-    def skip_reason(self, vector: Vector, twin: str | None) -> str | None:
-        """Skip nothing; the suite has no twins."""
-        return f"suite checkpoint_plan has no twin {twin!r}" if twin else None
+    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
+        """Skip nothing; the suite has no mutants."""
+        return f"suite checkpoint_plan has no mutant {mutant!r}" if mutant else None
 
-    def run(self, vector: Vector, factory: CoreFactory | None, twin: str | None) -> Mismatch | None:
+    def run(
+        self, vector: Vector, factory: CoreFactory | None, mutant: str | None
+    ) -> Mismatch | None:
         """Decide and compare the decision with the expected one."""
         if factory is not None:
             raise UserError("--core: the decisions of suite checkpoint_plan are functions, no core")

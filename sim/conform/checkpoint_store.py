@@ -14,7 +14,7 @@ from ckptsim.models.store import ModelMedium, Placement, StoreClient, StoreError
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.conform.runner import CoreFactory, Mismatch, Vector
 from ckptsim.sim.conform.store_steps import StoreScript
-from ckptsim.sim.twins.store import TWINS, StoreTwin
+from ckptsim.sim.mutants.store import MUTANTS, StoreMutant
 
 PLACEMENTS = {placement.name.lower(): placement for placement in Placement}
 
@@ -30,14 +30,16 @@ def model_versions(placement: Placement) -> StoreVersions:
 class StoreAdapter:
     """Plays the steps of a vector and compares what it expects, and only that."""
 
-    def skip_reason(self, vector: Vector, twin: str | None) -> str | None:
+    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
         """Skip nothing."""
-        del vector, twin
+        del vector, mutant
         return None
 
-    def run(self, vector: Vector, factory: CoreFactory | None, twin: str | None) -> Mismatch | None:
-        """Run one vector on the model, the given factory's client, or a faulty twin's."""
-        make = factory or (model_versions if twin is None else _twin(twin).factory)
+    def run(
+        self, vector: Vector, factory: CoreFactory | None, mutant: str | None
+    ) -> Mismatch | None:
+        """Run one vector on the model, the given factory's client, or a mutant's."""
+        make = factory or (model_versions if mutant is None else _mutant(mutant).factory)
         versions = make(PLACEMENTS[vector["placement"]])
         try:
             script = StoreScript(versions)
@@ -51,10 +53,10 @@ class StoreAdapter:
             versions.client.medium.close()
 
 
-def _twin(name: str) -> StoreTwin:
-    if name not in TWINS:
-        raise UserError(f"--twin: found {name!r}, expected one of {', '.join(TWINS)}")
-    return TWINS[name]
+def _mutant(name: str) -> StoreMutant:
+    if name not in MUTANTS:
+        raise UserError(f"--mutant: found {name!r}, expected one of {', '.join(MUTANTS)}")
+    return MUTANTS[name]
 
 
 def _compare(script: StoreScript, expected: dict[str, Any]) -> Mismatch | None:

@@ -26,14 +26,16 @@ Row = dict[str, Any]
 class CoordinatorAdapter:
     """Drives the parts of the coordinator; one kind of vector each."""
 
-    def skip_reason(self, vector: Vector, twin: str | None) -> str | None:
-        """Skip what another core or a twin of another part would run."""
+    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
+        """Skip what another core or a mutant of another part would run."""
         del vector
-        return None if twin is None else f"there is no twin {twin!r} of these parts"
+        return None if mutant is None else f"there is no mutant {mutant!r} of these parts"
 
-    def run(self, vector: Vector, factory: CoreFactory | None, twin: str | None) -> Mismatch | None:
+    def run(
+        self, vector: Vector, factory: CoreFactory | None, mutant: str | None
+    ) -> Mismatch | None:
         """Compare every value that the vector carries."""
-        del twin
+        del mutant
         match vector["kind"]:
             case "debloater":
                 return _run_debloater(vector, factory or BufferDebloater)

@@ -11,7 +11,7 @@ from ckptsim.models.lifecycle import effects as do
 from ckptsim.models.lifecycle import events as on
 from ckptsim.sim.conform.runner import CoreFactory, Mismatch, Vector
 from ckptsim.sim.conform.vocabulary import VocabularyError
-from ckptsim.sim.twins.lifecycle import TWINS, Part
+from ckptsim.sim.mutants.lifecycle import MUTANTS, Part
 
 LifecycleCore = Core[on.Event, do.Effect]
 Entry = dict[str, Any]
@@ -20,19 +20,21 @@ Entry = dict[str, Any]
 class FinalCheckpointAdapter:
     """Drives one task; a vector without a variant must hold under both."""
 
-    def skip_reason(self, vector: Vector, twin: str | None) -> str | None:
-        """Skip nothing but what a twin of something else would run."""
-        if twin is not None and (twin not in TWINS or TWINS[twin].part is not Part.TASK):
-            return f"suite final_checkpoint has no twin {twin!r}"
+    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
+        """Skip nothing but what a mutant of something else would run."""
+        if mutant is not None and (mutant not in MUTANTS or MUTANTS[mutant].part is not Part.TASK):
+            return f"suite final_checkpoint has no mutant {mutant!r}"
         return None
 
-    def run(self, vector: Vector, factory: CoreFactory | None, twin: str | None) -> Mismatch | None:
+    def run(
+        self, vector: Vector, factory: CoreFactory | None, mutant: str | None
+    ) -> Mismatch | None:
         """Run the script under each variant that it speaks for; return the first mismatch."""
         _check_entries(vector)
         named = vector.get("variant")
         variants = list(Variant) if named is None else [Variant(named)]
         for variant in variants:
-            build = factory or (TWINS[twin].make if twin else TaskLifecycle)
+            build = factory or (MUTANTS[mutant].make if mutant else TaskLifecycle)
             core = build(_parameters(vector, variant))
             mismatch = _compare(vector, core, variant)
             if mismatch is not None:

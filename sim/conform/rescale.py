@@ -29,14 +29,16 @@ Row = dict[str, Any]
 class RescaleAdapter:
     """Asks the pure functions of recovery; one kind of vector each."""
 
-    def skip_reason(self, vector: Vector, twin: str | None) -> str | None:
-        """Skip what a twin would run: there are none of these functions."""
+    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
+        """Skip what a mutant would run: there are none of these functions."""
         del vector
-        return None if twin is None else f"there is no twin {twin!r} of rescaling"
+        return None if mutant is None else f"there is no mutant {mutant!r} of rescaling"
 
-    def run(self, vector: Vector, factory: CoreFactory | None, twin: str | None) -> Mismatch | None:
+    def run(
+        self, vector: Vector, factory: CoreFactory | None, mutant: str | None
+    ) -> Mismatch | None:
         """Compare every value that the vector carries."""
-        del factory, twin
+        del factory, mutant
         found = _answer(vector)
         for key, value in found.items():
             if key in vector and vector[key] != value:

@@ -53,17 +53,19 @@ class VectorOutcome:
 class Adapter(Protocol):
     """Drives the core of one suite from its vectors; never looks at name, origin or note."""
 
-    def skip_reason(self, vector: Vector, twin: str | None) -> str | None:
+    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
         """Say why a vector is not run, or None when it is."""
         ...
 
-    def run(self, vector: Vector, factory: CoreFactory | None, twin: str | None) -> Mismatch | None:
-        """Run one vector on the default core, the given factory's, or a faulty twin's."""
+    def run(
+        self, vector: Vector, factory: CoreFactory | None, mutant: str | None
+    ) -> Mismatch | None:
+        """Run one vector on the default core, the given factory's, or a mutant's."""
         ...
 
 
 def run_file(
-    path: Path, *, factory: CoreFactory | None = None, twin: str | None = None
+    path: Path, *, factory: CoreFactory | None = None, mutant: str | None = None
 ) -> Iterator[VectorOutcome]:
     """Yield the outcome of every vector of a JSON-lines file, in file order.
 
@@ -76,7 +78,7 @@ def run_file(
             continue
         try:
             vector = _parsed(line)
-            outcome = _run(vector, str(vector.get("name", f"line {number}")), factory, twin)
+            outcome = _run(vector, str(vector.get("name", f"line {number}")), factory, mutant)
         except VocabularyError as error:
             problems.append(f"{path}:{number}: {error}")
         else:
@@ -86,18 +88,20 @@ def run_file(
         raise UserError("\n".join(problems[:SHOWN] + more))
 
 
-def _run(vector: Vector, name: str, factory: CoreFactory | None, twin: str | None) -> VectorOutcome:
+def _run(
+    vector: Vector, name: str, factory: CoreFactory | None, mutant: str | None
+) -> VectorOutcome:
     suite = vector["suite"]
     adapter = load_adapter(suite)
-    reason = adapter.skip_reason(vector, twin)
+    reason = adapter.skip_reason(vector, mutant)
     if reason is not None:
         return VectorOutcome(name, suite, skipped=reason)
     try:
-        mismatch = adapter.run(vector, factory, twin)
+        mismatch = adapter.run(vector, factory, mutant)
     except ProtocolError as error:
         mismatch = Mismatch("unexpected error", "no error", str(error))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        if factory is None and twin is None:
+        if factory is None and mutant is None:
             raise VocabularyError(
                 f"vector {name!r} does not follow the vocabulary of suite {suite!r}: "
                 f"{type(error).__name__}: {error}"

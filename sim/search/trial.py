@@ -22,13 +22,13 @@ _OUTCOME_RAISED = "error"
 class Subject:
     """What is tried: a scenario with a core.
 
-    core: `package.module:factory` of a core to run instead of ours; twin: a faulty twin of ours.
+    core: `package.module:factory` of a core to run instead of ours; mutant: a mutant of ours.
     source, parameters: how a command line gets this scenario again, see `run_world`.
     """
 
     scenario: Scenario
     core: str | None = None
-    twin: str | None = None
+    mutant: str | None = None
     source: str | None = None
     parameters: str = "{}"
 
@@ -40,7 +40,7 @@ class Subject:
             ties=ties,
             keep_trace=keep_trace,
             core=load_factory(self.core) if self.core else None,
-            twin=self.twin,
+            mutant=self.mutant,
             parameters=self.parameters,
             source=self.source,
             core_text=self.core,
@@ -114,14 +114,14 @@ def blame(subject: Subject, error: Exception, *, seed: int, ties: str) -> Violat
     Raises the error again, with the command that repeats it, when the core is ours.
     """
     replay = replay_of(subject, seed, ties)
-    if subject.core is None and subject.twin is None:
+    if subject.core is None and subject.mutant is None:
         error.add_note(f"in the run that this repeats: {replay}")
         raise error
     return ViolationRow(
         run_key="",
         property=CORE_RAISED,
         at_ns=0,
-        says=f"{subject.core or subject.twin} raised {type(error).__name__}: {error}",
+        says=f"{subject.core or subject.mutant} raised {type(error).__name__}: {error}",
         story=_where(error),
         replay=replay,
     )
@@ -134,7 +134,7 @@ def replay_of(subject: Subject, seed: int, ties: str) -> str:
         seed=seed,
         ties=ties,
         core=subject.core,
-        twin=subject.twin,
+        mutant=subject.mutant,
         parameters=subject.parameters,
     )
 

@@ -35,7 +35,6 @@ from ckptsim.models.store.mishaps import fail_next_commit
 from ckptsim.models.store.version_state import DICTIONARY_STRATEGY, FieldValue, copy_of
 from ckptsim.scenarios.store import StoreModel, Upsert
 from ckptsim.scenarios.store_names import GOALS
-from ckptsim.sim.properties.store import StoreProperties
 from ckptsim.sim.store.contents import Contents
 from ckptsim.sim.store.costs import Costs, commit_ns
 from ckptsim.sim.store.drainer import Drainer
@@ -43,6 +42,7 @@ from ckptsim.sim.store.faults import FaultPlan
 from ckptsim.sim.store.feed import Feed, FeedBook, FeedShape
 from ckptsim.sim.store.first_wins import FirstWinsContent
 from ckptsim.sim.store.kinds import KIND_OUTSIDE, KIND_START
+from ckptsim.sim.store.oracle.oracle import StoreProperties
 from ckptsim.sim.store.process import Process
 from ckptsim.sim.store.spans import SpanContent
 from ckptsim.sim.store.subject import subject

@@ -15,15 +15,15 @@ from ckptsim.scenarios.sync import MissingState, StateKind, SyncModel
 from ckptsim.scenarios.sync_faults import SyncFault
 from ckptsim.scenarios.sync_names import GOALS
 from ckptsim.sim.kernel import explain_waits
-from ckptsim.sim.properties.ordering import OrderingProperties
+from ckptsim.sim.mutants.ordering import MUTANTS
 from ckptsim.sim.sync.attempt import Attempt
 from ckptsim.sim.sync.draws import Draws
 from ckptsim.sim.sync.faults import FaultPlan
 from ckptsim.sim.sync.kinds import KIND_ATTEMPT, KIND_FAULT
+from ckptsim.sim.sync.oracle.oracle import OrderingProperties
 from ckptsim.sim.sync.platform import Platform
 from ckptsim.sim.sync.truth import Truth
 from ckptsim.sim.sync.waiting import waits
-from ckptsim.sim.twins.ordering import TWINS
 
 if TYPE_CHECKING:
     from ckptsim.sim.sync.intervals import Intervals
@@ -170,8 +170,10 @@ class SyncWorld:
 def _factory(spec: RunSpec) -> Any:
     if spec.core is not None:
         return spec.core
-    if spec.twin is not None:
-        if spec.twin not in TWINS:
-            raise UserError(f"--twin: found {spec.twin!r}, expected one of {', '.join(TWINS)}")
-        return TWINS[spec.twin].make
+    if spec.mutant is not None:
+        if spec.mutant not in MUTANTS:
+            raise UserError(
+                f"--mutant: found {spec.mutant!r}, expected one of {', '.join(MUTANTS)}"
+            )
+        return MUTANTS[spec.mutant].make
     return make_core

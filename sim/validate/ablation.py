@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ckptsim.scenarios.dataflow import DataflowModel, PlacementKind
-from ckptsim.sim.dataflow.constants import CONSTANTS, Constants
-from ckptsim.sim.dataflow.mechanisms import MECHANISMS, Mechanisms
+from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants
+from ckptsim.sim.job.buffers.mechanisms import MECHANISMS, Mechanisms
 
 _PLENTY = 1_000
 

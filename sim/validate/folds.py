@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ckptsim.sim.dataflow.constants import CONSTANTS, Constants
+from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants
 from ckptsim.sim.validate.ablation import NOTHING
 from ckptsim.sim.validate.measured import MeasuredRun
 from ckptsim.sim.validate.predict import predict_all

@@ -12,9 +12,9 @@ from typing import Any
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.dataflow import DataflowModel
 from ckptsim.scenarios.dataflow_measured import model_of
-from ckptsim.sim.dataflow.constants import Constants
-from ckptsim.sim.dataflow.mechanisms import Mechanisms
-from ckptsim.sim.dataflow.world import DataflowWorld
+from ckptsim.sim.job.buffers.constants import Constants
+from ckptsim.sim.job.buffers.mechanisms import Mechanisms
+from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.kernel import Environment, fence
 from ckptsim.sim.kernel.errors import KernelError
 from ckptsim.sim.validate.ablation import NOTHING, Ablation

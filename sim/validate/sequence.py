@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from ckptsim.sim.dataflow.constants import CONSTANTS, Constants
-from ckptsim.sim.dataflow.mechanisms import MECHANISMS
-from ckptsim.sim.dataflow.pauses import Pauses
-from ckptsim.sim.dataflow.world import DataflowWorld
+from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants
+from ckptsim.sim.job.buffers.mechanisms import MECHANISMS
+from ckptsim.sim.job.buffers.pauses import Pauses
+from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.kernel import Environment, fence
 from ckptsim.sim.validate.measured import MeasuredRun
 from ckptsim.sim.validate.predict import model_for

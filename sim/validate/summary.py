@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ckptsim.sim.dataflow.kinds import Kind
-from ckptsim.sim.dataflow.source import Source
-from ckptsim.sim.dataflow.tables import async_ns
+from ckptsim.sim.job.buffers.kinds import Kind
+from ckptsim.sim.job.buffers.source import Source
+from ckptsim.sim.job.buffers.tables import async_ns
 from ckptsim.sim.validate.statistics import stats
 
 if TYPE_CHECKING:
-    from ckptsim.sim.dataflow.coordination import CheckpointRecord
-    from ckptsim.sim.dataflow.part import Part
-    from ckptsim.sim.dataflow.world import DataflowWorld
+    from ckptsim.sim.job.buffers.coordination import CheckpointRecord
+    from ckptsim.sim.job.buffers.part import Part
+    from ckptsim.sim.job.buffers.world import DataflowWorld
 
 _MS = 1_000_000
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ckptsim.analysis.package import ARCHIVE_NAME
+from ckptsim.analysis.package import ARCHIVE_NAME, program_root
 from tests.analysis.cluster import standalone
 from tests.analysis.test_sweep import contents
 
@@ -38,7 +38,7 @@ def run(words: list[str], *, python: str, cwd: Path) -> str:
     done = subprocess.run(
         [sys.executable, *words],
         cwd=cwd,
-        env={"PYTHONPATH": str(Path(__file__).parents[2]), "PYSPARK_PYTHON": python, "PATH": ""},
+        env={"PYTHONPATH": str(program_root()), "PYSPARK_PYTHON": python, "PATH": ""},
         capture_output=True,
         text=True,
         timeout=400,

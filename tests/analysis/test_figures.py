@@ -24,7 +24,7 @@ from ckptsim.analysis.figures.theory import against_theory, trade_off
 from ckptsim.analysis.figures.timeline import scale_of, timeline
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.dataflow import DataflowModel
-from ckptsim.sim.dataflow.senders import senders_of
+from ckptsim.sim.job.buffers.senders import senders_of
 from ckptsim.sim.world import load_world, run_world
 from tests.analysis import frames
 

@@ -12,7 +12,7 @@ from time import process_time
 from unittest.mock import patch
 
 from ckptsim.scenarios.dataflow import DataflowModel, Engine
-from ckptsim.sim.dataflow import DataflowWorld
+from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.kernel import Environment, Trace
 from tests.bench.dataflow_models import (
     RATE_PER_S,

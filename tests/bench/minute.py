@@ -12,7 +12,7 @@ import sys
 from time import process_time
 
 from ckptsim.scenarios.dataflow import Engine
-from ckptsim.sim.dataflow import DataflowWorld
+from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.kernel import Environment
 from tests.bench.dataflow_models import exchange
 

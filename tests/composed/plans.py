@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.document import from_json
 from ckptsim.scenarios.sync_faults import Point
-from tests.jobs.plans import Chooser, Drawn, Seeded
+from tests.job.records.plans import Chooser, Drawn, Seeded
 
 MS = 1_000_000
 FAULTS_MAX = 4

@@ -1,7 +1,7 @@
 """Print the digests of many runs as JSON; run by the tests in other interpreters.
 
 `python -m tests.determinism.digests RUNS TIMES`, where RUNS is JSON: a list of [scenario, seed,
-ties, twin] to be run in that order, and all of that as many times as TIMES says.
+ties, mutant] to be run in that order, and all of that as many times as TIMES says.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ def digests(runs: list[Run]) -> list[str]:
     """Return digest, key and end of each run as one text."""
     found: list[str] = []
     scenarios = {name: by_name(name) for name, *_ in runs}
-    for name, seed, ties, twin in runs:
-        run = run_world(scenarios[name], seed=seed, ties=ties, twin=twin).run
+    for name, seed, ties, mutant in runs:
+        run = run_world(scenarios[name], seed=seed, ties=ties, mutant=mutant).run
         found.append(f"{run.digest} {run.run_key} {run.outcome} {run.ended_ns} {run.violations}")
     return found
 

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 HASH_SEEDS = ("0", "1", "2", "random")
 POLICIES = ("structural", "random", "pct", "pct:5")
 OTHER_PYTHONS = [path for path in os.environ.get("CKPTSIM_PYTHONS", "").split(":") if path]
-FAULTY_TWINS = ("arrival_order", "no_ordering", "gaps_tolerated", "no_source_count")
+MUTANTS = ("arrival_order", "no_ordering", "gaps_tolerated", "no_source_count")
 
 
 def _runs(per_link: int, seeds: int) -> list[Run]:
@@ -101,16 +101,16 @@ def test_violating_and_odd_runs_repeat():
 
 
 def _odd_runs(count: int) -> list[Run]:
-    """Return runs of faulty twins and of our core that violate a property or do not complete."""
+    """Return runs of mutants and of our core that violate a property or do not complete."""
     odd: list[Run] = []
     scenarios = [scenario for scenario in all_scenarios() if scenario.link == "ordering"]
     for seed in range(1000):
         scenario = scenarios[seed % len(scenarios)]
-        for twin in (None, FAULTY_TWINS[seed % len(FAULTY_TWINS)]):
+        for mutant in (None, MUTANTS[seed % len(MUTANTS)]):
             ties = POLICIES[seed % len(POLICIES)]
-            found = trial(Subject(scenario=scenario, twin=twin), seed, ties)
+            found = trial(Subject(scenario=scenario, mutant=mutant), seed, ties)
             if found.digest and (found.violations or found.outcome != "completed"):
-                odd.append((scenario.name, seed, ties, twin))
+                odd.append((scenario.name, seed, ties, mutant))
                 if len(odd) == count:
                     return odd
     return odd

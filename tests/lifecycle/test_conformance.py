@@ -1,16 +1,16 @@
-"""The lifecycle core and the plan agree with the vectors, and faulty twins do not."""
+"""The lifecycle core and the plan agree with the vectors, and mutants do not."""
 
 from pathlib import Path
 
 import pytest
 
 from ckptsim.sim.conform.runner import run_file
-from ckptsim.sim.twins.lifecycle import TWINS, Part
+from ckptsim.sim.mutants.lifecycle import MUTANTS, Part
 
 VECTORS = Path(__file__).parent.parent / "data" / "vectors"
 RECORDED = VECTORS.parent / "recorded"
-BY_VECTOR = [name for name, twin in TWINS.items() if twin.part is Part.TASK]
-# Twins whose fault no vector of the sample reaches; test_task, test_transactions or a simulated job
+BY_VECTOR = [name for name, mutant in MUTANTS.items() if mutant.part is Part.TASK]
+# Mutants whose fault no vector of the sample reaches; test_task, test_transactions or a job
 # kills each.  Recovery has no words in the vectors.
 BY_OTHER_MEANS = {
     "skipped_trigger_sets_minimum",
@@ -37,8 +37,8 @@ def test_every_script_of_a_second_reading_passes(suite: str, count: int) -> None
     assert [o for o in outcomes if o.mismatch or o.skipped] == []
 
 
-@pytest.mark.parametrize("twin", [n for n in BY_VECTOR if n not in BY_OTHER_MEANS])
-def test_every_twin_fails_a_vector(twin: str) -> None:
+@pytest.mark.parametrize("mutant", [n for n in BY_VECTOR if n not in BY_OTHER_MEANS])
+def test_every_mutant_fails_a_vector(mutant: str) -> None:
     """A core with one safeguard removed disagrees with at least one vector."""
-    outcomes = run_file(VECTORS / "final_checkpoint.jsonl", twin=twin)
+    outcomes = run_file(VECTORS / "final_checkpoint.jsonl", mutant=mutant)
     assert any(outcome.mismatch for outcome in outcomes)

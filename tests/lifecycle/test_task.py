@@ -18,7 +18,7 @@ from ckptsim.models.lifecycle import (
 )
 from ckptsim.models.lifecycle import effects as do
 from ckptsim.models.lifecycle import events as on
-from ckptsim.sim.twins.lifecycle import TWINS
+from ckptsim.sim.mutants.lifecycle import MUTANTS
 
 Build = Callable[[TaskParameters], TaskLifecycle]
 SOURCE = TaskParameters(kind=TaskKind.SOURCE)
@@ -55,18 +55,18 @@ def end_of_partition_in_alignment(build: Build) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("twin", "fault"),
+    ("mutant", "fault"),
     [
         ("skipped_trigger_sets_minimum", skipped_trigger),
         ("ignores_restored_id", restored_id),
         ("end_of_partition_aborts_alignment", end_of_partition_in_alignment),
     ],
 )
-def test_twin_shows_the_fault_and_the_core_does_not(
-    twin: str, fault: Callable[[Build], bool]
+def test_mutant_shows_the_fault_and_the_core_does_not(
+    mutant: str, fault: Callable[[Build], bool]
 ) -> None:
-    """The script of a published fault goes wrong on its twin and right on the core."""
-    assert fault(TWINS[twin].make)
+    """The script of a published fault goes wrong on its mutant and right on the core."""
+    assert fault(MUTANTS[mutant].make)
     assert not fault(TaskLifecycle)
 
 

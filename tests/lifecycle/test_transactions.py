@@ -18,7 +18,7 @@ from ckptsim.models.lifecycle import (
 )
 from ckptsim.models.lifecycle import effects as do
 from ckptsim.models.lifecycle import events as on
-from ckptsim.sim.twins.lifecycle import RecoversNothing, RecoversWhatWasOpen
+from ckptsim.sim.mutants.lifecycle import RecoversNothing, RecoversWhatWasOpen
 
 SINK = TaskParameters(
     kind=TaskKind.NON_SOURCE, gates=(1,), output_channels=0, sink_opens_after_finish=False

@@ -1,4 +1,4 @@
-"""The ordering core against the conformance vectors, and the twins that they must tell from it."""
+"""The ordering core against the conformance vectors, and the mutants that they tell from it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ckptsim.sim.conform.runner import VectorOutcome, run_file
-from ckptsim.sim.twins.ordering import TWINS
+from ckptsim.sim.mutants.ordering import MUTANTS
 
 VECTORS = Path(__file__).parents[1] / "data/vectors/ordering.jsonl"
 
@@ -33,12 +33,12 @@ TOLD_BY_VECTORS = (
 )
 
 
-def outcomes(twin: str | None = None) -> list[VectorOutcome]:
-    return list(run_file(VECTORS, twin=twin))
+def outcomes(mutant: str | None = None) -> list[VectorOutcome]:
+    return list(run_file(VECTORS, mutant=mutant))
 
 
-def failed(twin: str | None = None) -> list[str]:
-    return [outcome.name for outcome in outcomes(twin) if outcome.mismatch is not None]
+def failed(mutant: str | None = None) -> list[str]:
+    return [outcome.name for outcome in outcomes(mutant) if outcome.mismatch is not None]
 
 
 def test_every_vector_of_the_specification_passes() -> None:
@@ -57,22 +57,22 @@ def test_every_script_of_a_second_reading_passes() -> None:
     assert [o for o in found if o.mismatch is not None or o.skipped is not None] == []
 
 
-@pytest.mark.parametrize("twin", TOLD_BY_VECTORS)
-def test_a_mutant_fails_a_vector(twin: str) -> None:
+@pytest.mark.parametrize("mutant", TOLD_BY_VECTORS)
+def test_a_mutant_fails_a_vector(mutant: str) -> None:
     """Each mutant is told from the right core by at least one vector of profile `spec`."""
-    assert failed(twin)
+    assert failed(mutant)
 
 
-@pytest.mark.parametrize("twin", ["upstream", "pr60886", "dataflow", "unscoped"])
-def test_a_defective_design_reproduces_its_vectors(twin: str) -> None:
-    """A public design's twin reproduces every vector that describes its defects."""
-    ran = [outcome for outcome in outcomes(twin) if outcome.skipped is None]
+@pytest.mark.parametrize("mutant", ["upstream", "pr60886", "dataflow", "unscoped"])
+def test_a_defective_design_reproduces_its_vectors(mutant: str) -> None:
+    """A public design's mutant reproduces every vector that describes its defects."""
+    ran = [outcome for outcome in outcomes(mutant) if outcome.skipped is None]
     assert ran
-    assert failed(twin) == []
+    assert failed(mutant) == []
 
 
-def test_every_twin_says_in_one_sentence_what_is_wrong() -> None:
-    """The registry tells each twin's fault in one sentence."""
-    for name, twin in TWINS.items():
-        assert twin.says.endswith("."), name
-        assert twin.says.count(". ") == 0, name
+def test_every_mutant_says_in_one_sentence_what_is_wrong() -> None:
+    """The registry tells each mutant's fault in one sentence."""
+    for name, mutant in MUTANTS.items():
+        assert mutant.says.endswith("."), name
+        assert mutant.says.count(". ") == 0, name

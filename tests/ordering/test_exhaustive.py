@@ -21,7 +21,7 @@ from ckptsim.models.ordering import (
     SendState,
     StreamDescriptor,
 )
-from ckptsim.sim.twins.ordering import TWINS
+from ckptsim.sim.mutants.ordering import MUTANTS
 from tests.ordering.helpers import (
     FLUSH,
     A,
@@ -237,7 +237,7 @@ def test_every_interleaving_is_safe_and_ends_alike(sync: Sync, situations: int) 
 
 
 @pytest.mark.parametrize(
-    ("twin", "sync"),
+    ("mutant", "sync"),
     [
         ("no_ordering", STREAMS),
         ("gaps_tolerated", STREAMS),
@@ -251,9 +251,9 @@ def test_every_interleaving_is_safe_and_ends_alike(sync: Sync, situations: int) 
         ("early_return", STREAMS),
     ],
 )
-def test_some_interleaving_gives_a_mutant_away(twin: str, sync: Sync) -> None:
-    """Exploring the same syncs with a faulty twin finds an unsafe or a differing outcome."""
-    mutant = TWINS[twin].make(sync.start.parameters)
+def test_some_interleaving_gives_a_mutant_away(mutant: str, sync: Sync) -> None:
+    """Exploring the same syncs with a mutant finds an unsafe or a differing outcome."""
+    mutant = MUTANTS[mutant].make(sync.start.parameters)
     assert isinstance(mutant, OrderingCore)
     try:
         _, finals = explore(replace(sync, start=mutant))

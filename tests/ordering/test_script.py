@@ -260,7 +260,7 @@ def test_a_core_of_ones_own_can_be_named(capsys: pytest.CaptureFixture[str]) -> 
     assert "73 passed, 0 failed" in capsys.readouterr().out
 
 
-def test_a_misspelt_twin_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    """An unknown twin is the user's to mend, and the known ones are listed."""
-    assert main(["conform", str(VECTORS), "--twin", "gap_tolerated"]) == 2
+def test_a_misspelt_mutant_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """An unknown mutant is the user's to mend, and the known ones are listed."""
+    assert main(["conform", str(VECTORS), "--mutant", "gap_tolerated"]) == 2
     assert "gaps_tolerated" in capsys.readouterr().err

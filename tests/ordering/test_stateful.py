@@ -38,7 +38,7 @@ from ckptsim.models.ordering import (
     StreamDescriptor,
     drive,
 )
-from ckptsim.sim.twins.ordering import TWINS
+from ckptsim.sim.mutants.ordering import MUTANTS
 from tests.ordering.helpers import FLUSH, A, B, durable, failed, read, sent
 
 STREAMS = (A, B)
@@ -347,14 +347,14 @@ class SocketMachine(RuleBasedStateMachine):
 
 
 EFFORT = settings(
-    max_examples=120, stateful_step_count=50, deadline=None, derandomize=True, database=None
+    max_examples=400, stateful_step_count=50, deadline=None, derandomize=True, database=None
 )
 TestSocketMachine = SocketMachine.TestCase
 TestSocketMachine.settings = EFFORT
 
 
 @pytest.mark.parametrize(
-    "twin",
+    "mutant",
     [
         "no_ordering",
         "gaps_tolerated",
@@ -372,14 +372,14 @@ TestSocketMachine.settings = EFFORT
         "stale_accepted",
     ],
 )
-def test_the_machine_tells_a_mutant_from_the_core(twin: str) -> None:
+def test_the_machine_tells_a_mutant_from_the_core(mutant: str) -> None:
     """The same machine, at the same effort, finds a difference in each mutant.
 
     `no_local_check` is missing: on sockets the source's count hides it but for rare wrong counts.
     """
 
     class MutantMachine(SocketMachine):
-        make = staticmethod(TWINS[twin].make)
+        make = staticmethod(MUTANTS[mutant].make)
 
     quick = settings(EFFORT, phases=(Phase.generate,), print_blob=False, report_multiple_bugs=False)
     with pytest.raises(BaseException) as found:  # noqa: PT011 - whatever the machine raises

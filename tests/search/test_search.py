@@ -54,10 +54,10 @@ def test_an_expected_violation_is_no_failure_but_its_absence_is(toy):
     assert (report.passed, report.unbroken) == (False, ["nothing_lost"])
 
 
-def test_only_some_tie_orders_break_the_twin(toy):
+def test_only_some_tie_orders_break_the_mutant(toy):
     """Random ties find what structural order never shows."""
     pair = (Producer(name="one", pause_ns=1000), Producer(name="two", pause_ns=1000))
-    subject = Subject(scenario=toy(producers=pair), twin="overtaking")
+    subject = Subject(scenario=toy(producers=pair), mutant="overtaking")
     same_time = [trial(subject, seed, "random") for seed in range(30)]
     assert 0 < sum(bool(found.violations) for found in same_time) < 30
 
@@ -137,7 +137,7 @@ def test_random_faults_are_valid_and_reach_every_kind(toy):
 
 def test_the_report_does_not_depend_on_the_number_of_processes():
     """Two processes find what one finds, in the same order, and stop at the same seed."""
-    subject = Subject(scenario=by_name("reference"), twin="no_ordering")
+    subject = Subject(scenario=by_name("reference"), mutant="no_ordering")
     one = check(subject, range(40), keep_going=True)
     two = check(subject, range(40), keep_going=True, jobs=2)
     assert one == two
@@ -147,12 +147,12 @@ def test_the_report_does_not_depend_on_the_number_of_processes():
 def test_exhaustive_ties_find_the_one_order_that_breaks(toy):
     """Every order of one seed is tried; the one that breaks is found, by a name that repeats it."""
     pair = (Producer(name="one", items=1), Producer(name="two", items=1))
-    subject = Subject(scenario=toy(producers=pair), twin="overtaking")
+    subject = Subject(scenario=toy(producers=pair), mutant="overtaking")
     report = check(subject, range(1), ties=("exhaustive",))
     (found,) = report.unexpected
     assert found.ties.startswith("exhaustive:")
     assert found.violations[0].property == "first_is_first"
     assert trial(subject, 0, found.ties).digest == found.digest
-    sound = check(replace(subject, twin=None), range(2), ties=("exhaustive",), orders=5000)
+    sound = check(replace(subject, mutant=None), range(2), ties=("exhaustive",), orders=5000)
     assert (sound.passed, sound.unexplored) == (True, [])
-    assert check(replace(subject, twin=None), range(2), ties=("exhaustive",), orders=2).unexplored
+    assert check(replace(subject, mutant=None), range(2), ties=("exhaustive",), orders=2).unexplored

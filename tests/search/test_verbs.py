@@ -122,7 +122,7 @@ def test_an_impure_core_is_refused_with_its_lines(file, capsys):
         ["run", "sound.toml", "--ties", "fifo"],
         ["run", "sound.toml", "--set", "toy.rooom=3"],
         ["run", "sound.toml", "--core", "no.such:core"],
-        ["run", "sound.toml", "--core", "a:b", "--twin", "c"],
+        ["run", "sound.toml", "--core", "a:b", "--mutant", "c"],
         ["check", "sound.toml", "--seeds", "0"],
         ["check", "sound.toml", "--ties", "random,fifo"],
         ["replay", "sound.toml", "--checkpoint", "x"],

@@ -136,7 +136,7 @@ def run(spec: RunSpec) -> RunResult:
             says = f"item {number} of {scope} was lost"
             row = spec.violation("nothing_lost", env.now, says, scope=scope, index=number)
             result.violations.append(row)
-    if spec.twin == "overtaking" and served and served[0][0] != "producer[0]":
+    if spec.mutant == "overtaking" and served and served[0][0] != "producer[0]":
         says = f"{served[0][0]} was first"
         result.violations.append(spec.violation("first_is_first", env.now, says))
     return result

@@ -1,8 +1,8 @@
-"""Which scenario tells each faulty twin of the store from the right one."""
+"""Which scenario tells each mutant of the store from the right one."""
 
 from __future__ import annotations
 
-# Twin -> scenario that shows its fault, and the properties that fail then.
+# Mutant -> scenario that shows its fault, and the properties that fail then.
 KILLED_BY: dict[str, tuple[str, ...]] = {
     "version_not_in_key": ("s14_versions_and_views_apart", "other_partitions_untouched"),
     "view_not_in_key": ("s14_versions_and_views_apart", "other_partitions_untouched"),

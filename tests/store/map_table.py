@@ -22,12 +22,12 @@ STORIES = 18
 
 _ABOUT_PROMISES = """\
 Written by `python -m tests.store.map_table`; a test compares it with the program. Each promise is
-a property that every run checks; `ckptsim check SCENARIO --twin TWIN` breaks it, or an anti-pattern
-does.
+a property that every run checks; `ckptsim check SCENARIO --mutant MUTANT` breaks it, or an
+anti-pattern does.
 """
 _ABOUT_STORIES = """\
 Restated reports; the file of each scenario names its source. The loss is that of seed 0, in keys
-of the first partition that differs from its log. A twin lacks a safeguard of the scenario beside
+of the first partition that differs from its log. A mutant lacks a safeguard of the scenario beside
 it; where the safeguard is a setting, its lack is the anti-pattern of the same report. S4, S6 and
 S12 lose nothing either way: applying again is idempotent, so that only work is repeated.
 """
@@ -44,7 +44,7 @@ def section() -> str:
             *_promises(),
             "",
             _ABOUT_STORIES,
-            "| | scenario | what it shows | breaks | loss | twins |",
+            "| | scenario | what it shows | breaks | loss | mutants |",
             "| --- | --- | --- | --- | --- | --- |",
             *_stories(),
             "",
@@ -63,9 +63,9 @@ def story_of(scenario: Scenario) -> str:
     return f"S{int(head[1:])}" if head[0] == "s" and head[1:].isdigit() else ""
 
 
-def twins_of(name: str) -> list[str]:
-    """Return the twins that a scenario, or its property, is the proof of."""
-    return [twin for twin, (place, *broken) in KILLED_BY.items() if name in (place, *broken)]
+def mutants_of(name: str) -> list[str]:
+    """Return the mutants that a scenario, or its property, is the proof of."""
+    return [mutant for mutant, (place, *broken) in KILLED_BY.items() if name in (place, *broken)]
 
 
 def breakers_of(name: str) -> list[str]:
@@ -81,7 +81,7 @@ def loss_of(scenario: Scenario) -> str:
 
 def _promises() -> Iterator[str]:
     for label, name in INVARIANTS.items():
-        breakers = [f"`{twin}`" for twin in twins_of(name)]
+        breakers = [f"`{mutant}`" for mutant in mutants_of(name)]
         breakers += [f"`{scenario}`" for scenario in breakers_of(name)]
         yield f"| {label} | {PROPERTIES[name]} | `{name}` | {', '.join(breakers)} |"
 
@@ -89,13 +89,13 @@ def _promises() -> Iterator[str]:
 def _stories() -> Iterator[str]:
     for scenario in scenarios():
         label = story_of(scenario)
-        if label or scenario.violates or twins_of(scenario.name):
+        if label or scenario.violates or mutants_of(scenario.name):
             breaks = ", ".join(f"`{name}`" for name in scenario.violates) or "-"
             loss = loss_of(scenario) if scenario.violates else ""
-            twins = ", ".join(f"`{twin}`" for twin in twins_of(scenario.name))
+            mutants = ", ".join(f"`{mutant}`" for mutant in mutants_of(scenario.name))
             yield (
                 f"| {label} | `{scenario.name}` | {scenario.says} | {breaks} | {loss or '-'} "
-                f"| {twins or '-'} |"
+                f"| {mutants or '-'} |"
             )
 
 

@@ -1,4 +1,4 @@
-"""The vectors of the suite hold for the model, and every faulty twin breaks one of them."""
+"""The vectors of the suite hold for the model, and every mutant breaks one of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.conform.runner import run_file
-from ckptsim.sim.twins.store import TWINS
+from ckptsim.sim.mutants.store import MUTANTS
 
 HERE = Path(__file__).parent
 SAMPLE = HERE.parent / "data" / "vectors" / "checkpoint_store.jsonl"
@@ -46,17 +46,17 @@ def test_every_vector_holds(path: Path) -> None:
     assert [o for o in outcomes if o.mismatch is not None or o.skipped is not None] == []
 
 
-@pytest.mark.parametrize("name", TWINS)
-def test_twin_is_killed(name: str) -> None:
+@pytest.mark.parametrize("name", MUTANTS)
+def test_mutant_is_killed(name: str) -> None:
     """A client without one safeguard fails at least one vector, of the sample where it can."""
-    sample = any(o.mismatch is not None for o in run_file(SAMPLE, twin=name))
-    ours = any(o.mismatch is not None for o in run_file(OURS, twin=name))
+    sample = any(o.mismatch is not None for o in run_file(SAMPLE, mutant=name))
+    ours = any(o.mismatch is not None for o in run_file(OURS, mutant=name))
     assert (ours or sample) is (name not in SHOWN_BY_SCENARIOS)
     assert sample is (name not in NOT_KILLED_BY_SAMPLE | SHOWN_BY_SCENARIOS)
-    assert TWINS[name].says.endswith(".")
+    assert MUTANTS[name].says.endswith(".")
 
 
-def test_unknown_twin_is_the_users_mistake() -> None:
-    """A misspelt twin is refused with the names that exist."""
+def test_unknown_mutant_is_the_users_mistake() -> None:
+    """A misspelt mutant is refused with the names that exist."""
     with pytest.raises(UserError, match="threshold_above"):
-        list(run_file(SAMPLE, twin="no_such_twin"))
+        list(run_file(SAMPLE, mutant="no_such_mutant"))

@@ -20,8 +20,8 @@ from hypothesis.stateful import (
 
 from ckptsim.models.store import Area, Placement, StoreClient, StoreVersions
 from ckptsim.sim.conform.checkpoint_store import model_versions
+from ckptsim.sim.mutants.store import MUTANTS
 from ckptsim.sim.store.real import real_medium
-from ckptsim.sim.twins.store import TWINS
 from tests.store.machine import (
     HAZARDS,
     KEYS,
@@ -240,11 +240,12 @@ def test_model_and_files_refuse_the_rare_alike(refusal: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "twin", ["colocated_not_atomic", "group_offset_off_by_one", "counter_not_reset", "never_wipes"]
+    "mutant",
+    ["colocated_not_atomic", "group_offset_off_by_one", "counter_not_reset", "never_wipes"],
 )
-def test_the_machine_tells_a_faulty_model(twin: str) -> None:
+def test_the_machine_tells_a_faulty_model(mutant: str) -> None:
     """A model without one safeguard is found out beside the files."""
-    machine = _machine(TWINS[twin].factory)
+    machine = _machine(MUTANTS[mutant].factory)
     found = settings(
         _SETTINGS, max_examples=200, phases=[Phase.generate], report_multiple_bugs=False
     )

@@ -9,16 +9,16 @@ from tests.store import map_table
 
 
 def test_the_document_has_the_map() -> None:
-    """Every promise, scenario, loss and twin stands in the document as the program has it."""
+    """Every promise, scenario, loss and mutant stands in the document as the program has it."""
     assert map_table.written() == map_table.section()
 
 
 def test_every_promise_is_a_property_that_something_breaks() -> None:
-    """Sixteen promises of safety and five of liveness, each broken by a twin or an anti-pattern."""
+    """Sixteen promises of safety and five of liveness, each broken by a mutant or anti-pattern."""
     assert Counter(label[0] for label in INVARIANTS) == {"I": 16, "L": 5}
     assert tuple(INVARIANTS.values()) == tuple(PROPERTIES)
     for name in INVARIANTS.values():
-        assert map_table.twins_of(name) or map_table.breakers_of(name), name
+        assert map_table.mutants_of(name) or map_table.breakers_of(name), name
 
 
 def test_every_report_has_its_scenario() -> None:

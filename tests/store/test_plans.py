@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from ckptsim.models.store import Placement, StoreVersions
 from ckptsim.sim.conform.checkpoint_store import model_versions
-from ckptsim.sim.twins.store import TWINS
+from ckptsim.sim.mutants.store import MUTANTS
 from tests.store.machine import (
     PLACEMENTS,
     SAFE_PLANS,
@@ -55,13 +55,13 @@ def test_promises_hold_on_every_plan_without_hazards() -> None:
         "redirect_leaks_deletes",
     ],
 )
-def test_plans_find_what_a_twin_breaks(name: str) -> None:
+def test_plans_find_what_a_mutant_breaks(name: str) -> None:
     """A store without one safeguard breaks a promise on some plan."""
 
     @settings(_SETTINGS, max_examples=400, phases=[Phase.generate], report_multiple_bugs=False)
     @given(placement=PLACEMENTS, plan=SAFE_PLANS)
     def promises_hold(placement: Placement, plan: list[Step]) -> None:
-        _watch(TWINS[name].factory(placement), plan)
+        _watch(MUTANTS[name].factory(placement), plan)
 
     with pytest.raises(AssertionError):
         promises_hold()

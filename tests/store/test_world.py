@@ -13,8 +13,8 @@ import pytest
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
 from ckptsim.scenarios.store_names import PROPERTIES
+from ckptsim.sim.mutants.store import MUTANTS
 from ckptsim.sim.rows import RunResult
-from ckptsim.sim.twins.store import TWINS
 from ckptsim.sim.world import load_world, run_world
 from tests.store.killed import KILLED_BY, SHOWN_BY_VECTORS
 
@@ -23,9 +23,9 @@ ROOT = Path(__file__).parent.parent.parent
 TIES = ("structural", "random", "pct")
 
 
-def _runs(scenario: Scenario, seeds: int, twin: str | None = None) -> list[RunResult]:
+def _runs(scenario: Scenario, seeds: int, mutant: str | None = None) -> list[RunResult]:
     return [
-        run_world(scenario, seed=seed, ties=TIES[seed % len(TIES)], twin=twin)
+        run_world(scenario, seed=seed, ties=TIES[seed % len(TIES)], mutant=mutant)
         for seed in range(seeds)
     ]
 
@@ -45,25 +45,25 @@ def test_scenario_shows_what_it_says(scenario: Scenario) -> None:
 
 
 @pytest.mark.parametrize("name", KILLED_BY)
-def test_twin_breaks_its_scenario(name: str) -> None:
+def test_mutant_breaks_its_scenario(name: str) -> None:
     """A store without one safeguard breaks the property that it guards, and only then."""
     place, *wanted = KILLED_BY[name]
     scenario = by_name(place)
-    failed = {row.property for run in _runs(scenario, 6, twin=name) for row in run.violations}
+    failed = {row.property for run in _runs(scenario, 6, mutant=name) for row in run.violations}
     assert set(wanted) <= failed
     assert not set(wanted) & set(scenario.violates)
 
 
 def test_every_property_can_fail() -> None:
-    """No property is vacuous: a scenario or a twin breaks it."""
+    """No property is vacuous: a scenario or a mutant breaks it."""
     broken = {name for scenario in SCENARIOS for name in scenario.violates}
     broken |= {name for _, *wanted in KILLED_BY.values() for name in wanted}
     assert broken == set(PROPERTIES)
 
 
-def test_every_twin_is_shown_somewhere() -> None:
-    """Each twin breaks a scenario, or a vector where the world has no use for its safeguard."""
-    assert set(KILLED_BY) | SHOWN_BY_VECTORS == set(TWINS)
+def test_every_mutant_is_shown_somewhere() -> None:
+    """Each mutant breaks a scenario, or a vector where the world has no use for its safeguard."""
+    assert set(KILLED_BY) | SHOWN_BY_VECTORS == set(MUTANTS)
     assert not set(KILLED_BY) & SHOWN_BY_VECTORS
 
 

@@ -26,8 +26,8 @@ from ckptsim.models.ordering import (
     StateSent,
 )
 from ckptsim.models.ordering.ledger import Ledger
-from ckptsim.sim.properties.ordering_records import RecordChecks
 from ckptsim.sim.rows import RunResult
+from ckptsim.sim.sync.oracle.records import RecordChecks
 from ckptsim.sim.sync.platform import Platform
 from ckptsim.sim.world import run_world
 from tests.sync.support import changed, library

@@ -1,6 +1,6 @@
-"""Plans that were found, kept as JSON: a scenario's document, seed, tie policy, twin, property.
+"""Plans that were found, kept as JSON: a scenario's document, seed, tie policy, mutant, property.
 
-`python -m tests.sync.corpus TWIN...` looks for a small generated plan that tells each twin from
+`python -m tests.sync.corpus MUTANT...` looks for a small generated plan that tells each mutant from
 the right core, and writes it down.  Entries outlive changes of the strategies, which
 Hypothesis's own database does not.
 """
@@ -19,7 +19,7 @@ from hypothesis.errors import NoSuchExample
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.document import human, read
-from ckptsim.sim.twins.ordering import TWINS
+from ckptsim.sim.mutants.ordering import MUTANTS
 from ckptsim.sim.world import run_world
 from tests.sync import plans
 
@@ -28,13 +28,13 @@ FOLDER = Path(__file__).parent / "corpus"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """One plan: how it runs, and which property the twin breaks in it (None: nobody breaks any)."""
+    """One plan: how it runs, and which property the mutant breaks in it (None: none)."""
 
     name: str
     scenario: Scenario
     seed: int
     ties: str
-    twin: str | None
+    mutant: str | None
     property: str | None
 
 
@@ -46,14 +46,14 @@ def load() -> list[Found]:
 def _read(path: Path) -> Found:
     document = json.loads(path.read_text(encoding="utf-8"))
     scenario = read(document["scenario"], source=path.name)
-    rest = {key: document[key] for key in ("seed", "ties", "twin", "property")}
+    rest = {key: document[key] for key in ("seed", "ties", "mutant", "property")}
     return Found(name=path.stem, scenario=scenario, **rest)
 
 
 def write(found: Found) -> None:
     """Keep a plan."""
     document = {
-        "twin": found.twin,
+        "mutant": found.mutant,
         "property": found.property,
         "seed": found.seed,
         "ties": found.ties,
@@ -64,17 +64,17 @@ def write(found: Found) -> None:
     (FOLDER / f"{found.name}.json").write_text(text + "\n", encoding="utf-8")
 
 
-def broken(scenario: Scenario, seed: int, ties: str, twin: str | None) -> str | None:
-    """Return the property that a twin (or the right core) breaks, or None."""
-    violations = run_world(scenario, seed=seed, ties=ties, twin=twin).violations
+def broken(scenario: Scenario, seed: int, ties: str, mutant: str | None) -> str | None:
+    """Return the property that a mutant (or the right core) breaks, or None."""
+    violations = run_world(scenario, seed=seed, ties=ties, mutant=mutant).violations
     return violations[0].property if violations else None
 
 
 class _Search:
-    """Says whether a twin breaks a property; after `budget_s` knows only what it has seen."""
+    """Says whether a mutant breaks a property; after `budget_s` knows only what it has seen."""
 
-    def __init__(self, twin: str, budget_s: float) -> None:
-        self._twin = twin
+    def __init__(self, mutant: str, budget_s: float) -> None:
+        self._mutant = mutant
         self._until = process_time() + budget_s
         self._seen: dict[str, bool] = {}
 
@@ -83,13 +83,13 @@ class _Search:
         if key not in self._seen:
             if process_time() > self._until:
                 return False
-            twin, right = broken(*plan, self._twin), broken(*plan, None)
-            self._seen[key] = twin is not None and right is None
+            mutant, right = broken(*plan, self._mutant), broken(*plan, None)
+            self._seen[key] = mutant is not None and right is None
         return self._seen[key]
 
 
-def smallest(twin: str, *, examples: int, budget_s: float) -> Found | None:
-    """Return a small plan that tells a twin from the right core, or None."""
+def smallest(mutant: str, *, examples: int, budget_s: float) -> Found | None:
+    """Return a small plan that tells a mutant from the right core, or None."""
     search = settings(
         max_examples=examples,
         deadline=None,
@@ -100,25 +100,25 @@ def smallest(twin: str, *, examples: int, budget_s: float) -> Found | None:
     try:
         scenario, seed, ties = find(
             st.tuples(plans.scenarios(), plans.SEEDS, plans.TIES),
-            _Search(twin, budget_s),
+            _Search(mutant, budget_s),
             settings=search,
         )
     except NoSuchExample:
         return None
     return Found(
-        name=twin,
+        name=mutant,
         scenario=scenario,
         seed=seed,
         ties=ties,
-        twin=twin,
-        property=broken(scenario, seed, ties, twin),
+        mutant=mutant,
+        property=broken(scenario, seed, ties, mutant),
     )
 
 
-def _main(twins: list[str]) -> None:
-    for twin in twins or [name for name, twin in TWINS.items() if twin.profile == "spec"]:
-        found = smallest(twin, examples=3000, budget_s=25.0)
-        print(twin, "not found" if found is None else found.property, flush=True)
+def _main(mutants: list[str]) -> None:
+    for mutant in mutants or [name for name, mutant in MUTANTS.items() if mutant.profile == "spec"]:
+        found = smallest(mutant, examples=3000, budget_s=25.0)
+        print(mutant, "not found" if found is None else found.property, flush=True)
         if found is not None:
             write(found)
 

@@ -1,17 +1,17 @@
-"""Plans that were found once tell the faulty twins from the right core for good."""
+"""Plans that were found once tell the mutants from the right core for good."""
 
 import pytest
 
-from ckptsim.sim.twins.ordering import TWINS
+from ckptsim.sim.mutants.ordering import MUTANTS
 from ckptsim.sim.world import run_world
 from tests.sync import corpus
 
 
 @pytest.mark.parametrize("found", corpus.load(), ids=lambda found: found.name)
-def test_kept_plan_still_tells_its_twin_from_the_right_core(found: corpus.Found) -> None:
-    """A plan that was found once breaks the same property of its twin, and none of ours."""
-    assert found.twin is not None
-    assert corpus.broken(found.scenario, found.seed, found.ties, found.twin) == found.property
+def test_kept_plan_still_tells_its_mutant_from_the_right_core(found: corpus.Found) -> None:
+    """A plan that was found once breaks the same property of its mutant, and none of ours."""
+    assert found.mutant is not None
+    assert corpus.broken(found.scenario, found.seed, found.ties, found.mutant) == found.property
     right = run_world(found.scenario, seed=found.seed, ties=found.ties)
     assert right.violations == []
     assert right.run.outcome == "completed"
@@ -19,5 +19,5 @@ def test_kept_plan_still_tells_its_twin_from_the_right_core(found: corpus.Found)
 
 def test_corpus_has_a_plan_for_every_mutant() -> None:
     """Generated plans alone, without the library, tell every mutant from the right core."""
-    mutants = {name for name, twin in TWINS.items() if twin.profile == "spec"}
-    assert mutants <= {found.twin for found in corpus.load()}
+    mutants = {name for name, mutant in MUTANTS.items() if mutant.profile == "spec"}
+    assert mutants <= {found.mutant for found in corpus.load()}

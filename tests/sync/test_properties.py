@@ -13,9 +13,9 @@ from tests.sync.support import library
 Breaker = Callable[[pytest.MonkeyPatch], RunResult]
 
 
-def _twin(scenario: str, twin: str) -> Breaker:
-    """Break a property by a faulty twin of the core."""
-    return _first(scenario, twin)
+def _mutant(scenario: str, mutant: str) -> Breaker:
+    """Break a property by a mutant of the core."""
+    return _first(scenario, mutant)
 
 
 def _core(scenario: str, factory: breakers.Factory) -> Breaker:
@@ -27,10 +27,11 @@ def _host(scenario: str) -> Breaker:
     return _first(scenario, None)
 
 
-def _first(scenario: str, twin: str | None) -> Breaker:
+def _first(scenario: str, mutant: str | None) -> Breaker:
     def first(_: pytest.MonkeyPatch) -> RunResult:
         runs = (
-            run_world(library(scenario), seed=seed, ties="random", twin=twin) for seed in range(100)
+            run_world(library(scenario), seed=seed, ties="random", mutant=mutant)
+            for seed in range(100)
         )
         return next(result for result in runs if result.violations)
 
@@ -38,26 +39,26 @@ def _first(scenario: str, twin: str | None) -> Breaker:
 
 
 BREAKERS: dict[str, Breaker] = {
-    "no_premature_acknowledgement": _twin("t08_interleaved_stdio", "no_local_check"),
-    "releases_without_gaps": _twin("reference", "no_ordering"),
+    "no_premature_acknowledgement": _mutant("t08_interleaved_stdio", "no_local_check"),
+    "releases_without_gaps": _mutant("reference", "no_ordering"),
     "releases_are_a_prefix": _core("quickstart", breakers.SendsUnknown),
     "released_at_most_once": _core("quickstart", breakers.SendsTwice),
     "failed_send_changes_nothing": _core("b01_send_fails", breakers.ForgetsFailedSend),
-    "released_states_are_unchanged": _twin("b03_index_used_twice", "message_replaced"),
-    "one_kind_per_attempt": _twin("kinds_mixed", "kinds_mixed"),
-    "counts_are_true": _twin("b01_send_fails", "totals_before_send"),
-    "records_have_one_owner": _twin("t08_interleaved_stdio", "one_counter"),
+    "released_states_are_unchanged": _mutant("b03_index_used_twice", "message_replaced"),
+    "one_kind_per_attempt": _mutant("kinds_mixed", "kinds_mixed"),
+    "counts_are_true": _mutant("b01_send_fails", "totals_before_send"),
+    "records_have_one_owner": _mutant("t08_interleaved_stdio", "one_counter"),
     "durable_never_exceeds_read": breakers.report_twice,
     "closing_is_orderly": _core("quickstart", breakers.EndsEarly),
     "no_record_lost": _host("t11_missing_state_finished"),
     "resume_is_monotone": breakers.forgetful_platform,
-    "release_is_deterministic": _twin("quickstart", "arrival_order"),
+    "release_is_deterministic": _mutant("quickstart", "arrival_order"),
     "snapshot_claims_are_durable": _host("b16_checkpoint_race"),
     "every_state_is_released": _core("t06_states_left_at_end", breakers.CompletesAnyway),
     "run_ends_with_a_reason": _core("quickstart", breakers.FailsWithoutReason),
     "sync_completes": breakers.must_complete,
     "flood_does_not_block_data": _host("t07_state_flood_blocks"),
-    "no_flush_request_lost": _twin("t03_flush_during_flush", "flush_dropped"),
+    "no_flush_request_lost": _mutant("t03_flush_during_flush", "flush_dropped"),
     "no_counters_left": _core("b13_long_ids", breakers.hoards),
 }
 
@@ -74,7 +75,7 @@ def test_property_can_fail(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_violation_tells_the_story_of_its_state() -> None:
     """The story names reader, arrival and durability of the records, oldest first."""
-    result = _twin("t08_interleaved_stdio", "no_local_check")(pytest.MonkeyPatch())
+    result = _mutant("t08_interleaved_stdio", "no_local_check")(pytest.MonkeyPatch())
     story = result.violations[0].story.splitlines()
     assert story == sorted(story, key=lambda line: int(line.split(" ", 1)[0]))
     assert any("a reader begins records" in line for line in story)

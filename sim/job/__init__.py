@@ -1,0 +1,1 @@
+"""The world of a job: one control plane over two data planes."""

@@ -1,0 +1,34 @@
+"""A dataflow job at the level of buffers: network, tasks, checkpoints, and how it ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from ckptsim.scenarios.dataflow import DataflowModel
+from ckptsim.scenarios.dataflow_faults import DataflowFault
+from ckptsim.scenarios.dataflow_names import GOALS
+from ckptsim.sim.job.buffers.account import FullAccount
+from ckptsim.sim.job.buffers.faults import FaultPlan
+from ckptsim.sim.job.buffers.tables import tables
+from ckptsim.sim.job.buffers.vocabulary import VOCABULARY
+from ckptsim.sim.job.buffers.world import DataflowWorld
+from ckptsim.sim.protocol_cores import RIGHT, cores_of
+
+if TYPE_CHECKING:
+    from ckptsim.sim.rows import RunResult
+    from ckptsim.sim.world import RunSpec
+
+
+def run(spec: RunSpec) -> RunResult:
+    """Run one job to its end and return its tables."""
+    model = cast("DataflowModel", spec.scenario.model)
+    faults = FaultPlan(cast("tuple[DataflowFault, ...]", spec.scenario.faults))
+    protocol = RIGHT if spec.mutant is None else cores_of(spec.mutant)
+    world = DataflowWorld(
+        spec.environment(GOALS), model, protocol=protocol, faults=faults, account=FullAccount()
+    )
+    world.run()
+    return tables(spec, world)
+
+
+__all__ = ["VOCABULARY", "DataflowWorld", "run"]

@@ -1,0 +1,180 @@
+"""Looks around in a running job: every record is somewhere, every buffer is accounted for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ckptsim.sim.job.buffers.account.watched import GateBuffers, WatchedPool
+from ckptsim.sim.job.buffers.channels import RemoteChannel
+from ckptsim.sim.job.buffers.segment import Segment
+from ckptsim.sim.job.buffers.source import Source
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.account.flow import Flow
+    from ckptsim.sim.job.buffers.gate import Gate
+    from ckptsim.sim.job.buffers.outlet import Outlet
+    from ckptsim.sim.job.buffers.task import Task
+    from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.buffers.writer import Writer
+
+Violate = Callable[..., None]
+
+_SECOND_NS = 1_000_000_000
+_MS = 1_000_000
+# A job in which nothing is wrong does something within this time and some records.  Assumption:
+# far above what messages and files cost together in any job that is run here.
+_SLACK_NS = 500 * _MS
+_RECORDS = 64
+
+
+class Books:
+    """Compares what was written, sent, read and processed; call `look` at any instant."""
+
+    def __init__(
+        self,
+        world: DataflowWorld,
+        flows: dict[tuple[int, int], Flow],
+        floating: dict[tuple[int, int], GateBuffers],
+        written_bytes: Callable[[Task], list[int]],
+        violate: Violate,
+    ) -> None:
+        self._world = world
+        self._flows = flows
+        self._floating = floating
+        self._written_bytes = written_bytes
+        self._violate = violate
+        self._patience_ns = _patience_ns(world)
+        self._progress = (0, 0)  # records processed, and since when as many
+
+    def look(self) -> None:
+        """Check everything that must hold at every instant, and that there is progress."""
+        for task in self._world.tasks:
+            task.sync()
+        for task in self._world.tasks:
+            self._check_records(task)
+            self._check_outputs(task)
+            for gate in task.gates:
+                self._check_gate(gate)
+        self._check_progress()
+
+    def end(self) -> None:
+        """Check besides that a task that has finished has left nothing in its channels."""
+        self.look()
+        for task in self._world.tasks:
+            if task.finished_ns is None:
+                continue
+            for flow in self._inputs(task):
+                if flow.on_way_bytes:
+                    says = f"{flow.on_way_bytes} bytes of channel {flow.name} are left when"
+                    self._lost(f"{says} {task.entity.name} has finished")
+
+    # Records ----------------------------------------------------------------------------------
+
+    def _check_records(self, task: Task) -> None:
+        """A task has processed what it has read, and each output has got as much."""
+        if task.gates:
+            read = sum(flow.taken_bytes for flow in self._inputs(task))
+            read -= sum(task.unread_bytes(channel) for channel in task.channels)
+            if read != task.processed * self._world.record_bytes:
+                self._lost(f"{task.entity.name} has read {read} bytes as {task.processed} records")
+        for writer in task.writers:
+            if writer.emitted != task.processed:
+                says = f"{task.entity.name} has processed {task.processed} records"
+                self._lost(f"{says} and emitted {writer.emitted}")
+
+    def _check_outputs(self, task: Task) -> None:
+        """What a task has written has been sent or lies in its queues."""
+        written = self._written_bytes(task)
+        for writer in task.writers:
+            # The record under way may lack a buffer.
+            slack = self._world.record_bytes if writer.blocked else 0
+            for outlet in writer.outlets:
+                place = outlet.core.index
+                found = self._flows[task.number, place].sent_bytes + _queued_bytes(outlet)
+                if not written[place] - slack <= found <= written[place]:
+                    says = f"{task.entity.name} has written {written[place]} bytes to channel"
+                    name = self._flows[task.number, place].name
+                    self._lost(f"{says} {name}; {found} were sent or are queued")
+            self._check_pool(task, writer)
+
+    def _lost(self, says: str) -> None:
+        self._violate("every_record_is_somewhere", says)
+
+    # Buffers ----------------------------------------------------------------------------------
+
+    def _check_pool(self, task: Task, writer: Writer) -> None:
+        """As many segments are out as are in queues, but for those that a local reader holds."""
+        pool = writer.pool
+        if not isinstance(pool, WatchedPool):
+            return
+        seen: list[object] = []
+        for outlet in writer.outlets:
+            for element in outlet.core.normal_elements():
+                if isinstance(element, Segment) and not any(s is element for s in seen):
+                    seen.append(element)
+        remote = all(isinstance(outlet.link, RemoteChannel) for outlet in writer.outlets)
+        booked = pool.size - pool.free + pool.overdraft
+        if booked != pool.out or len(seen) > pool.out or (remote and len(seen) != pool.out):
+            says = f"{pool.out} segments of {task.entity.name} are out, {len(seen)} in its queues"
+            self._violate("pools_stay_within_bounds", f"{says}, {booked} by the pool's books")
+
+    def _check_gate(self, gate: Gate) -> None:
+        """Every floating buffer is free, borrowed or filled."""
+        remote = [c for c in gate.channels if isinstance(c, RemoteChannel)]
+        floating = self._floating[gate.task.number, gate.index]
+        found = gate.floating_free + floating.filled + sum(c.floating for c in remote)
+        if found != floating.total:
+            says = f"{found} of {floating.total} floating buffers of {gate.task.entity.name}"
+            self._violate("credits_stay_within_bounds", f"{says} are accounted for")
+
+    # Progress ---------------------------------------------------------------------------------
+
+    def _check_progress(self) -> None:
+        """While there is work, some task processes records."""
+        world, now_ns = self._world, self._world.env.now
+        done, since_ns = self._progress
+        total = sum(task.processed for task in world.tasks)
+        if total != done or not self._has_work():
+            self._progress = (total, now_ns)
+        elif now_ns - since_ns > self._patience_ns:
+            waits = ", ".join(f"{t.entity.name} is {t.state.name.lower()}" for t in world.tasks)
+            says = f"nothing was processed for {now_ns - since_ns} ns: {waits}"
+            self._violate("job_makes_progress", says)
+            self._progress = (total, now_ns)
+
+    def _has_work(self) -> bool:
+        sources = [task for task in self._world.tasks if isinstance(task, Source)]
+        if any(source.exhausted_ns is None for source in sources):
+            return True
+        return any(flow.on_way_bytes for flow in self._flows.values())
+
+    def _inputs(self, task: Task) -> list[Flow]:
+        return [self._flows[c.outlet.owner.number, c.outlet.core.index] for c in task.channels]
+
+
+def _queued_bytes(outlet: Outlet) -> int:
+    """Return the bytes in a sender's queue, the open segment included."""
+    total = 0
+    for element in outlet.core.normal_elements():
+        if isinstance(element, Segment):
+            size = element.bytes if element.closed else outlet.writer.written(outlet.channel)[0]
+            total += size
+    return total - outlet.taken_bytes
+
+
+def _patience_ns(world: DataflowWorld) -> int:
+    """Return for how long a job with work may do nothing."""
+    model, faults = world.model, world.faults
+    checkpoint, network = model.checkpoint, model.network
+    longest = _SLACK_NS + len(world.tasks) * world.constants.barrier_cost_ns
+    longest += _RECORDS * max(task.step_ns for task in world.tasks)
+    longest += 50 * (network.latency_ns + network.jitter_ns + network.send_ns)
+    longest += sum(operator.snapshot_sync_ns for operator in model.operators)
+    rates = [s.rate_per_s / s.parallelism for s in model.sources if s.rate_per_s is not None]
+    longest += round(2 * _SECOND_NS / min(rates)) if rates else 0
+    if len(faults) or model.storage.failure_ratio:
+        # Channels can stay blocked until a checkpoint expires and the next one frees them.
+        round_ns = checkpoint.timeout_ns + 2 * checkpoint.interval_ns + checkpoint.min_pause_ns
+        longest += (1 + len(faults)) * round_ns + faults.longest_ns
+    return longest

@@ -1,0 +1,258 @@
+"""The account that follows every buffer and every checkpoint of a job."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ckptsim.sim.job.buffers.account.books import Books
+from ckptsim.sim.job.buffers.account.checkpoints import CheckpointAccount
+from ckptsim.sim.job.buffers.account.flow import Flow
+from ckptsim.sim.job.buffers.account.recount import Recount
+from ckptsim.sim.job.buffers.account.silent import Account
+from ckptsim.sim.job.buffers.account.tasks import TaskAccount
+from ckptsim.sim.job.buffers.account.watched import (
+    GateBuffers,
+    WatchedLocalChannel,
+    WatchedPool,
+    WatchedRemoteChannel,
+)
+from ckptsim.sim.job.buffers.segment import Slice
+
+if TYPE_CHECKING:
+    from ckptsim.models.barriers.barrier import Barrier
+    from ckptsim.models.barriers.reason import FailureReason
+    from ckptsim.sim.job.buffers.channels import Channel, LocalChannel, RemoteChannel
+    from ckptsim.sim.job.buffers.coordination import CheckpointRecord
+    from ckptsim.sim.job.buffers.gate import Gate
+    from ckptsim.sim.job.buffers.outlet import Outlet
+    from ckptsim.sim.job.buffers.part import Part
+    from ckptsim.sim.job.buffers.pool import OutputPool
+    from ckptsim.sim.job.buffers.routing import Route
+    from ckptsim.sim.job.buffers.task import Task
+    from ckptsim.sim.job.buffers.wire import Wire
+    from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.kernel import Entity, Environment
+
+# Of a run in which something breaks, the first violations tell it.
+_MOST = 20
+
+
+class FullAccount(Account):
+    """Notes what happens and checks what must hold; `violations` has what did not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._flows: dict[tuple[int, int], Flow] = {}
+        self._floating: dict[tuple[int, int], GateBuffers] = {}
+        self._recounts: dict[int, list[Recount]] = {}
+        self._tasks: list[TaskAccount] = []
+        self._world: DataflowWorld
+        self._checkpoints: CheckpointAccount
+        self._books: Books
+
+    # Parts of the world -----------------------------------------------------------------------
+
+    def pool(
+        self, name: str, *, record_bytes: int, least_segment_bytes: int, **settings: Any
+    ) -> OutputPool:
+        """Make a pool that is watched."""
+        segments = -(-record_bytes // least_segment_bytes) + 1
+        return WatchedPool(name, self.violate, record_segments=segments, **settings)
+
+    def route(self, task: Task, route: Route, *, channels: int) -> None:
+        """Follow a copy of a route."""
+        self._recounts.setdefault(task.number, []).append(Recount(route, channels))
+
+    def remote(self, outlet: Outlet, gate: Gate, wire: Wire, *, exclusive: int) -> RemoteChannel:
+        """Make a channel that is watched."""
+        return WatchedRemoteChannel(
+            outlet,
+            gate,
+            wire,
+            exclusive=exclusive,
+            flow=self._flow(outlet, gate),
+            floating=self._gate(gate),
+            overtaking=partial(self._overtaking_barrier_arrived, gate.task),
+            violate=self.violate,
+        )
+
+    def local(self, env: Environment, entity: Entity, outlet: Outlet, gate: Gate) -> LocalChannel:
+        """Make a channel that is watched."""
+        self._gate(gate)
+        return WatchedLocalChannel(env, entity, outlet, gate, flow=self._flow(outlet, gate))
+
+    def _flow(self, outlet: Outlet, gate: Gate) -> Flow:
+        name = f"{outlet.owner.entity.name} -> {gate.task.entity.name}"
+        flow = Flow(name, gate.task.number, self.violate)
+        self._flows[outlet.owner.number, outlet.core.index] = flow
+        return flow
+
+    def _gate(self, gate: Gate) -> GateBuffers:
+        key = gate.task.number, gate.index
+        if key not in self._floating:
+            self._floating[key] = GateBuffers(gate.floating_free)
+        return self._floating[key]
+
+    # The run ----------------------------------------------------------------------------------
+
+    def begin(self, world: DataflowWorld) -> None:
+        """Take all tasks in."""
+        self._world = world
+        for task in world.tasks:
+            inputs = [
+                self._flows[c.outlet.owner.number, c.outlet.core.index] for c in task.channels
+            ]
+            self._tasks.append(TaskAccount(task, inputs, self.violate))
+        self._checkpoints = CheckpointAccount(world, self._flows, self._written_bytes, self.violate)
+        self._books = Books(world, self._flows, self._floating, self._written_bytes, self.violate)
+
+    def moved(
+        self, channel: RemoteChannel, *, sent_bytes: int, taken_bytes: int, wired: list[int]
+    ) -> None:
+        """Take over what has moved; what holds data now is counted from the queues."""
+        queued = [e for e, _ in channel.core.normal_elements() if isinstance(e, Slice)]
+        flow = self._of(channel.outlet)
+        flow.moved(sent_bytes, taken_bytes, [*queued, *wired])
+        pool = channel.outlet.writer.pool
+        if isinstance(pool, WatchedPool):
+            pool.recount(channel.outlet.channel, channel.outlet.core.data_count)
+
+    def rested(self, gate: Gate, hand: tuple[RemoteChannel, bool] | None) -> None:
+        """Count the receiver's buffers that hold data."""
+        floating = self._gate(gate)
+        floating.filled = 0
+        for channel in gate.channels:
+            if isinstance(channel, WatchedRemoteChannel):
+                taken = [hand[1]] if hand is not None and hand[0] is channel else []
+                floating.filled += channel.recount(taken)
+
+    def look(self) -> None:
+        """Check what must hold at every instant."""
+        self._books.look()
+        self._checkpoints.look()
+
+    def end(self) -> None:
+        """Check what must hold at the end of a run."""
+        self._books.end()
+        self._checkpoints.look()
+
+    def violate(self, name: str, says: str, checkpoint: int | None = None) -> None:
+        """Note that a property does not hold."""
+        if len(self.violations) < _MOST:
+            env = self._world.env
+            self.violations.append((name, env.now, says, checkpoint))
+            env.trace.record("violated", env.entity("account"), name, says)
+
+    def _written_bytes(self, task: Task) -> list[int]:
+        """Return what a task has written so far, per outlet, counted from its keys alone."""
+        record_bytes, found = self._world.record_bytes, []
+        recounts = self._recounts.get(task.number, [])
+        for writer, recount in zip(task.writers, recounts, strict=True):
+            records = recount.records(writer.emitted)
+            if len(records) < len(writer.outlets):  # a broadcast
+                records = records * len(writer.outlets)
+            found += [count * record_bytes for count in records]
+        return found
+
+    # A task's checkpoints ---------------------------------------------------------------------
+
+    def seen(self, task: Task, barrier: Barrier) -> None:
+        """Note that a task hears of a checkpoint."""
+        self._tasks[task.number].seen(barrier.checkpoint, barrier)
+
+    def barrier_taken(self, task: Task, channel: Channel, barrier: Barrier) -> None:
+        """Note that a task takes a barrier from a channel."""
+        self._of(channel.outlet).barrier_taken(barrier)
+        self._tasks[task.number].barrier_taken(channel.index, barrier)
+
+    def barrier_by_rpc(self, task: Task, channel: Channel, checkpoint: int) -> None:
+        """Note that a trigger by remote call stands for a channel's barrier."""
+        self._tasks[task.number].needed.came(channel.index, checkpoint)
+
+    def channel_ended(self, task: Task, channel: Channel) -> None:
+        """Note that a task takes the end of a channel."""
+        self._tasks[task.number].needed.ended(channel.index)
+
+    def task_failed(self, task: Task) -> None:
+        """Note that a task fails."""
+        self._tasks[task.number].needed.failed()
+
+    def _overtaking_barrier_arrived(self, task: Task, checkpoint: int) -> None:
+        self._tasks[task.number].overtaking_barrier_arrived(checkpoint)
+
+    def told_to_resume(self, outlet: Outlet) -> None:
+        """Note that a receiver lets a sender go on."""
+        self._of(outlet).told_to_resume()
+
+    def settled(self, task: Task) -> None:
+        """Check that no sender is left blocked."""
+        self._tasks[task.number].settled()
+
+    def snapshot(self, task: Task, barrier: Barrier, start_delay_ns: int) -> None:
+        """Note the instant to which a task's state belongs."""
+        self._tasks[task.number].snapshot(barrier, start_delay_ns)
+
+    def performed(self, task: Task, checkpoint: int) -> None:
+        """Check that a task takes part once, in rising order."""
+        self._tasks[task.number].performed(checkpoint)
+
+    def barrier_sent(self, task: Task, checkpoint: int) -> None:
+        """Note the place of a barrier in all outputs of a task."""
+        for place, written in enumerate(self._written_bytes(task)):
+            self._flows[task.number, place].sent_cut[checkpoint] = written
+
+    def persisted(self, outlet: Outlet, checkpoint: int, size: int, *, at_sender: bool) -> None:
+        """Note bytes of a channel that become state."""
+        flow = self._of(outlet)
+        held = flow.held_at_sender if at_sender else flow.held_at_receiver
+        held[checkpoint] = held.get(checkpoint, 0) + size
+
+    def measured(self, task: Task, checkpoint: int, duration_ns: int, size: int) -> None:
+        """Check the figures of an alignment."""
+        self._tasks[task.number].measured(checkpoint, duration_ns, size)
+
+    def aborted(self, task: Task, checkpoint: int) -> None:
+        """Note that a task's handler gives a checkpoint up."""
+        self._tasks[task.number].aborted(checkpoint)
+
+    def all_received(self, task: Task, checkpoint: int) -> None:
+        """Note that all barriers of a checkpoint have come to a task."""
+        self._tasks[task.number].all_received(checkpoint)
+
+    def acknowledged(self, task: Task, part: Part, size: int, *, unaligned: bool) -> None:
+        """Check what a task says of its part."""
+        self._checkpoints.acknowledged(task, part, size, unaligned=unaligned)
+
+    def write_started(self, task: Task, checkpoint: int) -> None:
+        """Note that a task begins to write channel state."""
+        self._tasks[task.number].write_started(checkpoint)
+
+    def write_settled(self, task: Task) -> None:
+        """Check that older beginnings have been answered."""
+        self._tasks[task.number].write_settled()
+
+    def write_answered(self, task: Task, checkpoint: int) -> None:
+        """Note that a task hears what became of its channel state."""
+        self._tasks[task.number].write_answered(checkpoint)
+
+    def _of(self, outlet: Outlet) -> Flow:
+        return self._flows[outlet.owner.number, outlet.core.index]
+
+    # The coordinator --------------------------------------------------------------------------
+
+    def triggered(self, record: CheckpointRecord) -> None:
+        """Note that a checkpoint begins."""
+        self._checkpoints.triggered(record)
+
+    def completed(self, record: CheckpointRecord) -> None:
+        """Check a checkpoint that is complete."""
+        self._checkpoints.completed(record)
+
+    def failed(self, record: CheckpointRecord, reason: FailureReason) -> None:
+        """Note that a checkpoint is given up."""
+        self._checkpoints.failed(record, reason)
+
+    def notified(self, record: CheckpointRecord) -> None:
+        """Check that tasks are told of a completion after it."""
+        self._checkpoints.notified(record)

@@ -1,0 +1,154 @@
+"""What a world tells its account; here nobody listens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ckptsim.sim.job.buffers.channels import LocalChannel, RemoteChannel
+from ckptsim.sim.job.buffers.pool import OutputPool
+
+if TYPE_CHECKING:
+    from ckptsim.models.barriers.barrier import Barrier
+    from ckptsim.models.barriers.reason import FailureReason
+    from ckptsim.sim.job.buffers.channels import Channel
+    from ckptsim.sim.job.buffers.coordination import CheckpointRecord
+    from ckptsim.sim.job.buffers.gate import Gate
+    from ckptsim.sim.job.buffers.outlet import Outlet
+    from ckptsim.sim.job.buffers.part import Part
+    from ckptsim.sim.job.buffers.routing import Route
+    from ckptsim.sim.job.buffers.task import Task
+    from ckptsim.sim.job.buffers.wire import Wire
+    from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.kernel import Entity, Environment
+
+Violation = tuple[str, int, str, int | None]
+"""Property, instant, sentence, checkpoint concerned."""
+
+
+class Account:
+    """Takes note of nothing; a world calls these methods where things happen."""
+
+    def __init__(self) -> None:
+        self.violations: list[Violation] = []
+
+    # Parts of the world -----------------------------------------------------------------------
+
+    def pool(
+        self, name: str, *, record_bytes: int, least_segment_bytes: int, **settings: Any
+    ) -> OutputPool:
+        """Make the pool of an output.
+
+        name: of the output; record_bytes: of one record; least_segment_bytes: of the smallest
+        segment that there can be.
+        """
+        del name, record_bytes, least_segment_bytes
+        return OutputPool(**settings)
+
+    def route(self, task: Task, route: Route, *, channels: int) -> None:
+        """Note how the records of a task's next output are distributed."""
+
+    def remote(self, outlet: Outlet, gate: Gate, wire: Wire, *, exclusive: int) -> RemoteChannel:
+        """Make a channel over the network."""
+        return RemoteChannel(outlet, gate, wire, exclusive=exclusive)
+
+    def local(self, env: Environment, entity: Entity, outlet: Outlet, gate: Gate) -> LocalChannel:
+        """Make a channel inside a task manager."""
+        return LocalChannel(env, entity, outlet, gate)
+
+    # The run ----------------------------------------------------------------------------------
+
+    def begin(self, world: DataflowWorld) -> None:
+        """Note that the world is built."""
+
+    def moved(
+        self, channel: RemoteChannel, *, sent_bytes: int, taken_bytes: int, wired: list[int]
+    ) -> None:
+        """Note what a stretch has moved through a channel at once.
+
+        wired: the bytes of each buffer that is on the wire at its end.
+        """
+
+    def rested(self, gate: Gate, hand: tuple[RemoteChannel, bool] | None) -> None:
+        """Note that a stretch has moved what it had to through the channels of a gate.
+
+        hand: the channel whose buffer is being read and not free yet, and whether it is floating.
+        """
+
+    def look(self) -> None:
+        """Look around, now and then."""
+
+    def end(self) -> None:
+        """Look around at the end of the run."""
+
+    def violate(self, name: str, says: str, checkpoint: int | None = None) -> None:
+        """Note that a property does not hold."""
+
+    # A task's checkpoints ---------------------------------------------------------------------
+
+    def seen(self, task: Task, barrier: Barrier) -> None:
+        """Note that a task hears of a checkpoint by an announcement or a trigger."""
+
+    def barrier_taken(self, task: Task, channel: Channel, barrier: Barrier) -> None:
+        """Note that a task takes a barrier from a channel."""
+
+    def barrier_by_rpc(self, task: Task, channel: Channel, checkpoint: int) -> None:
+        """Note that a trigger by remote call stands for a channel's barrier."""
+
+    def channel_ended(self, task: Task, channel: Channel) -> None:
+        """Note that a task takes the end of a channel."""
+
+    def task_failed(self, task: Task) -> None:
+        """Note that a task fails."""
+
+    def told_to_resume(self, outlet: Outlet) -> None:
+        """Note that a receiver lets a sender go on."""
+
+    def settled(self, task: Task) -> None:
+        """Note that a task has carried out what its barrier handler wanted."""
+
+    def snapshot(self, task: Task, barrier: Barrier, start_delay_ns: int) -> None:
+        """Note the instant to which a task's state belongs."""
+
+    def performed(self, task: Task, checkpoint: int) -> None:
+        """Note that a task takes its snapshot."""
+
+    def barrier_sent(self, task: Task, checkpoint: int) -> None:
+        """Note the place of a barrier in all outputs of a task."""
+
+    def persisted(self, outlet: Outlet, checkpoint: int, size: int, *, at_sender: bool) -> None:
+        """Note bytes of a channel that become state, at its sender or at its receiver."""
+
+    def measured(self, task: Task, checkpoint: int, duration_ns: int, size: int) -> None:
+        """Note the figures of an alignment."""
+
+    def aborted(self, task: Task, checkpoint: int) -> None:
+        """Note that a task's handler gives a checkpoint up."""
+
+    def all_received(self, task: Task, checkpoint: int) -> None:
+        """Note that all barriers of a checkpoint have come to a task."""
+
+    def acknowledged(self, task: Task, part: Part, size: int, *, unaligned: bool) -> None:
+        """Note what a task says of its part."""
+
+    def write_started(self, task: Task, checkpoint: int) -> None:
+        """Note that a task begins to write channel state."""
+
+    def write_settled(self, task: Task) -> None:
+        """Note that the writer has taken in that a task begins."""
+
+    def write_answered(self, task: Task, checkpoint: int) -> None:
+        """Note that a task hears what became of its channel state."""
+
+    # The coordinator --------------------------------------------------------------------------
+
+    def triggered(self, record: CheckpointRecord) -> None:
+        """Note that a checkpoint begins."""
+
+    def completed(self, record: CheckpointRecord) -> None:
+        """Note that a checkpoint is complete."""
+
+    def failed(self, record: CheckpointRecord, reason: FailureReason) -> None:
+        """Note that a checkpoint is given up."""
+
+    def notified(self, record: CheckpointRecord) -> None:
+        """Note that tasks are told of a completion."""

@@ -1,0 +1,197 @@
+"""Pools and channels that note what they do: the same behaviour, with an account beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ckptsim.models.barriers.barrier import Barrier
+from ckptsim.sim.job.buffers.channels import LocalChannel, RemoteChannel
+from ckptsim.sim.job.buffers.pool import OutputPool
+from ckptsim.sim.job.buffers.segment import Slice
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.account.flow import Flow
+    from ckptsim.sim.job.buffers.gate import Gate
+    from ckptsim.sim.job.buffers.outlet import Element, Outlet
+    from ckptsim.sim.job.buffers.wire import Wire
+    from ckptsim.sim.kernel import Entity, Environment
+
+Violate = Callable[..., None]
+
+
+class WatchedPool(OutputPool):
+    """Counts what is handed out apart from the pool's own books.
+
+    most: segments that may be out at once; record_segments: how many one record may need.
+    """
+
+    __slots__ = ("_most", "_most_per_channel", "_name", "_out", "_out_of", "_violate")
+
+    def __init__(
+        self, name: str, violate: Violate, *, record_segments: int, **settings: Any
+    ) -> None:
+        super().__init__(**settings)
+        self._name = name
+        self._violate = violate
+        self._most = settings["size"] + settings["overdraft_max"]
+        # A record is begun only while no channel holds its maximum; it may then take some more.
+        self._most_per_channel = settings["max_per_channel"] - 1 + record_segments
+        self._out = 0
+        self._out_of = [0] * settings["channels"]
+
+    def request(self, channel: int) -> bool:
+        """Take a segment for a channel: never more than the pool, the overdraft and the maximum."""
+        given = super().request(channel)
+        if given:
+            self._out += 1
+            self._out_of[channel] += 1
+            if self._out > self._most or self._out_of[channel] > self._most_per_channel:
+                says = f"{self._out} segments of {self._name} are out, {self._out_of[channel]} "
+                says += f"of one channel; at most {self._most} and {self._most_per_channel} may be"
+                self._violate("pools_stay_within_bounds", says)
+        return given
+
+    def recycle(self, channel: int) -> None:
+        """Take a segment back, one that was out."""
+        self._out -= 1
+        self._out_of[channel] -= 1
+        if self._out_of[channel] < 0:
+            says = f"a segment of {self._name} comes back twice"
+            self._violate("pools_stay_within_bounds", says)
+        super().recycle(channel)
+
+    def recount(self, channel: int, count: int) -> None:
+        """Take over how many segments a stretch has left out for a channel."""
+        self._out += count - self._out_of[channel]
+        self._out_of[channel] = count
+
+    @property
+    def out(self) -> int:
+        """How many segments are out by this account."""
+        return self._out
+
+
+class GateBuffers:
+    """How many floating buffers of a gate hold data, by this account."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.filled = 0
+
+
+class WatchedRemoteChannel(RemoteChannel):
+    """A channel over the network whose buffers and credits are counted.
+
+    overtaking: is told the checkpoint of each unaligned barrier that arrives.
+    """
+
+    __slots__ = ("_allowed", "_filled", "_floating", "_overtaking", "_violate", "flow")
+
+    def __init__(
+        self,
+        outlet: Outlet,
+        gate: Gate,
+        wire: Wire,
+        *,
+        exclusive: int,
+        flow: Flow,
+        floating: GateBuffers,
+        overtaking: Callable[[int], None],
+        violate: Violate,
+    ) -> None:
+        super().__init__(outlet, gate, wire, exclusive=exclusive)
+        self._overtaking = overtaking
+        self.flow = flow
+        self._floating = floating
+        self._violate = violate
+        self._filled = 0  # exclusive buffers that hold data
+        self._allowed = exclusive  # slices that the receiver has given credit for and that were not
+
+    def _send(self, element: Element, sent_ns: int) -> None:
+        self.flow.sent(element)
+        if isinstance(element, Slice):
+            self._allowed -= 1
+            self._check(self._allowed >= 0, "sends data without credit")
+        super()._send(element, sent_ns)
+
+    def _add_credit(self, count: int) -> None:
+        self._allowed += count
+        super()._add_credit(count)
+
+    def _resumed(self) -> None:
+        self.flow.resumed()
+        if not self._exclusive:
+            self._allowed = 0
+        super()._resumed()
+
+    def _arrive(self, element: Element, backlog: int) -> None:
+        if isinstance(element, Barrier) and element.is_unaligned:
+            self._overtaking(element.checkpoint)
+        super()._arrive(element, backlog)
+        if not isinstance(element, Slice):
+            return
+        if element.floating:
+            self._floating.filled += 1
+            self._check(self._floating.filled <= self._floating.total, "fills a buffer not lent")
+        else:
+            self._filled += 1
+            self._check(self._filled <= self._exclusive, "receives data without a free buffer")
+
+    def recycle(self, slice_: Slice) -> None:
+        """Free the buffer of a slice."""
+        if slice_.floating:
+            self._floating.filled -= 1
+        else:
+            self._filled -= 1
+        self._check(self._filled >= 0 and self._floating.filled >= 0, "frees a buffer twice")
+        super().recycle(slice_)
+
+    def recount(self, hand: list[bool]) -> int:
+        """Count what holds data when a stretch is over; returns the floating buffers that do.
+
+        hand: of buffers that have been taken and are not free yet, whether they are floating.
+        """
+        queue = self.core.normal_elements()
+        full = hand + [element.floating for element, _ in queue if isinstance(element, Slice)]
+        lent = sum(full)
+        self._filled = len(full) - lent
+        self._allowed = self._credit
+        says = f"has {self._filled} buffers of its own filled and {self._exclusive_free} free"
+        self._check(self._filled + self._exclusive_free == self._exclusive, says)
+        return lent
+
+    def take(self) -> Element | None:
+        """Take the next element for the task."""
+        element = super().take()
+        self.flow.taken(element)
+        return element
+
+    def _check(self, holds: bool, says: str) -> None:  # noqa: FBT001 - the condition itself
+        if not holds:
+            name = "credits_stay_within_bounds"
+            self._violate(name, f"channel {self.flow.name} {says}")
+
+
+class WatchedLocalChannel(LocalChannel):
+    """A channel inside a task manager that notes what goes through it."""
+
+    __slots__ = ("flow",)
+
+    def __init__(
+        self, env: Environment, entity: Entity, outlet: Outlet, gate: Gate, *, flow: Flow
+    ) -> None:
+        super().__init__(env, entity, outlet, gate)
+        self.flow = flow
+
+    def take(self) -> Element | None:
+        """Take the next element of the sender's queue."""
+        element = super().take()
+        if element is not None:
+            self.flow.sent(element)
+            self.flow.taken(element)
+        return element
+
+    def _resumed(self) -> None:
+        self.flow.resumed()
+        super()._resumed()

@@ -1,0 +1,56 @@
+"""Queue lengths, sampled at a fixed period as Flink's metrics are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ckptsim.sim.job.buffers.kinds import Kind
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.task import Task
+    from ckptsim.sim.job.buffers.world import DataflowWorld
+
+
+class Sampling:
+    """Sums of the buffers queued before and behind every task.
+
+    inputs, outputs: per task number; count: how many samples there are.
+    """
+
+    def __init__(self, world: DataflowWorld) -> None:
+        self.inputs = [0] * len(world.tasks)
+        self.outputs = [0] * len(world.tasks)
+        self.count = 0
+        self._world = world
+        self._entity = world.env.entity("sampling")
+
+    def start(self) -> None:
+        """Begin to sample."""
+        self.later()
+
+    def later(self) -> None:
+        """Have the next sample taken."""
+        env, period = self._world.env, self._world.constants.sample_period_ns
+        env.call_in(period, Kind.MEASURE, self._entity, self._sample)
+
+    def _sample(self) -> None:
+        self.take()
+        self.later()
+
+    def take(self) -> None:
+        """Take a sample now."""
+        self.count += 1
+        self._world.account.look()
+        for task in self._world.tasks:
+            self.inputs[task.number] += queued_before(task)
+            self.outputs[task.number] += queued_behind(task)
+
+
+def queued_before(task: Task) -> int:
+    """Count the buffers that wait at a task's inputs."""
+    return sum(channel.queued for channel in task.channels)
+
+
+def queued_behind(task: Task) -> int:
+    """Count the buffers that wait at a task's outputs, the ones being written included."""
+    return sum(outlet.core.data_count for outlet in task.outlets)

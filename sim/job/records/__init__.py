@@ -1,0 +1,6 @@
+"""Jobs record by record: the protocols of barriers, recovery and the end of tasks, to be hunted."""
+
+from ckptsim.sim.job.records.run import run
+from ckptsim.sim.job.records.vocabulary import VOCABULARY
+
+__all__ = ["VOCABULARY", "run"]

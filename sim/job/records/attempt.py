@@ -1,0 +1,326 @@
+"""One attempt to run a job: its tasks and channels, from deployment to end or failure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ckptsim.models.barriers import Barrier
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.coordinator.plan import FinishedState
+from ckptsim.models.lifecycle import (
+    SinkState,
+    TaskLifecycle,
+    TaskParameters,
+    TaskState,
+)
+from ckptsim.models.lifecycle import events as on
+from ckptsim.models.recovery import broadcast, split
+from ckptsim.sim.job.records.account import Account
+from ckptsim.sim.job.records.graph import TaskSpec
+from ckptsim.sim.job.records.inlet import Inlet
+from ckptsim.sim.job.records.kinds import Kind
+from ckptsim.sim.job.records.life import LifeAccount
+from ckptsim.sim.job.records.link import Link
+from ckptsim.sim.job.records.sink import SinkWriter
+from ckptsim.sim.job.records.snapshot import SOURCE_SPAN, JobCheckpoint, Record, TaskSnapshot
+from ckptsim.sim.job.records.state_files import make_files
+from ckptsim.sim.job.records.task import Task
+from ckptsim.sim.kernel import Entity, Timer
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.records.parts import Parts
+    from ckptsim.sim.job.records.world import JobWorld
+
+
+class Attempt:
+    """The tasks and channels of one attempt; after a failure nothing of it acts any more."""
+
+    def __init__(self, world: JobWorld, number: int, restored: JobCheckpoint | None) -> None:
+        self.world = world
+        self.number = number
+        self.env = world.env
+        self.job = world.job
+        self.graph = world.graph
+        self.faults = world.faults
+        self.external = world.external
+        self.alive = True
+        self.restored = restored
+        self.restored_id = restored.checkpoint_id if restored is not None else None
+        self.checks_final_transactions = True
+        self.input_ended_ns = 0  # when a source ended last
+        self.account = Account(world.job, world.graph, world.violate)
+        self.life = LifeAccount(world.job, world.graph, world.violate)
+        self.cores = world.cores
+        self.tasks: list[Task] = []
+        for spec in self.graph.tasks:
+            self.tasks.append(self._deploy(spec))
+        self.files = make_files(self)
+        self.links = [Link(self, spec) for spec in self.graph.channels]
+        for spec, task in zip(self.graph.tasks, self.tasks, strict=True):
+            task.connect(
+                [self.links[index] for index in self.graph.inputs[spec.index]],
+                [
+                    (output, [self.links[index] for index in output.channels])
+                    for output in self.graph.outputs[spec.index]
+                ],
+            )
+        self._fill_channels()
+
+    def make_sink(self, spec: TaskSpec) -> SinkWriter:
+        """Make what a sink subtask writes through."""
+        return SinkWriter(self, spec)
+
+    def sink_states(self, spec: TaskSpec) -> tuple[SinkState, ...]:
+        """Return the elements of list state that fall to a sink subtask."""
+        if self.restored is None:
+            return ()
+        kept = [snapshot.transactions if snapshot else None for snapshot in self._snapshots(spec)]
+        elements = [() if state is None else (state,) for state in kept]
+        return split(elements, spec.vertex.parallelism)[spec.subtask]
+
+    def _snapshots(self, spec: TaskSpec) -> list[TaskSnapshot | None]:
+        """Return what the restored checkpoint holds of a vertex's subtasks."""
+        tasks = {} if self.restored is None else self.restored.tasks
+        return [tasks.get(index) for index in self.graph.tasks_of(spec.vertex.name)]
+
+    def state_of(self, spec: TaskSpec) -> list[Record]:
+        """Return the records whose effect a subtask's state has when it begins.
+
+        Broadcast state is read from others, too, where some subtasks had finished.
+        """
+        snapshots = self._snapshots(spec)
+        own = snapshots[spec.subtask]
+        found = [] if own is None else list(own.state)
+        if spec.vertex.broadcast_state:
+            states = [None if one is None else one.state for one in snapshots]
+            for other in broadcast(states, spec.vertex.parallelism)[spec.subtask]:
+                known = frozenset(found)
+                found += [record for record in other if record not in known]
+        return found
+
+    def make_inlet(self, _task: Task) -> Inlet | None:
+        """Make what feeds a source subtask; None lets it make its records itself."""
+        return None
+
+    @property
+    def lifecycle_factory(self) -> Callable[[TaskParameters], TaskLifecycle]:
+        """Return what makes lifecycle cores: ours, a mutant's or the user's."""
+        return self.world.lifecycle_factory
+
+    def start(self) -> None:
+        """Begin: channels send what they hold, tasks work."""
+        for link in self.links:
+            link.pump()
+        for task in self.tasks:
+            if self.restored is not None:
+                task.ready_ns = self.env.now + self.job.costs.restore_ns
+                task.occupy(self.job.costs.restore_ns)
+            task.start()
+
+    # --- time ---
+
+    def later(
+        self, delay_ns: int, kind: Kind, entity: Entity, function: Callable[..., None], *rest: Any
+    ) -> None:
+        """Call a function after a delay, unless the attempt has failed by then."""
+        self.env.call_in(delay_ns, kind, entity, self._if_alive, function, *rest)
+
+    def timer_in(
+        self, delay_ns: int, kind: Kind, entity: Entity, function: Callable[..., None], *rest: Any
+    ) -> Timer:
+        """Set a timer that can be cancelled."""
+        return self.env.call_in(delay_ns, kind, entity, self._if_alive, function, *rest)
+
+    def _if_alive(self, function: Callable[..., None], *rest: Any) -> None:
+        if self.alive:
+            function(*rest)
+
+    def jitter(self, purpose: str, at_most_ns: int) -> int:
+        """Draw a delay between 0 and a bound, both included."""
+        if at_most_ns == 0:
+            return 0
+        return self.env.stream(purpose).integer(0, at_most_ns)
+
+    # --- what tasks tell the world ---
+
+    def goal(self, name: str) -> None:
+        """Count a situation that was reached."""
+        self.env.goals.reach(name)
+
+    def violate(self, name: str, says: str) -> None:
+        """Report a property that does not hold."""
+        self.world.violate(name, says)
+
+    def progress(self) -> None:
+        """Note that something was done, so the run does not stand still."""
+        self.world.progress_ns = self.env.now
+
+    def is_stop(self, checkpoint: int) -> bool:
+        """Say whether a checkpoint is the savepoint of the stop."""
+        return checkpoint == self.world.coordinator.stop_id
+
+    def call(self, task: Task, what: str, operator: int) -> None:
+        """Note a call of an operator that belongs to the end of its life."""
+        self.env.trace.record("called", task.entity, what, operator)
+        self.life.call(task, what, operator)
+
+    def calls(self, task: Task, what: str, number: int) -> None:
+        """Note what every operator of a chain is told of a checkpoint, from tail to head.
+
+        Source: Apache Flink 1.20.3, RegularOperatorChain; observed with logging operators.
+        """
+        if task.ending.runs_operators:
+            for operator in reversed(range(task.spec.vertex.chain)):
+                self.env.trace.record("told", task.entity, what, operator, number)
+
+    def performed(self, task: Task, checkpoint: int) -> None:
+        """Note that a task takes part in a checkpoint."""
+        self.env.trace.record("performed", task.entity, checkpoint)
+        self.life.performed(task, checkpoint)
+        task.ending.account.performed(checkpoint)
+        if self.faults.crashes_after_snapshot(task.spec, checkpoint):
+            self.later(0, Kind.FAULT, task.entity, self.world.crash, task.spec)
+
+    def committed(self, task: Task, checkpoints: tuple[int, ...]) -> None:
+        """Note that a sink commits what checkpoints have pre-committed."""
+        for number in checkpoints:
+            self.env.trace.record("committed", task.entity, number)
+
+    def check_commit(self, checkpoint: int, spec: TaskSpec) -> None:
+        """Check that something that covers a checkpoint was complete before the commit."""
+        if self.world.coordinator.highest_completed < checkpoint:
+            says = f"{spec.name} commits transaction {checkpoint} before its completion"
+            self.violate("no_commit_before_completion", says)
+
+    def state_changed(self, task: Task, state: TaskState) -> None:
+        """Follow a task from state to state."""
+        self.progress()
+        self.env.trace.record("task_state", task.entity, state.name)
+        if state is TaskState.WAITING_FOR_FINAL_CP:
+            self.life.waits(task)
+            if task.is_source:
+                self.input_ended_ns = self.env.now
+            if self.life.has_mixed_ends(task):
+                self.goal("ended_with_mixed_stop_modes")
+            task.ending.account.ended()
+            self.world.coordinator.end_of_data(task)
+        elif state is TaskState.CLOSED:
+            task.gone = True
+            self.life.closed(task, self.world.coordinator.ever_completed)
+            task.ending.account.closed()
+            task.checkpoints.closed()
+            self.world.closed_ns[task.spec.index] = self.env.now
+            closing_ns = self.job.costs.closing_ns
+            task.leaves_ns = self.env.now + closing_ns
+            if closing_ns:
+                self.later(closing_ns, Kind.SERVICE, task.entity, self._left, task)
+            else:
+                self._left(task)
+
+    def _left(self, task: Task) -> None:
+        """Tell the coordinator that a task has left; until it knows, it may ask for the task."""
+        self.world.message(Kind.MESSAGE, self.world.task_finished, self, task)
+
+    def acknowledge_end_of_data(self, link: Link) -> None:
+        """Tell the sender of a channel that its EndOfData has been polled."""
+        sender = link.sender
+        self.life.acknowledge(link)
+
+        def mail() -> None:
+            self.env.trace.record("end_of_data_acknowledged", sender.entity, link.receiver.name)
+            if self.world.coordinator.completed_since(sender):
+                self.goal("completed_between_end_of_data_and_acknowledgement")
+            sender.ending.account.acknowledged(link)
+            sender.ending.step(on.EndOfDataAcknowledged(link.spec.output))
+
+        self.later(self.job.channels.latency_ns, Kind.MESSAGE, link.entity, sender.post, mail)
+
+    def acknowledge(
+        self, task: Task, checkpoint: int, snapshot: TaskSnapshot, parts: Parts
+    ) -> None:
+        """Send a task's part of a checkpoint to the coordinator."""
+        self.world.message(
+            Kind.MESSAGE,
+            self.world.coordinator.acknowledged,
+            self,
+            task,
+            checkpoint,
+            snapshot,
+            parts,
+        )
+
+    def decline(self, task: Task, checkpoint: int, reason: FailureReason) -> None:
+        """Tell the coordinator that a task takes no part in a checkpoint."""
+        self.env.trace.record("declined", task.entity, checkpoint, reason.value)
+        self.world.message(
+            Kind.MESSAGE, self.world.coordinator.declined, self, task, checkpoint, reason
+        )
+
+    def decline_closing(self, task: Task, checkpoint: int) -> None:
+        """Decline because the task is closing or has closed; one that has left is not known.
+
+        Source: Apache Flink 1.20.3, Task.triggerCheckpointBarrier, TaskExecutor.triggerCheckpoint.
+        """
+        reason = FailureReason.CHECKPOINT_DECLINED_SUBSUMED
+        if task.ending.state is TaskState.CLOSED:
+            reason = FailureReason.CHECKPOINT_DECLINED_TASK_CLOSING
+            if self.env.now > task.leaves_ns:
+                reason = FailureReason.TASK_CHECKPOINT_FAILURE
+                self.goal("declined_because_unknown")
+        self.decline(task, checkpoint, reason)
+
+    def fail(self, task: Task, reason: str) -> None:
+        """Fail the job because a task has failed."""
+        self.world.fail_over(f"{task.name}: {reason}")
+
+    def trigger(self, task: Task, barrier: Barrier, *, stop: bool, drain: bool) -> None:
+        """Give the coordinator's trigger to a task's mailbox, unless it is still being restored."""
+        if self.env.now < task.ready_ns:
+            self.goal("declined_because_not_ready")
+            reason = FailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY
+            self.decline(task, barrier.checkpoint, reason)
+            return
+        task.post(lambda: task.checkpoints.trigger(barrier, stop=stop, drain=drain))
+
+    # --- deployment ---
+
+    def _deploy(self, spec: TaskSpec) -> Task:
+        restored = self.restored
+        if restored is None:
+            return Task(self, spec, restored=None, finished_on_restore=False)
+        full = restored.vertices[spec.vertex.name] is FinishedState.FULL
+        task = Task(self, spec, restored=restored.tasks.get(spec.index), finished_on_restore=full)
+        if full or (spec.index in restored.finished and spec.vertex.keeps_position):
+            task.exhausted = True
+            task.position = restored.positions.get(spec.index, 0)
+        return task
+
+    def _fill_channels(self) -> None:
+        """Give channels what the restored checkpoint holds of them, or the scenario's backlog."""
+        restored = self.restored
+        if restored is None:
+            self._preload()
+            return
+        for link in self.links:
+            sender = restored.tasks.get(link.spec.upstream)
+            receiver = restored.tasks.get(link.spec.downstream)
+            received = receiver.input_state.get(link.spec.index, ()) if receiver else ()
+            sent = sender.output_state.get(link.spec.index, ()) if sender else ()
+            link.preload([r for _, r in received], [r for _, r in sent])
+
+    def _preload(self) -> None:
+        """Put the backlog into every channel of a chain, the oldest records farthest downstream.
+
+        A preloaded record counts as emitted by the source, on top of what that emits by itself, and
+        as processed by every task that lies upstream of its channel.
+        """
+        count = self.job.channels.preloaded_records
+        source = self.tasks[0]
+        for link in reversed(self.links if count else []):
+            for _ in range(count):
+                record = source.spec.index * SOURCE_SPAN + source.position
+                source.position += 1
+                link.put(record)
+                for task in self.tasks[1 : link.spec.upstream + 1]:
+                    task.state.append(record)

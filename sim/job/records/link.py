@@ -1,0 +1,137 @@
+"""One channel in the world: sender's queue, wire with credits, receiver's queue.
+
+Which element is sent next, what blocks, what overtakes and what becomes state is decided by the
+cores at both ends; this module moves what they release.  Order comes from the queues alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ckptsim.models.barriers import (
+    Barrier,
+    EndOfPartition,
+    NetworkEvent,
+    RemoteChannel,
+    Subpartition,
+)
+from ckptsim.models.barriers.barrier import is_blocking
+from ckptsim.sim.job.records.channel_account import ChannelAccount
+from ckptsim.sim.job.records.graph import ChannelSpec
+from ckptsim.sim.job.records.kinds import Kind
+from ckptsim.sim.job.records.snapshot import WATERMARK, Element, Record
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.records.attempt import Attempt
+    from ckptsim.sim.job.records.task import Task
+
+
+class Link:
+    """A channel of one attempt; `emitted` and `consumed` are the world's account of its data."""
+
+    def __init__(self, attempt: Attempt, spec: ChannelSpec) -> None:
+        self.attempt: Attempt = attempt
+        self.spec: ChannelSpec = spec
+        self.entity = attempt.env.entity("channel", spec.index)
+        self.sender: Task = attempt.tasks[spec.upstream]
+        self.receiver: Task = attempt.tasks[spec.downstream]
+        self.queue: Subpartition = attempt.cores.subpartition(spec.output, self.sender.outbox)
+        self.channel: RemoteChannel = attempt.cores.channel(spec.input, self.receiver.inbox)
+        channels = attempt.job.channels
+        self.capacity: int = channels.sender_records
+        self.credit: int = channels.receiver_records
+        self.latency_ns: int = channels.latency_ns
+        self.end_ns = channels.end_of_partition_ns
+        self.emitted: int = 0
+        self.consumed: int = 0
+        self.delivered = 0
+        self.recovered: list[Element] = []
+        self.account: ChannelAccount = ChannelAccount(self)
+
+    @property
+    def name(self) -> str:
+        """Return `sender -> receiver`."""
+        return f"{self.sender.name} -> {self.receiver.name}"
+
+    @property
+    def has_room(self) -> bool:
+        """Say whether the sender may put one more record in."""
+        return self.queue.data_count < self.capacity
+
+    @property
+    def head_takes_time(self) -> bool:
+        """Say whether the next element at the receiver is a record, which takes service."""
+        if self.recovered and not self.channel.has_priority:
+            return self.recovered[0][1] != WATERMARK
+        element = self.channel.peek()
+        return isinstance(element, tuple) and element[1] != WATERMARK
+
+    def preload(self, input_state: list[Record], output_state: list[Record]) -> None:
+        """Fill a fresh channel with records in flight: what was at the receiver comes first."""
+        for record in input_state:
+            self.emitted += 1
+            self.recovered.append((self.emitted, record))
+        self.account.begins_at(self.emitted)
+        for record in output_state:
+            self.put(record)
+
+    def put(self, record: Record) -> None:
+        """Append a record at the sender."""
+        if self.queue.add_data((self.emitted + 1, record)):
+            self.emitted += 1
+
+    def send_barrier(self, barrier: Barrier) -> None:
+        """Put a barrier into the sender's queue."""
+        self.account.barrier_queued(barrier, self.emitted)
+        self.queue.add_barrier(barrier)
+
+    def pump(self) -> None:
+        """Send whatever may be sent now."""
+        queue = self.queue
+        while len(queue) and not queue.blocked:
+            if queue.data_first:
+                if self.credit == 0:
+                    self.attempt.goal("credit_starved")
+                    return
+                self.credit -= 1
+            element = queue.poll()
+            if element is None:
+                return
+            self.account.sent(
+                element, blocks=isinstance(element, NetworkEvent) and is_blocking(element)
+            )
+            extra = self.end_ns if isinstance(element, EndOfPartition) else 0
+            self.attempt.later(
+                self.latency_ns + extra, Kind.DELIVER, self.entity, self._deliver, element
+            )
+            if not isinstance(element, NetworkEvent):
+                self.sender.room_freed()
+        self.sender.drain_outbox()
+
+    def resume(self) -> None:
+        """Tell the sender's queue that it may go on; takes the wire's latency."""
+        self.attempt.later(self.latency_ns, Kind.RESUME, self.entity, self._resume)
+
+    def taken(self, number: int) -> None:
+        """Note that the receiver has taken a record, and give its credit back."""
+        self.account.record_taken(number, self.consumed)
+        self.consumed = number
+        if self.latency_ns:
+            self.attempt.later(self.latency_ns, Kind.CREDIT, self.entity, self._credit)
+        else:
+            self._credit()
+
+    def _deliver(self, element: object) -> None:
+        self.account.arrived(element)
+        self.channel.arrive(element)
+        self.receiver.drain_inbox()
+        self.receiver.wake()
+
+    def _resume(self) -> None:
+        self.account.resumed()
+        self.queue.resume()
+        self.pump()
+
+    def _credit(self) -> None:
+        self.credit += 1
+        self.pump()

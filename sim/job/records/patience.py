@@ -1,0 +1,63 @@
+"""How long a job may do nothing before it counts as one that stands still."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ckptsim.scenarios.jobs import Job
+from ckptsim.sim.job.records.faults import FaultPlan
+from ckptsim.sim.job.records.kinds import Kind
+from ckptsim.sim.kernel import Environment
+
+# A job that does nothing for this many of its longest times is taken for one that stands still.
+# Assumption: a final checkpoint needs one trigger; lost notifications need a few more.
+_TIMES = 60
+
+
+def patience_of(job: Job, faults: FaultPlan) -> int:
+    """Return for how long a job may make no progress, in ns."""
+    costs, checkpointing, channels = job.costs, job.checkpointing, job.channels
+    times = [
+        checkpointing.interval_ns,
+        checkpointing.min_pause_ns,
+        costs.rpc_ns + costs.rpc_jitter_ns + costs.notification_jitter_ns,
+        costs.snapshot_sync_ns + costs.snapshot_async_ns + costs.snapshot_jitter_ns,
+        costs.completion_ns,
+        costs.restart_ns + costs.restore_ns,
+        costs.closing_ns,
+        channels.latency_ns + channels.end_of_partition_ns,
+        faults.longest_ns,
+        job.ending.stop_at_ns or 0,
+        *(v.service_ns + v.service_step_ns * v.parallelism for v in job.vertices),
+        *(v.emit_interval_ns for v in job.vertices),
+    ]
+    return _TIMES * (max(times) + 1) + (checkpointing.first_trigger_ns or 0)
+
+
+class Watch:
+    """Calls `stalled` once when `progress_ns()` has not moved for `patience_ns`."""
+
+    def __init__(
+        self,
+        env: Environment,
+        patience_ns: int,
+        progress_ns: Callable[[], int],
+        stalled: Callable[[], None],
+    ) -> None:
+        self._patience_ns = patience_ns
+        self._progress_ns = progress_ns
+        self._stalled = stalled
+        self._timer = env.timer(Kind.COORDINATOR, env.entity("watch"), self._look)
+        self._env = env
+        self._timer.arm_in(patience_ns)
+
+    def _look(self) -> None:
+        due_ns = self._progress_ns() + self._patience_ns
+        if due_ns > self._env.now:
+            self._timer.arm_at(due_ns)
+        else:
+            self._stalled()
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._timer.cancel()

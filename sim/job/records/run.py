@@ -1,0 +1,154 @@
+"""Run a job scenario: the job itself, then restarts from its checkpoints as a probe."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, assert_never, cast
+
+from ckptsim.models.coordinator.parameters import TEN_MINUTES_NS
+from ckptsim.models.coordinator.plan import Rejected
+from ckptsim.scenarios.job_faults import JobFault
+from ckptsim.scenarios.job_names import GOALS
+from ckptsim.scenarios.jobs import Job
+from ckptsim.sim.job.records.external import ExternalSystem
+from ckptsim.sim.job.records.faults import FaultPlan
+from ckptsim.sim.job.records.snapshot import JobCheckpoint
+from ckptsim.sim.job.records.started import started_from
+from ckptsim.sim.job.records.tables import fill
+from ckptsim.sim.job.records.world import JobWorld
+from ckptsim.sim.kernel import Environment
+from ckptsim.sim.mutants.lifecycle import MUTANTS, Part
+from ckptsim.sim.protocol_cores import cores_of
+from ckptsim.sim.rows import RunResult
+
+if TYPE_CHECKING:
+    from ckptsim.sim.world import RunSpec
+
+
+def run(spec: RunSpec) -> RunResult:
+    """Run one job scenario to its end and return its tables."""
+    env = spec.environment(GOALS)
+    job = cast("Job", spec.scenario.model).spelled_out()
+    faults = FaultPlan(cast("tuple[JobFault, ...]", spec.scenario.faults))
+    restored = started_from(job)
+    if isinstance(restored, Rejected):
+        return _refused(spec, env, restored)
+    world = JobWorld(env, job, faults, restored=restored, **_cores(spec))
+    world.run()
+    if world.failed_while_stopping:
+        _resume(spec, env, world)
+    else:
+        if world.ended:
+            world.judge.transactions()
+        if world.ended and not world.stopped_without_drain:
+            world.judge.output()
+        _probe(spec, env, world)
+    _record_output(env, world)
+    return fill(spec, env, world)
+
+
+def _refused(spec: RunSpec, env: Environment, why: Rejected) -> RunResult:
+    """Return the tables of a job that may not start: none of its tasks was ever deployed."""
+    env.goals.reach("restore_refused")
+    env.trace.record("refused", env.entity("job"), why.rule, why.vertex or "")
+    return spec.result(env, outcome="failed", attempts=0, error=f"{why.rule} at {why.vertex}")
+
+
+def _cores(spec: RunSpec) -> dict[str, Any]:
+    """Return the cores that are not ours: one of the user's, or one of a mutant."""
+    if spec.core is not None:
+        return {"lifecycle_factory": spec.core}
+    if spec.mutant is None:
+        return {}
+    if spec.mutant not in MUTANTS:
+        return {"cores": cores_of(spec.mutant, others=MUTANTS)}
+    mutant = MUTANTS[spec.mutant]
+    match mutant.part:
+        case Part.TASK:
+            return {"lifecycle_factory": mutant.make}
+        case Part.LISTENER:
+            return {"listener_factory": mutant.make}
+        case Part.STOP:
+            return {"after_failure": mutant.make}
+        case _:
+            assert_never(mutant.part)
+
+
+def _resume(spec: RunSpec, env: Environment, world: JobWorld) -> None:
+    """Restart from the savepoint of a stop that went wrong after it, as its user is told to.
+
+    The new job meets the external system as the failed one left it: some transactions of the
+    savepoint are committed, some are not.
+    """
+    number = world.coordinator.stop_id
+    if number is None:
+        raise AssertionError("a stop whose savepoint is complete has a savepoint")
+    checkpoint = world.coordinator.completed[number]
+    _report(world, number, _restart(spec, env, world, checkpoint, world.external))
+
+
+def _report(world: JobWorld, number: int, other: JobWorld) -> None:
+    for name, _, says in other.violations:
+        text = f"restarted from checkpoint {number}: {name}: {says}"
+        hazard = name == "stop_ends"  # the stop's, whatever the job was started from
+        world.violate(name if hazard else "restored_checkpoint_gives_the_same_output", text)
+
+
+def _probe(spec: RunSpec, env: Environment, world: JobWorld) -> None:
+    """Restart from one kept checkpoint, chosen by chance, and compare the output at the end.
+
+    The probe writes to the external system as it would be if nothing after the checkpoint had been.
+    """
+    kept = sorted(world.coordinator.completed)
+    if world.stopped_without_drain and world.coordinator.stop_id is not None:
+        kept = [world.coordinator.stop_id]
+    if not kept:
+        return
+    chosen = kept[env.stream("probe").integer(0, len(kept) - 1)]
+    checkpoint = world.coordinator.completed[chosen]
+    external = world.external.fork(checkpoint.sink_states, checkpoint.checkpoint_id)
+    _report(world, chosen, _restart(spec, env, world, checkpoint, external))
+
+
+def _restart(
+    spec: RunSpec,
+    env: Environment,
+    world: JobWorld,
+    checkpoint: JobCheckpoint,
+    external: ExternalSystem,
+) -> JobWorld:
+    other_env = Environment(spec.seed, env.ties)
+    job = world.job
+    costs = replace(
+        job.costs,
+        notification_loss_ratio=0.0,
+        notification_jitter_ns=0,
+        checkpoint_failure_ratio=0.0,
+    )
+    checkpointing = replace(job.checkpointing, timeout_ns=TEN_MINUTES_NS)
+    other = JobWorld(
+        other_env,
+        replace(job, costs=costs, checkpointing=checkpointing),
+        FaultPlan(()),
+        restored=checkpoint,
+        external=external,
+        may_stop=world.is_endless,
+        **_cores(spec),
+    )
+    other.emitted = world.most_emitted()
+    other.attempts_before = world.attempts
+    other.run()
+    if other.ended and not other.stopped_without_drain:
+        other.judge.output()
+    return other
+
+
+def _record_output(env: Environment, world: JobWorld) -> None:
+    """Record the committed output, so that the digest speaks of every record."""
+    for task in world.graph.vertices:
+        found = sorted(world.external.committed(task.name).items())
+        text = json.dumps(found, separators=(",", ":"))
+        digest = blake2b(text.encode(), digest_size=8).hexdigest()
+        env.trace.record("output", world.entity, task.name, digest)

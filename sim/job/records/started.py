@@ -1,0 +1,46 @@
+"""A job that is started from a checkpoint of another one: whether it may be, and with what.
+
+The graph may have changed since: a vertex that the checkpoint says nothing of is new and runs.
+"""
+
+from __future__ import annotations
+
+from ckptsim.models.coordinator.plan import FinishedState, Rejected, check_restore
+from ckptsim.scenarios.job_graph import Recorded
+from ckptsim.scenarios.jobs import Job
+from ckptsim.sim.job.records.graph import Graph
+from ckptsim.sim.job.records.snapshot import JobCheckpoint
+
+_FIRST = 1  # the number of the checkpoint; those of the job follow
+
+
+def started_from(job: Job) -> JobCheckpoint | Rejected | None:
+    """Return what a job starts from; None for one that starts afresh.
+
+    Returns Rejected with the rule and the vertex where what had finished is not closed under
+    predecessors.  No state but this is in the checkpoint: what ran had taken in nothing.
+    """
+    if all(vertex.recorded is Recorded.NONE for vertex in job.vertices):
+        return None
+    graph = Graph(job)
+    states = {vertex.name: FinishedState(vertex.recorded.value) for vertex in job.vertices}
+    found = check_restore({name: [state] for name, state in states.items()}, graph.plan_edges)
+    if isinstance(found, Rejected):
+        return found
+    finished: set[int] = set()
+    for vertex in job.vertices:
+        tasks = graph.tasks_of(vertex.name)
+        if vertex.recorded is Recorded.FULL:
+            finished.update(tasks)
+        elif vertex.recorded is Recorded.PARTIAL:
+            finished.add(tasks.start)
+    new = FinishedState.NONE
+    return JobCheckpoint(
+        checkpoint_id=_FIRST,
+        savepoint=True,
+        tasks={},
+        vertices={n: FinishedState.RUNNING if s is new else s for n, s in states.items()},
+        finished=frozenset(finished),
+        positions={},
+        lost_state=frozenset(),
+    )

@@ -1,0 +1,361 @@
+"""One task of a job: a thread with a mailbox that takes records and events one at a time.
+
+The thread looks at its mails first (messages of the coordinator, timers, acknowledgements), then at
+priority events, then at the next element of its inputs in turn.  It begins a record only while
+every output has room, so it never stops in the middle of one.  What has to happen at a barrier or
+an end mark is decided by cores; `TaskCheckpoints` and `TaskEnding` carry out their effects.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
+
+from ckptsim.models.barriers import (
+    Announcement,
+    Barrier,
+    CancellationMarker,
+    EndOfData,
+    EndOfPartition,
+    NetworkEvent,
+)
+from ckptsim.models.barriers.network import NetworkEffect
+from ckptsim.models.lifecycle import StopMode
+from ckptsim.models.lifecycle import events as on
+from ckptsim.scenarios.jobs import Partitioner, VertexKind
+from ckptsim.sim.job.records.checkpointing import TaskCheckpoints
+from ckptsim.sim.job.records.ending import TaskEnding
+from ckptsim.sim.job.records.graph import OutputSpec, TaskSpec
+from ckptsim.sim.job.records.inlet import Inlet
+from ckptsim.sim.job.records.kinds import Kind
+from ckptsim.sim.job.records.link import Link
+from ckptsim.sim.job.records.sink import SinkWriter
+from ckptsim.sim.job.records.snapshot import SOURCE_SPAN, WATERMARK, Element, Record, TaskSnapshot
+from ckptsim.sim.kernel import Entity, Environment, Wait
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.records.attempt import Attempt
+
+
+def target_of(record: Record, parallelism: int) -> int:
+    """Return the subtask of a keyed edge for a record: its identity is its key, well mixed."""
+    mixed = (record * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
+    return (mixed >> 32) % parallelism
+
+
+class Task:
+    """A running subtask of one attempt.
+
+    state: records whose effect its state has, in order.  position: records that a source has
+    emitted.  links_out: the outgoing channels in the order of the edges.  outbox, inbox: what the
+    cores of its outgoing and incoming channels ask for.
+    """
+
+    def __init__(
+        self,
+        attempt: Attempt,
+        spec: TaskSpec,
+        *,
+        restored: TaskSnapshot | None,
+        finished_on_restore: bool,
+    ) -> None:
+        self.attempt = attempt
+        self.spec = spec
+        self.is_source = spec.vertex.kind is VertexKind.SOURCE
+        self.env: Environment = attempt.env
+        self.entity: Entity = attempt.env.entity(f"task {spec.vertex.name}", spec.subtask)
+        self.outbox: list[NetworkEffect] = []
+        self.inbox: list[NetworkEffect] = []
+        self.inputs: list[Link] = []
+        self.outputs: list[tuple[OutputSpec, list[Link]]] = []
+        self.links_out: list[Link] = []
+        self.mails: deque[Callable[[], None]] = deque()
+        self.state: list[Record] = [] if finished_on_restore else attempt.state_of(spec)
+        self.position: int = restored.position if restored else 0
+        # A source has read all there is, now or before a restore.
+        self.exhausted: bool = restored.exhausted if restored else False
+        self.gone: bool = False  # closed or failed: takes no input any more
+        self.busy = False
+        self.stalled_until_ns = 0
+        self.ready_ns = 0  # when what it restores is there
+        self.leaves_ns = 0  # when it is not known here any more, once it has closed
+        self.sink: SinkWriter | None = None
+        if spec.vertex.kind is VertexKind.SINK and not finished_on_restore:
+            self.sink = attempt.make_sink(spec)
+        self.inlet: Inlet | None = attempt.make_inlet(self) if self.is_source else None
+        self.checkpoints: TaskCheckpoints = TaskCheckpoints(self)
+        self.ending: TaskEnding = TaskEnding(self, finished_on_restore=finished_on_restore)
+        if self.sink is not None:
+            self.ending.step(on.StateRestored(attempt.sink_states(spec)))
+            self.sink.begin()
+        self._turn = 0
+        self._round_robin = 0
+        self._record: Record | None = None
+        self._step = self.env.timer(Kind.STEP, self.entity, self._look)
+        self._begins = self.env.timer(Kind.BEGIN, self.entity, self._go_on)
+        self._service = self.env.timer(Kind.SERVICE, self.entity, self._served)
+        self._emission = self.env.timer(Kind.EMIT, self.entity, self._due)
+        self._next_emission_ns = self.env.now + spec.vertex.emit_interval_ns
+
+    @property
+    def name(self) -> str:
+        """Return `vertex/subtask`."""
+        return self.spec.name
+
+    def connect(self, inputs: list[Link], outputs: list[tuple[OutputSpec, list[Link]]]) -> None:
+        """Take the channels: incoming ones over all gates, outgoing ones per edge."""
+        self.inputs = inputs
+        self.outputs = outputs
+        self.links_out = [link for _, links in outputs for link in links]
+
+    def start(self) -> None:
+        """Begin to work; a source that ends by time looks at its end then, if not before."""
+        self.ending.start()
+        ends_ns = self.spec.vertex.ends_at_ns
+        if ends_ns is not None and ends_ns > self.env.now:
+            self.attempt.later(ends_ns - self.env.now, Kind.EMIT, self.entity, self.wake)
+        self.wake()
+
+    def post(self, mail: Callable[[], None]) -> None:
+        """Put a mail into the mailbox."""
+        self.mails.append(mail)
+        self.wake()
+
+    def wake(self) -> None:
+        """Have the thread look for work at this instant, if it is idle."""
+        if not self.busy and not self._step.armed:
+            self._step.arm_in(0)
+
+    def room_freed(self) -> None:
+        """Note that an output has room again."""
+        self.wake()
+
+    def drain_outbox(self) -> None:
+        """Carry out what the outgoing channels ask for."""
+        if self.outbox:
+            effects = self.outbox[:]
+            self.outbox.clear()
+            self.checkpoints.side.carry_out_network(effects)
+
+    def drain_inbox(self) -> None:
+        """Carry out what the incoming channels ask for."""
+        if self.inbox:
+            effects = self.inbox[:]
+            self.inbox.clear()
+            self.checkpoints.side.carry_out_network(effects)
+
+    def occupy(self, duration_ns: int) -> None:
+        """Hold the thread for a while, as the synchronous part of a snapshot does."""
+        if duration_ns:
+            self.stalled_until_ns = max(self.stalled_until_ns, self.env.now + duration_ns)
+
+    def waits(self) -> list[Wait]:
+        """Return what the task waits for, for the story of a run that stands still."""
+        found = self.ending.waits()
+        for link in self.links_out:
+            if not link.has_room:
+                found.append(Wait(self.name, "room in a channel", link.receiver.name))
+        for link in self.inputs:
+            if link.queue.blocked:
+                found.append(Wait(link.sender.name, "its channel to be resumed", self.name))
+        return found
+
+    # --- the thread ---
+
+    def _look(self) -> None:
+        """Do what takes no time; a record that could be begun is begun last in this instant."""
+        self._work(begins=False)
+
+    def _go_on(self) -> None:
+        """Do what takes no time, then begin a record."""
+        self._work(begins=True)
+
+    def _work(self, *, begins: bool) -> None:
+        """Work until a record is being served or nothing can be done."""
+        while self.attempt.alive and not self.busy:
+            if self.stalled_until_ns > self.env.now:
+                self._step.arm_at(self.stalled_until_ns)
+                return
+            if self.mails:
+                self.mails.popleft()()
+            elif self.gone or not self._next(begins=begins):
+                return
+
+    def _next(self, *, begins: bool) -> bool:
+        """Take one step on input or as a source; say whether something was done."""
+        for link in self.inputs:
+            if link.channel.has_priority:
+                self._take(link)
+                return True
+        for link in self.links_out:
+            if not link.has_room:
+                return False
+        if self.is_source:
+            return self._emit_when_due()
+        found = self._ready()
+        if found is None:
+            return False
+        if not begins and found.head_takes_time:
+            if not self._begins.armed:
+                self._begins.arm_in(0)
+            return False
+        self._turn = (found.spec.input + 1) % len(self.inputs)
+        self._take(found)
+        return True
+
+    def _ready(self) -> Link | None:
+        """Return the next channel in turn that has an element."""
+        inputs, turn = self.inputs, self._turn
+        for link in inputs[turn:] + inputs[:turn] if turn else inputs:
+            if link.recovered or len(link.channel):
+                return link
+        return None
+
+    def _take(self, link: Link) -> None:
+        """Take the next element of a channel: recovered records first, then the channel's own."""
+        if link.recovered and not link.channel.has_priority:
+            number, record = link.recovered.pop(0)
+            link.account.record_taken(number, link.consumed)
+            link.consumed = number
+            self._begin(link, record)
+            return
+        priority = link.channel.has_priority
+        element = link.channel.poll()
+        if isinstance(element, NetworkEvent):
+            self._event(link, element, priority=priority)
+            return
+        number, record = cast("Element", element)
+        link.taken(number)
+        self._begin(link, record)
+
+    def _begin(self, link: Link, record: Record) -> None:
+        if record == WATERMARK:
+            self.ending.step(on.MaxWatermarkReceived(link.spec.input))
+            return
+        vertex = self.spec.vertex
+        self.checkpoints.account.record(link)
+        self.checkpoints.count_processed()
+        self.busy = True
+        self._record = record
+        self._service.arm_in(vertex.service_ns + vertex.service_step_ns * self.spec.subtask)
+
+    def _served(self) -> None:
+        """Finish a record: its effect on the state, then what goes out."""
+        record, self._record = self._record, None
+        if not self.attempt.alive or record is None:
+            return
+        self.busy = False
+        self.attempt.progress()
+        self.state.append(record)
+        if self.ending.operators_finished:
+            says = f"{self.name} processes record {record} after finish()"
+            self.attempt.violate("end_marks_in_order", says)
+        if self.sink is not None:
+            self.sink.write(record)
+        self.emit(record)
+        self._begins.arm_in(0)
+
+    def _event(self, link: Link, event: NetworkEvent, *, priority: bool) -> None:
+        channel = link.spec.input
+        match event:
+            case Barrier():
+                self.checkpoints.barrier(channel, event, priority=priority)
+            case Announcement(barrier, sequence):
+                self.checkpoints.announcement(channel, barrier, sequence)
+            case CancellationMarker(checkpoint):
+                self.checkpoints.cancellation(channel, checkpoint)
+            case EndOfData(drain):
+                mode = StopMode.DRAIN if drain else StopMode.NO_DRAIN
+                self.attempt.life.polled(link, drain=drain)
+                self.ending.step(on.EndOfDataReceived(channel, mode))
+            case EndOfPartition():
+                self.attempt.life.channel_ended(link)
+                self.ending.account.input_over(link)
+                self.checkpoints.channel_ended(channel)
+                self.ending.step(on.EndOfPartitionReceived(channel))
+            case _:
+                raise AssertionError(f"no such element in a channel: {event!r}")
+
+    # --- sending ---
+
+    def emit(self, record: Record) -> None:
+        """Send a record over every edge; the final watermark goes to every channel."""
+        if record != WATERMARK:
+            self.attempt.life.record(self)
+        for spec, links in self.outputs:
+            for link in self._chosen(spec, links, record):
+                link.put(record)
+                link.pump()
+
+    def _chosen(self, spec: OutputSpec, links: list[Link], record: Record) -> list[Link]:
+        if record == WATERMARK or spec.partitioner is Partitioner.BROADCAST:
+            return links
+        match spec.partitioner:
+            case Partitioner.GLOBAL:
+                return links[:1]
+            case Partitioner.KEYED:
+                return [links[target_of(record, len(links))]]
+            case Partitioner.FORWARD:
+                return links
+            case _:
+                self._round_robin += 1
+                return [links[self._round_robin % len(links)]]
+
+    # --- sources ---
+
+    @property
+    def _is_exhausted(self) -> bool:
+        """Say whether a source has nothing more to read: by count, by time, or long ago."""
+        vertex = self.spec.vertex
+        if self.exhausted or (vertex.ends_at_ns is not None and vertex.ends_at_ns <= self.env.now):
+            return True
+        if vertex.records is None:
+            return False
+        own = vertex.records + vertex.records_step * self.spec.subtask
+        return self.position >= own + self.attempt.graph.preloaded_records
+
+    def _emit_when_due(self) -> bool:
+        if self.ending.ended:
+            return False
+        if self.inlet is not None:
+            return self._emit_from(self.inlet)
+        if self._is_exhausted:
+            self.exhausted = True
+            self.ending.step(on.InputExhausted())
+            return True
+        if not self._is_due():
+            return False
+        self._emit_next(self.spec.index * SOURCE_SPAN + self.position)
+        return True
+
+    def _emit_from(self, inlet: Inlet) -> bool:
+        """Take a record from outside; the state of such a source is what it has taken in."""
+        if inlet.exhausted:
+            self.ending.step(on.InputExhausted())
+            return True
+        if not inlet.queued_count or not self._is_due():
+            return False  # the inlet wakes the task
+        record = inlet.take()
+        self.state.append(record)
+        self._emit_next(record)
+        return True
+
+    def _is_due(self) -> bool:
+        """Say whether the next record may be emitted now; if not, come back when it may."""
+        if self._next_emission_ns <= self.env.now:
+            return True
+        if not self._emission.armed:
+            self._emission.arm_at(self._next_emission_ns)
+        return False
+
+    def _emit_next(self, record: Record) -> None:
+        self.checkpoints.account.record(None)
+        self.position += 1
+        self._next_emission_ns = self.env.now + self.spec.vertex.emit_interval_ns
+        self.attempt.progress()
+        self.emit(record)
+
+    def _due(self) -> None:
+        if self.attempt.alive:
+            self.wake()

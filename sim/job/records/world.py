@@ -1,0 +1,374 @@
+"""The world of a job: attempts, failures, the stop, the end, and what must hold throughout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.coordinator import EndOfDataListener, Recovery, after_failure
+from ckptsim.models.coordinator.plan import FinishedState
+from ckptsim.models.lifecycle import RULES, TaskLifecycle, TaskParameters, TaskState
+from ckptsim.scenarios.jobs import Job, StopKind
+from ckptsim.sim.job.records.attempt import Attempt
+from ckptsim.sim.job.records.coordinator import JobCoordinator
+from ckptsim.sim.job.records.external import ExternalSystem
+from ckptsim.sim.job.records.faults import FaultPlan
+from ckptsim.sim.job.records.graph import Graph, TaskSpec
+from ckptsim.sim.job.records.judge import Judge
+from ckptsim.sim.job.records.kinds import Kind
+from ckptsim.sim.job.records.patience import Watch, patience_of
+from ckptsim.sim.job.records.settings import variant_of
+from ckptsim.sim.job.records.snapshot import JobCheckpoint
+from ckptsim.sim.job.records.unended import Unended
+from ckptsim.sim.kernel import Environment, Wait, explain_waits
+from ckptsim.sim.protocol_cores import RIGHT, ProtocolCores
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.records.task import Task
+
+# How often a stop that failed is asked for again before the user gives up.  Assumption.
+_STOP_TRIES = 8
+# How often a job is started before it is taken for one that cannot run.  Assumption.
+_ATTEMPTS = 100
+
+
+class JobWorld:
+    """One job in one run.
+
+    lifecycle_factory, listener_factory, after_failure: make or are cores;
+    cores: make those of barriers.
+    restored: the checkpoint that the first attempt starts from, as a user would start a job from a
+    savepoint.  external: the system it writes to.
+    """
+
+    def __init__(
+        self,
+        env: Environment,
+        job: Job,
+        faults: FaultPlan,
+        *,
+        lifecycle_factory: Callable[[TaskParameters], TaskLifecycle] = TaskLifecycle,
+        listener_factory: Callable[..., EndOfDataListener] = EndOfDataListener,
+        after_failure: Callable[..., Recovery] = after_failure,
+        cores: ProtocolCores = RIGHT,
+        restored: JobCheckpoint | None = None,
+        external: ExternalSystem | None = None,
+        may_stop: bool = True,
+    ) -> None:
+        self.env = env
+        self.job = job
+        self.graph = Graph(job)
+        self.faults = faults
+        self.lifecycle_factory = lifecycle_factory
+        self.listener_factory = listener_factory
+        self.after_failure = after_failure
+        self.cores = cores
+        self.external = ExternalSystem(self.violate) if external is None else external
+        self.violations: list[tuple[str, int, str]] = []
+        self.closed_ns: dict[int, int] = {}
+        self.recoveries: list[tuple[int, str, int, int | None, int]] = []
+        self.lost_notifications: set[tuple[int, int]] = set()
+        self.emitted: dict[int, int] = {}  # the most that earlier attempts have emitted
+        self.progress_ns = 0
+        self.running = False
+        self.ended = False
+        self.gave_up = False
+        self.failed_while_stopping = False  # or stands still then; the savepoint is complete
+        self.may_stop = may_stop
+        self._stop_tries = 0
+        self.attempts = 1
+        self.attempts_before = 0  # of the job that `restored` is of
+        self.entity = env.entity("job")
+        first = 1 if restored is None else restored.checkpoint_id + 1
+        self.coordinator = JobCoordinator(self, first_checkpoint=first)
+        if restored is not None:
+            self.coordinator.highest_completed = restored.checkpoint_id
+        self.unended = Unended(self)
+        self.unended.taken_over(restored)
+        self.lost_state = self._loses_state(restored)
+        self._over = env.event()
+        self._initial = restored
+        self.judge = Judge(self)
+        self.attempt = self.deploy(1, restored)
+
+    def deploy(self, number: int, restored: JobCheckpoint | None) -> Attempt:
+        """Make the tasks and channels of an attempt."""
+        return Attempt(self, number, restored)
+
+    # --- running ---
+
+    def run(self) -> None:
+        """Run the job to its end.
+
+        A run that stands still is reported as a violation of `job_ends`, or of `stop_ends` where
+        tasks wait for the word of a savepoint that they will never get.
+        """
+        env = self.env
+        self.plan_faults()
+        stop_ns = self.job.ending.stop_at_ns
+        if stop_ns is None and self.is_endless:
+            stop_ns = self.job.ending.horizon_ns
+        if stop_ns is not None and self.may_stop:
+            env.call_in(stop_ns, Kind.COORDINATOR, self.entity, self._stop)
+        patience_ns = patience_of(self.job, self.faults)
+        watch = Watch(env, patience_ns, lambda: self.progress_ns, self._stalled)
+        if self._initial is not None:
+            self.judge.restore(self._initial)
+        self._begin(self.attempt.restored)
+        env.run(until=self._over)
+        watch.stop()
+
+    def plan_faults(self) -> None:
+        """Enter the faults that strike at an instant into the calendar."""
+        env = self.env
+        for fault in self.faults.crashes:
+            spec = self._task_of(fault.vertex, fault.subtask)
+            env.call_at(fault.at_ns, Kind.FAULT, self.entity, self.crash, spec)
+        for stall in self.faults.stalls:
+            spec = self._task_of(stall.vertex, stall.subtask)
+            env.call_at(stall.at_ns, Kind.FAULT, self.entity, self._stall, spec, stall.lasts_ns)
+
+    def _stalled(self) -> None:
+        waits = explain_waits(tuple(self._waits()))
+        self.failed_while_stopping = self._stop_was_missed()
+        name = "stop_ends" if self.failed_while_stopping else "job_ends"
+        self.violate(name, f"the job stands still, but work remains: {waits}")
+        self._end()
+
+    def _end(self) -> None:
+        """End the run: the job has finished, has failed for good, or stands still."""
+        self.coordinator.account.check_triggers()
+        for task in self.attempt.tasks if self.attempt.alive else ():
+            task.ending.account.run_ended()
+        if self.ended:
+            self.coordinator.account.end()
+        self.running = False
+        self.attempt.alive = False
+        if not self._over.triggered:
+            self._over.succeed()
+
+    def _stop_was_missed(self) -> bool:
+        """Say whether a task waits for the completion of a savepoint that it will never hear of.
+
+        Under released Flink's rules a stop waits for exactly its savepoint, so a notification that
+        is lost, or overtaken by that of a later checkpoint, is waited for without end.  Where
+        checkpoints go on and any of them will do, there is no such excuse.
+        """
+        stop_id = self.coordinator.stop_id
+        if not self.coordinator.stop_completed or stop_id is None:
+            return False
+        rules = RULES[variant_of(self.job)]
+        if rules.triggers_after_stop and self.job.checkpointing.enabled:
+            return False
+        return any(
+            task.ending.state is TaskState.WAITING_FOR_FINAL_CP
+            and (
+                (task.spec.index, stop_id) in self.lost_notifications
+                or task.ending.core.latest_reported > stop_id
+            )
+            for task in self.attempt.tasks
+        )
+
+    @property
+    def is_endless(self) -> bool:
+        """Say whether a source has no end of its own."""
+        return any(vertex.is_endless for vertex in self.graph.vertices)
+
+    def _begin(self, restored: JobCheckpoint | None) -> None:
+        self.running = True
+        self.progress_ns = self.env.now
+        self.coordinator.start(restored=restored)
+        self.attempt.start()
+
+    def _stop(self) -> None:
+        """Ask for the stop; while the job restarts, and after a failed stop, ask again."""
+        if self.ended or self.coordinator.stop_completed:
+            return
+        self._stop_tries += 1
+        if self._stop_tries > _STOP_TRIES:
+            self.gave_up = True
+            self._end()
+        elif self.running:
+            self.coordinator.stop()
+        else:
+            self.stop_again()
+
+    def stop_again(self) -> None:
+        """Ask for the stop once more after a while: it has failed."""
+        delay_ns = self.job.costs.restart_ns + 2 * self.job.checkpointing.interval_ns
+        self.env.call_in(delay_ns, Kind.COORDINATOR, self.entity, self._stop)
+
+    def _stall(self, spec: TaskSpec, lasts_ns: int) -> None:
+        task = self.attempt.tasks[spec.index]
+        if self.running and not task.gone:
+            task.occupy(lasts_ns)
+            self.env.trace.record("stalled", task.entity, lasts_ns)
+
+    # --- messages ---
+
+    def message(self, kind: Kind, function: Callable[..., None], *rest: Any) -> None:
+        """Send a message to or from the coordinator."""
+        self.message_in(0, kind, function, *rest)
+
+    def message_in(
+        self,
+        extra_ns: int,
+        kind: Kind,
+        function: Callable[..., None],
+        *rest: Any,
+        sender: tuple[str, int] | None = None,
+    ) -> None:
+        """Send a message that takes longer than others.
+
+        sender: what is sent, such as the triggers of one checkpoint.  Where messages keep no order
+        those of different senders that arrive at one instant do so in the order of ties.
+        """
+        costs = self.job.costs
+        delay_ns = costs.rpc_ns + extra_ns + self.attempt.jitter("rpc", costs.rpc_jitter_ns)
+        entity = self.entity
+        if sender is not None and not costs.messages_in_order:
+            entity = self.env.entity(*sender)
+        self.env.call_in(delay_ns, kind, entity, function, *rest)
+
+    # --- failures ---
+
+    def crash(self, spec: TaskSpec) -> None:
+        """Fail a subtask, and the job with it, unless the subtask has finished."""
+        if self.running and not self.attempt.tasks[spec.index].gone:
+            self.fail_over(f"{spec.name} crashes")
+
+    def fail_over(self, cause: str) -> None:
+        """End the attempt and begin the next one from the latest completed checkpoint.
+
+        Once the savepoint of a stop is complete there is no next attempt.
+        """
+        if not self.running or self.ended:
+            return
+        self.running = False
+        self.attempt.alive = False
+        self.env.trace.record("failed", self.entity, cause)
+        stopped = self.coordinator.stop_completed
+        if self.after_failure(stop_completed=stopped) is Recovery.FAIL:
+            self.failed_while_stopping = stopped
+            self.env.goals.reach("failed_after_stop_savepoint")
+        elif self.attempts >= _ATTEMPTS:
+            self.violate("job_ends", f"the job has failed {self.attempts} times, last: {cause}")
+        else:
+            if stopped:
+                self.coordinator.forget_stop()
+            self._fail_over(cause)
+            return
+        self.gave_up = True
+        self.coordinator.suspend(FailureReason.CHECKPOINT_COORDINATOR_SHUTDOWN)
+        self._end()
+
+    def _fail_over(self, cause: str) -> None:
+        self.env.goals.reach("restarted")
+        self.recoveries.append((self.attempts, cause, self.env.now, None, 0))
+        self.coordinator.suspend(FailureReason.JOB_FAILOVER_REGION)
+        self.env.call_in(self.job.costs.restart_ns, Kind.COORDINATOR, self.entity, self._restart)
+
+    def _restart(self) -> None:
+        self._begin(self.redeploy())
+
+    def redeploy(self) -> JobCheckpoint | None:
+        """Make the next attempt from the latest completed checkpoint, and return that."""
+        restored = self._latest()
+        before = sum(task.position for task in self.attempt.tasks)
+        self.emitted = self.most_emitted()
+        self.attempts += 1
+        self.unended.restarted(restored)
+        self.lost_state = self._loses_state(restored)
+        self.closed_ns = {}
+        self.attempt = self.deploy(self.attempts, restored)
+        again = before - sum(task.position for task in self.attempt.tasks)
+        number, cause, failed_ns, _, _ = self.recoveries[-1]
+        self.recoveries[-1] = (number, cause, failed_ns, self.env.now, again)
+        self._note_restore(restored)
+        return restored
+
+    def _latest(self) -> JobCheckpoint | None:
+        """Return the latest checkpoint that the job may start from; savepoints are the user's."""
+        kept = [c for c in self.coordinator.completed.values() if not c.savepoint]
+        return max(kept, key=lambda c: c.checkpoint_id, default=self._initial)
+
+    def _note_restore(self, restored: JobCheckpoint | None) -> None:
+        number = restored.checkpoint_id if restored is not None else 0
+        self.env.trace.record("restored", self.entity, number)
+        if restored is None:
+            return
+        self.judge.restore(restored)
+        if FinishedState.FULL in restored.vertices.values():
+            self.env.goals.reach("restored_fully_finished")
+        if FinishedState.PARTIAL in restored.vertices.values():
+            self.env.goals.reach("restored_partly_finished")
+
+    def positions(self) -> dict[int, int]:
+        """Return how many records each source task has emitted, as this attempt counts."""
+        return {task.spec.index: task.position for task in self.attempt.tasks if task.is_source}
+
+    def most_emitted(self) -> dict[int, int]:
+        """Return how many records each source task has emitted in any attempt."""
+        now = self.positions()
+        return {task: max(count, self.emitted.get(task, 0)) for task, count in now.items()}
+
+    def restored_full(self, vertex: str) -> bool:
+        """Say whether a vertex was deployed as finished in this attempt."""
+        restored = self.attempt.restored
+        return restored is not None and restored.vertices[vertex] is FinishedState.FULL
+
+    def _loses_state(self, restored: JobCheckpoint | None) -> frozenset[str]:
+        """Return the vertices whose state is not whole after a restore: some of it had finished.
+
+        Broadcast state is whole as long as one subtask holds it.
+        """
+        if restored is None:
+            return frozenset()
+        lost = set(restored.lost_state)
+        for vertex in self.graph.vertices:
+            state = restored.vertices.get(vertex.name, FinishedState.RUNNING)
+            held = any(task in restored.tasks for task in self.graph.tasks_of(vertex.name))
+            if state is not FinishedState.RUNNING and not (vertex.broadcast_state and held):
+                lost.add(vertex.name)
+        return frozenset(lost)
+
+    # --- what is checked on the way ---
+
+    def violate(self, name: str, says: str) -> None:
+        """Report a property that does not hold."""
+        self.violations.append((name, self.env.now, says))
+        self.env.trace.record("violated", self.entity, name, says)
+
+    def has_backlog(self) -> bool:
+        """Say whether records are in flight."""
+        return any(link.emitted > link.consumed for link in self.attempt.links)
+
+    # --- the end ---
+
+    def task_finished(self, attempt: Attempt, task: Task) -> None:
+        """Record at the coordinator that a task has finished; the last one ends the job."""
+        if not attempt.alive:
+            return
+        self.coordinator.task_finished(task.spec.index)
+        if len(self.coordinator.finished) == len(self.graph.tasks):
+            self.ended = True
+            self.coordinator.suspend(FailureReason.CHECKPOINT_COORDINATOR_SHUTDOWN)
+            self.env.trace.record("finished", self.entity)
+            self._end()
+
+    @property
+    def stopped_without_drain(self) -> bool:
+        """Say whether the job ended to be resumed from its savepoint."""
+        return self.coordinator.stop_completed and self.job.ending.stop_kind is StopKind.NO_DRAIN
+
+    def _waits(self) -> list[Wait]:
+        found = [wait for task in self.attempt.tasks for wait in task.waits()]
+        for number in self.coordinator.core.pending:
+            for index in self.coordinator.core.awaited(number):
+                name = self.graph.tasks[index].name
+                found.append(Wait("the coordinator", f"checkpoint {number}", name))
+        return found
+
+    def _task_of(self, vertex: str, subtask: int) -> TaskSpec:
+        return self.graph.tasks[self.graph.first_task[vertex] + subtask]

@@ -1,0 +1,1 @@
+"""Mutants of the cores: test doubles with one planted fault each, never for production."""

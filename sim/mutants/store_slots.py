@@ -1,0 +1,125 @@
+"""Mutants of the store's keys, codecs and media."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ckptsim.models.store.checkpoints import Checkpoints
+from ckptsim.models.store.codec import GroupCodec, PlainCodec
+from ckptsim.models.store.content import WorkingContent
+from ckptsim.models.store.medium import Changes, ModelMedium, SlotWrite, Step
+from ckptsim.models.store.topics import TopicPartition, parse_topic
+
+
+class VersionlessSlots(Checkpoints):
+    """Leaves the version out of the key of a slot."""
+
+    def slot_key(self, key: TopicPartition) -> TopicPartition:
+        """Name the slot by store and view only."""
+        name = parse_topic(key.topic)
+        return TopicPartition(f"{name.store}_v0_{name.view}_mv", key.partition)
+
+
+class ViewlessSlots(Checkpoints):
+    """Leaves the view out of the key of a slot."""
+
+    def slot_key(self, key: TopicPartition) -> TopicPartition:
+        """Name the slot by store and version only."""
+        name = parse_topic(key.topic)
+        return TopicPartition(f"{name.store}_v{name.version}", key.partition)
+
+
+class AliasingSlots(Checkpoints):
+    """Keeps and returns the caller's own object instead of a copy of its bytes."""
+
+    _live: dict[TopicPartition, bytes] | None = None
+
+    def get(self, key: TopicPartition) -> bytes | None:
+        """Return the live object while the slot holds what was set by it."""
+        blob = super().get(key)
+        return blob if blob is None else self._objects().get(key, blob)
+
+    def set(self, key: TopicPartition, blob: bytes) -> None:
+        """Store the bytes and remember the object."""
+        super().set(key, blob)
+        self._objects()[key] = blob
+
+    def stage(self, key: TopicPartition, blob: bytes) -> SlotWrite:
+        """Forget the object, the slot is about to hold something else."""
+        write = super().stage(key, blob)
+        self._objects().pop(key, None)
+        return write
+
+    def _objects(self) -> dict[TopicPartition, bytes]:
+        if self._live is None:
+            self._live = {}
+        return self._live
+
+
+class DeletesSiblings(Checkpoints):
+    """Deletes the blobs of all partitions of a topic with the one it was asked to delete."""
+
+    def stage_delete(self, key: TopicPartition) -> tuple[SlotWrite, ...]:
+        """Return a delete for every partition of the topic."""
+        (wanted,) = super().stage_delete(key)
+        topic = self._topics.of_topic(key.topic)
+        return tuple(replace(wanted, key=self.slot_key(each)) for each in topic)
+
+
+class BlindCodec(PlainCodec):
+    """Returns a payload without looking at the checksum."""
+
+    def decode(self, key: TopicPartition, stored: bytes) -> bytes:
+        """Cut the payload out of a frame by the lengths that a right frame has."""
+        overhead = len(self.encode(key, b""))
+        start = overhead - 32
+        return stored[start : len(stored) - 32]
+
+
+class OffByOneGroup(GroupCodec):
+    """Commits the last processed position as the offset to read next."""
+
+    def offset_of(self, position: int) -> int:
+        """Forget to add one."""
+        return position
+
+
+class UnlimitedGroup(GroupCodec):
+    """Takes blobs of any size."""
+
+    blob_bytes_max = 1 << 40
+    metadata_characters_max = 1 << 40
+
+
+class TornMedium(ModelMedium):
+    """Writes the rows of a step before the rest, so that a crash can fall between."""
+
+    def abandon(self, step: Step) -> None:
+        """Leave the rows of the unfinished step behind."""
+        self.commit(Step(rows=step.rows))
+
+
+class ForgetfulMedium(ModelMedium):
+    """Reports a checkpoint as durable that is still in a cache, which a crash empties."""
+
+    def __init__(self, *, atomic: bool) -> None:
+        super().__init__(atomic=atomic)
+        self._before = Step()
+
+    def commit(self, step: Step) -> None:
+        """Remember what the slots held before."""
+        olds = (replace(each, stored=self.slot(each.slot, each.key)) for each in step.slots)
+        self._before = Step(slots=tuple(olds))
+        super().commit(step)
+
+    def crash(self) -> None:
+        """Lose the checkpoints that were reported last."""
+        self.commit(self._before)
+
+
+class FlushesNoDeletes(WorkingContent):
+    """Flushes what was put and forgets what was deleted."""
+
+    def changes(self) -> Changes:
+        """Return the puts only."""
+        return {name: value for name, value in super().changes().items() if value is not None}

@@ -1,1 +1,0 @@
-"""Named properties of each link, checked against the world's own account."""

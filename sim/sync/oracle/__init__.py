@@ -1,0 +1,1 @@
+"""What must hold of a sync, held against the account of every record."""

@@ -1,0 +1,164 @@
+"""The properties of the ordering protocol, checked against the ground truth as things happen.
+
+The world calls a hook at every relevant event.  A hook compares what the core does with the account
+of every record (`sim.sync.truth`), never with the core's own counters.  The first violation ends
+the run: what follows a broken promise means nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ckptsim.models.ordering import EndStream, FailSync, Refusal, SendState, scope_text
+from ckptsim.scenarios.sync_names import PROPERTIES
+from ckptsim.sim.sync.oracle.ends import EndChecks
+from ckptsim.sim.sync.oracle.records import RecordChecks
+from ckptsim.sim.sync.oracle.release import ReleaseChecks
+from ckptsim.sim.sync.oracle.replay import ReplayChecks
+from ckptsim.sim.sync.oracle.story import state_story
+
+if TYPE_CHECKING:
+    from ckptsim.sim.rows import ViolationRow
+    from ckptsim.sim.sync.attempt import Attempt
+    from ckptsim.sim.sync.truth import SourceState
+    from ckptsim.sim.sync.world import SyncWorld
+
+
+class OrderingProperties:
+    """All properties of one run; `violations` has the first that did not hold."""
+
+    def __init__(self, world: SyncWorld) -> None:
+        self.violations: list[ViolationRow] = []
+        self._world = world
+        self._env = world.env
+        self._truth = world.truth
+        self._releases = ReleaseChecks(world, self.violate)
+        self._ends = EndChecks(world, self.violate)
+        self.records = RecordChecks(world, self.violate)
+        self.replays = ReplayChecks(world, self.violate)
+        self._requested_step = 0
+        self._requested_during_send = False
+
+    @property
+    def violated(self) -> bool:
+        """Whether a property did not hold."""
+        return bool(self.violations)
+
+    def violate(self, name: str, says: str, state: SourceState | None = None) -> None:
+        """Note a violation with the story of a state, and end the run by failing its attempt."""
+        if name not in PROPERTIES:
+            raise KeyError(name)
+        if not self.violations:
+            story = state_story(self._truth, state) if state is not None else []
+            row = self._world.spec.violation(
+                name,
+                self._env.now,
+                says,
+                story=story,
+                scope=None if state is None else state.scope,
+                index=None if state is None else state.index,
+            )
+            self.violations.append(row)
+            self._env.trace.record("violated", self._world.entity, name, says)
+        if self._world.attempt is not None:
+            self._world.attempt.fail(f"violated: {name}")
+
+    def on_attempt_started(self, attempt: Attempt) -> None:
+        """Check what an attempt resumes from."""
+        self._requested_step = 0
+        self._requested_during_send = False
+        self._releases.begin()
+        self.records.begin()
+        self.replays.begin()
+        self._ends.on_attempt_started(attempt)
+
+    # States -----------------------------------------------------------------------------------
+
+    def on_state_read(self, attempt: Attempt, state: SourceState) -> None:
+        """Enter the arrival of a state at the core."""
+        self._releases.on_state_read(attempt, state)
+
+    def on_send(self, attempt: Attempt, effect: SendState) -> None:
+        """Check a state that the core has released, before it is sent."""
+        self._releases.on_send(attempt, effect)
+
+    def on_refused(self, attempt: Attempt, effect: SendState) -> None:
+        """Enter that the platform does not keep a state: its records may be read again."""
+        state = self.find(attempt, effect)
+        if state is not None:
+            state.refused = True
+
+    def on_sent(self, attempt: Attempt, effect: SendState) -> SourceState | None:
+        """Enter that a send has returned."""
+        return self._releases.on_sent(attempt, effect)
+
+    def find(self, attempt: Attempt, effect: SendState) -> SourceState | None:
+        """Return the state that an effect sends."""
+        return self._releases.find(attempt, effect)
+
+    def before_failed_send(self, attempt: Attempt, effect: SendState) -> tuple[int, int | None]:
+        """Return what a failed send must not change: what is unsent, and the lowest index of it."""
+        core = attempt.destination.core
+        return core.pending_count(), core.head(effect.scope)
+
+    def on_send_failed(
+        self, attempt: Attempt, effect: SendState, before: tuple[int, int | None]
+    ) -> None:
+        """Check that a failed send has changed nothing."""
+        after = self.before_failed_send(attempt, effect)
+        if after != before:
+            self.violate(
+                "failed_send_changes_nothing",
+                f"a failed send of {scope_text(effect.scope)}/{effect.key.index} changed (unsent, "
+                f"lowest unsent index) from {before} to {after}",
+                self._releases.find(attempt, effect),
+            )
+
+    # Flushes ----------------------------------------------------------------------------------
+
+    def on_flush_requested(self, attempt: Attempt) -> None:
+        """Enter a request: what is ready now must be sent by the flush that follows."""
+        self._requested_step = attempt.truth.next_step()
+        if attempt.destination.sender.busy:
+            self._requested_during_send = True
+            self._env.goals.reach("flush_requested_during_send")
+
+    def on_flushed(self, attempt: Attempt) -> None:
+        """Check, when no send is under way, that nothing was left that was ready when asked."""
+        if attempt.over or attempt.destination.sender.busy:
+            return
+        state = self._releases.left_behind(attempt, self._requested_step)
+        during, self._requested_during_send = self._requested_during_send, False
+        if state is not None:
+            self.violate(
+                "no_flush_request_lost" if during else "every_state_is_released",
+                f"state {state.scope}/{state.index} was ready when a flush was asked for, and the "
+                "flush has ended without it",
+                state,
+            )
+
+    # Ends -------------------------------------------------------------------------------------
+
+    def on_stream_ended(self, attempt: Attempt, effect: EndStream) -> None:
+        """Check that a stream ends after its last record."""
+        self._ends.on_stream_ended(attempt, effect)
+
+    def on_complete(self, attempt: Attempt) -> None:
+        """Check the success of an attempt."""
+        self._ends.on_complete(attempt)
+        self.replays.on_rest(attempt)
+
+    def on_fail(self, attempt: Attempt, effect: FailSync) -> None:
+        """Check the verdict of a failed attempt."""
+        self._ends.on_fail(attempt, effect)
+        if effect.kind is Refusal.UNFLUSHED_STATES:
+            self.replays.on_rest(attempt)
+
+    def on_silence(self, attempt: Attempt, sentence: str) -> None:
+        """Check, when nothing has moved for long, what it was."""
+        self._ends.on_silence(attempt, sentence)
+
+    def on_run_ended(self) -> None:
+        """Check the whole run."""
+        if not self.violated:
+            self._ends.on_run_ended()

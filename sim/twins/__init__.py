@@ -1,1 +1,0 @@
-"""Faulty twins of the cores: test doubles with one planted fault each, never for production."""

@@ -1,0 +1,90 @@
+"""Every mutant of the composed pipeline is told from the right one."""
+
+from pathlib import Path
+
+import pytest
+
+from ckptsim.scenarios.catalogue import all_scenarios, by_name
+from ckptsim.scenarios.composed_names import OWN_PROPERTIES, PROPERTIES
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.mutants.composed import MUTANTS
+from ckptsim.sim.world import run_world
+from tests.job.records.test_properties import BREAKERS as JOB_BREAKERS
+from tests.sync.test_properties import BREAKERS as SYNC_BREAKERS
+
+SEEDS = 40
+
+# The mutant's scenario of the library, and a property that it breaks there.
+FOUND_BY: dict[str, tuple[str, str]] = {
+    "checkpoint_first": ("pipeline_external", "no_record_lost"),
+    "two_steps": ("pipeline_append", "exactly_once_output"),
+    "two_steps_reversed": ("pipeline_aligned", "no_record_lost"),
+    "torn_transaction": ("pipeline_append", "exactly_once_output"),
+    "forgets_commits_under_way": ("pipeline_external", "no_record_lost"),
+    "takes_pending_for_committed": ("pipeline_aligned", "no_record_lost"),
+    "ignores_the_store": ("pipeline_append", "exactly_once_output"),
+    "commits_before_completion": ("pipeline_aligned", "no_commit_before_completion"),
+    "commits_newest_first": ("pipeline_group", "checkpoint_never_goes_back"),
+    "forgets_last_checkpoint": ("pipeline_aligned", "checkpoint_never_goes_back"),
+    "reports_before_commit": ("pipeline_external", "no_premature_acknowledgement"),
+    "takes_in_flight_for_stored": ("pipeline", "no_premature_acknowledgement"),
+    "takes_redelivered_again": ("pipeline", "exactly_once_state"),
+    "finishes_without_acknowledgement": ("pipeline_timed_out", "finished_task_leaves_no_records"),
+    "takes_any_completion": (
+        "pipeline_at_least_once",
+        "aborted_transactions_are_empty_at_close",
+    ),
+    "no_ordering": ("pipeline_stalled_socket", "releases_without_gaps"),
+    "gaps_tolerated": ("pipeline_stalled_socket", "releases_without_gaps"),
+    "no_source_count": ("pipeline_stalled_socket", "no_premature_acknowledgement"),
+    "cursor_before_send": ("pipeline_stalled_socket", "releases_without_gaps"),
+    "early_return": ("pipeline", "every_state_is_released"),
+}
+
+
+def test_no_mutant_is_left_out() -> None:
+    """Each mutant has its scenario."""
+    assert sorted(FOUND_BY) == sorted(MUTANTS)
+
+
+def test_every_property_of_its_own_can_fail() -> None:
+    """A mutant or an anti-pattern of the library breaks each property that only a pipeline has."""
+    broken = {name for _, name in FOUND_BY.values()}
+    for scenario in all_scenarios():
+        if scenario.link == "composed":
+            broken |= set(scenario.violates)
+    assert set(OWN_PROPERTIES) - broken == set()
+
+
+def test_every_other_property_can_fail_in_its_own_link() -> None:
+    """What a pipeline has from a sync or a job is broken by something known there."""
+    others = set(PROPERTIES) - set(OWN_PROPERTIES)
+    assert others - set(SYNC_BREAKERS) - set(JOB_BREAKERS) == set()
+
+
+@pytest.mark.parametrize("mutant", FOUND_BY)
+def test_mutant_is_found_where_the_right_one_is_not(mutant: str) -> None:
+    """Within a few seeds the mutant breaks its property, and the right pipeline breaks nothing."""
+    name, broken = FOUND_BY[mutant]
+    scenario = by_name(name)
+    for seed in range(SEEDS):
+        result = run_world(scenario, seed=seed, ties="random", mutant=mutant)
+        if broken in {row.property for row in result.violations}:
+            assert run_world(scenario, seed=seed, ties="random").violations == []
+            return
+    pytest.fail(f"{mutant} breaks nothing on {name} in {SEEDS} seeds")
+
+
+def test_the_document_has_the_table() -> None:
+    """The page on the composed pipeline lists every mutant with its scenario and property."""
+    page = (Path(__file__).parents[2] / "docs" / "composed.md").read_text(encoding="utf-8")
+    rows = [
+        f"| `{mutant}` | `{name}` | `{broken}` |" for mutant, (name, broken) in FOUND_BY.items()
+    ]
+    assert [line for line in page.splitlines() if line.startswith("| `") and line in rows] == rows
+
+
+def test_unknown_mutants_are_refused() -> None:
+    """A mutant that does not exist is the user's error and names those that do."""
+    with pytest.raises(UserError, match="checkpoint_first"):
+        run_world(by_name("pipeline"), seed=0, mutant="nobody")

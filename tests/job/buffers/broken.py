@@ -1,0 +1,303 @@
+"""Deliberately broken parts of a dataflow world, and the property that each of them breaks.
+
+Every part is wrong in one way only; the job around it is small and has what brings the fault out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from ckptsim.models.barriers import events as ev
+from ckptsim.models.lifecycle import TaskLifecycle
+from ckptsim.scenarios.dataflow import (
+    CheckpointMode,
+    CheckpointTable,
+    DataflowModel,
+    InputTable,
+    NetworkTable,
+    OperatorTable,
+    Partitioner,
+    SourceTable,
+)
+from ckptsim.scenarios.dataflow_faults import DataflowFault, LoseTrigger, RefuseTrigger, SlowFile
+from ckptsim.scenarios.job_faults import DelayAcknowledgement, DelayTrigger, LoseNotification
+from ckptsim.sim.job.buffers import channels, ending
+from ckptsim.sim.job.buffers.outlet import Outlet
+from ckptsim.sim.job.buffers.pool import OutputPool
+from ckptsim.sim.job.buffers.task import Task
+from ckptsim.sim.protocol_cores import RIGHT, ProtocolCores, cores_of
+from tests import broken_counts
+from tests.job.buffers.broken_cores import (
+    FailsTwice,
+    Forgetful,
+    KeepsOlder,
+    NeverBlocked,
+    Swapping,
+    any_edge,
+    coordinator_with,
+    handler_of,
+    handler_with,
+    longer,
+    twice,
+    unaligned_all_the_same,
+)
+
+MS = 1_000_000
+Patch = pytest.MonkeyPatch
+
+
+def job(
+    mode: CheckpointMode = CheckpointMode.ALIGNED,
+    *,
+    rate_per_s: float | None = None,
+    partitioner: Partitioner = Partitioner.KEY_BY,
+    network: dict[str, Any] | None = None,
+    duration_ns: int = 450 * MS,
+    **checkpoint: Any,
+) -> DataflowModel:
+    """Return two sources in front of two operators that take 1 ms per record."""
+    edge = InputTable(upstream="source", partitioner=partitioner)
+    settings = {"interval_ns": 50 * MS, "tolerable_failures": 1000, "first_trigger_ns": 20 * MS}
+    return DataflowModel(
+        sources=(SourceTable(name="source", parallelism=2, rate_per_s=rate_per_s),),
+        operators=(OperatorTable(name="operator", parallelism=2, inputs=(edge,)),),
+        network=NetworkTable(**({"segment_bytes": 4096} | (network or {}))),
+        checkpoint=CheckpointTable(mode=mode, **(settings | checkpoint)),
+        duration_ns=duration_ns,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """A broken part: which property it breaks, and the job that shows it.
+
+    protocol: the cores; patch: what is put into the place of a part of the world.
+    """
+
+    breaks: str
+    model: DataflowModel
+    faults: tuple[DataflowFault, ...] = ()
+    protocol: ProtocolCores = RIGHT
+    patch: Callable[[Patch], None] = lambda _: None
+
+
+# Parts of the world ---------------------------------------------------------------------------
+
+
+def sends_again(patch: Patch) -> None:
+    """Send the whole segment when its beginning has left already."""
+    right = Outlet.take
+
+    def take(self: Outlet) -> object:
+        self.taken_bytes = 0
+        return right(self)
+
+    patch.setattr(Outlet, "take", take)
+
+
+def forgets_a_buffer(patch: Patch) -> None:
+    """Leave the first buffer that a barrier overtakes out of the state."""
+    right = Outlet.unsent
+    patch.setattr(Outlet, "unsent", lambda self, segments: right(self, segments)[1:])
+
+
+def grants_all(patch: Patch) -> None:
+    """Grant overdraft without bound."""
+    right = OutputPool.request
+
+    def request(self: OutputPool, channel: int) -> bool:
+        self._overdraft_max = 1000
+        return right(self, channel)
+
+    patch.setattr(OutputPool, "request", request)
+
+
+def credits_twice(patch: Patch) -> None:
+    """Announce every buffer that comes free twice."""
+    right = channels.RemoteChannel._add_credit
+    patch.setattr(channels.RemoteChannel, "_add_credit", lambda self, count: right(self, 2 * count))
+
+
+def keeps_credit(patch: Patch) -> None:
+    """Lose all credit on its way."""
+    patch.setattr(channels.RemoteChannel, "_add_credit", lambda *_: None)
+
+
+def overhears_priority(patch: Patch) -> None:
+    """Come to what overtakes data with the next buffer only."""
+    patch.setattr(Task, "priority_arrived", lambda *_: None)
+
+
+def forgets_checkpoints(patch: Patch) -> None:
+    """Take part in whatever checkpoint comes, also an older one."""
+
+    class Forgetful(TaskLifecycle):
+        def _perform(self, checkpoint_id: int, *, savepoint: bool) -> None:
+            self.last_checkpoint = -1
+            super()._perform(checkpoint_id, savepoint=savepoint)
+
+    patch.setattr(ending, "TaskLifecycle", Forgetful)
+
+
+_SOURCE: dict[str, Any] = {"vertex": "source", "subtask": 0}
+_UNALIGNED = CheckpointMode.UNALIGNED
+_REFUSED = (RefuseTrigger(**_SOURCE, checkpoint=1),)
+_SMALL = {"record_bytes": 20_000, "max_overdraft_buffers": 1, "exclusive_buffers": 1}
+
+BROKEN: dict[str, Broken] = {
+    "sends_again": Broken(
+        breaks="every_record_is_somewhere",
+        model=job(rate_per_s=500.0, network={"buffer_timeout_ns": 5 * MS}),
+        patch=sends_again,
+    ),
+    "swapping": Broken(
+        breaks="order_is_kept", model=job(), protocol=replace(RIGHT, channel=Swapping)
+    ),
+    "forgets_a_buffer": Broken(
+        breaks="checkpoint_holds_what_is_in_flight", model=job(_UNALIGNED), patch=forgets_a_buffer
+    ),
+    "unaligned_all_the_same": Broken(
+        breaks="aligned_holds_nothing_in_flight", model=job(), protocol=unaligned_all_the_same()
+    ),
+    "any_edge": Broken(
+        breaks="ordered_edges_hold_nothing_in_flight",
+        model=job(_UNALIGNED, partitioner=Partitioner.RESCALE),
+        protocol=replace(RIGHT, over_edge=any_edge),
+    ),
+    "output_time_out_unreported": Broken(
+        breaks="reported_bytes_are_true",
+        model=job(CheckpointMode.ALIGNED_TIMEOUT, aligned_timeout_ns=10 * MS),
+        protocol=cores_of("output_time_out_unreported"),
+    ),
+    "grants_all": Broken(
+        breaks="pools_stay_within_bounds", model=job(network=_SMALL), patch=grants_all
+    ),
+    "credits_twice": Broken(breaks="credits_stay_within_bounds", model=job(), patch=credits_twice),
+    "never_blocked": Broken(
+        breaks="blocked_senders_send_nothing",
+        model=job(),
+        protocol=replace(RIGHT, subpartition=NeverBlocked),
+    ),
+    "resumes_twice": Broken(
+        breaks="senders_are_resumed_once",
+        model=job(),
+        protocol=handler_with(twice(ev.ResumeChannels)),
+    ),
+    "never_resumes": Broken(
+        breaks="no_channel_stays_blocked",
+        model=job(),
+        protocol=handler_with(
+            lambda effects: [e for e in effects if not isinstance(e, ev.ResumeChannels)]
+        ),
+    ),
+    "overhears_priority": Broken(
+        breaks="unaligned_barriers_are_taken_next",
+        model=job(_UNALIGNED, network={"segment_bytes": 32_768}),
+        patch=overhears_priority,
+    ),
+    "never_times_out": Broken(
+        breaks="time_out_ends_alignment",
+        model=job(CheckpointMode.ALIGNED_TIMEOUT, aligned_timeout_ns=10 * MS),
+        protocol=cores_of("never_times_out"),
+    ),
+    "longer_alignments": Broken(
+        breaks="alignment_figures_are_sane", model=job(), protocol=handler_with(longer)
+    ),
+    "needs_one_less": Broken(
+        breaks="needed_barriers_stay_fixed",
+        model=job(rate_per_s=300.0),
+        protocol=handler_of(broken_counts.NeedsOneLess),
+    ),
+    "needs_the_ended": Broken(
+        breaks="needed_barriers_stay_fixed",
+        model=replace(
+            job(rate_per_s=300.0),
+            sources=(
+                SourceTable(name="source", rate_per_s=300.0),
+                SourceTable(name="short", rate_per_s=300.0, records=20),
+            ),
+            operators=(
+                OperatorTable(
+                    name="operator",
+                    inputs=(InputTable(upstream="source"), InputTable(upstream="short")),
+                ),
+            ),
+        ),
+        protocol=handler_of(broken_counts.NeedsTheEnded),
+    ),
+    "gives_up_twice": Broken(
+        breaks="triggered_and_aborted_once",
+        model=job(),
+        faults=_REFUSED,
+        protocol=handler_with(twice(ev.AbortCheckpoint)),
+    ),
+    "forgetful": Broken(
+        breaks="triggered_ids_increase",
+        model=job(rate_per_s=300.0, max_concurrent=2),
+        faults=(DelayTrigger(**_SOURCE, checkpoint=1, delay_ns=54 * MS),),
+        protocol=replace(RIGHT, subtask=Forgetful),
+        patch=forgets_checkpoints,
+    ),
+    "tracker_stops_any_clock": Broken(
+        breaks="tasks_fail_for_a_cause",
+        model=job(CheckpointMode.AT_LEAST_ONCE, rate_per_s=300.0, max_concurrent=3),
+        faults=(DelayTrigger(**_SOURCE, checkpoint=1, delay_ns=80 * MS),),
+        protocol=cores_of("tracker_stops_any_clock"),
+    ),
+    "superseded_result_removed": Broken(
+        breaks="writes_are_answered_once",
+        model=job(_UNALIGNED, timeout_ns=60 * MS),
+        faults=(
+            SlowFile(**_SOURCE, checkpoint=1, delay_ns=900 * MS),
+            LoseNotification(**_SOURCE, checkpoint=1),
+        ),
+        protocol=cores_of("superseded_result_removed"),
+    ),
+    "too_many": Broken(
+        breaks="pending_within_limit",
+        model=job(),
+        faults=(LoseTrigger(**_SOURCE, checkpoint=1),),
+        protocol=coordinator_with(max_concurrent=3),
+    ),
+    "fails_twice": Broken(
+        breaks="ended_checkpoints_stay_ended",
+        model=job(),
+        faults=_REFUSED,
+        protocol=replace(RIGHT, coordinator=FailsTwice),
+    ),
+    "savepoints_subsumed": Broken(
+        breaks="savepoints_are_not_subsumed",
+        model=job(rate_per_s=300.0, savepoint_at_ns=10 * MS, max_concurrent=2),
+        faults=(DelayAcknowledgement(**_SOURCE, checkpoint=1, delay_ns=200 * MS),),
+        protocol=cores_of("savepoints_subsumed"),
+    ),
+    "keeps_older": Broken(
+        breaks="completed_ids_increase",
+        model=job(rate_per_s=300.0, max_concurrent=2),
+        faults=(DelayAcknowledgement(**_SOURCE, checkpoint=1, delay_ns=150 * MS),),
+        protocol=replace(RIGHT, coordinator=KeepsOlder),
+    ),
+    "told_before_stored": Broken(
+        breaks="notified_after_completion",
+        model=job(rate_per_s=300.0),
+        protocol=cores_of("told_before_stored"),
+    ),
+    "never_expires": Broken(
+        breaks="checkpoint_ends_in_time",
+        model=job(timeout_ns=60 * MS),
+        faults=(LoseTrigger(**_SOURCE, checkpoint=1),),
+        protocol=coordinator_with(timeout_ns=10_000 * MS),
+    ),
+    "seldom_triggers": Broken(
+        breaks="periodic_triggers_go_on",
+        model=job(rate_per_s=300.0),
+        protocol=coordinator_with(interval_ns=10_000 * MS),
+    ),
+    "keeps_credit": Broken(
+        breaks="job_makes_progress", model=job(duration_ns=2_000 * MS), patch=keeps_credit
+    ),
+}

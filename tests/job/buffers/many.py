@@ -1,0 +1,42 @@
+"""Many random dataflow jobs in a row.
+
+`python -m tests.job.buffers.many FIRST LAST` runs the jobs of seeds FIRST to LAST, excluded,
+and prints each violation, how far it is, and at the end what was reached.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.dataflow_names import GOALS
+from ckptsim.sim.rows import ViolationRow
+from tests import many
+from tests.job.buffers.plans import random_job
+
+# What released Flink does: a tracker with one channel left loses the clock of a checkpoint and
+# fails its task.  It has a property of its own.
+HAZARDS = ("single_channel_keeps_the_clock",)
+
+
+def _mode(scenario: Scenario) -> str:
+    job: Any = scenario.model
+    return str(job.checkpoint.mode.value)
+
+
+def _is_hazard(_: Scenario, row: ViolationRow) -> bool:
+    return row.property in HAZARDS
+
+
+HUNT = many.Hunt(random_job=random_job, goals=GOALS, mode=_mode, is_hazard=_is_hazard)
+
+
+def tally(seeds: Iterable[int]) -> many.Tally:
+    """Run the random job of each seed under the next tie policy."""
+    return many.tally(HUNT, seeds)
+
+
+if __name__ == "__main__":
+    many.show(HUNT, sys.argv[1:])

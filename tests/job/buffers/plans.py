@@ -1,0 +1,221 @@
+"""Random dataflow jobs with fault plans, as data: valid by construction, and they shrink.
+
+`faulty_jobs()` is a Hypothesis strategy; `random_job(seed)` draws from the same space by a seed
+alone, for long runs outside Hypothesis.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import strategies as st
+
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.document import from_json
+from tests.job.records.plans import Chooser, Drawn, Seeded
+
+MS = 1_000_000
+US = 1_000
+MODES = ("aligned", "unaligned", "aligned_timeout", "at_least_once")
+PARTITIONERS = ("keyBy", "rebalance", "shuffle", "rescale", "broadcast", "global", "forward")
+NUMBERED = (
+    "fail_snapshot",
+    "fail_channel_state",
+    "slow_file",
+    "lose_trigger",
+    "delay_trigger",
+    "refuse_trigger",
+    "lose_acknowledgement",
+    "delay_acknowledgement",
+    "lose_notification",
+    "delay_notification",
+)
+
+
+def document(choose: Chooser) -> dict[str, Any]:
+    """Return a random job with faults as the document of a scenario file, in base units."""
+    mode = choose.of(MODES)
+    sources = [_source(choose, f"source{number}") for number in range(choose.integer(1, 2))]
+    operators = _operators(choose, sources)
+    job: dict[str, Any] = {
+        "sources": sources,
+        "operators": operators,
+        "placement": choose.of(("remote", "mixed", "local")),
+        "network": _network(choose),
+        "checkpoint": _checkpoint(choose, mode),
+        "storage": _storage(choose),
+        "duration_ns": choose.of((500, 300, 900)) * MS,
+    }
+    faults = [_fault(choose, job) for _ in range(choose.integer(0, 4))]
+    if mode == "aligned_timeout" and choose.integer(0, 3) == 3:
+        faults = _cut_short(choose, job)
+    if choose.integer(0, 4) == 4:
+        job["checkpoint"]["savepoint_at_ns"] = choose.integer(1, 400) * MS
+    return {
+        "name": "random_dataflow",
+        "link": "barriers",
+        "says": "a random dataflow job with a random fault plan",
+        "dataflow": job,
+        "faults": faults,
+    }
+
+
+def _source(choose: Chooser, name: str) -> dict[str, Any]:
+    source: dict[str, Any] = {
+        "name": name,
+        "parallelism": choose.integer(1, 3),
+        "hot_ratio": choose.of((0.0, 0.5)),
+    }
+    rate = choose.of((None, 300.0, 2_000.0, 10.0))
+    if rate is not None:
+        source["rate_per_s"] = rate
+    bounded = choose.of(("no", "count", "time"))
+    if bounded == "count":
+        source["records"] = choose.of((choose.integer(1, 300), choose.integer(1, 3)))
+    elif bounded == "time":
+        source["stop_after_ns"] = choose.integer(1, 400) * MS
+    return source
+
+
+def _operators(choose: Chooser, sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return one to three operators; the first reads every source, the others any task before."""
+    before = list(sources)
+    operators = []
+    for index in range(choose.integer(1, 3)):
+        readable = before if index == 0 else [before[choose.integer(0, len(before) - 1)]]
+        if index and choose.integer(0, 2) == 2 and before[-1] is not readable[0]:
+            readable = [*readable, before[-1]]
+        operator = _operator(choose, f"operator{index}", readable)
+        operators.append(operator)
+        before.append(operator)
+    return operators
+
+
+def _operator(choose: Chooser, name: str, upstream: list[dict[str, Any]]) -> dict[str, Any]:
+    parallelism = choose.integer(1, 3)
+    inputs = []
+    for up in upstream:
+        partitioner = choose.of(PARTITIONERS)
+        if partitioner == "forward" and up["parallelism"] != parallelism:
+            partitioner = "keyBy"
+        inputs.append({"upstream": up["name"], "partitioner": partitioner})
+    return {
+        "name": name,
+        "parallelism": parallelism,
+        "inputs": inputs,
+        "two_input": len(inputs) == 2 and choose.of((False, True)),
+        "service_ns": choose.of((1000, 0, 100, 400)) * US,
+        "slow_subtask_factor": choose.of((1.0, 3.0)),
+        "state_bytes": choose.of((0, 300_000)),
+        "snapshot_sync_ns": choose.of((0, 3 * MS)),
+    }
+
+
+def _network(choose: Chooser) -> dict[str, Any]:
+    return {
+        "record_bytes": choose.of((1024, 300, 5_000, 12_000)),
+        "segment_bytes": choose.of((4096, 8192, 32_768)),
+        "exclusive_buffers": choose.of((2, 0, 1)),
+        "floating_buffers": choose.of((8, 1, 3)),
+        "max_buffers_per_channel": choose.of((10, 2, 4)),
+        "max_overdraft_buffers": choose.of((5, 0, 1)),
+        "buffer_timeout_ns": choose.of((50, 0, 7)) * MS,
+        "debloat": choose.of((False, False, True)),
+        "debloat_target_ns": choose.of((1000, 20)) * MS,
+        "latency_ns": choose.of((150, 1, 3_000)) * US,
+        "jitter_ns": choose.of((100, 0)) * US,
+        "send_ns": choose.of((40, 0)) * US,
+    }
+
+
+def _checkpoint(choose: Chooser, mode: str) -> dict[str, Any]:
+    several = mode in ("aligned", "at_least_once")
+    return {
+        "mode": mode,
+        "aligned_timeout_ns": choose.of((20, 5, 60)) * MS,
+        "interval_ns": choose.of((60, 20, 150)) * MS,
+        "min_pause_ns": choose.of((0, 30)) * MS,
+        "timeout_ns": choose.of((600_000, 60, 150)) * MS,
+        "max_concurrent": choose.of((1, 2, 3)) if several else 1,
+        "retained": choose.of((1, 3)),
+        "tolerable_failures": choose.of((1000, 1000, 0)),
+    }
+
+
+def _storage(choose: Chooser) -> dict[str, Any]:
+    storage: dict[str, Any] = {
+        "shared_limit": choose.of((False, True)),
+        "create_latency_ns": choose.of((0, 2)) * MS,
+        "tail_ratio": choose.of((0.0, 0.2)),
+        "tail_latency_ns": choose.of((10, 60)) * MS,
+        "failure_ratio": choose.of((0.0, 0.0, 0.1)),
+        "inline_threshold_bytes": choose.of((20_480, 0)),
+    }
+    rate = choose.of((None, 5_000_000))
+    if rate is not None:
+        storage["write_bytes_per_s"] = rate
+    return storage
+
+
+def _fault(choose: Chooser, job: dict[str, Any]) -> dict[str, Any]:
+    kind = choose.of((*NUMBERED, "stall_task"))
+    tasks = job["sources"] if kind.endswith("_trigger") else job["sources"] + job["operators"]
+    task = choose.of(tuple(tasks))
+    fault = {"kind": kind, "vertex": task["name"]}
+    fault["subtask"] = choose.integer(0, task["parallelism"] - 1)
+    if kind == "stall_task":
+        return fault | {"at_ns": choose.integer(0, 400) * MS, "lasts_ns": _delay_ns(choose)}
+    fault["checkpoint"] = choose.integer(1, 8)
+    if kind.startswith(("delay_", "slow_")):
+        fault["delay_ns"] = _delay_ns(choose)
+    return fault
+
+
+def _delay_ns(choose: Chooser) -> int:
+    return choose.integer(1, 80) * MS
+
+
+def _cut_short(choose: Chooser, job: dict[str, Any]) -> list[dict[str, Any]]:
+    """Have a checkpoint given up while its barriers wait behind the records of a busy source.
+
+    Another source refuses it, and hears of the trigger only after the coordinator's word that all
+    is over; so its cancellation comes to a task that knows the checkpoint by an announcement only.
+    """
+    busy = {"name": "source0", "parallelism": choose.integer(1, 2), "hot_ratio": 0.0}
+    idle = {"name": "source1", "parallelism": 2, "hot_ratio": 0.0, "rate_per_s": 300.0}
+    first = job["operators"][0]
+    job["sources"][:] = [busy, idle]
+    first["inputs"] = [
+        {"upstream": source["name"], "partitioner": "rebalance"} for source in job["sources"]
+    ]
+    first |= {"two_input": False, "service_ns": MS}
+    for operator in job["operators"][1:]:
+        operator["inputs"] = [{"upstream": "operator0", "partitioner": "keyBy"}]
+        operator["two_input"] = False
+    job["placement"] = "remote"
+    job["network"] |= {"debloat": False, "record_bytes": 1024, "max_buffers_per_channel": 10}
+    job["checkpoint"] |= {"aligned_timeout_ns": 200 * MS, "tolerable_failures": 1000}
+    number = choose.integer(1, 2)
+    at = {"vertex": "source1", "checkpoint": number}
+    late_ns = choose.integer(15, 40) * MS
+    return [
+        {"kind": "refuse_trigger", **at, "subtask": 0},
+        {"kind": "delay_trigger", **at, "subtask": 1, "delay_ns": late_ns},
+    ]
+
+
+def scenario_of(text: dict[str, Any]) -> Scenario:
+    """Build the scenario of a document; it is valid by construction."""
+    return from_json(json.dumps(text))
+
+
+def random_job(seed: int) -> Scenario:
+    """Return the random job of a seed."""
+    return scenario_of(document(Seeded(seed)))
+
+
+@st.composite
+def faulty_jobs(draw: Any) -> Scenario:
+    """Return a strategy of random jobs with fault plans."""
+    return scenario_of(document(Drawn(draw)))

@@ -1,0 +1,165 @@
+"""What each fault of a dataflow job does to its checkpoints, and what it leaves alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ckptsim.models.barriers.reason import FailureReason as Why
+from ckptsim.scenarios.dataflow import CheckpointMode, DataflowModel, StorageTable
+from ckptsim.scenarios.dataflow_faults import (
+    DataflowFault,
+    LoseAcknowledgement,
+    LoseTrigger,
+    RefuseTrigger,
+    SlowFile,
+)
+from ckptsim.scenarios.errors import ScenarioError
+from ckptsim.scenarios.job_faults import (
+    DelayTrigger,
+    FailChannelState,
+    FailSnapshot,
+    LoseNotification,
+    StallTask,
+)
+from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.job.buffers.account import FullAccount
+from ckptsim.sim.job.buffers.faults import FaultPlan
+from ckptsim.sim.kernel import Environment
+from tests.job.buffers.broken import MS, job
+from tests.job.buffers.plans import document, scenario_of
+from tests.job.records.plans import Seeded
+
+SOURCE = {"vertex": "source", "subtask": 0}
+OPERATOR = {"vertex": "operator", "subtask": 1}
+
+
+def run(model: DataflowModel, *faults: DataflowFault) -> DataflowWorld:
+    """Run a job with faults; all properties hold."""
+    account = FullAccount()
+    world = DataflowWorld(Environment(1), model, faults=FaultPlan(faults), account=account)
+    world.run()
+    assert account.violations == []
+    return world
+
+
+def ends(world: DataflowWorld) -> list[tuple[str, str | None]]:
+    """Return status and reason of every checkpoint, oldest first."""
+    return [(one.status, one.reason) for one in world.coordination.records.values()]
+
+
+SLOW = job(rate_per_s=300.0, timeout_ns=45 * MS)
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (LoseTrigger(**SOURCE, checkpoint=2), Why.CHECKPOINT_EXPIRED),
+        (LoseAcknowledgement(**OPERATOR, checkpoint=2), Why.CHECKPOINT_EXPIRED),
+        (DelayTrigger(**SOURCE, checkpoint=2, delay_ns=46 * MS), Why.CHECKPOINT_EXPIRED),
+        (RefuseTrigger(**SOURCE, checkpoint=2), Why.CHECKPOINT_DECLINED_TASK_NOT_READY),
+        (FailSnapshot(**OPERATOR, checkpoint=2), Why.CHECKPOINT_ASYNC_EXCEPTION),
+    ],
+)
+def test_fault_costs_its_checkpoint_only(fault: DataflowFault, reason: Why) -> None:
+    """The checkpoint that is struck ends for the right reason, the others complete."""
+    found = ends(run(SLOW, fault))
+    assert found[1][1] == reason.value
+    assert {status for status, _ in (found[0], *found[2:-1])} == {"completed"}
+
+
+def test_failed_channel_state_is_forgiven() -> None:
+    """In-flight data that cannot be written declines the checkpoint, and counts as no failure."""
+    model = job(CheckpointMode.UNALIGNED, tolerable_failures=0)
+    world = run(model, FailChannelState(**OPERATOR, checkpoint=1))
+    shared = Why.CHANNEL_STATE_SHARED_STREAM_EXCEPTION.value
+    assert ends(world)[0] == ("failed", shared)
+    assert ends(world)[1][0] == "completed"
+    assert world.coordination.failed is None
+
+
+def test_failures_in_a_row_fail_the_job() -> None:
+    """With no failure to be tolerated the first one that counts ends the job."""
+    model = job(rate_per_s=300.0, tolerable_failures=0)
+    world = run(model, FailSnapshot(**OPERATOR, checkpoint=2))
+    assert world.coordination.failed is Why.CHECKPOINT_ASYNC_EXCEPTION
+    assert len(ends(world)) == 2
+
+
+def with_state(model: DataflowModel, storage: StorageTable, sync_ns: int = 0) -> DataflowModel:
+    """Return a job whose operators have 1,000,000 bytes of state together."""
+    operators = tuple(
+        replace(table, state_bytes=1_000_000, snapshot_sync_ns=sync_ns) for table in model.operators
+    )
+    return replace(model, operators=operators, storage=storage)
+
+
+def test_given_up_files_take_no_share_of_a_limit() -> None:
+    """Behind an expired checkpoint the next one writes as fast as if that had never been."""
+    limit = StorageTable(write_bytes_per_s=20_000_000, shared_limit=True)
+    model = with_state(
+        job(rate_per_s=300.0, timeout_ns=90 * MS, interval_ns=100 * MS, duration_ns=380 * MS), limit
+    )
+    quiet = run(model)
+    slow = SlowFile(**OPERATOR, checkpoint=2, delay_ns=80 * MS)
+    struck = run(model, slow)
+    assert ends(struck)[1][1] == Why.CHECKPOINT_EXPIRED.value
+    durations = [
+        [one.duration_ns for one in world.coordination.records.values()]
+        for world in (quiet, struck)
+    ]
+    third = [found[2] or 0 for found in durations]
+    assert third[0] > 50 * MS
+    assert abs(third[0] - third[1]) < 5 * MS
+
+
+def test_synchronous_part_keeps_the_thread() -> None:
+    """A snapshot that takes 4 ms to copy reports them, and the records wait meanwhile."""
+    base = job(duration_ns=500 * MS)
+    quick, slow = (run(with_state(base, StorageTable(), sync_ns)) for sync_ns in (0, 4 * MS))
+    parts = [p for one in slow.coordination.records.values() for p, _ in one.parts.values()]
+    copied = [part.sync_ns for part in parts if part.state_bytes > 100_000]
+    assert set(copied) == {4 * MS}
+    records = [sum(t.processed for t in world.tasks if t.gates) for world in (quick, slow)]
+    assert 4 * len(copied) // 2 <= records[0] - records[1] <= 8 * len(copied)
+
+
+def test_savepoints_are_aligned_in_any_mode() -> None:
+    """A savepoint of a job with unaligned checkpoints waits for its turn and holds no buffers."""
+    model = job(CheckpointMode.UNALIGNED, savepoint_at_ns=60 * MS, duration_ns=1_500 * MS)
+    world = run(model)
+    found = list(world.coordination.records.values())
+    (savepoint,) = [one for one in found if one.request.savepoint]
+    assert savepoint.status == "completed"
+    assert sum(part.persisted_bytes for part, _ in savepoint.parts.values()) == 0
+    others = [one for one in found if not one.request.savepoint and one.status == "completed"]
+    assert all(sum(p.persisted_bytes for p, _ in one.parts.values()) for one in others[1:])
+
+
+def test_a_stalled_task_holds_its_checkpoint_up() -> None:
+    """A thread that stands still takes the barrier when it goes on."""
+    stall = StallTask(vertex="operator", subtask=0, at_ns=100 * MS, lasts_ns=120 * MS)
+    world = run(job(rate_per_s=300.0), stall)
+    longest = max(one.duration_ns or 0 for one in world.coordination.records.values())
+    assert 70 * MS < longest < 140 * MS
+
+
+def test_a_lost_word_of_an_abort_frees_channels_with_the_next_checkpoint() -> None:
+    """A task that never hears of an abort goes on with the next checkpoint all the same."""
+    world = run(
+        SLOW,
+        LoseTrigger(**SOURCE, checkpoint=2),
+        LoseNotification(**OPERATOR, checkpoint=2),
+    )
+    assert [status for status, _ in ends(world)[:4]] == ["completed", "expired", *["completed"] * 2]
+
+
+def test_only_sources_refuse_triggers() -> None:
+    """A fault that cannot befall its task is the user's error, with its place."""
+    text = document(Seeded(1))
+    text["faults"] = [
+        {"kind": "refuse_trigger", "vertex": "operator0", "subtask": 0, "checkpoint": 1}
+    ]
+    with pytest.raises(ScenarioError, match=r"faults\[0\].vertex.*the name of a source"):
+        scenario_of(text)

@@ -1,0 +1,110 @@
+"""The world's account also follows what moves in whole stretches, and its properties hold there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ckptsim.scenarios.dataflow import DataflowModel, Engine
+from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.job.buffers.account import FullAccount
+from ckptsim.sim.job.buffers.stretch import Stretches, stretch
+from ckptsim.sim.job.buffers.stretch.inlet import Inlet
+from ckptsim.sim.kernel import Environment
+from ckptsim.sim.protocol_cores import RIGHT, ProtocolCores
+from tests.job.buffers.broken import BROKEN, job
+from tests.job.buffers.strategies import plain_jobs
+from tests.job.buffers.test_stretches import ended, state
+
+Break = Callable[[Inlet], object]
+
+_PLAIN = {"buffer_timeout_ns": 0, "jitter_ns": 0}
+QUIET = job(rate_per_s=900.0, network=_PLAIN)
+BUSY = job(rate_per_s=1_900.0, network=_PLAIN)
+
+
+def watched(
+    model: DataflowModel, seed: int, steps: int, protocol: ProtocolCores = RIGHT
+) -> DataflowWorld:
+    """Return a world that has run in stretches to its end, with a full account."""
+    model = replace(model, engine=Engine.STRETCHES)
+    env = Environment(seed, keep_trace=True)
+    world = DataflowWorld(env, model, protocol=protocol, account=FullAccount())
+    world.stretches = Stretches(world, steps=steps, spared=0)
+    world.run()
+    return world
+
+
+@settings(
+    max_examples=10, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+@given(model=plain_jobs(), seed=st.integers(0, 10**6), steps=st.sampled_from([1, 7, 50, 400]))
+def test_stretches_hold_every_property(model: DataflowModel, seed: int, steps: int) -> None:
+    """No property breaks wherever stretches begin and end, and the account changes nothing."""
+    world = watched(model, seed, steps)
+    assert world.account.violations == []
+    assert state(world) == state(ended(model, seed, steps))
+
+
+FAULTY = ("resumes_twice", "longer_alignments", "needs_one_less", "told_before_stored")
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_stretches_show_a_faulty_core(name: str) -> None:
+    """A core with a broken promise is caught in a job that runs in stretches, too."""
+    world = watched(QUIET, 1, 50, BROKEN[name].protocol)
+    assert world.stretches is not None
+    assert 2 * world.stretches.covered_ns > world.env.now
+    assert BROKEN[name].breaks in {found for found, *_ in world.account.violations}
+
+
+def _lose_a_buffer(inlet: Inlet) -> None:
+    for channel in inlet.channels:
+        if channel.core.data_count > 1:
+            channel.core._queue.popleft()
+            channel.core.data_count -= 1
+
+
+def _read_twice(inlet: Inlet) -> None:
+    inlet.task.processed += 1
+
+
+def _keep_a_floating_buffer(inlet: Inlet) -> None:
+    inlet.gate.floating_free -= 1
+
+
+def _free_another_buffer(inlet: Inlet) -> None:
+    inlet.channels[0]._exclusive_free += 1
+
+
+def _find_a_segment(inlet: Inlet) -> None:
+    inlet.channels[0].outlet.writer.pool.size += 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "breaks"),
+    [
+        (_lose_a_buffer, "every_record_is_somewhere"),
+        (_read_twice, "every_record_is_somewhere"),
+        (_keep_a_floating_buffer, "credits_stay_within_bounds"),
+        (_free_another_buffer, "credits_stay_within_bounds"),
+        (_find_a_segment, "pools_stay_within_bounds"),
+    ],
+)
+def test_a_stretch_that_loses_count_is_caught(
+    wrong: Break, breaks: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a stretch leaves behind is counted again: buffers, records, credits and segments."""
+    right = stretch.settle_messages
+
+    def settle(inlet: Inlet) -> None:
+        right(inlet)
+        wrong(inlet)
+
+    monkeypatch.setattr(stretch, "settle_messages", settle)
+    world = watched(BUSY, 1, 50)
+    assert world.account.violations[0][0] == breaks

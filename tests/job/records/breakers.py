@@ -1,0 +1,370 @@
+"""Cores with one broken promise each, to show that each property of a job can fail.
+
+Unlike the library's mutants they are no published faults, and each is made so, with a small job
+around it, that nothing but its own property notices.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+from ckptsim.models.barriers import Barrier, HandlerKind, RemoteChannel, Subpartition
+from ckptsim.models.barriers import events as ev
+from ckptsim.models.barriers.barrier import NetworkEvent
+from ckptsim.models.barriers.channel import _Placed
+from ckptsim.models.barriers.handler import SingleCheckpointHandler
+from ckptsim.models.barriers.interface import BarrierHandler
+from ckptsim.models.barriers.network import NetworkEffect, OutputStateKnown, PersistInput
+from ckptsim.models.barriers.persister import Persister, PersisterStatus
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.coordinator import CheckpointCoordinator, CoordinatorParameters
+from ckptsim.models.coordinator import events as co
+from ckptsim.models.lifecycle import StopMode, TaskLifecycle
+from ckptsim.models.lifecycle import effects as do
+from ckptsim.models.lifecycle import events as on
+
+# --- ends of a channel ---
+
+
+class KeepsSending(Subpartition):
+    """Does not stop behind a barrier that is to be aligned."""
+
+    def poll(self) -> object | None:
+        """Go on."""
+        element = super().poll()
+        self.blocked = False
+        return element
+
+    def resume(self) -> None:
+        """Do nothing: the queue was never blocked."""
+
+
+class SwapsData(Subpartition):
+    """Sends the second of its first two records first."""
+
+    swapped = False
+
+    def poll(self) -> object | None:
+        """Swap once."""
+        queue = self._queue
+        if len(queue) > 1 and not self.swapped:
+            first, second = queue[0], queue[1]
+            if not isinstance(first, NetworkEvent) and not isinstance(second, NetworkEvent):
+                queue[0], queue[1] = second, first
+                self.swapped = True
+        return super().poll()
+
+
+class NewestFirst(RemoteChannel):
+    """Lets a priority element pass those that are there."""
+
+    def _add_priority(self, placed: _Placed) -> None:
+        super()._add_priority(placed)
+        if self._priority is not None:
+            self._priority.insert(0, self._priority.pop())
+
+
+class _NeverReceives(Persister):
+    """Goes on persisting behind the barrier."""
+
+    def barrier_arrived(self, checkpoint: int) -> bool:
+        """Note the number only."""
+        self.last_seen = max(self.last_seen, checkpoint)
+        return True
+
+    def start(self, checkpoint: int) -> None:
+        """Persist in any case."""
+        self.status = PersisterStatus.BARRIER_PENDING
+        self.last_seen = checkpoint
+
+
+class PersistsBehindTheBarrier(RemoteChannel):
+    """Takes what comes behind a barrier into its checkpoint."""
+
+    def __init__(self, index: int, outbox: list[NetworkEffect]) -> None:
+        super().__init__(index, outbox)
+        self.persister = _NeverReceives()
+
+
+class SlowToOvertake(RemoteChannel):
+    """Puts an unaligned barrier behind what is queued."""
+
+    def _add_priority(self, placed: _Placed) -> None:
+        self._queue.append(placed)
+
+
+class PersistsForTheOlder(RemoteChannel):
+    """Persists for an older checkpoint behind a newer one."""
+
+    def start(self, checkpoint: int) -> FailureReason | None:
+        """Add nothing, but to the wrong checkpoint."""
+        refused = super().start(checkpoint)
+        self._outbox.append(PersistInput(self.index, checkpoint, ()))
+        self._outbox.append(PersistInput(self.index, checkpoint - 1, ()))
+        return refused
+
+
+class OneOutputStaysOpen(Subpartition):
+    """Never says what the output's part of its first timeoutable checkpoint is."""
+
+    silent = False
+
+    def _event_polled(self, event: NetworkEvent) -> None:
+        super()._event_polled(event)
+        last = self._outbox[-1] if self._outbox else None
+        if isinstance(last, OutputStateKnown) and not self.silent:
+            self.silent = True
+            self._outbox.pop()
+
+
+class Overtakes(Subpartition):
+    """Sends every barrier as an unaligned one."""
+
+    def add_barrier(self, barrier: Barrier) -> bool:
+        """Let it overtake."""
+        return super().add_barrier(barrier.as_unaligned())
+
+
+# --- barrier handlers ---
+
+
+class _Changed(SingleCheckpointHandler):
+    """A handler whose effects are changed afterwards."""
+
+    def step(self, event: ev.HandlerEvent) -> list[ev.HandlerEffect]:
+        """Change every effect."""
+        found = super().step(event)
+        return [one for effect in found for one in self.changed(event, effect)]
+
+    def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
+        """Return what stands for an effect."""
+        del event
+        return [effect]
+
+
+class ResumesTwice(_Changed):
+    """Resumes every channel once more."""
+
+    def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
+        """Double the word to the senders."""
+        del event
+        return [effect, effect] if isinstance(effect, ev.ResumeChannels) else [effect]
+
+
+class NeverStops(_Changed):
+    """Does not tell its gates that a checkpoint is over."""
+
+    def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
+        """Leave the word to the gates out."""
+        del event
+        return [] if isinstance(effect, ev.StopInput) else [effect]
+
+
+class AbortsTwice(_Changed):
+    """Gives every checkpoint that it gives up, up again."""
+
+    def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
+        """Double the abort."""
+        del event
+        return [effect, effect] if isinstance(effect, ev.AbortCheckpoint) else [effect]
+
+
+class MeasuresSinceTheTrigger(_Changed):
+    """Takes the age of the run for the duration of an alignment."""
+
+    def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
+        """Replace the duration."""
+        if isinstance(effect, ev.AlignmentMeasured) and isinstance(event, ev.BarrierArrived):
+            return [replace(effect, duration_ns=event.now_ns)]
+        return [effect]
+
+
+class TriggersOutOfOrder(_Changed):
+    """Holds its first trigger back until the second is done."""
+
+    held: ev.TriggerCheckpoint | None = None
+    over = False
+
+    def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
+        """Swap the first two triggers."""
+        del event
+        if not isinstance(effect, ev.TriggerCheckpoint) or self.over:
+            return [effect]
+        if self.held is None:
+            self.held = effect
+            return []
+        self.over = True
+        return [effect, self.held]
+
+
+def handler(faulty: type[SingleCheckpointHandler], *, first_only: bool = False) -> Any:
+    """Return a factory of faulty handlers; with `first_only` all but the first are right."""
+    made = itertools.count()
+
+    def make(
+        kind: HandlerKind, channels: int, *, gates: int = 1, after_finish: bool = True
+    ) -> BarrierHandler:
+        right = first_only and next(made) > 0
+        which = SingleCheckpointHandler if right else faulty
+        return which(kind, channels, gates=gates, after_finish=after_finish)
+
+    return make
+
+
+def first_of_all(faulty: type[Subpartition]) -> Any:
+    """Return a factory of queues of which the first is faulty."""
+    made = itertools.count()
+
+    def make(index: int, outbox: list[NetworkEffect]) -> Subpartition:
+        return (Subpartition if next(made) else faulty)(index, outbox)
+
+    return make
+
+
+# --- coordinators ---
+
+
+def aligned_in_name(parameters: CoordinatorParameters, **rest: Any) -> CheckpointCoordinator:
+    """Make a coordinator that calls every checkpoint aligned."""
+    return CheckpointCoordinator(replace(parameters, unaligned=False), **rest)
+
+
+def one_too_many(parameters: CoordinatorParameters, **rest: Any) -> CheckpointCoordinator:
+    """Make a coordinator that lets one checkpoint more run at once."""
+    more = replace(parameters, max_concurrent=parameters.max_concurrent + 1)
+    return CheckpointCoordinator(more, **rest)
+
+
+def never_expires(parameters: CoordinatorParameters, **rest: Any) -> CheckpointCoordinator:
+    """Make a coordinator whose checkpoints have ten times as long."""
+    return CheckpointCoordinator(replace(parameters, timeout_ns=10 * parameters.timeout_ns), **rest)
+
+
+class GivesUpAgain(CheckpointCoordinator):
+    """Gives a checkpoint up at every task's refusal."""
+
+    def _declined(self, event: co.Declined) -> None:
+        if event.checkpoint in self._ended:
+            self._effects.append(co.CheckpointFailed(event.checkpoint, event.reason))
+        super()._declined(event)
+
+
+class StopsAfterFailure(CheckpointCoordinator):
+    """Triggers no more after a failed checkpoint."""
+
+    def _abort(self, checkpoint: int, reason: FailureReason, *, by_task: bool = False) -> None:
+        super()._abort(checkpoint, reason, by_task=by_task)
+        self._cancel_tick()
+        self._periodic = False
+
+
+class NeverSubsumes(CheckpointCoordinator):
+    """Lets an older checkpoint complete after a newer one."""
+
+    def _abort_older(self, checkpoint: int) -> None:
+        del checkpoint
+
+
+# --- more barrier handlers ---
+
+
+class ForgetsAChannel(_Changed):
+    """Leaves a channel blocked behind every alignment."""
+
+    def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
+        """Resume all but the first."""
+        del event
+        if isinstance(effect, ev.ResumeChannels) and len(effect.channels) > 1:
+            return [ev.ResumeChannels(effect.channels[1:])]
+        return [effect]
+
+
+class ResumesAtOnce(_Changed):
+    """Lets every sender go on as soon as its barrier has come."""
+
+    def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
+        """Move the word to the senders forward."""
+        del event
+        if isinstance(effect, ev.BlockChannel):
+            return [effect, ev.ResumeChannels((effect.channel,))]
+        return [] if isinstance(effect, ev.ResumeChannels) else [effect]
+
+
+class GivesUpOnce(SingleCheckpointHandler):
+    """Gives its first checkpoint up when it has begun."""
+
+    gave_up = False
+
+    def _barrier(self, event: ev.BarrierArrived) -> None:
+        super()._barrier(event)
+        if self.pending and not self.gave_up:
+            self.gave_up = True
+            self._abort(self._current, FailureReason.CHECKPOINT_DECLINED)
+
+
+class FailsTheTask(_Changed):
+    """Fails its task instead of taking part in a checkpoint."""
+
+    def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
+        """Put the failure in the place of the trigger."""
+        del event
+        failed = isinstance(effect, ev.TriggerCheckpoint)
+        return [ev.FailTask("for no reason")] if failed else [effect]
+
+
+# --- lifecycles ---
+
+
+class _Otherwise(TaskLifecycle):
+    """A lifecycle whose effects are changed afterwards."""
+
+    def step(self, event: on.Event) -> list[do.Effect]:
+        """Change every effect."""
+        return [one for effect in super().step(event) for one in self.changed(effect)]
+
+    def changed(self, effect: do.Effect) -> list[do.Effect]:
+        """Return what stands for an effect."""
+        return [effect]
+
+
+class AcknowledgesTwice(_Otherwise):
+    """Acknowledges every EndOfData twice."""
+
+    def changed(self, effect: do.Effect) -> list[do.Effect]:
+        """Double the acknowledgement."""
+        return [effect, effect] if isinstance(effect, do.AcknowledgeEndOfData) else [effect]
+
+
+class EndsInputTwice(_Otherwise):
+    """Calls endInput twice."""
+
+    def changed(self, effect: do.Effect) -> list[do.Effect]:
+        """Double the call."""
+        return [effect, effect] if isinstance(effect, do.EndInput) else [effect]
+
+
+class FiresTimersOnNoDrain(_Otherwise):
+    """Advances event time to its end also in a stop without drain."""
+
+    def changed(self, effect: do.Effect) -> list[do.Effect]:
+        """Put the call in front of EndOfData."""
+        if isinstance(effect, do.EmitEndOfData) and effect.stop_mode is StopMode.NO_DRAIN:
+            return [do.AdvanceToMaxWatermark(), effect]
+        return [effect]
+
+
+class CommitsAtPrecommit(TaskLifecycle):
+    """Commits a transaction as soon as it is pre-committed."""
+
+    def step(self, event: on.Event) -> list[do.Effect]:
+        """Commit at once, unless a checkpoint is final: then nothing can go wrong any more."""
+        found = super().step(event)
+        early = [effect for effect in found if isinstance(effect, do.PrecommitTransaction)]
+        if self.ended or self.transactions is None:
+            return found
+        return found + [
+            do.CommitTransactions(one.checkpoint_id, self.transactions.commit(one.checkpoint_id))
+            for one in early
+        ]

@@ -1,0 +1,154 @@
+"""Worlds with one broken part each, to show that each property of a job can fail."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ckptsim.models.coordinator.plan import (
+    FinishedState,
+    Plan,
+    Rejected,
+    Vertex,
+    finalize,
+    plan_checkpoint,
+)
+from ckptsim.sim.job.records.parts import Parts
+from ckptsim.sim.job.records.sink import SinkWriter
+from ckptsim.sim.job.records.snapshot import JobCheckpoint, TaskSnapshot
+from ckptsim.sim.job.records.subtask_side import SubtaskSide
+from ckptsim.sim.job.records.task import Task
+
+_COORDINATOR = "ckptsim.sim.job.records.coordinator"
+
+
+def loses_a_record(patch: pytest.MonkeyPatch) -> None:
+    """Let a sink's tenth record never come to the external system."""
+    right = SinkWriter.write
+    count = itertools.count(1)
+
+    def write(self: SinkWriter, record: int) -> None:
+        if next(count) != 10:
+            right(self, record)
+
+    patch.setattr(SinkWriter, "write", write)
+
+
+def writes_twice(patch: pytest.MonkeyPatch) -> None:
+    """Let a sink's tenth record come to the external system twice."""
+    right = SinkWriter.write
+    count = itertools.count(1)
+
+    def write(self: SinkWriter, record: int) -> None:
+        for _ in range(2 if next(count) == 10 else 1):
+            right(self, record)
+
+    patch.setattr(SinkWriter, "write", write)
+
+
+def invents_a_record(patch: pytest.MonkeyPatch) -> None:
+    """Let a sink write, beside its tenth record, one that no source has ever sent."""
+    right = SinkWriter.write
+    count = itertools.count(1)
+
+    def write(self: SinkWriter, record: int) -> None:
+        right(self, record)
+        if next(count) == 10:
+            right(self, 999)
+
+    patch.setattr(SinkWriter, "write", write)
+
+
+def counts_twice(patch: pytest.MonkeyPatch) -> None:
+    """Let a task count its sixth record twice."""
+    right = Task._served
+
+    def served(self: Task) -> None:
+        record = self._record
+        right(self)
+        if record == 5:
+            self.state.append(record)
+
+    patch.setattr(Task, "_served", served)
+
+
+def forgets_state(patch: pytest.MonkeyPatch) -> None:
+    """Let the state backend drop what a sink has counted."""
+    right = SubtaskSide._whole
+
+    def whole(self: SubtaskSide, checkpoint: int, parts: Parts) -> TaskSnapshot:
+        found = right(self, checkpoint, parts)
+        return found if self.task.is_source else replace(found, state=())
+
+    patch.setattr(SubtaskSide, "_whole", whole)
+
+
+def ends_twice(patch: pytest.MonkeyPatch) -> None:
+    """Let a sink abort what it has just committed."""
+    right = SinkWriter.conclude
+
+    def conclude(self: SinkWriter, name: str) -> None:
+        right(self, name)
+        self._attempt.external.abort(name)
+
+    patch.setattr(SinkWriter, "conclude", conclude)
+
+
+def keeps_state_of_the_finished(patch: pytest.MonkeyPatch) -> None:
+    """Let a checkpoint hold what the one before held of tasks that have finished since."""
+    kept: dict[int, TaskSnapshot] = {}
+
+    def stored(**fields: Any) -> JobCheckpoint:
+        kept.update(fields["tasks"])
+        finished = {task: kept[task] for task in sorted(fields["finished"])}
+        return JobCheckpoint(**fields | {"tasks": finished | dict(fields["tasks"])})
+
+    patch.setattr(f"{_COORDINATOR}.JobCheckpoint", stored)
+
+
+def records_too_much(patch: pytest.MonkeyPatch) -> None:
+    """Let the first checkpoint record the sink as partly finished while all its sources run."""
+    calls = itertools.count(1)
+
+    def recorded(vertices: Sequence[Vertex]) -> dict[str, FinishedState] | Rejected:
+        found = finalize(vertices)
+        if next(calls) > 1 or isinstance(found, Rejected):
+            return found
+        return found | {"sink": FinishedState.PARTIAL}
+
+    patch.setattr(f"{_COORDINATOR}.finalize", recorded)
+
+
+def keeps_broadcast_state_apart(patch: pytest.MonkeyPatch) -> None:
+    """Let a restored subtask that had finished begin without the broadcast state of the others."""
+
+    def own(states: Sequence[Any], parallelism: int) -> list[tuple[Any, ...]]:
+        return [() if state is None else (state,) for state in states]
+
+    patch.setattr("ckptsim.sim.job.records.attempt.broadcast", own)
+
+
+def ignores_union_state(patch: pytest.MonkeyPatch) -> None:
+    """Let a checkpoint complete although union state has ended in part."""
+
+    def recorded(vertices: Sequence[Vertex]) -> dict[str, FinishedState] | Rejected:
+        return finalize([replace(vertex, union_state=False) for vertex in vertices])
+
+    patch.setattr(f"{_COORDINATOR}.finalize", recorded)
+
+
+def forgets_a_source(patch: pytest.MonkeyPatch) -> None:
+    """Let the first plan trigger all sources but the last."""
+    calls = itertools.count(1)
+
+    def plan(vertices: Any, edges: Any, **rest: Any) -> Plan | Rejected:
+        found = plan_checkpoint(vertices, edges, **rest)
+        if next(calls) > 1 or isinstance(found, Rejected):
+            return found
+        return replace(found, trigger=found.trigger[:-1])
+
+    patch.setattr(f"{_COORDINATOR}.plan_checkpoint", plan)

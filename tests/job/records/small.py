@@ -1,0 +1,54 @@
+"""The smallest jobs that end, as documents in base units."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ckptsim.scenarios import Scenario
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.world import run_world
+from tests.job.records.plans import scenario_of
+
+MS = 1_000_000
+
+
+def run(scenario: Scenario, seed: int = 0) -> RunResult:
+    """Run a scenario whose job must end and break nothing."""
+    result = run_world(scenario, seed=seed)
+    assert result.violations == []
+    return result
+
+
+def small(job: dict[str, Any], faults: list[dict[str, Any]] | None = None) -> Scenario:
+    """Return the scenario of a job in base units."""
+    return scenario_of(
+        {
+            "name": "small",
+            "link": "final_checkpoint",
+            "says": "a small job",
+            "job": job,
+            "faults": faults or [],
+        }
+    )
+
+
+def pair(records: int = 10, **tables: Any) -> dict[str, Any]:
+    """Return a source and a sink: records every millisecond, processed at once."""
+    return {
+        "vertices": [
+            {"name": "source", "kind": "source", "records": records, "emit_interval_ns": MS},
+            {"name": "sink", "kind": "sink", "service_ns": 0},
+        ],
+        "edges": [{"upstream": "source", "downstream": "sink"}],
+    } | tables
+
+
+def closes_ns(result: RunResult) -> list[int]:
+    """Return when each task closed, in the order of the tasks."""
+    return [row.finished_ns or -1 for row in result.tasks]
+
+
+def since(result: RunResult, instant_s: int) -> list[int]:
+    """Return when the checkpoints were triggered from `instant_s` until the end, in s."""
+    at_s = [row.triggered_ns // 10**9 for row in result.checkpoints]
+    return [instant for instant in at_s if instant >= instant_s]

@@ -1,0 +1,61 @@
+"""Small jobs, and runs of them on cores or in worlds that a test has broken."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ckptsim.scenarios import Scenario
+from ckptsim.sim.protocol_cores import RIGHT
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.world import run_world
+from tests.job.records.plans import MS, scenario_of
+
+
+def run_with(
+    scenario: Scenario, *, world: Callable[[pytest.MonkeyPatch], None] | None = None, **parts: Any
+) -> RunResult:
+    """Run a job on other cores: `lifecycle`, fields of `ProtocolCores`; `world` breaks it."""
+    others = {"lifecycle_factory": parts.pop("lifecycle")} if "lifecycle" in parts else {}
+    with pytest.MonkeyPatch.context() as patch:
+        cores = {"cores": replace(RIGHT, **parts)} | others
+        patch.setattr(sys.modules["ckptsim.sim.job.records.run"], "_cores", lambda _: cores)
+        if world is not None:
+            world(patch)
+        return run_world(scenario, seed=0)
+
+
+def chain(records: int = 30, *, service_ns: int = MS, **tables: Any) -> dict[str, Any]:
+    """Return a source and a sink."""
+    return {
+        "vertices": [
+            {"name": "source", "kind": "source", "records": records, "emit_interval_ns": MS},
+            {"name": "sink", "kind": "sink", "service_ns": service_ns},
+        ],
+        "edges": [{"upstream": "source", "downstream": "sink"}],
+    } | tables
+
+
+def join(records: int = 30, *, more: int = 0, **tables: Any) -> dict[str, Any]:
+    """Return two sources, of which one may have more records, and a sink."""
+    return {
+        "vertices": [
+            {"name": "left", "kind": "source", "records": records, "emit_interval_ns": MS},
+            {"name": "right", "kind": "source", "records": records + more, "emit_interval_ns": MS},
+            {"name": "sink", "kind": "sink", "service_ns": MS // 4},
+        ],
+        "edges": [
+            {"upstream": "left", "downstream": "sink"},
+            {"upstream": "right", "downstream": "sink"},
+        ],
+    } | tables
+
+
+def small(job: dict[str, Any], *faults: dict[str, Any]) -> Scenario:
+    """Return the scenario of a job in base units."""
+    document = {"name": "small", "link": "barrier_protocol", "says": "a small job", "job": job}
+    return scenario_of(document | {"faults": list(faults)})

@@ -1,0 +1,194 @@
+"""What makes a job end: the count of its records, an instant, a stop; and who goes on after it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.errors import ScenarioError
+from ckptsim.sim.world import run_world
+from tests.job.records.small import MS, closes_ns, pair, run, small
+
+
+def timed(ends_ms: int, records: int | None = None, **tables: Any) -> dict[str, Any]:
+    """Return a source that ends at an instant, before a sink."""
+    job = pair(**tables)
+    source = job["vertices"][0]
+    del source["records"]
+    source["ends_at_ns"] = ends_ms * MS
+    if records is not None:
+        source["records"] = records
+    return job
+
+
+def test_source_ends_at_an_instant() -> None:
+    """At 25.5 ms it has emitted 25 records, one per millisecond, and closes soon after."""
+    job = timed(25)
+    job["vertices"][0]["ends_at_ns"] = 25 * MS + MS // 2
+    result = run(small(job))
+    assert result.run.records_committed == 25
+    assert closes_ns(result) == [25 * MS + MS // 2] * 2
+
+
+@pytest.mark.parametrize(("records", "expected"), [(10, 10), (100, 25)])
+def test_source_ends_by_whatever_comes_first(records: int, expected: int) -> None:
+    """By count if it has emitted all before the instant, by time otherwise."""
+    job = timed(25, records)
+    job["vertices"][0]["ends_at_ns"] = 25 * MS + MS // 2
+    assert run(small(job)).run.records_committed == expected
+
+
+@pytest.mark.parametrize(
+    ("protocol", "given", "closed_ms"),
+    [
+        ("flink", {}, 10),
+        ("flip", {}, 20),
+        ("naive", {}, 40),
+        ("flink", {"immediate_final": False}, 20),
+        ("flip", {"immediate_final": True}, 10),
+        ("naive", {"immediate_final": True}, 40),
+    ],
+)
+def test_final_checkpoint_comes_at_once_or_by_the_interval(
+    protocol: str, given: dict[str, Any], closed_ms: int
+) -> None:
+    """At the end of data by released Flink's rules, with the next tick by the design's.
+
+    A scenario may say otherwise, but nothing is asked for where tasks have no end of data.
+    """
+    job = pair(ending={"protocol": protocol}, checkpointing={"interval_ns": 20 * MS, **given})
+    result = run(small(job))
+    assert max(closes_ns(result)) == closed_ms * MS
+
+
+def test_source_that_ended_by_time_does_not_go_on_after_a_failure() -> None:
+    """Restarted after its instant it ends at once, and what it had emitted comes out once."""
+    job = timed(30, checkpointing={"interval_ns": 8 * MS, "immediate_final": False})
+    job["costs"] = {"completion_ns": 3 * MS}
+    fault = {"kind": "crash_task", "vertex": "sink", "at_ns": 33 * MS}
+    result = run(small(job, [fault]))
+    assert result.run.attempts == 2
+    assert result.run.records_committed == 24  # of the checkpoint at 24 ms
+
+
+def test_only_a_source_ends_at_an_instant() -> None:
+    """An operator has no end of its own."""
+    job = pair()
+    job["vertices"][1]["ends_at_ns"] = MS
+    with pytest.raises(ScenarioError, match="ends_at"):
+        small(job)
+
+
+def test_source_without_a_number_of_records_takes_its_time() -> None:
+    """With no time between two records an instant would never end."""
+    job = timed(25)
+    job["vertices"][0]["emit_interval_ns"] = 0
+    with pytest.raises(ScenarioError, match=r"emit_interval.*1 us or more"):
+        small(job)
+
+
+def test_stop_ends_an_endless_source() -> None:
+    """An endless source ends by the stop at its instant, with all it has emitted committed."""
+    job = pair(ending={"stop_at_ns": 20 * MS + MS // 2})
+    del job["vertices"][0]["records"]
+    assert run(small(job)).run.records_committed == 20
+
+
+def test_job_that_fails_after_its_stop_is_not_restarted() -> None:
+    """The savepoint is complete: the job fails for good, and restarting from it gives the rest."""
+    job = pair(ending={"stop_at_ns": 20 * MS + MS // 2})
+    del job["vertices"][0]["records"]
+    job["costs"] = {"rpc_ns": 2 * MS}
+    fault = {"kind": "crash_task", "vertex": "sink", "at_ns": 25 * MS}
+    result = run_world(small(job, [fault]), seed=0)
+    assert result.violations == []
+    assert result.run.outcome == "failed"
+    assert result.run.attempts == 1
+    assert result.goals["failed_after_stop_savepoint"] == 1
+
+
+def test_tasks_that_restore_decline_triggers_and_work_afterwards() -> None:
+    """Two triggers come within the 20 ms of the recovery; neither counts as a failure."""
+    result = run_world(by_name("trigger_during_recovery"), seed=0)
+    restored = [row for row in result.checkpoints if row.attempt == 2]
+    assert [row.reason for row in restored[:3]] == [
+        "CHECKPOINT_DECLINED_TASK_NOT_READY",
+        "CHECKPOINT_DECLINED_TASK_NOT_READY",
+        None,
+    ]
+    assert result.run.attempts == 2
+    assert result.run.records_committed == 60
+
+
+def test_task_that_has_left_is_unknown_until_the_coordinator_knows() -> None:
+    """Asked at the instant of its end or before it is closing; asked later it is not known."""
+    job = pair(checkpointing={"interval_ns": 4 * MS, "immediate_final": False})
+    job["costs"] = {"rpc_ns": 2 * MS, "closing_ns": MS}
+    reasons = {row.reason for row in run(small(job)).checkpoints if row.status == "aborted"}
+    assert reasons <= {
+        "CHECKPOINT_DECLINED_TASK_CLOSING",
+        "TASK_CHECKPOINT_FAILURE",
+        "CHECKPOINT_COORDINATOR_SHUTDOWN",
+    }
+    job["costs"] = {"rpc_ns": 2 * MS, "closing_ns": 30 * MS}
+    reasons = {row.reason for row in run(small(job)).checkpoints if row.status == "aborted"}
+    assert "CHECKPOINT_DECLINED_TASK_CLOSING" in reasons
+    assert "TASK_CHECKPOINT_FAILURE" not in reasons
+
+
+def chain_of(repeat: int, **changes: Any) -> dict[str, Any]:
+    """Return a source, an operator that stands so many times in a row, and a sink."""
+    job = pair()
+    job["vertices"].insert(1, {"name": "task", "service_ns": 0, "repeat": repeat} | changes)
+    job["edges"] = [
+        {"upstream": "source", "downstream": "task", "partitioner": "rebalance"},
+        {"upstream": "task", "downstream": "sink"},
+    ]
+    return job
+
+
+def test_repeated_operator_stands_in_a_row_under_numbered_names() -> None:
+    """Three in a row are joined by the partitioner of the edge to the first; one keeps its name."""
+    spelt = small(chain_of(3)).model.spelled_out()
+    assert [vertex.name for vertex in spelt.vertices] == [
+        *("source", "task1", "task2", "task3", "sink")
+    ]
+    assert [(e.upstream, e.downstream, e.partitioner.value) for e in spelt.edges] == [
+        ("source", "task1", "rebalance"),
+        ("task1", "task2", "rebalance"),
+        ("task2", "task3", "rebalance"),
+        ("task3", "sink", "keyed"),
+    ]
+    once = small(chain_of(1)).model
+    assert once.spelled_out() == once
+
+
+def test_only_operators_are_repeated_and_faults_name_what_stands_once() -> None:
+    """A repeated source, a fault of a repeated vertex and clashing names are refused."""
+    job = chain_of(2)
+    fault = {"kind": "crash_task", "vertex": "task", "at_ns": MS}
+    with pytest.raises(ScenarioError, match="stands 2 times"):
+        small(job, [fault])
+    job["vertices"][0]["repeat"] = 2
+    with pytest.raises(ScenarioError, match="but for an operator"):
+        small(job)
+    clash = chain_of(2)
+    clash["vertices"][2]["name"] = clash["edges"][1]["downstream"] = "task2"
+    with pytest.raises(ScenarioError, match="two vertices"):
+        small(clash)
+
+
+def test_single_subtask_cannot_have_finished_in_part() -> None:
+    """Partly finished are only vertices with several subtasks."""
+    with pytest.raises(ScenarioError, match="more than one subtask"):
+        small(chain_of(1, recorded="partial"))
+
+
+def test_checkpoints_that_fail_by_chance_delay_the_end_and_break_nothing() -> None:
+    """With nine of ten failing the job ends all the same, after some that failed when stored."""
+    result = run(small(pair(costs={"checkpoint_failure_ratio": 0.9})), seed=4)
+    failed = [row for row in result.checkpoints if row.status == "aborted"]
+    assert {row.reason for row in failed} == {"FINALIZE_CHECKPOINT_FAILURE"}
+    assert result.run.finishing_checkpoints == len(failed) + 1

@@ -1,0 +1,32 @@
+"""Each published invariant is a property of jobs, and each property stands for something."""
+
+from ckptsim.scenarios.job_names import PROPERTIES
+from tests.job.records.invariants import BARRIERS, DOCUMENT, ENDS, OURS, document
+
+ROWS = [*BARRIERS.values(), *ENDS.values()]
+
+
+def test_no_invariant_is_left_out() -> None:
+    """S1 to S19, L1 to L5 and L7 of barriers, and 1 to 23 of the ends of tasks."""
+    safety = [f"S{number}" for number in range(1, 20)]
+    assert list(BARRIERS) == [*safety, "L1", "L2", "L3", "L4", "L5", "L7"]
+    assert list(ENDS) == [str(number) for number in range(1, 24)]
+
+
+def test_every_invariant_is_a_property() -> None:
+    """Each has at least one, and the names are registered."""
+    for row in ROWS:
+        assert row.properties
+        assert set(row.properties) <= set(PROPERTIES)
+
+
+def test_every_property_stands_for_something() -> None:
+    """No property is registered that no invariant asks for, unless it is said what it is for."""
+    named = {name for row in ROWS for name in row.properties}
+    assert sorted(named | set(OURS)) == sorted(PROPERTIES)
+    assert not named & set(OURS)
+
+
+def test_the_document_is_what_the_table_gives() -> None:
+    """docs/invariants.md holds what its own command would write now."""
+    assert DOCUMENT.read_text(encoding="utf-8") == document()

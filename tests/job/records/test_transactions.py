@@ -1,0 +1,62 @@
+"""What becomes of a sink's transactions when a job restarts, in the external system's own words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.world import run_world
+from tests.job.records.small import MS
+
+RECOVERED = by_name("transactions_recovered")
+TIMED = by_name("transaction_times_out")
+
+
+def waiting(scenario: Scenario, timeout_ns: int | None) -> Scenario:
+    """Return the scenario with an external system that waits so long."""
+    model: Any = scenario.model
+    costs = replace(model.costs, transaction_timeout_ns=timeout_ns)
+    return replace(scenario, model=replace(model, costs=costs))
+
+
+def test_restored_sinks_end_what_their_state_holds_and_nothing_else() -> None:
+    """Each subtask commits what was pending and aborts what was open, before any new record."""
+    result = run_world(RECOVERED, seed=0, keep_trace=True)
+    kinds = ("recommitted", "reaborted", "unknown", "restored")
+    found = [(e[1], e[2].split()[-1]) for e in result.trace if e[1] in kinds]
+    both = [("recommitted", "sink[0]"), ("reaborted", "sink[0]")]
+    both += [("recommitted", "sink[1]"), ("reaborted", "sink[1]")]
+    left = [("unknown", "job")] * result.goals["left_to_the_external_system"]
+    assert left
+    assert found == [*both, ("restored", "job"), *left, *both, ("restored", "job")]
+    assert result.violations == []
+    assert result.run.records_committed == 60
+
+
+@pytest.mark.parametrize("timeout_ns", [None, 60 * MS])
+def test_external_system_that_waits_long_enough_loses_nothing(timeout_ns: int | None) -> None:
+    """The restart is over before the transaction of the completed checkpoint is given up."""
+    result = run_world(waiting(TIMED, timeout_ns), seed=0)
+    assert result.violations == []
+    assert result.run.records_committed == 60
+
+
+def test_what_is_left_behind_times_out_without_harm() -> None:
+    """A transaction that no state speaks of is aborted in the end, and its records come again."""
+    result = run_world(waiting(RECOVERED, 30 * MS), seed=0, keep_trace=True)
+    left = {e[3] for e in result.trace if e[1] == "unknown"}
+    assert left
+    assert left <= {e[3] for e in result.trace if e[1] == "timed_out"}
+    assert result.violations == []
+
+
+def test_recovery_after_the_time_out_loses_what_was_covered() -> None:
+    """The records of the completed checkpoint are in an aborted transaction, and come no more."""
+    result = run_world(TIMED, seed=0)
+    assert result.goals["transaction_timed_out"] > 0
+    assert {row.property for row in result.violations} >= set(TIMED.violates)
+    assert result.run.records_committed < 60
