@@ -1,7 +1,7 @@
 """Faults of a composed pipeline: those of its sync and its job, and those of its store.
 
-Source, sockets, sends and crashes are the sync's (`scenarios.sync_faults`), tasks and checkpoints
-the job's (`scenarios.job_faults`).  Here are those of the store.  Commits and attempts count from 1
+Source, sockets, sends and crashes are the sync's (`scenarios/sync_faults`), tasks and checkpoints
+the job's (`scenarios/job_faults`).  Here are those of the store.  Commits and attempts count from 1
 over the whole run; a fault that a run never reaches is without effect.
 """
 

@@ -81,7 +81,7 @@ def _entry(table: type[Any], field: dataclasses.Field[Any]) -> Entry:
     where = f"{table.__name__}.{field.name}"
     parameter = field.metadata.get(METADATA_KEY)
     if not isinstance(parameter, Parameter):
-        raise TypeError(f"{where} is declared without a helper of scenarios.fields")
+        raise TypeError(f"{where} is declared without a helper of ckptsim.scenarios.fields")
     kind = parameter.kind
     short = short_key(field.name, kind.mark) if kind.mark else None
     if kind.mark and short is None and field.name != kind.mark[1:]:

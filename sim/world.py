@@ -4,7 +4,7 @@ Each link of the chain has a module that exports
 
 * `run(spec: RunSpec) -> RunResult`, which builds the world on `spec.environment(...)`, runs it and
   fills the tables;
-* `VOCABULARY: sim.story.Vocabulary`, how its trace entries read.
+* `VOCABULARY: ckptsim.sim.story.Vocabulary`, how its trace entries read.
 
 What is the same for all links is done here: the key of the run, the version fingerprint, the
 command that replays it, and the fence around the run.

@@ -17,7 +17,7 @@ system takes a second end for nothing.
 
 Source: FLIP-147, information box on the shut-down rule; Apache Flink 1.20.3,
 TwoPhaseCommitSinkFunction.initializeState and snapshotState (FLINK-23473: no transaction is opened
-after finish()).  Which elements fall to which subtask: `models.recovery.operator_state`.
+after finish()).  Which elements fall to which subtask: `models/recovery/operator_state`.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 List state is a list of elements per subtask; each element falls to one subtask.  Broadcast state is
 the same in every subtask; where some had finished and so hold none, it is taken from those that had
 not.  Union list state, which every subtask gets whole, allows no such gap: a checkpoint with a
-vertex that uses it and has finished in part is given up (`models.coordinator.plan.finalize`), and
-that is so of union state alone.
+vertex that uses it and has finished in part is given up (`finalize` in `models/coordinator/plan`),
+and that is so of union state alone.
 
 Source: Apache Flink 1.20.3, RoundRobinOperatorStateRepartitioner (modes SPLIT_DISTRIBUTE and
 BROADCAST), DefaultCheckpointPlan.hasUsedUnionListState.

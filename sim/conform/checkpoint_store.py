@@ -1,7 +1,7 @@
 """Run the vectors of suite `checkpoint_store` against a client with its versions of stores.
 
-A factory takes the placement and returns `models.store.StoreVersions` around a client; the default
-one keeps everything in the model medium.
+A factory takes the placement and returns `StoreVersions` of `models/store` around a client; the
+default one keeps everything in the model medium.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 On sockets a reader first carries the states that have queued, of whatever feed, through its own
 socket; on STDIO states are written in line.  What states say and in which order they come is the
-source core's business (`models.ordering.source`).
+source core's business (`models/ordering/source`).
 
 Source: airbytehq/airbyte, bulk extract CDK: `FeedReader` and the socket output of states.
 """

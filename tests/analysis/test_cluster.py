@@ -24,8 +24,8 @@ import sys
 from ckptsim.analysis.session import spark_session
 
 def places(_):
-    import os, sim.world
-    return sim.world.__file__, os.getpid()
+    import os, ckptsim.sim.world
+    return ckptsim.sim.world.__file__, os.getpid()
 
 with spark_session(sys.argv[1]) as session:
     found = session.sparkContext.parallelize(range(16), 16).map(places).distinct().collect()

@@ -122,7 +122,7 @@ def test_a_store_that_another_process_has_open_is_refused(
     assert main(["run", "pipeline_aligned", "--store", str(path)]) == EXIT_FINE
     capsys.readouterr()
     script = (
-        "import sys; from sim.store.real import RunStore\n"
+        "import sys; from ckptsim.sim.store.real import RunStore\n"
         "store = RunStore(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(

@@ -98,7 +98,8 @@ PINNED = "be9848a580f0647472ff00d06f82eb89"
 def test_the_key_does_not_depend_on_the_hash_seed(hash_seed: str) -> None:
     """Keys are the same in a fresh interpreter under any hash seed."""
     program = (
-        "from scenarios import scenario_key; from scenarios.catalogue import all_scenarios;"
+        "from ckptsim.scenarios import scenario_key;"
+        "from ckptsim.scenarios.catalogue import all_scenarios;"
         "from tests.scenarios import toy;"
         "print(scenario_key(toy.EXAMPLE, toy.LINKS), *map(scenario_key, all_scenarios()))"
     )

@@ -1,6 +1,6 @@
 """One task's part in each checkpoint: carries out what the core of the subtask side decides.
 
-The core (`models.barriers.subtask`) knows the order of the steps, what an abort ends and when all
+The core (`models/barriers/subtask`) knows the order of the steps, what an abort ends and when all
 is durable.  Here the barrier is put into the queues, the thread stands still for the snapshot,
 buffers in flight are counted and handed to the writer, timers run, files are written.
 

@@ -1,6 +1,6 @@
 """The subtask side of a task's checkpoints in the world: carries out what its core decides.
 
-The core (`models.barriers.subtask`) knows the order of a trigger and when everything is durable;
+The core (`models/barriers/subtask`) knows the order of a trigger and when everything is durable;
 the lifecycle core decides which marks and transactions belong to it.  Here the barrier is put into
 the queues, the state is taken, in-flight records are gathered and handed to the writer, timers run,
 and the acknowledgement leaves with all of it.

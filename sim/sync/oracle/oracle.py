@@ -1,7 +1,7 @@
 """The properties of the ordering protocol, checked against the ground truth as things happen.
 
 The world calls a hook at every relevant event.  A hook compares what the core does with the account
-of every record (`sim.sync.truth`), never with the core's own counters.  The first violation ends
+of every record (`sim/sync/truth`), never with the core's own counters.  The first violation ends
 the run: what follows a broken promise means nothing.
 """
 
