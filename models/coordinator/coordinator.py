@@ -66,6 +66,7 @@ class CheckpointCoordinator:
         "_planning",
         "_requests",
         "_tick",
+        "_unanswered",
     )
 
     def __init__(
@@ -83,6 +84,9 @@ class CheckpointCoordinator:
         self._pending: dict[int, PendingCheckpoint] = {}
         self._completed = list(completed)
         self._ended: deque[int] = deque(maxlen=REMEMBERED_ENDED)
+        # Given up while the store works on them: each stays until its one answer comes, however
+        # many others end meanwhile, since a store may be as slow as it likes.
+        self._unanswered: set[int] = set()
         self._cleaning: set[int] = set()
         self._planning: Request | None = None
         self._next_checkpoint = first_checkpoint
@@ -308,7 +312,8 @@ class CheckpointCoordinator:
     def _stored(self, event: ev.Stored) -> None:
         checkpoint = event.checkpoint
         pending = self._pending.get(checkpoint)
-        if pending is None and checkpoint in self._ended:
+        if checkpoint in self._unanswered:
+            self._unanswered.remove(checkpoint)
             return  # given up while the store was working
         if pending is None or not pending.storing:
             raise ProtocolError("not_being_stored", state=self._words(), event=event)
@@ -346,7 +351,9 @@ class CheckpointCoordinator:
     def _abort(self, checkpoint: int, reason: FailureReason, *, by_task: bool = False) -> None:
         pending = self._pending.pop(checkpoint)
         self._ended.append(checkpoint)
-        if not pending.storing:
+        if pending.storing:
+            self._unanswered.add(checkpoint)
+        else:
             self._effects.append(ev.CancelTimer(ev.TimerKind.EXPIRY, checkpoint))
         self._effects.append(ev.CheckpointFailed(checkpoint, reason))
         # A savepoint that fails at the coordinator is the user's matter; one that fails at a task

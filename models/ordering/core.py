@@ -85,6 +85,7 @@ class Parts:
     inference: type[Inference] = Inference
     readiness: type[Readiness] = Readiness
     releaser: type[Releaser] = Releaser
+    lifecycle: type[Lifecycle] = Lifecycle
 
 
 RIGHT_PARTS = Parts()
@@ -98,7 +99,7 @@ class OrderingCore:
         self._socket = parameters.medium is Medium.SOCKET
         self._make_ledger = partial(parts.ledger, parameters.released_ids_kept)
         self._ledgers = {stream: self._make_ledger() for stream in parameters.streams}
-        self._lifecycle = Lifecycle(parameters)
+        self._lifecycle = parts.lifecycle(parameters)
         self._inference = parts.inference(parameters.streams)
         self._shelves = parts.shelves(parameters.streams, parts.shelf, remembers_ids=self._socket)
         readiness = parts.readiness(parameters.medium, self._ledgers)

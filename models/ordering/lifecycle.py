@@ -80,13 +80,14 @@ class Lifecycle:
             return Refusal.UNKNOWN_CHANNEL
         if not self._deferred and stream in self._completed:
             return Refusal.ALREADY_CLOSED
-        return None
+        # The last close has told the end of every stream: a COMPLETE behind it would end one twice.
+        return None if self._open_channels[channel] else Refusal.STREAM_CLOSED
 
     def complete(self, stream: StreamDescriptor) -> bool:
         """Note COMPLETE; return whether the stream ends with it."""
         self._completed[stream] = None
-        if stream in self._ended or (self._deferred and not self.input_closed):
-            return False
+        if self._deferred:
+            return False  # another socket is open: this one is
         self._ended[stream] = None
         return True
 

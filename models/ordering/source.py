@@ -6,21 +6,24 @@ are *absorbed* in reader order, whatever the order in which they end: the result
 for reader 1.  Each absorbed result is followed by a checkpoint, so ids are free of gaps in the
 order of absorption although records of later partitions were sent long before.
 
-A checkpoint takes everything absorbed since the last one.  Stream feeds give one message for each
-result.  A global source gives one message for each *row*: the n-th fresh result of every stream
-where there is one, and the stream's current value, without a key, where there is none; the shared
-state is repeated, and the shared feed's records are counted in the first row.
+A checkpoint tells the one result that was absorbed since the last one, so that at most one feed is
+fresh in a message.  A stream feed's message has its own state alone.  A global source's message
+lists every stream: the fresh one with its key, the others as they stand, without; the shared state
+is repeated, and its feed's records are counted when that feed is the fresh one.
 
 A failed reader cancels all later ones of its round.  The failure surfaces when the round reaches
 it, after a checkpoint of the progress before it.
 
 Promised: indexes 1, 2, 3, ... per feed and, for global messages, per sync; every counted record in
-exactly one message; nothing fresh, no message.  Not promised: how messages travel; on sockets they
-queue for the next reader's socket and may overtake the records that they count.
+exactly one message; one message per result, and none on request, because nothing is ever left
+fresh.  Not promised: how messages travel; on sockets they queue for the next reader's socket and
+may overtake the records that they count.
 
-Source: airbytehq/airbyte, bulk extract CDK, `FeedReader` and `StateManager` (socket version).  A
-global message needs an id of its own that is not a reader's; the original draws four characters,
-this core, which draws nothing, names the message's index, longer than any drawn id.
+Source: airbytehq/airbyte, bulk extract CDK, `FeedReader` and `StateManager` (socket version), whose
+lists of pending states and rows of several fresh streams serve feeds that checkpoint at the same
+time; the world makes that race of the messages of this core (`checkpoint_lock`).  A global message
+needs an id of its own that is not a reader's; the original draws four characters, this core, which
+draws nothing, names the message's index, longer than any drawn id.
 """
 
 from __future__ import annotations
@@ -90,7 +93,7 @@ class ReaderFailed:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointRequested:
-    """A checkpoint of what was absorbed is wanted; with nothing fresh it gives no message."""
+    """A checkpoint is wanted beside those of the results; nothing is fresh, so it gives none."""
 
 
 SourceEvent = RoundStarted | ReaderFinished | ReaderFailed | CheckpointRequested
@@ -102,7 +105,7 @@ class EmitState:
 
     payload: the stream's state, or the shared state of a global message.
     states: of a global message, the state of every stream of the catalog, None where there is none.
-    inner: of a global message, the key of each entry that is fresh in it.
+    inner: of a global message, the key of the entry that is fresh in it; empty where none is.
     """
 
     kind: StateKind
@@ -143,7 +146,7 @@ SourceEffect = EmitState | CancelReaders | FailFeed | EndRound
 
 @dataclass(frozen=True, slots=True)
 class _Fresh:
-    """An absorbed result that no message has told yet."""
+    """An absorbed result with its key: what one message tells."""
 
     state: object
     count: int
@@ -168,10 +171,9 @@ class _Round:
 
 @dataclass(slots=True)
 class _FeedState:
-    """One feed: its current state, what is fresh, its next index, its round."""
+    """One feed: its current state, its next index, its round."""
 
     current: object
-    fresh: list[_Fresh] = field(default_factory=list)
     next_index: CheckpointIndex = 1
     round: _Round | None = None
 
@@ -201,7 +203,7 @@ class SourceCore:
             case ReaderFailed():
                 return self._on_reader_failed(event)
             case CheckpointRequested():
-                return self._checkpoint()
+                return []  # every result was told when it was absorbed
             case _:
                 assert_never(event)
 
@@ -252,9 +254,9 @@ class SourceCore:
             result = current.ended[current.next_reader]
             if result is None:
                 return [*effects, FailFeed(feed=name, reader=current.next_reader)]
-            feed.fresh.append(self._fresh(feed, result))
             current.next_reader += 1
-            effects += self._checkpoint()
+            feed.current = result.state
+            effects.append(self._message(name, self._fresh(feed, result)))
         if current.next_reader > current.readers:
             effects.append(EndRound(feed=name))
         return effects
@@ -266,64 +268,40 @@ class SourceCore:
         feed.next_index += 1
         return _Fresh(result.state, result.count, index, result.partition_id)
 
-    def _checkpoint(self) -> list[SourceEffect]:
-        """Tell everything that is fresh, and make it current."""
-        if self._shared is not None:
-            return self._global_messages(self._shared)
-        return [
-            EmitState(
+    def _message(self, name: Feed, fresh: _Fresh) -> EmitState:
+        """Return the message that tells a result; a global one shows all other feeds as well."""
+        if self._shared is None:
+            return EmitState(
                 kind=StateKind.STREAM,
-                stream=stream,
+                stream=name,
                 payload=fresh.state,
                 count=fresh.count,
                 index=fresh.index,
                 partition_id=fresh.partition_id,
             )
-            for stream, feed in self._streams.items()
-            for fresh in _take(feed)
-        ]
-
-    def _global_messages(self, shared: _FeedState) -> list[SourceEffect]:
-        own = _take(shared)
-        queues = {stream: list(feed.fresh) for stream, feed in self._streams.items()}
-        rows = max([1 if own else 0, *(len(queue) for queue in queues.values())])
-        messages: list[SourceEffect] = []
-        for row in range(rows):
-            entries = {stream: queue[row] for stream, queue in queues.items() if row < len(queue)}
-            messages.append(self._row(entries, own if row == 0 else [], shared.current))
-        for feed in self._streams.values():
-            feed.fresh.clear()
-        return messages
-
-    def _row(
-        self, entries: dict[StreamDescriptor, _Fresh], own: list[_Fresh], shared: object
-    ) -> EmitState:
-        """Return one global message: fresh entries with their keys, all others as they stand."""
-        for stream, fresh in entries.items():
-            self._streams[stream].current = fresh.state
-        inner = tuple(
-            (stream, fresh.index, fresh.partition_id)
-            for stream, fresh in entries.items()
-            if fresh.index is not None and fresh.partition_id is not None
-        )
-        index, partition_id = self._message_key(own)
+        inner: tuple[tuple[StreamDescriptor, CheckpointIndex, CheckpointId], ...] = ()
+        if name is not None and fresh.index is not None and fresh.partition_id is not None:
+            inner = ((name, fresh.index, fresh.partition_id),)
+        index, partition_id = self._message_key(None if name is not None else fresh.partition_id)
         return EmitState(
             kind=StateKind.SNAPSHOT if inner else StateKind.GLOBAL,
-            payload=shared,
-            count=sum(fresh.count for fresh in (*entries.values(), *own)),
+            payload=self._shared.current,
+            count=fresh.count,
             index=index,
             partition_id=partition_id,
             states=tuple((stream, feed.current) for stream, feed in self._streams.items()),
             inner=inner,
         )
 
-    def _message_key(self, own: list[_Fresh]) -> tuple[CheckpointIndex | None, CheckpointId | None]:
+    def _message_key(
+        self, of_shared: CheckpointId | None
+    ) -> tuple[CheckpointIndex | None, CheckpointId | None]:
         """Return the key of the next global message; its id is the shared reader's, or its own."""
         if not self._socket:
             return None, None
         index = self._next_message
         self._next_message += 1
-        return index, own[-1].partition_id if own else f"message-{index}"
+        return index, f"message-{index}" if of_shared is None else of_shared
 
     def _feed(self, event: RoundStarted | ReaderFinished | ReaderFailed) -> _FeedState:
         feed = self._shared if event.feed is None else self._streams.get(event.feed)
@@ -345,11 +323,3 @@ class SourceCore:
             return ProtocolError(kind, state="no round", event=event)
         due = f"round of {current.readers} readers, {current.next_reader} is due"
         return ProtocolError(kind, state=due, event=event)
-
-
-def _take(feed: _FeedState) -> list[_Fresh]:
-    """Take what is fresh of a feed, and make its last state the current one."""
-    fresh, feed.fresh = feed.fresh, []
-    if fresh:
-        feed.current = fresh[-1].state
-    return fresh

@@ -170,6 +170,11 @@ MUTANTS: dict[str, Mutant] = {
         Part.COORDINATOR,
         subtasks.ToldBeforeStored,
     ),
+    "slow_stores_forgotten": Mutant(
+        "Refuses the answer of a store that was slower than sixteen other checkpoints.",
+        Part.COORDINATOR,
+        subtasks.SlowStoresForgotten,
+    ),
 }
 
 

@@ -25,6 +25,7 @@ from ckptsim.models.ordering import (
 from ckptsim.models.ordering.effects import Effect
 from ckptsim.models.ordering.inference import Inference
 from ckptsim.models.ordering.ledger import Ledger
+from ckptsim.models.ordering.lifecycle import Lifecycle
 from ckptsim.models.ordering.readiness import Readiness
 from ckptsim.models.ordering.releaser import Releaser
 from ckptsim.models.ordering.shelves import PendingState, Shelf, Shelves
@@ -207,6 +208,23 @@ class StaleAcceptedShelf(Shelf):
         return [self._pending[head]] if head == self.last_released + 1 else []
 
 
+class LateCompleteLifecycle(Lifecycle):
+    """COMPLETE is accepted on any channel, and ends its stream behind the last close as well."""
+
+    def complete_refusal(self, stream: StreamDescriptor, channel: int) -> Refusal | None:
+        """Refuse what the right lifecycle refuses, but for a channel that has ended."""
+        refusal = super().complete_refusal(stream, channel)
+        return None if refusal is Refusal.STREAM_CLOSED else refusal
+
+    def complete(self, stream: StreamDescriptor) -> bool:
+        """End the stream at once when no channel is left to wait for."""
+        late = self.input_closed and stream not in self._ended
+        ends = super().complete(stream) or late
+        if ends:
+            self._ended[stream] = None
+        return ends
+
+
 def _mutant(says: str, parts: Parts) -> Mutant:
     return Mutant(says=says, make=lambda parameters: OrderingCore(parameters, parts))
 
@@ -280,6 +298,10 @@ MUTANTS: dict[str, Mutant] = {
     "stale_accepted": _mutant(
         "Accepts an index that went already and waits on it for ever.",
         Parts(shelf=StaleAcceptedShelf),
+    ),
+    "complete_after_close": _mutant(
+        "Accepts COMPLETE on a channel that has ended, so that a stream ends twice.",
+        Parts(lifecycle=LateCompleteLifecycle),
     ),
     "upstream": Mutant(
         says="The public checkpoint manager of 2026 with all its known defects.",

@@ -84,6 +84,16 @@ class SavepointsSubsumed(CheckpointCoordinator):
                 self._abort(older, FailureReason.CHECKPOINT_SUBSUMED)
 
 
+class SlowStoresForgotten(CheckpointCoordinator):
+    """Knows a checkpoint that was given up while being stored only among the last that ended."""
+
+    def step(self, event: co.CoordinatorEvent) -> list[co.CoordinatorEffect]:
+        """Forget whose answer is still to come, but for the last few."""
+        effects = super().step(event)
+        self._unanswered.intersection_update(self._ended)
+        return effects
+
+
 class ToldBeforeStored(CheckpointCoordinator):
     """Notifies the tasks with the last acknowledgement instead of after the store's answer."""
 

@@ -112,6 +112,24 @@ def test_the_savepoint_of_a_stop_notifies_but_is_not_kept() -> None:
     assert coordinator.completed == ()
 
 
+@pytest.mark.parametrize("others", [1, 16, 17, 200])
+def test_the_answer_of_a_slow_store_is_no_fault(others: int) -> None:
+    """A store answers once for a checkpoint given up meanwhile, after however many others."""
+    coordinator = running(CoordinatorParameters(max_concurrent=2), checkpoints=2)
+    for task in TASKS:
+        coordinator.step(ev.Acknowledged(0, 1, task))
+    complete(coordinator, 2)
+    for checkpoint in range(3, others + 2):
+        coordinator.step(ev.CheckpointRequested(0))
+        coordinator.step(ev.Planned(0, TASKS, TASKS))
+        complete(coordinator, checkpoint)
+    kept = coordinator.completed
+    assert coordinator.step(ev.Stored(0, 1)) == []
+    assert coordinator.completed == kept
+    with pytest.raises(ProtocolError, match="not_being_stored"):
+        coordinator.step(ev.Stored(0, 1))
+
+
 def test_a_late_acknowledgement_is_discarded() -> None:
     """What a task sends for an ended checkpoint is removed, and known to be late."""
     coordinator = running()

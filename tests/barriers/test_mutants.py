@@ -164,6 +164,25 @@ def tells_after_storing(make: Callable[..., CheckpointCoordinator]) -> bool:
     return not any(isinstance(effect, co.NotifyComplete) for effect in effects)
 
 
+def stands_slow_stores(make: Callable[..., CheckpointCoordinator]) -> bool:
+    """Tell whether the store's answer may come after any number of other checkpoints."""
+    coordinator = make(CoordinatorParameters(max_concurrent=2))
+    for _ in range(2):
+        coordinator.step(co.CheckpointRequested(0))
+        coordinator.step(co.Planned(0, (1,), (1,)))
+    coordinator.step(co.Acknowledged(0, 1, 1))
+    for checkpoint in range(2, 40):
+        coordinator.step(co.CheckpointRequested(0))
+        if coordinator.planning:
+            coordinator.step(co.Planned(0, (1,), (1,)))
+        coordinator.step(co.Acknowledged(0, checkpoint, 1))
+        coordinator.step(co.Stored(0, checkpoint))
+    try:
+        return coordinator.step(co.Stored(0, 1)) == []
+    except ProtocolError:
+        return False
+
+
 CHECKS: dict[str, tuple[Callable[..., bool], Callable[..., object]]] = {
     "early_abort_without_marker": (early_marker, SubtaskCheckpoints),
     "output_time_out_unreported": (reports_output_time_out, SubtaskCheckpoints),
@@ -175,6 +194,7 @@ CHECKS: dict[str, tuple[Callable[..., bool], Callable[..., object]]] = {
     "timeoutable_crosses_any_edge": (keeps_order, Barrier.over_edge),
     "savepoints_subsumed": (spares_savepoints, CheckpointCoordinator),
     "told_before_stored": (tells_after_storing, CheckpointCoordinator),
+    "slow_stores_forgotten": (stands_slow_stores, CheckpointCoordinator),
 }
 
 

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ckptsim.models.core import ProtocolError
 from ckptsim.models.ordering import (
     CancelFinishTimer,
     ChannelClosed,
@@ -14,15 +21,20 @@ from ckptsim.models.ordering import (
     FinishRequested,
     FinishTimerFired,
     Level,
+    Medium,
     OpenStream,
+    OrderingCore,
+    OrderingParameters,
     PassRecords,
     ProcessingFailed,
     ProcessingSucceeded,
     Refusal,
     ReportIncomplete,
     SetFinishTimer,
+    StreamDescriptor,
     Verdict,
 )
+from ckptsim.sim.mutants.ordering import MUTANTS
 from tests.ordering.helpers import (
     FLUSH,
     A,
@@ -85,12 +97,44 @@ def test_the_last_channel_reports_streams_without_complete() -> None:
     assert core.verdict(B) is Verdict.SUCCEEDED
 
 
-def test_a_late_complete_ends_its_stream() -> None:
-    """COMPLETE after the last close has nothing left to wait for."""
-    core = socket_core(A)
-    core.step(ChannelClosed(channel=0))
-    assert core.step(CompleteRead(stream=A)) == [EndStream(stream=A, records_read=0)]
-    assert core.step(CompleteRead(stream=A)) == []
+def test_complete_is_refused_on_a_channel_that_has_ended() -> None:
+    """COMPLETE behind the end of its channel is refused as a record is, on both media."""
+    for core in (socket_core(A, channels=2), stdio_core(A)):
+        core.step(ChannelClosed(channel=0))
+        before = core.observe()
+        with pytest.raises(ProtocolError) as refused:
+            core.step(CompleteRead(stream=A))
+        assert refused.value.kind is Refusal.STREAM_CLOSED
+        assert core.observe() == before
+
+
+def broken_ends(make: Callable[[OrderingParameters], Any]) -> list[str]:
+    """Walk all short lives of two streams on two channels; return what ends twice or too late."""
+    marks = [ChannelClosed(channel=0), ChannelClosed(channel=1)]
+    marks += [CompleteRead(stream=s, channel=c) for s in (A, B) for c in (0, 1)]
+    found: list[str] = []
+    for medium, order in itertools.product(Medium, itertools.permutations(marks, 5)):
+        core = make(OrderingParameters(medium=medium, streams=(A, B), channels=2))
+        ended: list[StreamDescriptor] = []
+        closed: set[int] = set()
+        for event in order:
+            try:
+                effects = core.step(event)
+            except ProtocolError:
+                continue
+            if event.channel in closed:
+                found.append(f"accepted behind the end of channel {event.channel}: {order}")
+            closed |= {event.channel} if isinstance(event, ChannelClosed) else set()
+            ended += [effect.stream for effect in effects if isinstance(effect, EndStream)]
+        if len(ended) > len(set(ended)):
+            found.append(f"a stream ended twice: {order}")
+    return found
+
+
+def test_no_stream_ends_twice() -> None:
+    """In every order of COMPLETE and closes a stream ends at most once, and late input nothing."""
+    assert broken_ends(OrderingCore) == []
+    assert any("twice" in line for line in broken_ends(MUTANTS["complete_after_close"].make))
 
 
 def test_the_first_verdict_sticks() -> None:

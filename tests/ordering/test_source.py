@@ -134,6 +134,24 @@ def test_nothing_fresh_gives_no_message(is_global: bool) -> None:
     assert core.step(CheckpointRequested()) == []
 
 
+@pytest.mark.parametrize("is_global", [False, True])
+@pytest.mark.parametrize("medium", Medium)
+def test_every_result_is_told_at_once_by_one_message(medium: Medium, is_global: bool) -> None:
+    """In every order of ends, failures and requests a step tells what it absorbed, one by one."""
+    events = [done(A, 1), done(A, 2), done(B, 1), ReaderFailed(feed=B, reader=2)]
+    for order in itertools.permutations([*events, CheckpointRequested()]):
+        core = source(medium, is_global=is_global)
+        run(core, *(RoundStarted(feed=feed, readers=2) for feed in (A, B)))
+        told: list[object] = []
+        for event in order:
+            messages = emitted(core.step(event))
+            assert not (messages and isinstance(event, CheckpointRequested))
+            assert all(message.count == 1 and len(message.inner) <= 1 for message in messages)
+            told += messages
+            assert {core.current(A), core.current(B)} <= {None, "a1", "a2", "b1"}
+        assert len(told) == 3
+
+
 def test_initial_states_stand_until_a_result_is_absorbed() -> None:
     """A resumed source repeats the states it began with."""
     core = SourceCore(
