@@ -4,8 +4,8 @@ Nothing here knows the rest of the project: ties, streams, trace, fence and chan
 out by any user of SimPy.
 """
 
+from ckptsim.sim.kernel.calendar import Timer
 from ckptsim.sim.kernel.channel import Channel, Request
-from ckptsim.sim.kernel.collector import uncollected
 from ckptsim.sim.kernel.entity import KIND_ORDINARY, Entity
 from ckptsim.sim.kernel.environment import Environment, run_until
 from ckptsim.sim.kernel.errors import (
@@ -15,23 +15,23 @@ from ckptsim.sim.kernel.errors import (
     KernelError,
     TraceError,
 )
-from ckptsim.sim.kernel.events import Event, Process, Timeout, Timer
-from ckptsim.sim.kernel.explore import Exhaustive, Exploration
+from ckptsim.sim.kernel.events import Event, Process, Timeout
+from ckptsim.sim.kernel.explore import Exploration
 from ckptsim.sim.kernel.fence import fence
-from ckptsim.sim.kernel.goals import Goals
-from ckptsim.sim.kernel.liveness import settle
-from ckptsim.sim.kernel.policies import parse_ties
+from ckptsim.sim.kernel.garbage_collector import garbage_collector_paused
+from ckptsim.sim.kernel.liveness import SimulationStalled, Wait, explain_waits, settle
 from ckptsim.sim.kernel.streams import Stream, Streams
 from ckptsim.sim.kernel.ties import (
     STRUCTURAL,
+    Exhaustive,
     Pct,
     SeededRandom,
     Structural,
     TiePolicy,
     derive_key,
+    parse_ties,
 )
-from ckptsim.sim.kernel.trace import Entry, Field, Trace
-from ckptsim.sim.kernel.waits import SimulationStalled, Wait, explain_waits
+from ckptsim.sim.kernel.trace import Entry, Field, Goals, Trace
 
 __all__ = [
     "KIND_ORDINARY",
@@ -66,8 +66,8 @@ __all__ = [
     "derive_key",
     "explain_waits",
     "fence",
+    "garbage_collector_paused",
     "parse_ties",
     "run_until",
     "settle",
-    "uncollected",
 ]

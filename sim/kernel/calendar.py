@@ -1,13 +1,36 @@
-"""The calendar: the one place where the order of events is decided."""
+"""The calendar: the one place where the order of events is decided.
+
+It is a heap of `(time, priority, tie key, sequence, item)`, compared from left to right:
+
+* time: simulated ns, a plain `int`;
+* priority: SimPy's URGENT before NORMAL at one instant.  URGENT is what starts and interrupts a
+  process; a policy must not put anything in front of that;
+* tie key: what the tie policy says of (time, kind, entity), a pure function.  All keys of one
+  calendar are of one type, `bytes` of the structural policy or `int` of any other;
+* sequence: a number that no other entry has, so the item behind it is never compared.  It decides
+  inside one entity only, where it is causal order: first scheduled, first served.  Two entities
+  never have one tie key at one instant (where keys are hashes: but for a collision of 64 bits), so
+  how many entries of others were made in between shifts nothing.
+
+An item is a SimPy event, or a `Timer`, which is called without an event around it.  Nothing is ever
+taken out of the middle of the heap: a timer that is cancelled or armed anew leaves its entry behind
+as stale, and the loop skips that when it comes up (`Environment._loop`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from heapq import heappush
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from simpy.events import NORMAL
 
 from ckptsim.sim.kernel.entity import Entity
+from ckptsim.sim.kernel.errors import refused_time
 from ckptsim.sim.kernel.ties import STRUCTURAL, TiePolicy
+
+if TYPE_CHECKING:
+    from ckptsim.sim.kernel.environment import Environment
 
 # (time, priority, kind, entity, item) -> the entry's sequence number
 Push = Callable[[int, int, int, Entity, Any], int]
@@ -16,10 +39,11 @@ Push = Callable[[int, int, int, Entity, Any], int]
 def calendar_push(queue: list[Any], ties: TiePolicy, number: Callable[[], int]) -> Push:
     """Return the function that enters an event into the calendar; a timer does so itself.
 
-    Entries are in the order of (time, priority, tie key, sequence); `number` gives the sequence.
-    Equal tie keys occur inside one entity and kind only, where the sequence is causal order.  A
-    closure over local names is what makes it as cheap as SimPy's own `schedule`.
+    `number` gives the sequence.
     """
+    # Closures over local names: an attribute less to look up for each event makes this as cheap as
+    # SimPy's own `schedule`.  The two differ in nothing but the call of a policy, which the
+    # structural one can do without, because its keys are the same at all times.
     tie = ties.tie
 
     def push_structural(time: int, priority: int, kind: int, entity: Entity, item: Any) -> int:
@@ -33,3 +57,63 @@ def calendar_push(queue: list[Any], ties: TiePolicy, number: Callable[[], int]) 
         return count
 
     return push_structural if ties is STRUCTURAL else push
+
+
+class Timer:
+    """A callback with one calendar entry that can be armed again and again.
+
+    A one-shot call (`Environment.call_at`) is a timer that is armed once: at `due` (ns), which is
+    not checked here.
+    """
+
+    # At most one entry of a timer counts: the one whose sequence the timer holds.  So arming anew
+    # and cancelling are one assignment each, and the entry that was made before is stale from then
+    # on.  The loop clears the sequence before it calls the function, which may arm the timer again.
+    __slots__ = ("_rank", "arguments", "entity", "env", "function", "kind", "sequence")
+
+    def __init__(
+        self,
+        env: Environment,
+        kind: int,
+        entity: Entity,
+        function: Callable[..., object],
+        arguments: tuple[Any, ...] = (),
+        *,
+        due: int | None = None,
+    ) -> None:
+        self.env = env
+        self.kind = kind
+        self.entity = entity
+        self.function = function
+        self.arguments = arguments
+        # Its tie key, where that is the same at all times; never empty, so `or` may ask for it.
+        self._rank = entity.ranks[kind] if env.ties is STRUCTURAL else None
+        self.sequence = 0  # of the entry that counts; numbers begin at 1, so 0 is that of none
+        if due is not None:  # as `arm_at`, spelt out: every buffer on its way is one such call
+            tie = self._rank or env.ties.tie(due, kind, entity)
+            self.sequence = number = env.number()
+            heappush(env._queue, (due, NORMAL, tie, number, self))  # noqa: SLF001
+
+    @property
+    def armed(self) -> bool:
+        """Whether the timer will fire."""
+        return self.sequence != 0
+
+    def arm_at(self, time: int) -> None:
+        """Fire at `time` (ns); an earlier arming is forgotten."""
+        env = self.env
+        if time.__class__ is not int or time < env._now:  # noqa: SLF001
+            raise refused_time("time", time, env.now)
+        tie = self._rank or env.ties.tie(time, self.kind, self.entity)
+        self.sequence = number = env.number()
+        heappush(env._queue, (time, NORMAL, tie, number, self))  # noqa: SLF001
+
+    def arm_in(self, delay: int) -> None:
+        """Fire after `delay` ns; an earlier arming is forgotten."""
+        if delay.__class__ is not int or delay < 0:
+            raise refused_time("delay", delay, 0)
+        self.arm_at(self.env._now + delay)  # noqa: SLF001
+
+    def cancel(self) -> None:
+        """Do not fire; the entry in the calendar is skipped when its time comes."""
+        self.sequence = 0

@@ -55,9 +55,15 @@ class Channel(Generic[Item]):
         self.given = 0
         self.taken = 0
         self.dropped = 0
+        # Getters wait only while the channel is empty, putters only while it is full.  Each method
+        # restores that before it returns, by handing over at once: an item belongs to its getter
+        # from the put on, and its place to the next putter from the get on.  When the woken
+        # processes run is up to the tie policy, but by then nobody can take what is theirs: so the
+        # order of items is that of puts and gets, whatever the ties.
         self._items: deque[Item] = deque()
         self._getters: deque[Request] = deque()
         self._putters: deque[Request] = deque()
+        # The answer of every put that need not wait: it has happened, so one serves for all.
         self._put_at_once = Request(self, self._putters)
         self._put_at_once.happen_at_once(None)
         env.register_channel(self)
@@ -149,7 +155,7 @@ class Request(simpy.Event):
         Raises KernelError when nobody does: an item handed to such a request would be lost, as
         after a race that another event won.
         """
-        if not self.callbacks:
+        if not self.callbacks:  # a process that waits is among them; one that gave up is not
             raise KernelError(
                 f"channel {self._channel.entity.name}: a request of {self.entity.name} was left "
                 "behind; use `with channel.get() as request`, or call its cancel()"
@@ -161,6 +167,7 @@ class Request(simpy.Event):
         """Give the request up, unless it has happened."""
         if self._value is PENDING and self in self._queue:
             self._queue.remove(self)
+            # A put that was given up never gave its item, so that the account goes up as before.
             if self._queue is self._channel._putters:  # noqa: SLF001 - one noun, two classes
                 self._channel.given -= 1
 

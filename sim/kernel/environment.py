@@ -18,15 +18,14 @@ import simpy
 from simpy.core import BoundClass, StopSimulation
 from simpy.events import NORMAL, URGENT
 
-from ckptsim.sim.kernel.calendar import Push, calendar_push
+from ckptsim.sim.kernel.calendar import Push, Timer, calendar_push
 from ckptsim.sim.kernel.channel import Channel
 from ckptsim.sim.kernel.entity import KIND_ORDINARY, Entity
-from ckptsim.sim.kernel.errors import KernelError
-from ckptsim.sim.kernel.events import Event, Process, ProcessGenerator, Timeout, Timer, refused_time
-from ckptsim.sim.kernel.goals import Goals
+from ckptsim.sim.kernel.errors import KernelError, refused_time
+from ckptsim.sim.kernel.events import Event, Process, ProcessGenerator, Timeout
 from ckptsim.sim.kernel.streams import Stream, Streams
 from ckptsim.sim.kernel.ties import STRUCTURAL, TiePolicy
-from ckptsim.sim.kernel.trace import Trace
+from ckptsim.sim.kernel.trace import Goals, Trace
 
 _FOREVER = 1 << 200
 _ROOT = "run"
@@ -196,6 +195,7 @@ class Environment(simpy.Environment):
 
     def peek(self) -> int | float:
         """Return the time of the next entry, or infinity when there is none."""
+        # Stale entries of timers are taken away here, because nothing will happen at their time.
         queue = self._queue
         while queue and queue[0][4].__class__ is Timer and queue[0][4].sequence != queue[0][3]:
             heappop(queue)
@@ -231,13 +231,20 @@ class Environment(simpy.Environment):
         return entries
 
     def rewrite(self, now: int, entries: Iterable[Any]) -> None:
-        """Set the clock and the calendar: for drivers that work events out ahead of the clock."""
+        """Set the clock and the calendar: for drivers that work events out ahead of the clock.
+
+        entries: of the calendar as it was, with their tie keys and sequences, and new ones of
+        `push`.  Stale entries may stay or go; no entry that stays may lie before `now`.
+        """
         self._now = now
         self._queue[:] = entries
         heapify(self._queue)
 
     def _loop(self, last: int, limit: int = _FOREVER) -> None:
         """Carry out at most `limit` entries up to the instant `last`, in calendar order."""
+        # Holds before each entry: the clock is that of the last entry carried out, and no entry
+        # that counts lies before it.  An entry is popped first and put back when it is beyond the
+        # end of this run: that happens once, where looking before popping would cost every time.
         queue = self._queue
         root = self._root
         steps = 0
@@ -251,8 +258,10 @@ class Environment(simpy.Environment):
                     heappush(queue, entry)
                     break
                 if item.__class__ is Timer:
+                    # Else the entry is stale: the timer was cancelled or armed anew.  It counts as
+                    # no step and does not move the clock, so that a run does not show it.
                     if item.sequence == sequence:
-                        item.sequence = 0
+                        item.sequence = 0  # before the call, which may arm the timer again
                         steps += 1
                         self._now = time
                         self._caller = item.entity
@@ -260,14 +269,17 @@ class Environment(simpy.Environment):
                     continue
                 steps += 1
                 self._now = time
-                self._caller = root
+                self._caller = root  # a callback that resumes a process acts as that process
+                # From here on the event has happened: whoever yields it goes on at once.
                 callbacks, item.callbacks = item.callbacks, None
                 for callback in callbacks:
                     callback(item)
+                # A failure that none of those who waited has taken ends the run, as in SimPy.
                 if not item._ok and not hasattr(item, "_defused"):  # noqa: SLF001
                     raise _failure(item)
         except StopSimulation:
-            # As in SimPy: what is left of the event's callbacks runs when the run goes on.
+            # As in SimPy: what is left of the event's callbacks runs when the run goes on; before
+            # anything else of this instant, which is what the priority below URGENT is for.
             if item is not None and callback in callbacks:
                 item.callbacks = callbacks[callbacks.index(callback) + 1 :]
                 self.push(self._now, URGENT - 1, KIND_ORDINARY, self._root, item)
@@ -300,9 +312,13 @@ class Environment(simpy.Environment):
         """
         for channel in self._channels:
             channel.check()
+        # The entry of a process that failed at the last instant may still be in the calendar: its
+        # error has reached nobody yet.  The order of the calendar decides which one is told.
         for *_, item in sorted(self._queue, key=lambda entry: entry[:4]):
             if isinstance(item, Process) and not item.is_alive and not item.ok:
                 raise _failure(item)
+        # Closed here, in the order in which they were started, and not whenever the interpreter
+        # finds them: `finally` blocks of a generator are part of the run.
         processes, self._processes = self._processes, {}
         for process in processes.values():
             process._generator.close()  # noqa: SLF001

@@ -21,3 +21,11 @@ class ConservationError(KernelError):
 
 class FenceBreached(KernelError):  # noqa: N818 - named after what happened, as all who catch it do
     """The simulated program touched the real world: clock, threads, sockets, randomness."""
+
+
+def refused_time(what: str, found: object, least: int) -> ClockError:
+    """Return the error for a time or delay that the clock refuses."""
+    return ClockError(
+        f"{what}: found {type(found).__name__} {found!r}, expected an int of nanoseconds, "
+        f"{least} or more"
+    )

@@ -1,21 +1,21 @@
-"""SimPy's events with an owner, and timers that are calendar entries without being events.
+"""SimPy's events with an owner.
 
 Each event knows the entity that it concerns, because the order of simultaneous events follows from
-that and not from the order of scheduling.
+that and not from the order of scheduling.  The constructors set SimPy's own attributes instead of
+calling SimPy's constructors, which would enter an event into the calendar before it has an owner
+(`Timeout`, `Process`), or cost a call for nothing (`Event`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from heapq import heappush
 from typing import TYPE_CHECKING, Any
 
 import simpy
-from simpy.events import NORMAL, PENDING, URGENT, Initialize
+from simpy.events import NORMAL, Initialize
 
 from ckptsim.sim.kernel.entity import KIND_ORDINARY, Entity
-from ckptsim.sim.kernel.errors import ClockError, KernelError
-from ckptsim.sim.kernel.ties import STRUCTURAL
+from ckptsim.sim.kernel.errors import KernelError, refused_time
 
 if TYPE_CHECKING:
     from ckptsim.sim.kernel.environment import Environment
@@ -77,6 +77,9 @@ class Process(simpy.events.Process):
 
     def _advance(self, event: Any) -> None:
         """Resume the generator with the outcome of `event`; follow it until it waits or ends."""
+        # A yielded event whose callbacks have run already (`callbacks is None`) has happened: the
+        # loop takes its outcome and goes on at once, without an entry in the calendar.  Only an
+        # event that has not happened gets this process among its callbacks, and ends the loop.
         env = self.env
         env._active_proc = self  # noqa: SLF001 - SimPy's own name for it
         while True:
@@ -84,6 +87,7 @@ class Process(simpy.events.Process):
                 if event._ok:  # noqa: SLF001
                     event = self._send(event._value)  # noqa: SLF001
                 else:
+                    # The error reaches somebody who can handle it, so it does not end the run.
                     event._defused = True  # noqa: SLF001
                     event = self._generator.throw(_exclusive(event._value))  # noqa: SLF001
             except StopIteration as stop:
@@ -91,7 +95,7 @@ class Process(simpy.events.Process):
                 event = None
                 break
             except BaseException as error:  # noqa: BLE001 - a process fails with whatever it raised
-                if error.__traceback__ is not None:
+                if error.__traceback__ is not None:  # without the frame of this method
                     error.__traceback__ = error.__traceback__.tb_next
                 self._end(ok=False, value=error)
                 event = None
@@ -115,6 +119,9 @@ class Process(simpy.events.Process):
         """
         if not self.is_alive:
             return
+        # Order matters: first the event that it waits for forgets it, or that event would resume a
+        # closed generator; then the generator runs its `finally` blocks, which give up requests;
+        # then it counts as ended, without an entry in the calendar that would wake who waits.
         callbacks = None if self._target is None else self._target.callbacks
         if callbacks is not None and self._resume in callbacks:
             callbacks.remove(self._resume)
@@ -132,71 +139,6 @@ class Process(simpy.events.Process):
         env.push(env.now, NORMAL, KIND_ORDINARY, self.entity, self)
 
 
-class Timer:
-    """A callback with one calendar entry that can be armed again and again.
-
-    A one-shot call (`Environment.call_at`) is a timer that is armed once: at `due` (ns), which is
-    not checked here.
-    """
-
-    __slots__ = ("_rank", "arguments", "entity", "env", "function", "kind", "sequence")
-
-    def __init__(
-        self,
-        env: Environment,
-        kind: int,
-        entity: Entity,
-        function: Callable[..., object],
-        arguments: tuple[Any, ...] = (),
-        *,
-        due: int | None = None,
-    ) -> None:
-        self.env = env
-        self.kind = kind
-        self.entity = entity
-        self.function = function
-        self.arguments = arguments
-        # Its tie key, where that is the same at all times.
-        self._rank = entity.ranks[kind] if env.ties is STRUCTURAL else None
-        self.sequence = 0  # of the entry in the calendar that counts; 0 when there is none
-        if due is not None:
-            tie = self._rank or env.ties.tie(due, kind, entity)
-            self.sequence = number = env.number()
-            heappush(env._queue, (due, NORMAL, tie, number, self))  # noqa: SLF001
-
-    @property
-    def armed(self) -> bool:
-        """Whether the timer will fire."""
-        return self.sequence != 0
-
-    def arm_at(self, time: int) -> None:
-        """Fire at `time` (ns); an earlier arming is forgotten."""
-        env = self.env
-        if time.__class__ is not int or time < env._now:  # noqa: SLF001
-            raise refused_time("time", time, env.now)
-        tie = self._rank or env.ties.tie(time, self.kind, self.entity)
-        self.sequence = number = env.number()
-        heappush(env._queue, (time, NORMAL, tie, number, self))  # noqa: SLF001
-
-    def arm_in(self, delay: int) -> None:
-        """Fire after `delay` ns; an earlier arming is forgotten."""
-        if delay.__class__ is not int or delay < 0:
-            raise refused_time("delay", delay, 0)
-        self.arm_at(self.env._now + delay)  # noqa: SLF001
-
-    def cancel(self) -> None:
-        """Do not fire; the entry in the calendar is skipped when its time comes."""
-        self.sequence = 0
-
-
-def refused_time(what: str, found: object, least: int) -> ClockError:
-    """Return the error for a time or delay that the clock refuses."""
-    return ClockError(
-        f"{what}: found {type(found).__name__} {found!r}, expected an int of nanoseconds, "
-        f"{least} or more"
-    )
-
-
 def _exclusive(error: BaseException) -> BaseException:
     """Copy an exception for one of several waiting processes, as SimPy does, where that works."""
     try:
@@ -205,6 +147,3 @@ def _exclusive(error: BaseException) -> BaseException:
         return error
     copy.__cause__ = error
     return copy
-
-
-__all__ = ["PENDING", "URGENT", "Event", "Process", "ProcessGenerator", "Timeout", "Timer"]

@@ -57,6 +57,9 @@ _OBSERVERS = frozenset({"hypothesis", "_pytest", "pytest", "coverage", "pluggy",
 # SimPy (printing).
 _LIBRARIES = (frozenset(sys.stdlib_module_names) - {"__main__"}) | {"simpy"} | _OBSERVERS
 
+# Guards are set into the modules themselves, once for the whole process, while at least one run is
+# fenced; each guard then asks whether its own thread is inside.  So runs in several threads share
+# one set of guards, and threads that only watch a run are not disturbed.
 _fenced = threading.local()
 _lock = threading.Lock()
 _inside_count = 0
@@ -66,7 +69,7 @@ _saved: list[tuple[dict[str, Any], dict[str, Any]]] = []
 @contextmanager
 def fence() -> Iterator[None]:
     """Fence the block off from the real world; everything is as before afterwards, always."""
-    if getattr(_fenced, "inside", False):
+    if getattr(_fenced, "inside", False):  # the outer fence lowers the guards
         yield
         return
     _raise_guards()
@@ -146,7 +149,11 @@ def _guarded_id(value: object) -> int:
 
 
 class _LikeOriginal(type):
-    """Makes a guarded class take the original's instances and subclasses for its own."""
+    """Makes a guarded class take the original's instances and subclasses for its own.
+
+    A class cannot be guarded by a function: `isinstance(x, datetime.datetime)` has to go on working
+    inside, also for instances that were made before.
+    """
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, cls.__mro__[1])

@@ -3,11 +3,16 @@
 A tie key is a pure function of (seed, time, kind, entity).  It never depends on how many events
 were scheduled before, so two programs of one model agree on every tie even when one of them leaves
 out events that cannot be observed.  Inside one entity and kind the order is the causal one: first
-scheduled, first served.
+scheduled, first served.  The one exception is `Exhaustive`, whose keys follow from the order in
+which entities come to an instant; what it explores is one program.
+
+A time is that at which the entry is due, so a key can be asked for when the entry is made.
 """
 
 from __future__ import annotations
 
+import re
+from bisect import insort
 from hashlib import blake2b
 from typing import Protocol
 
@@ -16,6 +21,10 @@ from ckptsim.sim.kernel.entity import Entity
 TieKey = bytes | int
 
 _MASK = (1 << 64) - 1
+# Keys of one instant under `Exhaustive` are placed halfway between their neighbours, which leaves
+# room for 4096 halvings.
+_SPAN = 1 << 4096
+_DECISIONS = re.compile(r"\d{1,6}(?:\.\d{1,6})*", re.ASCII)
 
 
 class TiePolicy(Protocol):
@@ -51,6 +60,9 @@ class SeededRandom:
 
     def tie(self, time: int, kind: int, entity: Entity) -> TieKey:
         """Return a 64-bit keyed hash of (time, kind, entity)."""
+        # Multiply, fold, multiply, fold: each round carries every bit of the input into the upper
+        # half and brings that half down again.  blake2b would be as random and ten times as slow,
+        # and this is asked for every entry of the calendar.
         mixed = (self._key + time * 0x9E3779B97F4A7C15 + kind * 0xD1B54A32D192ED03) & _MASK
         mixed = ((mixed ^ (mixed >> 32) ^ entity.key) * 0xD6E8FEB86659FD93) & _MASK
         mixed = ((mixed ^ (mixed >> 32)) * 0xD6E8FEB86659FD93) & _MASK
@@ -84,6 +96,8 @@ class Pct:
 
     def tie(self, time: int, kind: int, entity: Entity) -> TieKey:
         """Return the entity's priority at `time`, then the kind."""
+        # From the top: the number of its last fall up to `time`, 0 before any, which puts it behind
+        # all that have not fallen; 64 bits of the entity's own priority; 16 bits of the kind.
         plan = self._falls.get(entity.key)
         if plan is None:
             plan = self._falls[entity.key] = self._plan(entity)
@@ -110,7 +124,68 @@ class Pct:
         return tuple(sorted(falls, reverse=True)), priority
 
 
+class Exhaustive:
+    """Takes the given decisions, then the first choice each time, and notes what it could take.
+
+    A decision is made when an entity is scheduled at an instant at which others are: 0 puts it
+    behind them, n before the last n.  Kinds do not matter: what an entity does at an instant stays
+    together.
+    """
+
+    def __init__(self, decisions: tuple[int, ...] = ()) -> None:
+        self.name = "exhaustive" + (":" + ".".join(map(str, decisions)) if decisions else "")
+        self.taken: list[tuple[int, int]] = []  # (decision, number of choices)
+        self._given = decisions
+        self._keys: dict[int, dict[int, int]] = {}  # instant -> entity's key -> tie key
+        self._places: dict[int, list[int]] = {}  # instant -> tie keys in order
+
+    def tie(self, time: int, kind: int, entity: Entity) -> TieKey:
+        """Return the entity's key at this instant, deciding its place when it has none."""
+        keys = self._keys.setdefault(time, {})
+        if entity.key not in keys:
+            places = self._places.setdefault(time, [])
+            keys[entity.key] = key = self._place(places)
+            insort(places, key)
+        return keys[entity.key]
+
+    def _place(self, places: list[int]) -> int:
+        """Return a key behind, between or before those that are there."""
+        # The middle of the gap that was chosen, so that keys that were given out stay as they are:
+        # entries with them are in the calendar already.
+        decision = self._decide(len(places) + 1) if places else 0
+        place = len(places) - decision
+        low = places[place - 1] if place > 0 else -_SPAN
+        high = places[place] if place < len(places) else _SPAN
+        return (low + high) // 2
+
+    def _decide(self, choices: int) -> int:
+        number = len(self.taken)
+        decision = min(self._given[number], choices - 1) if number < len(self._given) else 0
+        self.taken.append((decision, choices))
+        return decision
+
+
 STRUCTURAL = Structural()
+
+
+def parse_ties(text: str, seed: int) -> TiePolicy:
+    """Return the policy that `structural`, `random`, `pct`, `pct:DEPTH` or `exhaustive` names.
+
+    `exhaustive:0.2.1` takes these decisions and then the first choice each time.  Raises ValueError
+    for any other text.
+    """
+    name, colon, rest = text.partition(":")
+    if text == "structural":
+        return STRUCTURAL
+    if text == "random":
+        return SeededRandom(seed)
+    if name == "pct" and (not colon or (rest.isascii() and rest.isdigit() and int(rest) > 0)):
+        return Pct(seed, int(rest) if colon else 3)
+    if name == "exhaustive" and (not colon or _DECISIONS.fullmatch(rest)):
+        return Exhaustive(tuple(map(int, rest.split("."))) if colon else ())
+    raise ValueError(
+        f"ties: found {text!r}, expected structural, random, pct, pct:DEPTH or exhaustive"
+    )
 
 
 def derive_key(*parts: int | str) -> int:

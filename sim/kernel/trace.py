@@ -1,4 +1,4 @@
-"""The trace of a run, its decisions and observable events, and the digest over it.
+"""What is kept of a run: the trace of its decisions and events with a digest, and its goals.
 
 An entry is `(time_ns, kind, entity, *fields)`.  Fields are ints, strings, bools and None: each has
 one exact text on every Python and every machine; floats have not, and are refused.  The encoding
@@ -8,6 +8,7 @@ a batch ends does not show in the digest.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import blake2b
 from itertools import chain
 from json import JSONEncoder
@@ -92,6 +93,23 @@ class Trace:
             self._hashed = len(self._entries)
         else:
             self._entries = []
+
+
+class Goals:
+    """How often each "sometimes" situation was reached; declared ones count from zero."""
+
+    __slots__ = ("counts",)
+
+    def __init__(self, declared: Iterable[str] = ()) -> None:
+        self.counts: dict[str, int] = dict.fromkeys(declared, 0)
+
+    def reach(self, name: str) -> None:
+        """Count one occurrence of the situation."""
+        self.counts[name] = self.counts.get(name, 0) + 1
+
+    def missing(self) -> list[str]:
+        """Name the declared situations that were never reached, in order of declaration."""
+        return [name for name, count in self.counts.items() if count == 0]
 
 
 def _refuse(batch: list[Entry]) -> None:

@@ -15,8 +15,7 @@ from ckptsim.scenarios.dataflow_measured import model_of
 from ckptsim.sim.job.buffers.constants import Constants
 from ckptsim.sim.job.buffers.mechanisms import Mechanisms
 from ckptsim.sim.job.buffers.world import DataflowWorld
-from ckptsim.sim.kernel import Environment, fence
-from ckptsim.sim.kernel.errors import KernelError
+from ckptsim.sim.kernel import Environment, KernelError, fence
 from ckptsim.sim.validate.ablation import NOTHING, Ablation
 from ckptsim.sim.validate.measured import MeasuredJob, MeasuredRun
 from ckptsim.sim.validate.statistics import middle, usual

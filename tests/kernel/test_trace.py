@@ -80,3 +80,13 @@ def test_what_has_no_exact_text_is_refused(field):
     trace = _trace([("k", [1, field])])
     with pytest.raises(TraceError, match="expected int, str, bool or None"):
         trace.digest()
+
+
+def test_goals_are_counted_from_zero():
+    """Declared situations count from zero, others from when they are first reached."""
+    goals = Environment(goals=("full", "empty")).goals
+    goals.reach("full")
+    goals.reach("late")
+    goals.reach("full")
+    assert goals.counts == {"full": 2, "empty": 0, "late": 1}
+    assert goals.missing() == ["empty"]

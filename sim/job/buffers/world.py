@@ -25,7 +25,7 @@ from ckptsim.sim.job.buffers.states import State
 from ckptsim.sim.job.buffers.storage import Storage
 from ckptsim.sim.job.buffers.stretch import Stretches
 from ckptsim.sim.job.buffers.task import Task
-from ckptsim.sim.kernel import Environment, uncollected
+from ckptsim.sim.kernel import Environment, garbage_collector_paused
 from ckptsim.sim.protocol_cores import RIGHT, ProtocolCores
 
 _ENOUGH_CORES = 1024
@@ -81,7 +81,7 @@ class DataflowWorld:
     def run(self) -> None:
         """Run until the job is over, the wanted checkpoints are complete, or time is up."""
         self._start()
-        with uncollected():
+        with garbage_collector_paused():
             if self.stretches is not None:
                 self.stretches.run(self._over)
             else:

@@ -1,7 +1,8 @@
-"""The cyclic garbage collector, kept out of a run.
+"""Pause Python's cyclic garbage collector for the length of a run.
 
 A world is large, lives as long as its run, and makes next to no cycles meanwhile; looking through
 it again and again for garbage is a twelfth of the time.  What a run leaves behind is found later.
+Whoever lifts the kernel out can take or leave this: it decides nothing in a run.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
-    """Have no cycles looked for inside; what was set before is set again behind."""
+def garbage_collector_paused() -> Iterator[None]:
+    """Collect no cycles inside the block; afterwards the collector is enabled if it was before."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""The cyclic collector rests inside and is as it was behind."""
+"""The cyclic garbage collector is paused inside the block and as it was afterwards."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import gc
 
 import pytest
 
-from ckptsim.sim.kernel import uncollected
+from ckptsim.sim.kernel import garbage_collector_paused
 
 
 def fail_inside() -> None:
     """Raise where nothing is collected."""
-    with uncollected():
+    with garbage_collector_paused():
         assert not gc.isenabled()
         raise ValueError("inside")
 
 
 @pytest.mark.parametrize("enabled", [True, False])
 def test_the_collector_is_as_it_was(enabled: bool) -> None:
-    """Inside nothing is collected; behind it is again as before, also behind an error."""
+    """Inside nothing is collected; afterwards it is as before, also after an error."""
     was_enabled = gc.isenabled()
     try:
         (gc.enable if enabled else gc.disable)()
