@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,7 @@ def spark() -> Iterator[SparkSession]:
     """A local session on two cores: UTC, no web page, two shuffle partitions."""
     with pytest.MonkeyPatch.context() as patch:
         # Workers run worlds that are defined in tests.
-        patch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+        root = Path(__file__).parents[2]
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(root / "src"), str(root)]))
         with spark_session("local[2]", shuffle_partitions=2) as session:
             yield session

@@ -43,7 +43,7 @@ def _elsewhere(
     done = subprocess.run(
         [python, "-m", "tests.determinism.digests", json.dumps(runs), str(times)],
         cwd=ROOT,
-        env=os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)},
+        env=os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT / "src")},
         capture_output=True,
         text=True,
         timeout=1800,

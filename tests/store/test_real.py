@@ -147,7 +147,7 @@ def test_the_documented_example_works(tmp_path: Path) -> None:
         done = subprocess.run(
             [sys.executable, "-c", example],
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(HERE.parent.parent)},
+            env={**os.environ, "PYTHONPATH": str(HERE.parent.parent / "src")},
             capture_output=True,
             text=True,
             check=True,
