@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import Protocol, cast
 
 from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.extras import extras_explained
 
 EXIT_FINE = 0
 EXIT_VIOLATED = 1
@@ -84,7 +85,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_USER
     verb = import_verb(arguments.verb)
     try:
-        return verb.run(arguments)
+        with extras_explained():
+            return verb.run(arguments)
     except UserError as error:
         print(f"ckptsim {arguments.verb}: {error}", file=sys.stderr)
         return EXIT_USER

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from ckptsim.sim.cli.subject import (
     violation_text,
 )
 from ckptsim.sim.export import mermaid, perfetto, shiviz
+from ckptsim.sim.extras import ExtraMissing, extras_explained
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.rows import CheckpointRow
 from ckptsim.sim.search import blame
@@ -80,7 +82,11 @@ def run(arguments: argparse.Namespace) -> int:
         "shiviz.log": shiviz.log(entries, vocabulary),
     }
     if target is not None and isinstance(subject.scenario.model, DataflowModel):
-        files["barriers.svg"] = _barriers(entries, subject.scenario.model, target.index)
+        try:
+            with extras_explained():
+                files["barriers.svg"] = _barriers(entries, subject.scenario.model, target.index)
+        except ExtraMissing as missing:  # all else can be told without it
+            print(f"barriers.svg is not drawn: {missing}", file=sys.stderr)
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")

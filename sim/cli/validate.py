@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_OURS
 from ckptsim.sim.cli.progress import ProgressBar
+from ckptsim.sim.extras import require
 from ckptsim.sim.validate import (
     ABLATIONS,
     CheckpointSequence,
@@ -82,6 +83,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Predict every run and print the comparison."""
+    if arguments.out is not None:
+        require("pandas", "matplotlib")
     runs = read_runs(arguments.files)
     wanted = _wanted(runs, arguments.sequence)
     if arguments.folds == 1:
