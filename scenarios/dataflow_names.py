@@ -43,6 +43,7 @@ PROPERTIES: tuple[str, ...] = (
     "triggered_ids_increase",
     "tasks_fail_for_a_cause",
     "single_channel_keeps_the_clock",
+    "files_fail_for_a_cause",
     "writes_are_answered_once",
     "pending_within_limit",
     "savepoints_are_not_subsumed",

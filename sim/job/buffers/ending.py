@@ -172,6 +172,6 @@ class Ending:
             task.world.coordination.data_ended(task)
         if effect.state.name == "CLOSED":
             self.closed = True
-            task.file.step(wr.SubtaskReleased(task.subtask))
+            task.file.writer.step(wr.SubtaskReleased(task.subtask))
             task.enter(State.ENDED)
             task.world.coordination.task_closed(task)

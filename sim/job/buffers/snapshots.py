@@ -111,15 +111,15 @@ class Snapshots:
         task = self._task
         match effect:
             case sub.StartWriter(checkpoint):
-                task.file.step(wr.WriteStarted(task.subtask, checkpoint))
+                task.file.writer.step(wr.WriteStarted(task.subtask, checkpoint))
             case sub.SavePartialRecords(checkpoint):
                 self._save_partial_records(checkpoint)
             case sub.CloseInputState(checkpoint):
-                task.file.step(wr.InputClosed(task.subtask, checkpoint))
+                task.file.writer.step(wr.InputClosed(task.subtask, checkpoint))
             case sub.CloseOutputState(checkpoint):
-                task.file.step(wr.OutputClosed(task.subtask, checkpoint))
+                task.file.writer.step(wr.OutputClosed(task.subtask, checkpoint))
             case sub.AbortWriter(checkpoint, reason):
-                task.file.step(wr.WriteAborted(task.subtask, checkpoint, reason))
+                task.file.writer.step(wr.WriteAborted(task.subtask, checkpoint, reason))
             case sub.PrepareOperators() | sub.SnapshotOperators():
                 pass  # operators are the lifecycle's matter
             case sub.BroadcastBarrier(barrier):
@@ -266,7 +266,7 @@ class Snapshots:
         self._world.account.persisted(channel.outlet, checkpoint, size, at_sender=False)
         size += BUFFER_HEADER_BYTES
         self.parts[checkpoint].input_bytes += size
-        self._task.file.step(wr.DataAdded(self._task.subtask, checkpoint, size))
+        self._task.file.writer.step(wr.DataAdded(self._task.subtask, checkpoint, size))
 
     # The network's effects --------------------------------------------------------------------
 
@@ -308,7 +308,7 @@ class Snapshots:
             size = unsent + BUFFER_HEADER_BYTES
             part.output_bytes += size
             part.overtaken += 1
-            self._task.file.step(wr.DataAdded(self._task.subtask, checkpoint, size))
+            self._task.file.writer.step(wr.DataAdded(self._task.subtask, checkpoint, size))
 
     def _part(self, barrier: Barrier) -> Part:
         part = self.parts.get(barrier.checkpoint)

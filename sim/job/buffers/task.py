@@ -27,7 +27,7 @@ from ckptsim.sim.job.buffers.states import State
 if TYPE_CHECKING:
     from ckptsim.models.barriers.network import NetworkEffect
     from ckptsim.sim.job.buffers.alignment import Alignment
-    from ckptsim.sim.job.buffers.channel_files import ChannelFile
+    from ckptsim.sim.job.buffers.channel_files import ChannelStateFile
     from ckptsim.sim.job.buffers.ending import Ending
     from ckptsim.sim.job.buffers.gate import Gate
     from ckptsim.sim.job.buffers.outlet import Element, Outlet
@@ -68,7 +68,7 @@ class Task:
         self.alignment: Alignment
         self.snapshots: Snapshots
         self.ending: Ending
-        self.file: ChannelFile
+        self.file: ChannelStateFile
         self.mail: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
         self.state = State.IDLE
         self.processed = 0

@@ -148,9 +148,10 @@ class Attempt:
         """Count a situation that was reached."""
         self.env.goals.reach(name)
 
-    def violate(self, name: str, says: str) -> None:
-        """Report a property that does not hold."""
-        self.world.violate(name, says)
+    def violate(self, name: str, says: str, checkpoint: int | None = None) -> None:
+        """Report a property that does not hold; checkpoint: the one concerned, if any."""
+        about = "" if checkpoint is None else f" (checkpoint {checkpoint})"
+        self.world.violate(name, says + about)
 
     def progress(self) -> None:
         """Note that something was done, so the run does not stand still."""

@@ -126,7 +126,7 @@ class CheckpointAccount:
             self._check_duration(one)
         attempt = self._world.attempt
         for file in dict.fromkeys(attempt.files):
-            for name, number in file.unanswered():
+            for name, number in file.writer.oracle.unanswered():
                 says = f"{name} waits for its file of checkpoint {number}"
                 self._world.violate("writes_are_answered_once", says)
         for link in attempt.links:

@@ -127,7 +127,7 @@ class TaskCheckpoints:
     def closed(self) -> None:
         """Let the others of the task's group write without it."""
         task = self.task
-        task.attempt.files[task.spec.index].step(wr.SubtaskReleased(task.spec.subtask))
+        task.attempt.files[task.spec.index].writer.step(wr.SubtaskReleased(task.spec.subtask))
 
     # --- effects of the barrier handler ---
 

@@ -130,7 +130,7 @@ class SubtaskSide:
                     assert_never(effect)
 
     def _write(self, event: wr.WriterEvent) -> None:
-        self.task.attempt.files[self.task.spec.index].step(event)
+        self.task.attempt.files[self.task.spec.index].writer.step(event)
 
     # --- the snapshot ---
 

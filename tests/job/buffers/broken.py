@@ -24,7 +24,12 @@ from ckptsim.scenarios.dataflow import (
     SourceTable,
 )
 from ckptsim.scenarios.dataflow_faults import DataflowFault, LoseTrigger, RefuseTrigger, SlowFile
-from ckptsim.scenarios.job_faults import DelayAcknowledgement, DelayTrigger, LoseNotification
+from ckptsim.scenarios.job_faults import (
+    DelayAcknowledgement,
+    DelayNotification,
+    DelayTrigger,
+    LoseNotification,
+)
 from ckptsim.sim.job.buffers import channels, ending
 from ckptsim.sim.job.buffers.outlet import Outlet
 from ckptsim.sim.job.buffers.pool import OutputPool
@@ -256,6 +261,16 @@ BROKEN: dict[str, Broken] = {
             LoseNotification(**_SOURCE, checkpoint=1),
         ),
         protocol=cores_of("superseded_result_removed"),
+    ),
+    "late_abort_closes_writer": Broken(
+        breaks="files_fail_for_a_cause",
+        model=job(_UNALIGNED),
+        faults=(
+            *_REFUSED,
+            DelayNotification(vertex="operator", subtask=0, checkpoint=1, delay_ns=80 * MS),
+            SlowFile(vertex="operator", subtask=0, checkpoint=2, delay_ns=100 * MS),
+        ),
+        protocol=cores_of("late_abort_closes_writer"),
     ),
     "too_many": Broken(
         breaks="pending_within_limit",

@@ -224,18 +224,6 @@ class FullAccount(Account):
         """Check what a task says of its part."""
         self._checkpoints.acknowledged(task, part, size, unaligned=unaligned)
 
-    def write_started(self, task: Task, checkpoint: int) -> None:
-        """Note that a task begins to write channel state."""
-        self._tasks[task.number].write_started(checkpoint)
-
-    def write_settled(self, task: Task) -> None:
-        """Check that older beginnings have been answered."""
-        self._tasks[task.number].write_settled()
-
-    def write_answered(self, task: Task, checkpoint: int) -> None:
-        """Note that a task hears what became of its channel state."""
-        self._tasks[task.number].write_answered(checkpoint)
-
     def _of(self, outlet: Outlet) -> Flow:
         return self._flows[outlet.owner.number, outlet.core.index]
 

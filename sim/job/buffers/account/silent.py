@@ -130,15 +130,6 @@ class Account:
     def acknowledged(self, task: Task, part: Part, size: int, *, unaligned: bool) -> None:
         """Note what a task says of its part."""
 
-    def write_started(self, task: Task, checkpoint: int) -> None:
-        """Note that a task begins to write channel state."""
-
-    def write_settled(self, task: Task) -> None:
-        """Note that the writer has taken in that a task begins."""
-
-    def write_answered(self, task: Task, checkpoint: int) -> None:
-        """Note that a task hears what became of its channel state."""
-
     # The coordinator --------------------------------------------------------------------------
 
     def triggered(self, record: CheckpointRecord) -> None:

@@ -37,7 +37,6 @@ class TaskAccount:
         self._aborted: dict[int, None] = {}
         self._over = -1
         self._performed = -1
-        self._writing: dict[int, None] = {}
 
     @property
     def name(self) -> str:
@@ -158,25 +157,6 @@ class TaskAccount:
                 flow.blocked_by = None
                 says = f"{self.name} leaves channel {flow.name} blocked behind a barrier"
                 self._violate("no_channel_stays_blocked", says, by)
-
-    def write_started(self, number: int) -> None:
-        """Note that the task begins to write."""
-        self._writing[number] = None
-
-    def write_settled(self) -> None:
-        """Check, after a beginning, that older ones have been answered."""
-        newest = max(self._writing, default=-1)
-        for older in [older for older in self._writing if older < newest]:
-            says = f"{self.name} never hears of its channel state, {newest} has begun"
-            self._violate("writes_are_answered_once", says, older)
-            del self._writing[older]
-
-    def write_answered(self, number: int) -> None:
-        """Note the answer, one per beginning."""
-        if number not in self._writing:
-            says = f"{self.name} hears of channel state that it does not wait for"
-            self._violate("writes_are_answered_once", says, number)
-        self._writing.pop(number, None)
 
     def _taken_bytes(self) -> int:
         return sum(flow.taken_bytes for flow in self.inputs)

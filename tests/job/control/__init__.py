@@ -1,0 +1,1 @@
+"""Hosts of a job's cores, each driven by a port that a test writes down."""

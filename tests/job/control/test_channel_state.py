@@ -1,0 +1,147 @@
+"""The host of the shared writer of channel state, with a storage that a test holds in its hand."""
+
+from ckptsim.models.barriers import SharedStateWriter
+from ckptsim.models.barriers import subtask_events as sub
+from ckptsim.models.barriers import writer_events as do
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.sim.job.control.channel_state import ChannelStateHost
+from ckptsim.sim.job.port import FileStored
+
+ABORTED = FailureReason.CHECKPOINT_DECLINED
+
+
+class Storage:
+    """Keeps what is to be stored until the test says how that ends."""
+
+    def __init__(self) -> None:
+        self.stored: list[tuple[int, int]] = []
+        self.dropped: list[int] = []
+        self.answers: list[tuple[int, sub.ChannelStateWritten | sub.ChannelStateFailed]] = []
+        self.end: FileStored
+
+    def store(self, checkpoint: int, size: int, stored: FileStored) -> None:
+        """Note the file."""
+        self.stored.append((checkpoint, size))
+        self.end = stored
+
+    def drop(self, checkpoint: int) -> None:
+        """Note the file that is given up."""
+        self.dropped.append(checkpoint)
+
+    def answer(self, subtask: int, event: sub.ChannelStateWritten | sub.ChannelStateFailed) -> None:
+        """Note the answer."""
+        self.answers.append((subtask, event))
+
+
+class Rig:
+    """Two subtasks that share a file."""
+
+    def __init__(self, core: type[SharedStateWriter] = SharedStateWriter) -> None:
+        self.storage = Storage()
+        self.violated: list[str] = []
+        names = {0: "task/0", 1: "task/1"}
+        self.host = ChannelStateHost(core([0, 1]), self.storage, names, self.violate)
+
+    def violate(self, name: str, says: str, checkpoint: int | None = None, /) -> None:
+        """Note a property that does not hold."""
+        del says, checkpoint
+        self.violated.append(name)
+
+    def write(self, subtask: int, checkpoint: int, size: int) -> None:
+        """Let a subtask write all that it has."""
+        self.host.step(do.WriteStarted(subtask, checkpoint))
+        self.host.step(do.DataAdded(subtask, checkpoint, size))
+        self.host.step(do.InputClosed(subtask, checkpoint))
+        self.host.step(do.OutputClosed(subtask, checkpoint))
+
+
+def test_the_slowest_of_a_group_has_the_file_stored() -> None:
+    """One file holds both parts, and each subtask hears of its own when that is durable."""
+    rig = Rig()
+    rig.write(0, 1, 10)
+    assert rig.storage.stored == []
+    rig.write(1, 1, 20)
+    assert rig.storage.stored == [(1, 30)]
+    assert rig.storage.answers == []
+    rig.storage.end(1, failed=False)
+    written = [(0, sub.ChannelStateWritten(1, 10)), (1, sub.ChannelStateWritten(1, 20))]
+    assert rig.storage.answers == written
+    assert rig.host.oracle.unanswered() == []
+    assert rig.violated == []
+
+
+def test_a_file_that_cannot_be_written_fails_for_all() -> None:
+    """Both subtasks hear that their channel state is lost, which is a cause."""
+    rig = Rig()
+    rig.write(0, 1, 10)
+    rig.write(1, 1, 20)
+    rig.storage.end(1, failed=True)
+    reason = FailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION
+    failed = [(subtask, sub.ChannelStateFailed(1, reason)) for subtask in (0, 1)]
+    assert rig.storage.answers == failed
+    assert rig.violated == []
+
+
+def test_an_abort_drops_the_file_and_answers_everybody() -> None:
+    """The culprit hears its own reason, the other one that the shared file is gone."""
+    rig = Rig()
+    rig.write(0, 1, 10)
+    rig.host.step(do.WriteAborted(1, 1, ABORTED))
+    assert rig.storage.dropped == [1]
+    assert [subtask for subtask, _ in rig.storage.answers] == [0]
+    rig.host.step(do.WriteStarted(1, 1))
+    assert rig.storage.answers[-1] == (1, sub.ChannelStateFailed(1, ABORTED))
+    assert rig.host.oracle.unanswered() == []
+    assert rig.violated == []
+
+
+class Silent(SharedStateWriter):
+    """Forgets the parts of an older checkpoint when a newer one begins."""
+
+    def _start(self, event: do.WriteStarted) -> None:
+        self._clear()
+        super()._start(event)
+
+
+class Groundless(SharedStateWriter):
+    """Fails every part at once."""
+
+    def _start(self, event: do.WriteStarted) -> None:
+        super()._start(event)
+        self._fail_all(ABORTED)
+
+
+def test_a_beginning_without_an_answer_is_seen() -> None:
+    """A core that forgets who waits is found out when the same subtask begins the next."""
+    rig = Rig(Silent)
+    rig.host.step(do.WriteStarted(0, 1))
+    assert rig.host.oracle.unanswered() == [("task/0", 1)]
+    rig.host.step(do.WriteStarted(0, 2))
+    assert rig.violated == ["writes_are_answered_once"]
+
+
+def test_a_second_answer_is_seen() -> None:
+    """A core that answers once more, to nobody, is found out."""
+    rig = Rig()
+    rig.write(0, 1, 10)
+    rig.write(1, 1, 20)
+    rig.storage.end(1, failed=False)
+    rig.host.oracle.answered(0, 1)
+    assert rig.violated == ["writes_are_answered_once"]
+
+
+def test_a_failure_without_a_cause_is_seen() -> None:
+    """A core that gives up the newest checkpoint though nothing has happened is found out."""
+    rig = Rig(Groundless)
+    rig.host.step(do.WriteStarted(0, 1))
+    assert rig.violated == ["files_fail_for_a_cause"]
+
+
+def test_aborts_leave_nothing_behind() -> None:
+    """A thousand aborted checkpoints are not remembered one by one."""
+    rig = Rig()
+    for checkpoint in range(1000):
+        rig.host.step(do.WriteAborted(0, checkpoint, ABORTED))
+        rig.host.step(do.WriteStarted(0, checkpoint))
+    assert rig.host.oracle.unanswered() == []
+    assert rig.violated == []
