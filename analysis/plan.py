@@ -64,6 +64,9 @@ def about_sweep(plan: Plan, rows: list[SweepRow]) -> Mapping[str, object]:
     return {
         "plan": plan.name,
         "says": plan.says,
+        "question": plan.question,
+        "answers": list(plan.answers),
+        "words": dict(plan.words),
         "scenario": plan.scenario,
         "axes": axes,
         "overrides": dict(plan.overrides),

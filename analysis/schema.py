@@ -1,6 +1,6 @@
-"""The result tables: their names, and their columns as Arrow and as Spark declare them.
+"""The result tables: their names, and their columns as Arrow declares them.
 
-Both are derived from the row dataclasses, so that a new column is declared in one place.
+They are derived from the row dataclasses, so that a new column is declared in one place.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import pyarrow as pa
 
@@ -24,9 +24,6 @@ from ckptsim.sim.rows import (
     TaskRow,
     ViolationRow,
 )
-
-if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,24 +82,6 @@ def arrow_schema(table: str) -> pa.Schema:
     return pa.schema(
         [
             pa.field(column.name, types[column.type], nullable=column.nullable)
-            for column in columns(TABLES[table])
-        ]
-    )
-
-
-def spark_schema(table: str) -> StructType:
-    """Return a table's schema for Spark."""
-    from pyspark.sql import types
-
-    spark_types = {
-        str: types.StringType(),
-        int: types.LongType(),
-        float: types.DoubleType(),
-        bool: types.BooleanType(),
-    }
-    return types.StructType(
-        [
-            types.StructField(column.name, spark_types[column.type], column.nullable)
             for column in columns(TABLES[table])
         ]
     )

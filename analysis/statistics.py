@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy import special
 
 CONFIDENCE = 0.95
 
@@ -48,7 +48,7 @@ def interval(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Inte
     if n == 1:
         return Interval(n=1, mean=mean, low=math.nan, high=math.nan)
     variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
-    half = float(stats.t.ppf((1 + confidence) / 2, n - 1)) * math.sqrt(variance / n)
+    half = float(special.stdtrit(n - 1, (1 + confidence) / 2)) * math.sqrt(variance / n)
     return Interval(n=n, mean=mean, low=mean - half, high=mean + half)
 
 
@@ -102,7 +102,7 @@ class Survival:
         return float(self.times[index]) if index < len(self.times) else math.nan
 
 
-def survival(durations: Sequence[int], ended: Sequence[bool]) -> Survival:
+def survival(durations: npt.ArrayLike, ended: npt.ArrayLike) -> Survival:
     """Return the Kaplan-Meier estimate from durations and whether each ended by itself.
 
     A censored duration counts as longer than an equal one that ended.

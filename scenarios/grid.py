@@ -34,10 +34,17 @@ MOST_RUNS = 10_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A sweep plan as written; `grid`, `zip` and `overrides` are keyed by parameter paths."""
+    """A sweep plan as written; `grid`, `zip` and `overrides` are keyed by parameter paths.
+
+    question: what the sweep asks; answers: the names of the metrics that answer it; words: what
+    swept parameters are called, by path.
+    """
 
     name: str
     says: str
+    question: str
+    answers: tuple[str, ...]
+    words: Mapping[str, str]
     scenario: str
     grid: Mapping[str, tuple[object, ...]]
     zip: Mapping[str, tuple[object, ...]]
@@ -122,6 +129,9 @@ def _check(plan: Plan, at: At, *, given_keys: frozenset[str]) -> None:
     for path in plan.overrides:
         if path in plan.axes:
             at.key("overrides").note(f"{path}, which is swept", "parameters that are not swept")
+    for path in plan.words:
+        if path not in plan.axes:
+            at.key("words").note(f"{path}, which is not swept", "parameters that are swept")
     for key in sorted({"first_seed", "replications"} & given_keys):
         if plan.seeds:
             at.key(key).note("a value beside seeds", "either seeds or first_seed and replications")

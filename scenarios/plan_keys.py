@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from ckptsim.scenarios.composites import Many
 from ckptsim.scenarios.fields import REQUIRED, name_kind, whole
-from ckptsim.scenarios.kinds import BAD, At, Flag, Kind, Text
+from ckptsim.scenarios.kinds import BAD, At, Choice, Flag, Kind, Text
+from ckptsim.scenarios.metrics import METRICS
 from ckptsim.scenarios.tables import Entry
 from ckptsim.scenarios.vary import is_path
 
@@ -19,6 +20,7 @@ _TIES = Text(
     longest=10,
 )
 _SAYS = Text(pattern=r"[^\x00-\x1f\x7f]*", says="a text on one line", longest=300)
+_WORDS = Text(pattern=r"[^\x00-\x1f\x7f]+", says="some words on one line", longest=60)
 _SCENARIO = Text(pattern=r"[^\x00-\x1f\x7f]+", says="a scenario's name or path", longest=300)
 _MOST_VALUES = 10_000
 
@@ -76,6 +78,27 @@ class Axes(Kind):
         return value
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words(Kind):
+    """A table of parameter paths and what people call each."""
+
+    def read(self, found: object, at: At) -> object:
+        """Take a table of texts and return them by whole path."""
+        settings = Settings().read(found, at)
+        if not isinstance(settings, dict):
+            return at.refuse(found, self.expected()) if not isinstance(found, Mapping) else settings
+        texts = {path: _WORDS.read(value, at.key(path)) for path, value in settings.items()}
+        return BAD if BAD in texts.values() else texts
+
+    def expected(self) -> str:
+        """Return in words what may stand here."""
+        return "a table of parameter paths and a text each"
+
+    def plain(self, value: object) -> object:
+        """Return the table."""
+        return value
+
+
 def flat(table: Mapping[str, object], path: str = "") -> list[tuple[str, object]]:
     """Return the values of nested tables by whole path, in order."""
     found: list[tuple[str, object]] = []
@@ -97,6 +120,14 @@ def _entry(name: str, kind: Kind, default: object, says: str) -> Entry:
 ENTRIES: tuple[Entry, ...] = (
     _entry("name", name_kind(), REQUIRED, "by which the plan is found and shown"),
     _entry("says", _SAYS, "", "what the sweep shows, in one sentence"),
+    _entry("question", _SAYS, "", "what the sweep asks, as one question"),
+    _entry(
+        "answers",
+        Many(item=Choice(options=tuple(METRICS)), minimum=1, maximum=4),
+        (),
+        "metrics that answer the question, the most telling first",
+    ),
+    _entry("words", Words(), {}, "what swept parameters are called in figures and sentences"),
     _entry("scenario", _SCENARIO, REQUIRED, "the scenario that is varied, by name or path"),
     _entry("overrides", Settings(), {}, "parameters set alike for all points"),
     _entry("grid", Axes(), {}, "values of which every combination is taken"),

@@ -156,7 +156,7 @@ class ViolationRow:
 class FigureRow:
     """One figure of a run that its link computes by itself, and what theory says of it.
 
-    figure: a name of `scenarios/figures`; expected: the value on paper, None without a closed form.
+    figure: a name of `scenarios/metrics`; expected: the value on paper, None without a closed form.
     """
 
     run_key: str

@@ -54,7 +54,7 @@ PARTS = {
 def latency_cdf(distribution: pd.DataFrame, axes: Sequence[str]) -> Figure:
     """Draw the distribution of checkpoint latency, one curve per point.
 
-    distribution: as from `metrics.distribution`; axes: the swept paths.  Of many points some are
+    distribution: as from `points.distribution`; axes: the swept paths.  Of many points some are
     drawn, evenly spaced in the order given.  A curve ends below 1 where the rest did not complete.
     """
     groups = [group for _, group in distribution.groupby(["scenario", "parameters"], sort=False)]
@@ -92,7 +92,7 @@ def latency_cdf(distribution: pd.DataFrame, axes: Sequence[str]) -> Figure:
 def latency_bands(quantiles: pd.DataFrame, axis: str, others: Sequence[str] = ()) -> Figure:
     """Draw percentiles of checkpoint latency against one swept parameter.
 
-    quantiles: as from `metrics.latency`, of points that differ in `axis` and `others` only; there
+    quantiles: as from `points.latency`, of points that differ in `axis` and `others` only; there
     is one panel per scenario and combination of the others.  Bands are from the 5th to the 95th and
     from the 25th to the 75th percentile; a band stops where too few completed to know.
     """
@@ -157,7 +157,7 @@ def _draw_bands(ax: Axes, panel: pd.DataFrame, unit: Unit) -> None:
 def latency_parts(waits: pd.DataFrame, axes: Sequence[str]) -> Figure:
     """Draw where the time of completed checkpoints went, one bar per point.
 
-    waits: as from `metrics.waits`; a bar is the mean of a checkpoint, its parts are the time it
+    waits: as from `points.waits`; a bar is the mean of a checkpoint, its parts are the time it
     waited for each thing in turn.
     """
     rows = evenly([row for _, row in waits.iterrows()], BARS_MAX)

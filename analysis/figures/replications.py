@@ -22,35 +22,20 @@ from ckptsim.analysis.figures.style import (
     time_unit,
 )
 from ckptsim.analysis.figures.swept import evenly, label_swept, with_axis
-from ckptsim.scenarios.figures import FIGURES
+from ckptsim.scenarios.metrics import METRICS as CATALOGUE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROWS_MAX = 16
-# Figure of a run -> what it is.
-METRICS = {
-    "ended_ns": "duration of the run",
-    "finishing_ns": "time to finish after the end of the input",
-    "finishing_checkpoints": "checkpoints triggered after the end of the input",
-    "median_latency_ns": "median checkpoint latency of a run",
-    "p95_latency_ns": "95th percentile of a run's checkpoint latency",
-    "longest_latency_ns": "longest checkpoint of a run",
-    "checkpoints_completed": "checkpoints completed",
-    "checkpoints_failed": "checkpoints failed",
-    "records_committed": "records committed",
-    "records_produced": "records read from the source",
-    "recovery_ns": "time spent down and restarting",
-    "records_reprocessed": "records done again after failures",
-    **FIGURES,
-}
+METRICS = {name: metric.says for name, metric in CATALOGUE.items()}
 
 
 @styled
 def means(intervals: pd.DataFrame, axis: str, metrics: Sequence[str]) -> Figure:
     """Draw the means of up to four figures of a run against a swept parameter, with intervals.
 
-    intervals: as from `metrics.intervals`, of points that differ in `axis` only.
+    intervals: as from `points.intervals`, of points that differ in `axis` only.
     """
     rows = (len(metrics) + 1) // 2
     figure = new_figure(2.5 * rows)
@@ -76,7 +61,7 @@ def means(intervals: pd.DataFrame, axis: str, metrics: Sequence[str]) -> Figure:
 def paired_differences(differences: pd.DataFrame, axes: Sequence[str], metric: str) -> Figure:
     """Draw how each point differs from the baseline, paired by seed, with 95 % intervals.
 
-    differences: as from `metrics.differences`.  An interval that excludes zero is drawn filled.
+    differences: as from `points.differences`.  An interval that excludes zero is drawn filled.
     """
     table = differences[differences["metric"] == metric]
     rows = evenly([row for _, row in table.iterrows()], ROWS_MAX)

@@ -39,9 +39,9 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"starting Spark on {arguments.master}", flush=True)
     with spark_session(arguments.master, settings=settings) as session:
         bad = sum([_sweep(session, name, arguments) for name in PLANS])
-        print("aggregating on Spark and drawing", flush=True)
+        print("aggregating and drawing", flush=True)
         path = write_report(
-            session, arguments.out, begins=lambda name: print(f"  {name}", flush=True)
+            arguments.out, session, begins=lambda name: print(f"  {name}", flush=True)
         )
     print(f"report: {path}")
     return EXIT_VIOLATED if bad else EXIT_FINE

@@ -6,6 +6,7 @@ import json
 
 from ckptsim.scenarios.document import scenario_key
 from ckptsim.scenarios.grid import Plan, plan_values, runs
+from ckptsim.scenarios.metrics import METRICS
 from ckptsim.sim.cli.columns import aligned
 from ckptsim.sim.cli.topics import Page
 
@@ -19,7 +20,12 @@ def plan_page(plan: Plan) -> Page:
     points = {run.point.index: run.point for run in found}
     values = plan_values(plan)
     axes = [
-        (path, "grid" if path in plan.grid else "zip", ", ".join(map(_shown, values[path])))
+        (
+            path,
+            plan.words.get(path, ""),
+            "grid" if path in plan.grid else "zip",
+            ", ".join(map(_shown, values[path])),
+        )
         for path in plan.axes
     ]
     head = f"{plan.name} (sweep plan of {plan.scenario}): {plan.says}\n"
@@ -30,12 +36,19 @@ def plan_page(plan: Plan) -> Page:
         f"replications: {replications}, with {seeds}; in all {len(found)} runs"
     )
     overrides = [(path, _shown(value)) for path, value in plan.overrides.items()]
-    lines = [head, *aligned(("parameter", "in", "values"), axes), ""]
+    asked = [("question", plan.question)] if plan.question else []
+    asked += [("answered by", f"{METRICS[name].says} ({name})") for name in plan.answers]
+    if asked:
+        head = "\n".join([head, *aligned((), asked), ""])
+    lines = [head, *aligned(("parameter", "called", "in", "values"), axes), ""]
     if overrides:
         lines += [*aligned(("for all points", "value"), overrides), ""]
     data = {
         "name": plan.name,
         "says": plan.says,
+        "question": plan.question,
+        "answers": list(plan.answers),
+        "words": dict(plan.words),
         "scenario": plan.scenario,
         "axes": {path: list(values[path]) for path in plan.axes},
         "overrides": dict(plan.overrides),

@@ -19,13 +19,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Aggregate the tables on Spark, draw, and name the page."""
+    """Aggregate the tables, on Spark where there are many rows, draw, and name the page."""
+    from ckptsim.analysis.findings import wants_spark
     from ckptsim.analysis.report import sweeps_in, write_report
     from ckptsim.analysis.session import spark_session
 
-    sweeps_in(arguments.directory)  # a wrong directory is told before Spark starts
-    say("starting Spark")
-    with spark_session() as session:
-        path = write_report(session, arguments.directory, begins=lambda name: say(f"  {name}"))
+    def begins(name: str) -> None:
+        say(f"  {name}")
+
+    if any(wants_spark(store) for store in sweeps_in(arguments.directory)):
+        say("starting Spark")
+        with spark_session() as session:
+            path = write_report(arguments.directory, session, begins=begins)
+    else:
+        path = write_report(arguments.directory, begins=begins)
     print(f"report: {path}")
     return EXIT_FINE

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
-from ckptsim.scenarios.figures import FIGURES
+from ckptsim.scenarios.metrics import FIGURES
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
@@ -154,7 +154,7 @@ def _text(result: RunResult, wanted: Sequence[str]) -> str:
 
 def _figure(row: FigureRow) -> str:
     paper = "" if row.expected is None else f", on paper {row.expected:,.4g}"
-    return f"{row.value:,.4g} {FIGURES[row.figure]}{paper}"
+    return f"{row.value:,.4g} {FIGURES[row.figure].says}{paper}"
 
 
 def _checkpoints(completed: int, rows: Iterable[CheckpointRow]) -> str:

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ckptsim.analysis import metrics
+from ckptsim.analysis.findings import points
+from ckptsim.analysis.findings.runs import WAITS
+from ckptsim.analysis.findings.share import Durations, Share
 
 COUNT, UPLOAD = "sync.sockets.count", "sync.destination.upload_ns"
 AXES = (COUNT, UPLOAD)
@@ -31,32 +33,44 @@ def lasting(counts: tuple[int, ...] = (1, 2, 4, 8, 16), n: int = 200) -> list[pd
     ]
 
 
-def latency() -> pd.DataFrame:
-    """Return quantiles as `metrics.latency` does."""
-    return pd.concat(
-        [
-            metrics.censored_kernel(group, metrics.PROBABILITIES).assign(
-                n=len(group), completed=int(group["ended"].sum())
+def share() -> Share:
+    """Return the share of runs whose checkpoints are those of `lasting`."""
+    return Share(
+        runs=pd.DataFrame(),
+        durations={
+            (group["scenario"].iloc[0], group["parameters"].iloc[0]): Durations(
+                elapsed_ns=group["elapsed_ns"].to_numpy(),
+                ended=group["ended"].to_numpy(),
+                statuses={},
             )
             for group in lasting()
-        ]
+        },
+        **{name: {} for name in ("delays", "waits", "tasks", "violations", "errors", "goals")},
+        outliers=[],
     )
 
 
+def latency() -> pd.DataFrame:
+    """Return quantiles as `points.latency` does."""
+    found = share()
+    return points.latency(found, list(found.durations))
+
+
 def distribution() -> pd.DataFrame:
-    """Return distributions as `metrics.distribution` does."""
-    return pd.concat([metrics.distribution_kernel(group) for group in lasting()])
+    """Return distributions as `points.distribution` does."""
+    found = share()
+    return points.distribution(found, list(found.durations))
 
 
 def waits() -> pd.DataFrame:
-    """Return waiting times as `metrics.waits` does."""
+    """Return waiting times as `points.waits` does."""
     draws = np.random.default_rng(2)
     rows = [
         {
             "scenario": "parallel",
             "parameters": group["parameters"].iloc[0],
             "n": 50,
-            **{part: int(draws.integers(10**7, 10**9)) for part in metrics.WAITS},
+            **{part: int(draws.integers(10**7, 10**9)) for part in WAITS},
         }
         for group in lasting()
     ]
@@ -64,7 +78,7 @@ def waits() -> pd.DataFrame:
 
 
 def intervals(metric: str = "ended_ns") -> pd.DataFrame:
-    """Return means as `metrics.intervals` does, and alike as `metrics.differences` does."""
+    """Return means as `points.intervals` does, and alike as `points.differences` does."""
     draws = np.random.default_rng(3)
     rows = []
     for count in (1, 2, 4, 8, 16):

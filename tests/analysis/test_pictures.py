@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ckptsim.analysis.pictures import back_pressure
+from ckptsim.analysis.report.pictures import back_pressure
 
 POINT = ["scenario", "parameters"]
 

@@ -49,7 +49,7 @@ def swept(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path
         store.open(about_sweep(plan, rows))
         store.write_points(rows)
         run_sweep(spark, rows, store, partitions=4)
-    write_report(spark, out)
+    write_report(out)
     return out
 
 
@@ -123,9 +123,9 @@ def test_a_row_repeats_as_it_says(swept: Path) -> None:
         assert {name: getattr(again, name) for name in row} == row
 
 
-def test_the_same_tables_give_the_same_page(spark: SparkSession, swept: Path) -> None:
+def test_the_same_tables_give_the_same_page(swept: Path) -> None:
     """A report is a function of the tables, whatever order Spark reads them in."""
-    pages = [write_report(spark, swept / "race").read_bytes() for _ in range(2)]
+    pages = [write_report(swept / "race").read_bytes() for _ in range(2)]
     assert pages[0] == pages[1]
 
 

@@ -6,26 +6,18 @@ from dataclasses import fields
 
 import pyarrow as pa
 import pytest
-from pyspark.sql.types import BooleanType, DoubleType, LongType, StringType
 
-from ckptsim.analysis.schema import TABLES, arrow_schema, arrow_table, columns, spark_schema
+from ckptsim.analysis.schema import TABLES, arrow_schema, arrow_table, columns
 from ckptsim.sim.rows import CheckpointRow, RunResult
-
-PAIRS = {
-    pa.string(): StringType(),
-    pa.int64(): LongType(),
-    pa.float64(): DoubleType(),
-    pa.bool_(): BooleanType(),
-}
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_arrow_and_spark_declare_the_same(table: str) -> None:
-    """Both have the fields of the row type, in order, with the same types and the same gaps."""
-    arrow, spark = arrow_schema(table), spark_schema(table)
-    assert arrow.names == spark.names == [field.name for field in fields(TABLES[table])]
-    assert [PAIRS[field.type] for field in arrow] == [field.dataType for field in spark]
-    assert [field.nullable for field in arrow] == [field.nullable for field in spark]
+def test_a_table_has_the_fields_of_its_row_type(table: str) -> None:
+    """Columns stand in the order of the fields, and only optional ones may be empty."""
+    schema = arrow_schema(table)
+    assert schema.names == [field.name for field in fields(TABLES[table])]
+    optional = ["None" in str(field.type) for field in fields(TABLES[table])]
+    assert [field.nullable for field in schema] == optional
 
 
 def test_every_list_of_rows_of_a_run_has_a_table() -> None:

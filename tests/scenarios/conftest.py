@@ -12,7 +12,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run tests that ask for a link once for each of the registry."""
     if "link" in metafunc.fixturenames:
         # Other tests add links of their own to the registry; ours are those of this folder.
-        ours = [link for link in LINKS.values() if link.model.__module__.startswith("scenarios.")]
+        ours = [
+            link
+            for link in LINKS.values()
+            if link.model.__module__.startswith("ckptsim.scenarios.")
+        ]
         metafunc.parametrize("link", ours, ids=[link.name for link in ours])
 
 

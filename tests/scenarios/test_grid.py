@@ -205,6 +205,33 @@ def test_points_that_contradict_themselves_are_reported(base: str) -> None:
     ]
 
 
+def test_what_a_plan_asks_is_checked(base: str) -> None:
+    """A metric that does not exist, a name for what is not swept and no text are problems."""
+    found = _problems(
+        """
+        question = 3
+        answers = ["median_latency_ns", "latency"]
+        """,
+        base,
+    )
+    assert [line.split(": found")[0] for line in found] == [
+        "plan.toml: question",
+        "plan.toml: answers[1]",
+    ]
+    text = 'words = { "toy.sockets" = "sockets", "toy.factor" = "factor" }\n'
+    assert _problems(text + '[grid]\n"toy.sockets" = [1]', base) == [
+        "plan.toml: words: found toy.factor, which is not swept, expected parameters that are swept"
+    ]
+
+
+def test_library_plans_ask_and_name_what_answers() -> None:
+    """Every plan of the library has a question, metrics that answer it and names of its axes."""
+    for plan in all_plans():
+        assert plan.question.endswith("?"), plan.name
+        assert plan.answers, plan.name
+        assert set(plan.words) == set(plan.axes), plan.name
+
+
 def test_too_many_points_are_refused_before_they_are_made(base: str) -> None:
     """A plan whose grid explodes is refused with the number of its points."""
     axes = "\n".join(f'"toy.a{i}" = {list(range(100))}' for i in range(5))

@@ -24,7 +24,7 @@ from ckptsim.analysis.figures.theory import against_theory, trade_off
 from ckptsim.analysis.figures.timeline import timeline
 from ckptsim.analysis.findings import Findings
 from ckptsim.scenarios import document
-from ckptsim.scenarios.figures import FIGURES
+from ckptsim.scenarios.metrics import FIGURES
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import load_world, run_world
 

@@ -9,9 +9,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ckptsim.analysis.findings import Findings, find
-from ckptsim.analysis.pictures import Picture, pictures
-from ckptsim.analysis.report_tables import parts, violations_of
+from ckptsim.analysis.findings import Findings, find, wants_spark
+from ckptsim.analysis.report.pictures import Picture, pictures
+from ckptsim.analysis.report.tables import parts, violations_of
 from ckptsim.analysis.store import ABOUT, SweepStore
 from ckptsim.scenarios.errors import UserError
 
@@ -44,20 +44,22 @@ def sweeps_in(directory: Path) -> list[SweepStore]:
 
 
 def write_report(
-    session: SparkSession, directory: Path, *, begins: Callable[[str], None] | None = None
+    directory: Path,
+    session: SparkSession | None = None,
+    *,
+    begins: Callable[[str], None] | None = None,
 ) -> Path:
     """Write the report of the sweeps in a directory there, and return its path.
 
+    session: takes the sweeps that are too large to be summarised here soon.
     begins: is told the name of each sweep before it is aggregated.
     Raises UserError when the directory holds no sweep, or one without a run.
     """
     sections = []
     for store in sweeps_in(directory):
-        if not store.columns("runs", ["run_key"]):
-            raise UserError(f"{store.directory}: found no run, expected a sweep that has begun")
         if begins is not None:
             begins(str(store.about()["plan"]))
-        findings = find(session, store)
+        findings = find(store, session if wants_spark(store) else None)
         sections.append(section(findings, pictures(findings)))
     names = ", ".join(one["name"] for one in sections)
     title = f"Sweep {names}" if len(sections) == 1 else "Sweeps of checkpoint protocols"

@@ -1,0 +1,107 @@
+"""Everything that a report says about one sweep, as small frames.
+
+Each piece of the store holds whole runs, so it is summarised by itself and the shares are merged:
+there is no shuffle.  A small sweep is summarised here, a large one on Spark with the same function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ckptsim.analysis.findings import points as of_points
+from ckptsim.analysis.findings.share import OUTLIER_COLUMNS, Point, Share, merge
+from ckptsim.analysis.findings.summarise import summarise
+from ckptsim.analysis.store import SweepStore, read_piece
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SPARK_ROWS = 3_000_000  # from here on reading takes longer here than starting Spark does
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """The findings of one sweep.
+
+    about: what the sweep says of itself; points: its points in order.  All frames with a point are
+    in the order of the points.  For the columns see the functions of `points` of the same names.
+    outliers: the slowest checkpoints, one per run at most, with the run's replay command.
+    replications: by metric and point the values of every seed.
+    """
+
+    about: Mapping[str, Any]
+    points: list[dict[str, Any]]
+    outcomes: pd.DataFrame
+    latency: pd.DataFrame
+    distribution: pd.DataFrame
+    waits: pd.DataFrame
+    intervals: pd.DataFrame
+    expected: pd.DataFrame
+    differences: pd.DataFrame
+    violations: pd.DataFrame
+    errors: pd.DataFrame
+    outliers: pd.DataFrame
+    goals: pd.DataFrame
+    tasks: pd.DataFrame
+    first_barriers: pd.DataFrame
+    replications: of_points.Replications
+
+    @property
+    def axes(self) -> list[str]:
+        """The swept paths, the slowest varying first."""
+        return [path for path, _ in self.about["axes"]]
+
+
+def find(store: SweepStore, session: SparkSession | None = None) -> Findings:
+    """Compute the findings of the sweep in a directory, on Spark where a session is given.
+
+    Raises UserError when the directory holds no sweep, or one without a run.
+    """
+    pieces = store.pieces()
+    if session is None:
+        share = merge([_summary(store.directory, piece) for piece in pieces])
+    else:
+        shipped = session.sparkContext.parallelize(pieces, max(1, len(pieces)))
+        share = merge(shipped.map(partial(_summary, store.directory)).collect())
+    return findings_of(share, store)
+
+
+def _summary(directory: Path, piece: str) -> Share:
+    return summarise(read_piece(directory, piece))
+
+
+def wants_spark(store: SweepStore) -> bool:
+    """Tell whether a sweep has so many rows that Spark summarises it sooner."""
+    return store.row_count() >= SPARK_ROWS
+
+
+def findings_of(share: Share, store: SweepStore) -> Findings:
+    """Return the findings from the share of all runs."""
+    about, points = store.about(), store.points()
+    keys: list[Point] = [(point["scenario"], point["parameters"]) for point in points]
+    values = of_points.replications(share, keys)
+    slowest = [entry[-1] for entry in share.outliers]
+    return Findings(
+        about=about,
+        points=points,
+        outcomes=of_points.outcomes(share, keys),
+        latency=of_points.latency(share, keys),
+        distribution=of_points.distribution(share, keys),
+        waits=of_points.waits(share, keys),
+        intervals=of_points.intervals(values, keys),
+        expected=of_points.expected(share, keys),
+        differences=of_points.differences(values, keys),
+        violations=of_points.violations(share, keys),
+        errors=of_points.errors(share, keys),
+        outliers=pd.DataFrame(slowest, columns=list(OUTLIER_COLUMNS)),
+        goals=of_points.goals(share),
+        tasks=of_points.task_times(share, keys),
+        first_barriers=of_points.first_barriers(share, keys),
+        replications=values,
+    )

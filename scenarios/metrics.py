@@ -1,0 +1,84 @@
+"""The metrics of a run: what each one is, in which unit, and which way is better.
+
+A plan names those that answer its question; result tables and reports use the same names.
+`FIGURES` are the metrics that a link computes by itself; the others follow from the tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Measure(StrEnum):
+    """What a metric measures: the base unit of its values is that of the result tables."""
+
+    TIME = "ns"
+    SIZE = "bytes"
+    SHARE = "share"  # 0 to 1, written as a percentage
+    COUNT = "count"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """One value of a run.
+
+    says: what it is, without its unit; less_is_better: None where neither way is better by itself.
+    """
+
+    says: str
+    measure: Measure
+    less_is_better: bool | None = True
+
+
+FIGURES: Mapping[str, Metric] = {
+    "undone_per_crash": Metric(says="records undone by a crash", measure=Measure.COUNT),
+    "lost_per_crash": Metric(says="records lost by a crash", measure=Measure.COUNT),
+    "sync_share": Metric(
+        says="share of the working time that durability takes", measure=Measure.SHARE
+    ),
+    "lost_share": Metric(
+        says="working time lost to syncs and crashes, per useful time", measure=Measure.SHARE
+    ),
+}
+
+METRICS: Mapping[str, Metric] = {
+    "ended_ns": Metric(says="duration of the run", measure=Measure.TIME),
+    "completed_share": Metric(
+        says="share of runs that complete", measure=Measure.SHARE, less_is_better=False
+    ),
+    "finishing_ns": Metric(says="time to finish after the end of the input", measure=Measure.TIME),
+    "finishing_checkpoints": Metric(
+        says="checkpoints triggered after the end of the input", measure=Measure.COUNT
+    ),
+    "first_closed_ns": Metric(
+        says="instant at which the first subtask closes", measure=Measure.TIME
+    ),
+    "median_closed_ns": Metric(
+        says="median instant at which a subtask closes", measure=Measure.TIME
+    ),
+    "median_latency_ns": Metric(says="median checkpoint duration of a run", measure=Measure.TIME),
+    "p95_latency_ns": Metric(
+        says="95th percentile of a run's checkpoint durations", measure=Measure.TIME
+    ),
+    "longest_latency_ns": Metric(says="longest checkpoint of a run", measure=Measure.TIME),
+    "start_delay_ns": Metric(
+        says="median time until a checkpoint's last first barrier", measure=Measure.TIME
+    ),
+    "persisted_bytes": Metric(says="in-flight data persisted per checkpoint", measure=Measure.SIZE),
+    "checkpoints_completed": Metric(
+        says="checkpoints completed", measure=Measure.COUNT, less_is_better=None
+    ),
+    "checkpoints_failed": Metric(says="checkpoints failed", measure=Measure.COUNT),
+    "failed_checkpoint_share": Metric(says="share of checkpoints that fail", measure=Measure.SHARE),
+    "records_committed": Metric(
+        says="records committed", measure=Measure.COUNT, less_is_better=None
+    ),
+    "records_produced": Metric(
+        says="records read from the source", measure=Measure.COUNT, less_is_better=None
+    ),
+    "recovery_ns": Metric(says="time spent down and restarting", measure=Measure.TIME),
+    "records_reprocessed": Metric(says="records done again after failures", measure=Measure.COUNT),
+    **FIGURES,
+}
