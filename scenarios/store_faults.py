@@ -144,6 +144,27 @@ class Reopen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Deploy:
+    """Another release takes the process over: a graceful stop, and a start as that release.
+
+    One that names another store finds in it what an earlier release left there, or nothing.
+    """
+
+    at_ns: int = duration_ns("1 s", says="when, since the start of the run", source=_PLAN)
+    down_ns: int = duration_ns(0, says="how long it stays down", source=_PLAN)
+    newer: bool = flag(
+        False,
+        says="whether this release writes checkpoints of a newer schema, which others cannot read",
+        source=_PLAN,
+    )
+    built_in: bool = flag(
+        False,
+        says="whether it names no store of its own, so that the built-in one is used",
+        source=_PLAN,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FailRecovery:
     """The recovery of one partition fails once; consumption of all of them stays paused."""
 
@@ -166,6 +187,7 @@ StoreFault: TypeAlias = (
     | Rebootstrap
     | Reopen
     | FailRecovery
+    | Deploy
 )
 
 STORE_FAULTS: dict[str, type] = {
@@ -184,4 +206,5 @@ STORE_FAULTS: dict[str, type] = {
     "rebootstrap": Rebootstrap,
     "reopen": Reopen,
     "fail_recovery": FailRecovery,
+    "deploy": Deploy,
 }

@@ -6,7 +6,8 @@ log.  Start of a partition: read its checkpoint, refuse it when it lies beyond t
 wipe when it is damaged, put the mirror's rows back, and read on after the position.
 
 A reset deletes the checkpoint *before* it wipes the data: a crash between the two then repeats
-work, while the other order would leave a checkpoint that speaks of data that is gone.
+work, while the other order would leave a checkpoint that speaks of data that is gone.  It deletes
+it in every slot: the one that is not in use now was once, and may be again.
 
 Source: linkedin/venice, `StoreIngestionTask`, `DaVinciRecordTransformer.onRecovery`, pull requests
 1670 and 2775 (checkpoint before data).
@@ -33,6 +34,9 @@ from ckptsim.models.store.rules import SyncRules
 from ckptsim.models.store.settings import Placement, Reset, Settings
 from ckptsim.models.store.topics import LocalTopics, TopicPartition
 from ckptsim.models.store.version_state import VersionCopy
+
+# Neither says where the rows are: the partition starts anew, on wiped rows.
+_STARTS_ANEW = (Refusal.CORRUPT_CHECKPOINT, Refusal.UNREADABLE_CHECKPOINT)
 
 IngestionFactory = Callable[[SyncRules, PartitionState], PartitionIngestion]
 
@@ -100,8 +104,8 @@ class StoreClient:
     def open(self, key: TopicPartition) -> None:
         """Start a partition from its checkpoint; what an earlier incarnation held is dropped.
 
-        Raises CHECKPOINT_AHEAD_OF_LOG without opening.  Raises CORRUPT_CHECKPOINT after the
-        partition was reset, wiped and opened at the beginning.
+        Raises CHECKPOINT_AHEAD_OF_LOG without opening.  Raises CORRUPT_CHECKPOINT and
+        UNREADABLE_CHECKPOINT after the partition was reset, wiped and opened at the beginning.
         """
         self.topics.check(key)
         self.replicas.pop(key, None)
@@ -109,7 +113,7 @@ class StoreClient:
         try:
             state = self.restored(key)
         except StoreError as error:
-            if error.refusal is not Refusal.CORRUPT_CHECKPOINT:
+            if error.refusal not in _STARTS_ANEW:
                 raise
             damage, state = error, PartitionState()
             self.reset(key, wipe=True)
@@ -130,9 +134,9 @@ class StoreClient:
             raise StoreError(Refusal.CHECKPOINT_AHEAD_OF_LOG, state=reason, event=key)
 
     def restored(self, key: TopicPartition) -> PartitionState:
-        """Return the state to start from; raises CORRUPT_CHECKPOINT."""
+        """Return the state to start from; raises CORRUPT_ and UNREADABLE_CHECKPOINT."""
         blob = self.store.get(key)
-        state = None if blob is None else decode_state(blob)
+        state = None if blob is None else decode_state(blob, of=key)
         if state is not None:
             return state
         group = self.placement is Placement.CONSUMER_GROUP_BLOB
@@ -194,9 +198,20 @@ class StoreClient:
 
     def reset(self, key: TopicPartition, *, wipe: bool) -> None:
         """Delete the checkpoint of a partition, then wipe its rows if asked to."""
-        slots = self.store.stage_delete(key)
+        slots = self.stage_forget(key)
         rows = tuple(RowsWrite(area=area, key=key, changes={}, wipe=True) for area in Area)
         self.commit_in_order(slots, rows if wipe else ())
+
+    def stage_forget(self, key: TopicPartition) -> tuple[SlotWrite, ...]:
+        """Return the writes that remove every checkpoint of a partition, whatever slot is in use.
+
+        A slot that is not in use is written only where it holds something.
+        """
+        writes = list(self.store.stage_delete(key))
+        for store in self.stores.values():
+            if store is not self.store and store.stored(key) is not None:
+                writes += store.stage_delete(key)
+        return tuple(writes)
 
     def commit_in_order(self, slots: tuple[SlotWrite, ...], rows: tuple[RowsWrite, ...]) -> None:
         """Commit slots and rows in one step where there is one, else the slots first."""
@@ -220,14 +235,14 @@ class StoreClient:
         return self.replicas[key]
 
     def checkpoint(self, key: TopicPartition) -> PartitionState | None:
-        """Return the durable checkpoint, or None when it is absent, damaged or something else."""
+        """Return the durable checkpoint; None when it is absent, cannot be read or is no state."""
         if not self.topics.knows(key.topic):
             return None
         try:
             blob = self.store.get(key)
+            return None if blob is None else decode_state(blob)
         except StoreError:
             return None
-        return None if blob is None else decode_state(blob)
 
     def known_state(self, key: TopicPartition) -> PartitionState | None:
         """Return the state in memory of an open partition, else the durable checkpoint."""

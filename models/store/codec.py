@@ -11,12 +11,11 @@ Source: Apache Kafka, `offset.metadata.max.bytes`; linkedin/venice, pull request
 from __future__ import annotations
 
 import base64
-from dataclasses import replace
 from typing import Protocol
 
 from ckptsim.models.store.errors import Refusal, StoreError
 from ckptsim.models.store.frame import seal, unseal
-from ckptsim.models.store.partition_state import NOTHING, decode_state, encode_state
+from ckptsim.models.store.partition_state import position_of, read_fields, write_fields
 from ckptsim.models.store.topics import TopicPartition
 
 GROUP_BLOB_BYTES_MAX = 3072  # 4,096 characters of base 64
@@ -66,18 +65,18 @@ class GroupCodec:
         if len(metadata) > self.metadata_characters_max:
             state = f"{len(metadata)} characters of metadata"
             raise StoreError(Refusal.BLOB_TOO_LARGE, state=state, event=key)
-        state_in_blob = decode_state(blob)
-        position = NOTHING if state_in_blob is None else state_in_blob.position
+        position = position_of(read_fields(blob))
         return self.offset_of(position).to_bytes(_OFFSET_BYTES, "big", signed=True) + metadata
 
     def decode(self, key: TopicPartition, stored: bytes) -> bytes:
         """Return the blob, its position taken from the offset; raises CORRUPT_CHECKPOINT."""
         blob = unseal(key, _frame_of(key, stored[_OFFSET_BYTES:]))
-        state = decode_state(blob)
-        if state is None:
+        opened = read_fields(blob)
+        if opened is None:
             return blob
+        schema, fields = opened
         position = self.position_of(int.from_bytes(stored[:_OFFSET_BYTES], "big", signed=True))
-        return encode_state(replace(state, position=position))
+        return write_fields(schema, fields | {"position": position})
 
     def offset_of(self, position: int) -> int:
         """Return the group's offset (next to read) for a position (last processed)."""

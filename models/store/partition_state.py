@@ -4,6 +4,11 @@ Position, end-of-push flag and producer state travel in one blob, so that they c
 instant.  The position is the last one processed; -1 is "nothing yet".  The blob is opaque to the
 store that keeps it.
 
+A blob is `CKPS | schema version (1 byte) | fields as JSON`.  A release reads the schemas up to its
+own.  What a newer one wrote, before a rollback, is neither damaged nor absent: rows are there, and
+nobody here can say up to where.  It is refused, and never taken for "no checkpoint".  Bytes without
+the four letters are somebody else's and say nothing about the rows.
+
 Source: linkedin/venice, PartitionState v24 and `OffsetRecord`, the fields that a client needs.
 """
 
@@ -13,10 +18,13 @@ import json
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from ckptsim.models.store.errors import Refusal, StoreError
 from ckptsim.models.store.version_state import FieldValue, VersionCopy
 
 NOTHING = -1
-_MAGIC = b"CKPS\x01"
+SCHEMA_VERSION = 1
+_MAGIC = b"CKPS"
+Fields = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,25 +61,66 @@ class PartitionState:
 
 def encode_state(state: PartitionState) -> bytes:
     """Serialise a partition state; equal states give equal bytes."""
-    document: dict[str, object] = _plain(state)
+    document: Fields = _plain(state)
     document["version"] = None if state.version is None else _plain(state.version)
     document["producers"] = [_plain(producer) for producer in state.producers]
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
-    return _MAGIC + text.encode()
+    return write_fields(SCHEMA_VERSION, document)
 
 
-def decode_state(blob: bytes) -> PartitionState | None:
-    """Read a partition state back, or return None when the blob is something else."""
+def decode_state(blob: bytes, *, of: object = None) -> PartitionState | None:
+    """Read a partition state back, or return None when the blob is no partition state at all.
+
+    of: whose checkpoint it is, for the error.  Raises StoreError UNREADABLE_CHECKPOINT for the
+    state of another schema, or with fields that this release does not know.
+    """
     if not blob.startswith(_MAGIC):
         return None
+    opened = read_fields(blob)
+    if opened is None:
+        raise StoreError(Refusal.UNREADABLE_CHECKPOINT, state="no fields in it", event=of)
+    schema, raw = opened
+    if schema != SCHEMA_VERSION:
+        found = f"found schema {schema}, expected {SCHEMA_VERSION}"
+        raise StoreError(Refusal.UNREADABLE_CHECKPOINT, state=found, event=of)
     try:
-        raw: dict[str, Any] = json.loads(blob[len(_MAGIC) :])
         version = raw.pop("version")
         producers = tuple(ProducerState(**each) for each in raw.pop("producers"))
         copy = None if version is None else VersionCopy(**version)
-        return PartitionState(**raw, version=copy, producers=producers)
-    except (ValueError, TypeError, KeyError, AttributeError):
+        state = PartitionState(**raw, version=copy, producers=producers)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        found = f"schema {schema} with other fields: {error}"
+        raise StoreError(Refusal.UNREADABLE_CHECKPOINT, state=found, event=of) from error
+    if not isinstance(state.position, int):
+        found = f"position {state.position!r}"
+        raise StoreError(Refusal.UNREADABLE_CHECKPOINT, state=found, event=of)
+    return state
+
+
+def position_of(opened: tuple[int, Fields] | None) -> int:
+    """Return the position in the fields of any schema; -1 where there is none."""
+    position = NOTHING if opened is None else opened[1].get("position")
+    return position if isinstance(position, int) else NOTHING
+
+
+def read_fields(blob: bytes) -> tuple[int, Fields] | None:
+    """Return schema version and fields of a state of any release, or None for other bytes.
+
+    `position` is a field of every schema: whoever moves a position needs no other one.
+    """
+    head = len(_MAGIC)
+    if not blob.startswith(_MAGIC) or len(blob) == head:
         return None
+    try:
+        raw = json.loads(blob[head + 1 :])
+    except (ValueError, RecursionError):
+        return None
+    return (blob[head], raw) if isinstance(raw, dict) else None
+
+
+def write_fields(schema: int, document: Fields) -> bytes:
+    """Serialise the fields of a schema; equal fields give equal bytes."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return _MAGIC + bytes([schema]) + text.encode()
 
 
 def _plain(table: PartitionState | VersionCopy | ProducerState) -> dict[str, object]:

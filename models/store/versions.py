@@ -50,7 +50,7 @@ class StoreVersions:
             raise StoreError(Refusal.VERSION_IN_USE, state=reason, event=topic)
         for key in keys:
             self.client.replicas.pop(key, None)
-        slots = tuple(write for key in keys for write in self.client.store.stage_delete(key))
+        slots = tuple(write for key in keys for write in self.client.stage_forget(key))
         self.remove(keys, slots)
         self.client.topics.forget(topic)
 

@@ -113,7 +113,7 @@ class Store:
     def stored_state(self, key: TopicPartition) -> PartitionState:
         """Return what the store says of a partition; an empty state when it says nothing."""
         blob = self.checkpoints.get(key)
-        state = None if blob is None else decode_state(blob)
+        state = None if blob is None else decode_state(blob, of=key)
         return PartitionState() if state is None else state
 
     def opening_state(self, key: TopicPartition) -> PartitionState:

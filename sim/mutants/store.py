@@ -14,6 +14,7 @@ from ckptsim.models.store.settings import Placement
 from ckptsim.models.store.versions import StoreVersions
 from ckptsim.sim.mutants.store_clients import (
     DropsAllVersions,
+    ForgetsOneSlot,
     GoesOnBeyondTheLog,
     HangsOnRecovery,
     IgnoresFallback,
@@ -23,6 +24,7 @@ from ckptsim.sim.mutants.store_clients import (
     NoDictionary,
     ReusesReplica,
     SwapsEarly,
+    TakesUnreadableForNone,
     WipesBeforeClearing,
 )
 from ckptsim.sim.mutants.store_ingestion import (
@@ -138,6 +140,10 @@ MUTANTS: dict[str, StoreMutant] = {
     "hangs_on_recovery": StoreMutant(says=_sentence(HangsOnRecovery), client=HangsOnRecovery),
     "goes_on_beyond_the_log": StoreMutant(
         says=_sentence(GoesOnBeyondTheLog), client=GoesOnBeyondTheLog
+    ),
+    "forgets_one_slot": StoreMutant(says=_sentence(ForgetsOneSlot), client=ForgetsOneSlot),
+    "takes_unreadable_for_none": StoreMutant(
+        says=_sentence(TakesUnreadableForNone), client=TakesUnreadableForNone
     ),
     "swaps_early": StoreMutant(says=_sentence(SwapsEarly), versions=SwapsEarly),
 }

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from ckptsim.models.store.checkpoints import Checkpoints
 from ckptsim.models.store.client import StoreClient
+from ckptsim.models.store.errors import Refusal, StoreError
 from ckptsim.models.store.medium import RowsWrite, Slot, SlotWrite, Step
+from ckptsim.models.store.partition_state import PartitionState
 from ckptsim.models.store.replica import Replica
 from ckptsim.models.store.topics import TopicPartition, parse_topic
 from ckptsim.models.store.version_state import VersionCopy
@@ -25,14 +27,30 @@ class IgnoresFallback(StoreClient):
 class LeakingRedirect(StoreClient):
     """Redirects the reads and writes of checkpoints to the custom store, but not the deletes."""
 
-    def reset(self, key: TopicPartition, *, wipe: bool) -> None:
+    def stage_forget(self, key: TopicPartition) -> tuple[SlotWrite, ...]:
         """Delete the built-in checkpoint, wherever the one in use lies."""
-        used = self.settings
-        self.settings = replace(used, slot=Slot.BUILT_IN)
+        return self.stores[Slot.BUILT_IN].stage_delete(key)
+
+
+class ForgetsOneSlot(StoreClient):
+    """Deletes the checkpoint of the slot in use only, in a reset as in a drop."""
+
+    def stage_forget(self, key: TopicPartition) -> tuple[SlotWrite, ...]:
+        """Leave the other slot's checkpoint behind."""
+        return self.store.stage_delete(key)
+
+
+class TakesUnreadableForNone(StoreClient):
+    """Starts from the beginning on the old rows when a checkpoint is of a newer schema."""
+
+    def restored(self, key: TopicPartition) -> PartitionState:
+        """Return an empty state where the right client refuses."""
         try:
-            super().reset(key, wipe=wipe)
-        finally:
-            self.settings = used
+            return super().restored(key)
+        except StoreError as error:
+            if error.refusal is not Refusal.UNREADABLE_CHECKPOINT:
+                raise
+            return PartitionState()
 
 
 class NeverWipes(StoreClient):

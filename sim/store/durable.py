@@ -58,8 +58,8 @@ class DurableState:
         """Say whether a partition is open in spite of an error at its start."""
         world = self._world
         match error.refusal:
-            case Refusal.CORRUPT_CHECKPOINT:
-                self._env.goals.reach("corrupt_checkpoint")
+            case Refusal.CORRUPT_CHECKPOINT | Refusal.UNREADABLE_CHECKPOINT:
+                self._env.goals.reach(error.refusal.value.lower())
                 self._process.unbounded()
                 truth = world.truths[key]
                 truth.excuse()

@@ -14,6 +14,7 @@ from ckptsim.scenarios.store_faults import (
     CrashBetween,
     CrashInReset,
     CrashRate,
+    Deploy,
     DictionaryOutage,
     FailRecovery,
     FailWrite,
@@ -134,6 +135,8 @@ class FaultPlan:
                 return [(fault.at_ns, self._crash, (fault,))]
             case StopAt():
                 return [(fault.at_ns, self._stop, (fault,))]
+            case Deploy():
+                return [(fault.at_ns, self._world.releases.deploy, (fault,))]
             case CommitOutage() | DictionaryOutage():
                 end_ns = fault.at_ns + fault.duration_ns
                 return [

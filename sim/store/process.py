@@ -52,6 +52,7 @@ class Process:
         self.starts += 1
         self.up, self.paused, self.stopping = True, True, False
         env.trace.record("started", self.entity, self.starts)
+        world.releases.take_over()
         self.durable.losses_strike()
         if world.faults.recovery_fails(self.starts):
             env.goals.reach("recovery_failed")

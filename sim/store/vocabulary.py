@@ -8,6 +8,11 @@ VOCABULARY: Vocabulary = {
     "started": Telling("starts, for the {number}. time", "number", always=True),
     "opened": Telling("opens {scope} behind position {position}", "scope position"),
     "crashed": Telling("dies: {reason}", "reason", always=True),
+    "released": Telling(
+        "is another release now, of a newer schema: {newer}, with its checkpoints in {slot}",
+        "newer slot",
+        always=True,
+    ),
     "stopping": Telling("stops gracefully: {reason}", "reason", always=True),
     "lost": Telling("comes back without its {what}", "what", always=True),
     "refused": Telling("refuses to open {scope}: {reason}", "scope reason", always=True),

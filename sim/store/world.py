@@ -44,6 +44,7 @@ from ckptsim.sim.store.first_wins import FirstWinsContent
 from ckptsim.sim.store.kinds import KIND_OUTSIDE, KIND_START
 from ckptsim.sim.store.oracle.oracle import StoreProperties
 from ckptsim.sim.store.process import Process
+from ckptsim.sim.store.release import Releases
 from ckptsim.sim.store.spans import SpanContent
 from ckptsim.sim.store.subject import subject
 from ckptsim.sim.store.truth import PartitionTruth, SyncAccount
@@ -70,6 +71,8 @@ class StoreWorld:
         self.placement = Placement[self.model.placement.name]
         self.versions = subject(spec, self.placement)
         self.client = self.versions.client
+        self.releases = Releases(self)
+        self.releases.wrap(self.client)
         medium = WatchedMedium(self.client.medium, self._watch)
         self.client.use_medium(medium)
         self.contents = Contents(self, medium)

@@ -34,6 +34,16 @@ KILLED_BY: dict[str, tuple[str, ...]] = {
     "reuses_replica": ("s13_reopened_partition", "content_converges"),
     "hangs_on_recovery": ("recovery_fails_once", "recovery_unpauses"),
     "goes_on_beyond_the_log": ("s11_log_lost_its_tail", "content_converges"),
+    "forgets_one_slot": (
+        "store_switched_and_back",
+        "no_checkpoint_ahead_of_data",
+        "content_converges",
+    ),
+    "takes_unreadable_for_none": (
+        "newer_release_rolled_back",
+        "content_converges",
+        "acknowledged_sync_survives",
+    ),
     "swaps_early": ("s14_versions_and_views_apart", "swap_only_to_complete_versions"),
 }
 # Safeguards that the world has no use for: the vectors show what their lack does.

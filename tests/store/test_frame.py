@@ -93,5 +93,7 @@ def test_partition_state_comes_back_equal(
     )
     blob = encode_state(state)
     assert decode_state(blob) == state
-    assert decode_state(blob[:-1]) is None
     assert decode_state(b"raw" + blob) is None
+    for unreadable in (blob[:-1], blob[:4], blob[:4] + b"\x02" + blob[5:]):
+        with pytest.raises(StoreError, match="UNREADABLE_CHECKPOINT"):
+            decode_state(unreadable)

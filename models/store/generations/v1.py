@@ -105,7 +105,7 @@ class MetadataOverStore:
 
     def _read(self, key: TopicPartition) -> PartitionState:
         blob = self._store.get(key)
-        state = None if blob is None else decode_state(blob)
+        state = None if blob is None else decode_state(blob, of=key)
         return PartitionState() if state is None else state
 
 

@@ -76,14 +76,14 @@ class EmbeddedStore:
     def position(self, key: TopicPartition) -> int:
         """Return the last position whose effect is durable; -1 is nothing yet.
 
-        Raises CORRUPT_CHECKPOINT.
+        Raises CORRUPT_CHECKPOINT; UNREADABLE_CHECKPOINT for one that a newer release wrote.
         """
         return self.state(key).position
 
     def state(self, key: TopicPartition) -> PartitionState:
         """Return the checkpoint of a partition, an empty one when there is none."""
         blob = self._checkpoints.get(key)
-        state = None if blob is None else decode_state(blob)
+        state = None if blob is None else decode_state(blob, of=key)
         return PartitionState() if state is None else state
 
     def commit(

@@ -22,7 +22,7 @@ from ckptsim.sim.store.real.errors import StoreFileError
 class PartitionContents:
     """One partition as it lies in the file.
 
-    checkpoint: None when there is none, or when it is damaged or not a partition state.
+    checkpoint: None when there is none, or when it is damaged, unreadable or no partition state.
     damage: what is wrong with the stored blob, None when nothing is.
     """
 
@@ -61,16 +61,18 @@ def inspect_store(path: str | Path) -> StoreContents:
 
 def _contents(key: TopicPartition, rows: int, stored: bytes | None) -> PartitionContents:
     blob: bytes | None = None
+    state: PartitionState | None = None
     damage: str | None = None
     if stored is not None:
         try:
             blob = PlainCodec().decode(key, stored)
+            state = decode_state(blob)
         except StoreError as error:
             damage = error.state
     return PartitionContents(
         key=key,
         rows=rows,
         blob_bytes=None if blob is None else len(blob),
-        checkpoint=None if blob is None else decode_state(blob),
+        checkpoint=state,
         damage=damage,
     )
