@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 
+from ckptsim.analysis.store import SweepStore
 from ckptsim.analysis.worker import SweepRow
 from ckptsim.scenarios.document import plain
 from ckptsim.scenarios.grid import Plan, Point, plan_values, runs
@@ -55,6 +56,21 @@ def _about(plan: Plan, point: Point) -> dict[str, str]:
             {**plan.overrides, **swept}, sort_keys=True, separators=(",", ":")
         ),
     }
+
+
+def prepare(plan: Plan, store: SweepStore, *, resume: bool = True) -> list[SweepRow]:
+    """Make a directory ready for a plan, and return the rows of all its runs.
+
+    resume: keep the runs that are there; else they are removed, whatever sweep they were of.
+    Raises ScenarioError for a plan that is wrong, UserError for a directory that holds other files
+    or, to resume, another sweep.
+    """
+    rows = sweep_rows(plan)
+    if not resume:
+        store.clear()
+    store.open(about_sweep(plan, rows))
+    store.write_points(rows)
+    return rows
 
 
 def about_sweep(plan: Plan, rows: list[SweepRow]) -> Mapping[str, object]:

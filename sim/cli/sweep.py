@@ -58,7 +58,7 @@ def add_spark_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the sweep and say what was done and where the tables are."""
-    from ckptsim.analysis.plan import about_sweep, sweep_rows
+    from ckptsim.analysis.plan import prepare
     from ckptsim.analysis.session import spark_session
     from ckptsim.analysis.store import SweepStore
     from ckptsim.analysis.sweep import run_sweep
@@ -67,13 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
     plan = load_plan(arguments.plan)
     if arguments.costs is not None:
         plan = with_costs(plan, load_costs(arguments.costs))
-    rows = sweep_rows(plan)
     out = arguments.out or Path("out") / plan.name
     store = SweepStore(out)
-    if not arguments.resume:
-        store.clear()
-    store.open(about_sweep(plan, rows))
-    store.write_points(rows)
+    rows = prepare(plan, store, resume=arguments.resume)
     say(f"starting Spark on {arguments.master}")
     with spark_session(arguments.master, settings=settings) as session, ProgressBar("runs") as bar:
         summary = run_sweep(session, rows, store, partitions=arguments.partitions, progress=bar)

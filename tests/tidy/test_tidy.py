@@ -16,6 +16,7 @@ from ckptsim.sim.kernel.purity import Rule, impurities, sets_declared
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("models", "scenarios", "sim", "analysis")
 SOURCES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
+SOURCES += sorted((ROOT / "src" / "ckptsim").glob("*.py"))
 SETS = sets_declared(path.read_text(encoding="utf-8") for path in SOURCES)
 TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 

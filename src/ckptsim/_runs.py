@@ -1,0 +1,124 @@
+"""Runs from Python: once, many times against the properties, or in search of a violation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ckptsim._scenarios import scenario_of
+from ckptsim.scenarios import Scenario
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.search import CheckReport, Find, Subject
+from ckptsim.sim.search import check as check_subject
+from ckptsim.sim.search import hunt as hunt_subject
+from ckptsim.sim.search.trial import stories
+
+SEEDS_TO_CHECK = 100
+SEEDS_TO_HUNT = 1000
+
+
+def run(
+    scenario: Scenario | str | Path,
+    *,
+    seed: int = 0,
+    ties: str = "structural",
+    mutant: str | None = None,
+    keep_trace: bool = False,
+) -> RunResult:
+    """Run a scenario once and return its rows; the same arguments give the same rows anywhere.
+
+    scenario: one, or what `load` takes.  seed: of all random streams.
+    ties: the order of simultaneous events, "structural", "random", "pct" or "pct:DEPTH"; all but
+    the first are seeded by `seed`.
+    mutant: the name of a deliberately faulty core of ours.
+    keep_trace: keep the trace, a list of `(time_ns, kind, entity, *fields)` in the order in which
+    things happened.
+
+    The result has one list of rows per table, in the order in which things happened; times are
+    simulated ns since the start of the run, sizes are bytes (`ckptsim.sim.rows`).  A violated
+    property is a row of `violations` with its story and the command that replays it, not an
+    exception.
+    Raises UserError for a scenario, ties or a mutant that do not exist or do not fit.
+    """
+    subject = _subject(scenario, mutant)
+    result = subject.run(seed, ties, keep_trace=keep_trace)
+    if any(not row.story for row in result.violations):
+        kept = result if keep_trace else subject.run(seed, ties, keep_trace=True)
+        result.violations = stories(subject.scenario.link, kept)
+    return result
+
+
+def check(
+    scenario: Scenario | str | Path,
+    *,
+    seeds: int | range = SEEDS_TO_CHECK,
+    ties: str | Sequence[str] = "random",
+    mutant: str | None = None,
+    jobs: int = 1,
+    orders: int = 1000,
+    keep_going: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> CheckReport:
+    """Run a scenario under many seeds and tie orders against its properties.
+
+    seeds: how many, from 0, or a range.  ties: policies that the seeds take in turn; "exhaustive"
+    alone tries every order of simultaneous events, at most `orders` per seed.
+    jobs: processes; the report does not depend on their number.
+    keep_going: do not stop at the first violation.  progress: called with the number of runs done.
+
+    `report.passed` says whether it was fine; `report.unexpected` has the violating trials, by seed,
+    each with rows that tell the story and the command that replays it.
+    Raises UserError as `run` does.
+    """
+    return check_subject(
+        _subject(scenario, mutant),
+        _range(seeds),
+        ties=_policies(ties),
+        jobs=jobs,
+        orders=orders,
+        keep_going=keep_going,
+        progress=progress,
+    )
+
+
+def hunt(
+    scenario: Scenario | str | Path,
+    *,
+    seeds: int | range = SEEDS_TO_HUNT,
+    ties: str | Sequence[str] = ("random", "pct", "structural"),
+    faults: int = 0,
+    property_name: str | None = None,
+    mutant: str | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Find | None:
+    """Search for a violation that the scenario does not expect; return it shrunk, or None.
+
+    seeds, ties: as of `check`.  faults: add up to so many random faults per seed.
+    property_name: look for the violation of this property only.
+    progress: called with the number of runs done, while searching.
+
+    `find.shrunk.scenario` is the smallest scenario that breaks `find.property`, and
+    `find.shrunk.trial` the run of it that does.
+    Raises UserError as `run` does.
+    """
+    return hunt_subject(
+        _subject(scenario, mutant),
+        _range(seeds),
+        ties=_policies(ties),
+        faults=faults,
+        property_name=property_name,
+        searched=progress,
+    )
+
+
+def _subject(scenario: Scenario | str | Path, mutant: str | None) -> Subject:
+    source = None if isinstance(scenario, Scenario) else str(scenario)
+    return Subject(scenario=scenario_of(scenario), mutant=mutant, source=source)
+
+
+def _range(seeds: int | range) -> range:
+    return range(seeds) if isinstance(seeds, int) else seeds
+
+
+def _policies(ties: str | Sequence[str]) -> tuple[str, ...]:
+    return (ties,) if isinstance(ties, str) else tuple(ties)

@@ -1,0 +1,45 @@
+"""The protocol cores, each with the events that it takes and the effects that it answers with.
+
+They need the standard library alone, have no clock and no I/O, and can be put into a system of
+your own; an implementation of your own that has the same door can be put into a simulation.
+
+| core | made by | events and effects |
+|---|---|---|
+| order of source states | `ordering.make_core` | `ordering` |
+| barrier handler of a task | `barriers.make_handler` | `handler_events` |
+| input channel, with in-flight data | `barriers.RemoteChannel` | `channel_effects` |
+| output subpartition, the same | `barriers.Subpartition` | `channel_effects` |
+| subtask side of a checkpoint | `barriers.SubtaskCheckpoints` | `subtask_events` |
+| writer of in-flight data | `barriers.SharedStateWriter` | `writer_events` |
+| checkpoint coordinator | `coordinator.CheckpointCoordinator` | `coordinator_events` |
+| lifecycle of a task | `lifecycle.TaskLifecycle` | `lifecycle_events`, `lifecycle_effects` |
+| checkpoint store | `store.StoreClient`, `store.StoreVersions` | methods, no events |
+| redistribution of state | functions of `recovery` | none |
+"""
+
+from ckptsim.models import barriers, coordinator, lifecycle, ordering, recovery, store
+from ckptsim.models.barriers import events as handler_events
+from ckptsim.models.barriers import network as channel_effects
+from ckptsim.models.barriers import subtask_events, writer_events
+from ckptsim.models.coordinator import events as coordinator_events
+from ckptsim.models.core import Core, ProtocolError
+from ckptsim.models.lifecycle import effects as lifecycle_effects
+from ckptsim.models.lifecycle import events as lifecycle_events
+
+__all__ = [
+    "Core",
+    "ProtocolError",
+    "barriers",
+    "channel_effects",
+    "coordinator",
+    "coordinator_events",
+    "handler_events",
+    "lifecycle",
+    "lifecycle_effects",
+    "lifecycle_events",
+    "ordering",
+    "recovery",
+    "store",
+    "subtask_events",
+    "writer_events",
+]

@@ -1,0 +1,190 @@
+"""What `import ckptsim` offers: cheap to import, and the same runs as the command line's."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ckptsim
+from ckptsim.models.ordering import OrderingCore
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim import kernel
+from ckptsim.sim.cli.main import EXIT_FINE, main
+from ckptsim.sim.world import run_world
+
+SOURCE = Path(ckptsim.__file__)
+HEAVY = ("simpy", "numpy", "pandas", "pyarrow", "pyspark", "matplotlib", "scipy", "duckdb")
+
+
+def fresh(program: str) -> list[str]:
+    """Run a program in a fresh interpreter and return the lines that it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_importing_costs_next_to_nothing() -> None:
+    """`import ckptsim` and looking around load no library and no part of the program."""
+    (loaded,) = fresh(
+        "import sys, ckptsim\n"
+        "dir(ckptsim), ckptsim.__version__, ckptsim.__all__\n"
+        f"found = [name for name in sys.modules if name.split('.')[0] in {HEAVY!r}]\n"
+        "print(found + [name for name in sys.modules if name.startswith('ckptsim.')])"
+    )
+    assert loaded == "[]"
+
+
+def test_scenarios_need_no_library() -> None:
+    """Loading, looking up and varying scenarios load neither SimPy nor numpy."""
+    (loaded,) = fresh(
+        "import sys, ckptsim\n"
+        "ckptsim.vary(ckptsim.library()['reference'], {'sync.sockets.count': 1})\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    assert loaded == "[]"
+
+
+def _imported_for_checkers() -> set[str]:
+    """Return the names that the module imports for type checkers and editors."""
+    tree = ast.parse(SOURCE.read_text("utf-8"))
+    block = next(
+        node for node in tree.body if isinstance(node, ast.If) and isinstance(node.test, ast.Name)
+    )
+    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    assert len(imports) == len(block.body)
+    return {f"{node.module}:{alias.name}" for node in imports for alias in node.names}
+
+
+def test_people_and_type_checkers_see_the_same_names() -> None:
+    """Each public name comes from where the imports for type checkers say, and none is missing."""
+    wanted = _imported_for_checkers()
+    lazy = {f"{module}:{name}" for module, names in ckptsim._HOMES.items() for name in names}
+    assert wanted == lazy | {f"ckptsim:{name}" for name in ckptsim._MODULES}
+    names = {place.partition(":")[2] for place in wanted}
+    assert names | {"__version__"} == set(ckptsim.__all__)
+    assert dir(ckptsim) == sorted(ckptsim.__all__)
+    for name in ckptsim.__all__:
+        assert getattr(ckptsim, name).__doc__
+
+
+def test_an_unknown_name_is_refused() -> None:
+    """A name that is not there raises AttributeError, as of any module."""
+    with pytest.raises(AttributeError, match="no attribute 'simulate'"):
+        ckptsim.simulate  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_the_library_is_a_mapping() -> None:
+    """The library has every scenario under its name, in order, and no others."""
+    library = ckptsim.library()
+    assert list(library) == sorted(library)
+    assert len(library) == len(list(library)) > 100
+    assert library["reference"] == by_name("reference") == ckptsim.load("reference")
+    assert "no such" not in library
+    with pytest.raises(KeyError, match="no such"):
+        library["no such"]
+
+
+def test_scenarios_are_loaded_from_files_and_texts(tmp_path: Path) -> None:
+    """A path, its text and a name give scenarios; what is wrong is told with its place."""
+    text = 'name = "mine"\nlink = "ordering"\nsays = "a sync of one record"\n'
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    assert ckptsim.load(path) == ckptsim.load(str(path)) == ckptsim.loads(text)
+    with pytest.raises(ckptsim.ScenarioError, match='here: link: found "order"'):
+        ckptsim.loads('name = "a"\nlink = "order"', source="here")
+    with pytest.raises(ckptsim.UserError, match=r"did you mean.*reference"):
+        ckptsim.load("referense")
+
+
+def test_varying_leaves_the_original_alone() -> None:
+    """Parameters are set in a new scenario, with units as in files; a wrong one is refused."""
+    base = ckptsim.load("reference")
+    varied = ckptsim.vary(base, {"sync.sockets.count": 1, "faults[0].at": "3 ms"})
+    assert varied.model.sockets.count == 1  # type: ignore[attr-defined]
+    assert varied.faults[0].at_ns == 3_000_000  # type: ignore[attr-defined]
+    assert base == ckptsim.load("reference") != varied
+    assert ckptsim.vary("reference", {}) == base
+    with pytest.raises(ckptsim.ScenarioError, match="count"):
+        ckptsim.vary(base, {"sync.sockets.coumt": 1})
+
+
+def test_a_run_is_the_run_of_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same scenario, seed and ties give the same run row as `ckptsim run --json`."""
+    result = ckptsim.run("reference", seed=7, ties="random", keep_trace=True)
+    assert main(["run", "reference", "--seed", "7", "--ties", "random", "--json"]) == EXIT_FINE
+    told = json.loads(capsys.readouterr().out)
+    assert told["digest"] == result.run.digest
+    assert told["replay"] == result.run.replay
+    assert len(told["checkpoints"]) == len(result.checkpoints)
+    assert result.trace
+    again = ckptsim.run(ckptsim.load("reference"), seed=7, ties="random")
+    assert (again.run, again.trace) == (result.run, [])
+    assert isinstance(result.run, ckptsim.RunRow)
+    assert all(isinstance(row, ckptsim.CheckpointRow) for row in result.checkpoints)
+
+
+def test_a_violation_has_its_story() -> None:
+    """A mutant's violation is a row with the story and the command, with and without a trace."""
+    report = ckptsim.check("reference", seeds=50, mutant="no_ordering")
+    assert not report.passed
+    trial = report.unexpected[0]
+    for keep_trace in (False, True):
+        result = ckptsim.run(
+            "reference",
+            seed=trial.seed,
+            ties=trial.ties,
+            mutant="no_ordering",
+            keep_trace=keep_trace,
+        )
+        assert result.violations == list(trial.violations)
+        assert result.violations[0].story
+        assert bool(result.trace) is keep_trace
+
+
+def test_seeds_and_ties_of_a_check() -> None:
+    """Seeds are a number or a range, ties one policy or several; progress is told."""
+    seen: list[int] = []
+    many = ckptsim.check(
+        "reference", seeds=range(3, 9), ties=("random", "pct"), progress=seen.append
+    )
+    assert (many.passed, many.runs, many.seeds) == (True, 6, range(3, 9))
+    assert (many.ties, seen) == (("random", "pct"), list(range(1, 7)))
+    assert ckptsim.check("reference", seeds=2, ties="structural").ties == ("structural",)
+    in_processes = ckptsim.check("reference", seeds=range(3, 9), ties=("random", "pct"), jobs=2)
+    assert in_processes.digest == many.digest
+    with pytest.raises(ckptsim.UserError, match="ties: found 'odd'"):
+        ckptsim.check("reference", ties="odd")
+
+
+def test_a_hunt_ends_with_the_smallest_scenario() -> None:
+    """What a hunt finds breaks the named property; where nothing is wrong it finds nothing."""
+    find = ckptsim.hunt("reference", seeds=30, mutant="no_ordering")
+    assert find is not None
+    small, trial = find.shrunk.scenario, find.shrunk.trial
+    result = ckptsim.run(small, seed=trial.seed, ties=trial.ties, mutant="no_ordering")
+    assert find.property in {row.property for row in result.violations}
+    assert ckptsim.hunt("reference", seeds=3) is None
+
+
+def test_the_kernel_and_the_cores_are_those_that_run() -> None:
+    """`ckptsim.kernel` and `ckptsim.cores` name the classes of the simulator, not copies."""
+    assert ckptsim.kernel.Environment is kernel.Environment
+    assert set(ckptsim.kernel.__all__) == set(kernel.__all__)
+    assert ckptsim.cores.ordering.OrderingCore is OrderingCore
+    for name in ckptsim.cores.__all__:
+        assert getattr(ckptsim.cores, name).__doc__
+
+
+def test_a_run_of_an_unfit_scenario_is_refused() -> None:
+    """Ties, names and mutants that are not there are the user's errors."""
+    for named in ({"ties": "odd"}, {"mutant": "no_such_mutant"}):
+        with pytest.raises(ckptsim.UserError, match="found"):
+            ckptsim.run("reference", **named)  # type: ignore[arg-type]
+    assert run_world(by_name("reference"), seed=0).run == ckptsim.run("reference").run
