@@ -247,6 +247,10 @@ class SingleCheckpointHandler:
     def _refused(self, event: ev.InputRefused, undo: _Undo | None) -> None:
         if undo is None or not self._machine.undo():
             raise ProtocolError("nothing_to_refuse", state=self._words(), event=event)
+        # No StopInput for the gates that had started, as in the released engine: there the call of
+        # a later gate throws out of the state before it is left, and only the state behind it
+        # would stop inputs.  They persist until their barrier or a newer start comes, and the
+        # writer drops that, since the abort has reached it (docs/decisions, 9).
         self._timer, self._last, self._all = undo
         self._clock.forget_trigger(self._current)
         self._abort(self._current, event.reason)

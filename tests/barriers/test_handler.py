@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from ckptsim.models.barriers import RemoteChannel, SharedStateWriter
 from ckptsim.models.barriers import events as ev
+from ckptsim.models.barriers import writer_events as w
 from ckptsim.models.barriers.barrier import Barrier, OptionKind, select_kind
 from ckptsim.models.barriers.clock import AlignmentClock
 from ckptsim.models.barriers.factory import make_handler
 from ckptsim.models.barriers.handler import SingleCheckpointHandler
 from ckptsim.models.barriers.interface import AllBarriers, HandlerKind, handler_kind
+from ckptsim.models.barriers.network import NetworkEffect, PersistInput
+from ckptsim.models.barriers.persister import PersisterStatus
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.barriers.states import State
 from ckptsim.models.core import ProtocolError
@@ -30,6 +36,34 @@ def test_a_refused_start_aborts_in_the_old_state() -> None:
     assert handler.state is State.ALTERNATING_WAITING
     assert handler.all_barriers(1) is AllBarriers.FAILED
     assert handler.step(ev.BarrierArrived(0, 1, UNALIGNED)) == []
+
+
+def test_a_later_gate_that_refuses_leaves_the_others_persisting() -> None:
+    """As in the engine no gate is stopped; what still arrives for the aborted start is dropped."""
+    network: list[NetworkEffect] = []
+    channels = [RemoteChannel(index, network) for index in range(3)]
+    gates = [channels[:2], channels[2:]]
+    writer = SharedStateWriter([0])
+    handler = SingleCheckpointHandler(ALTERNATING, 3, gates=2)
+    channels[2].arrive(replace(UNALIGNED, checkpoint=2))
+    channels[0].arrive(UNALIGNED)
+    writer.step(w.WriteStarted(0, 1))
+    starts = [
+        effect
+        for effect in handler.step(ev.BarrierArrived(0, 0, UNALIGNED))
+        if isinstance(effect, ev.StartInput)
+    ]
+    refused = [[channel.start(1) for channel in gates[effect.gate]] for effect in starts]
+    assert refused == [[None, None], [REASON]]
+    assert handler.step(ev.InputRefused(0, REASON)) == [ev.AbortCheckpoint(1, REASON)]
+    writer.step(w.WriteAborted(0, 1, REASON))
+    assert channels[1].persister.status is PersisterStatus.BARRIER_PENDING
+    channels[1].arrive("late")
+    assert network == [PersistInput(1, 1, ("late",))]
+    assert writer.step(w.DataAdded(0, 1, 4)) == []
+    channels[1].arrive(replace(UNALIGNED, checkpoint=2))
+    channels[1].arrive("later")
+    assert len(network) == 1
 
 
 def test_a_refusal_at_the_last_barrier_still_frees_the_channels() -> None:
