@@ -1,0 +1,197 @@
+"""The wheel, installed into a fresh environment, beside folders of a user's own with our names.
+
+The environment has what the package requires and nothing else: of the packages of this one only
+those that `dependencies` names are linked into it, so that nothing has to be downloaded.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from dataclasses import dataclass
+from importlib.metadata import files
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+import ckptsim
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("models", "scenarios", "sim", "analysis")
+SOURCES = ("src", *FOLDERS, "pyproject.toml", "README.md")
+NOT_SHIPPED = shutil.ignore_patterns("__pycache__", "*.egg-info")
+
+# A user's project: four folders with our names, each of which must not be taken for ours.
+TRAP = "raise RuntimeError(f'{__name__} of the user was taken for one of ckptsim')\n"
+OWN_CORES = '''"""Cores of the user's own."""
+
+from ckptsim.cores import ordering
+
+
+def make_core(parameters):
+    """Make the core of ckptsim."""
+    return ordering.make_core(parameters)
+
+
+class Refusing(ordering.OrderingCore):
+    """Takes no event."""
+
+    def step(self, event):
+        """Raise what no core may raise."""
+        raise RuntimeError("the core of the user's folder was asked")
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """The environment with the package, the wheel that it came from, and the user's project."""
+
+    python: Path
+    wheel: Path
+    project: Path
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run the environment's Python in the user's project."""
+        kept = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
+        return subprocess.run(
+            [self.python, *words],
+            cwd=self.project,
+            env=kept,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """Build the wheel from a copy of the sources, and install it."""
+    place = tmp_path_factory.mktemp("installed")
+    wheel = _built(place)
+    _pip("venv", "--without-pip", str(place / "env"))
+    python = place / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    _link_requirements(python)
+    pip = ("pip", "--python", str(python), "install", "--quiet", "--no-index", "--no-deps")
+    _pip(*pip, "--disable-pip-version-check", str(wheel))
+    return Installed(python, wheel, _project(place / "project"))
+
+
+def _built(place: Path) -> Path:
+    source = place / "source"
+    source.mkdir()
+    for name in SOURCES:
+        if (ROOT / name).is_dir():
+            # Links stay links: setuptools has to follow them, as in a checkout.
+            shutil.copytree(ROOT / name, source / name, symlinks=True, ignore=NOT_SHIPPED)
+        else:
+            shutil.copy(ROOT / name, source / name)
+    options = ("--no-build-isolation", "--no-deps", "--no-index", "--quiet")
+    _pip("pip", "wheel", *options, "--wheel-dir", str(place / "wheels"), str(source))
+    (wheel,) = (place / "wheels").iterdir()
+    return wheel
+
+
+def _pip(*words: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *words], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _link_requirements(python: Path) -> None:
+    """Link what `dependencies` names, with its metadata, into the environment."""
+    (there,) = (python.parents[1] / "lib").glob("python*/site-packages")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    for line in project["dependencies"]:
+        listed = files(Requirement(line).name) or []
+        tops = {
+            file.parts[0]: Path(str(file.locate())).parents[len(file.parts) - 2] for file in listed
+        }
+        for top, place in sorted(tops.items()):
+            if top not in ("..", "__pycache__"):
+                (there / top).symlink_to(place)
+
+
+def _project(folder: Path) -> Path:
+    for name in FOLDERS:
+        (folder / name).mkdir(parents=True)
+        (folder / name / "__init__.py").write_text("" if name == "models" else TRAP)
+    (folder / "models" / "ordering.py").write_text(TRAP)
+    (folder / "models" / "mine.py").write_text(OWN_CORES)
+    return folder
+
+
+def test_the_wheel_has_every_file_and_no_link(installed: Installed) -> None:
+    """The wheel holds each source, scenario, plan and template once, as a plain file."""
+    with zipfile.ZipFile(installed.wheel) as wheel:
+        names = [name for name in wheel.namelist() if ".dist-info/" not in name]
+        kinds = {info.external_attr >> 28 for info in wheel.infolist()}
+    assert len(names) == len(set(names))
+    assert 0o12 not in kinds  # a link
+    wanted = {
+        f"ckptsim/{path.relative_to(ROOT).as_posix()}"
+        for folder in FOLDERS
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and path.suffix in (".py", ".toml", ".html", ".css", ".properties")
+    }
+    own = {f"ckptsim/{path.name}" for path in (ROOT / "src" / "ckptsim").glob("*.py")}
+    assert wanted | own | {"ckptsim/py.typed"} <= set(names)
+
+
+def test_only_what_is_required_is_there(installed: Installed) -> None:
+    """The environment is one without the optional packages, and has the version of the sources."""
+    done = installed.run(
+        "-c",
+        "import ckptsim, importlib.metadata as m; print(m.version('ckptsim'), ckptsim.__file__)",
+    )
+    version, place = done.stdout.split()
+    assert version == ckptsim.__version__
+    assert Path(place).is_relative_to(installed.python.parents[1])
+    assert "ModuleNotFoundError" in installed.run("-c", "import pandas").stderr
+
+
+def test_the_package_runs_beside_folders_of_its_names(installed: Installed) -> None:
+    """`import ckptsim` beside `models`, `sim`, `scenarios` and `analysis` gives our runs."""
+    program = "import ckptsim; print(ckptsim.run('{}').run.digest)"
+    for name in ("reference", "alignment_timeout", "pipeline", "external_crashes"):
+        done = installed.run("-c", program.format(name))
+        assert done.stdout.split() == [ckptsim.run(name).run.digest], done.stderr
+
+
+def test_the_command_runs_beside_folders_of_its_names(installed: Installed) -> None:
+    """`python -m ckptsim` and the script `ckptsim` run there, too."""
+    script = installed.python.with_name("ckptsim")
+    for words in (("-m", "ckptsim"), (str(script),)):
+        done = installed.run(*words, "run", "reference", "--json")
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["digest"] == ckptsim.run("reference").run.digest
+        assert installed.run(*words, "check", "reference", "--seeds", "5").returncode == 0
+        assert "upload_latency" in installed.run(*words, "list").stdout
+
+
+def test_a_core_in_a_folder_of_our_name_is_the_user_s(installed: Installed) -> None:
+    """`--core models....` means the module in the user's own folder `models`, not one of ours."""
+    words = ("-m", "ckptsim", "run", "reference", "--json", "--core")
+    right = installed.run(*words, "models.mine:make_core")
+    assert right.returncode == 0, right.stderr
+    assert json.loads(right.stdout)["digest"] == ckptsim.run("reference").run.digest
+    wrong = installed.run(*words, "models.mine:Refusing")
+    assert wrong.returncode == 1, wrong.stderr
+    (violation,) = json.loads(wrong.stdout)["violations"]
+    assert "the core of the user's folder was asked" in violation["says"]
+
+
+def test_what_needs_an_extra_says_so(installed: Installed) -> None:
+    """Without the extras, their verbs name the command that installs them and end with 2."""
+    for words, extra in (("sweep upload_latency", "sweeps"), ("store a.duckdb", "store")):
+        done = installed.run("-m", "ckptsim", *words.split())
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"pip install 'ckptsim[{extra}]'" in done.stderr
+        assert "Traceback" not in done.stderr
