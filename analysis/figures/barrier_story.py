@@ -128,7 +128,7 @@ def lanes_of(
 
 def _concerns(entry: Entry, checkpoint: int) -> bool:
     kinds = ("triggered", "barrier", "announced", "sent_barrier", "aligned", "snapshot")
-    ends = ("acknowledged", "completed", "failed", "declined")
+    ends = ("acknowledged", "completed", "aborted", "declined")
     return entry[1] in (*kinds, *ends) and entry[3] == checkpoint
 
 
@@ -190,7 +190,7 @@ def _draw_task(ax: Axes, lane: Lane, begin: int, unit: Unit) -> None:
 
 def _draw_job(ax: Axes, entries: Sequence[Entry], checkpoint: int, begin: int, unit: Unit) -> None:
     for entry in entries:
-        if entry[1] in ("triggered", "completed", "failed") and _concerns(entry, checkpoint):
+        if entry[1] in ("triggered", "completed", "aborted") and _concerns(entry, checkpoint):
             x = (int(entry[0]) - begin) / unit.size
             ax.axvline(x, color=GREY, lw=0.8, ls="--", zorder=0)
             ax.text(x, -1.4, str(entry[1]), ha="left" if x == 0 else "right", fontsize=7)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from ckptsim.sim.composed.job import PipelineJob
     from ckptsim.sim.composed.sink import StoreSink
     from ckptsim.sim.composed.world import PipelineWorld
+    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.records.graph import TaskSpec
-    from ckptsim.sim.job.records.snapshot import JobCheckpoint
     from ckptsim.sim.job.records.task import Task
     from ckptsim.sim.sync.intervals import Intervals
 

@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ckptsim.sim.composed.world import PipelineWorld
+    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+    from ckptsim.sim.job.control.faults import FaultPlan
     from ckptsim.sim.job.records.attempt import Attempt
-    from ckptsim.sim.job.records.faults import FaultPlan
-    from ckptsim.sim.job.records.snapshot import JobCheckpoint
-    from ckptsim.sim.job.records.task import Task
     from ckptsim.sim.kernel import Wait
 
 
@@ -56,10 +55,6 @@ class PipelineJob(JobWorld):
         """Make the tasks and channels of an attempt."""
         return PipelineTasks(self, number, restored)
 
-    def begin(self) -> None:
-        """Let the tasks work and the coordinator trigger."""
-        self._begin(self.attempt.restored)
-
     def next_attempt(self) -> None:
         """Make the next attempt from the latest completed checkpoint."""
         self.ended = False
@@ -86,10 +81,10 @@ class PipelineJob(JobWorld):
             self.env.trace.record("failed", self.entity, cause)
             attempt.end(f"the job failed: {cause}")
 
-    def task_finished(self, attempt: Attempt, task: Task) -> None:
-        """Record that a task has finished; with the last one the destination has stored all."""
-        super().task_finished(attempt, task)
-        if self.ended and self.pipeline.attempt is not None:
+    def all_finished(self) -> None:
+        """End the job: with its last task the destination has stored all."""
+        super().all_finished()
+        if self.pipeline.attempt is not None:
             for sink in self.attempt.sinks():
                 sink.committer.close()
             self.pipeline.attempt.destination.job_ended()

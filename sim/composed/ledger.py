@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ckptsim.models.store import TopicPartition
     from ckptsim.sim.composed.attempt import PipelineAttempt
     from ckptsim.sim.composed.world import PipelineWorld
-    from ckptsim.sim.job.records.snapshot import JobCheckpoint
+    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 
 
 class Ledger:

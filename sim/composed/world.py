@@ -21,7 +21,7 @@ from ckptsim.sim.composed.job import PipelineJob
 from ckptsim.sim.composed.ledger import Ledger
 from ckptsim.sim.composed.parts import Parts
 from ckptsim.sim.composed.store import Store
-from ckptsim.sim.job.records.faults import FaultPlan
+from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.kernel import explain_waits
 from ckptsim.sim.sync.oracle.oracle import OrderingProperties
 from ckptsim.sim.sync.oracle.story import state_story

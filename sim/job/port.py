@@ -7,9 +7,18 @@ the ports themselves; nothing is wrapped.
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ckptsim.models.barriers.subtask_events import ChannelStateFailed, ChannelStateWritten
+
+if TYPE_CHECKING:
+    from ckptsim.models.barriers.barrier import Barrier
+    from ckptsim.models.barriers.reason import FailureReason
+    from ckptsim.models.coordinator.plan import FinishedState, Plan
+    from ckptsim.models.lifecycle import SinkState, StopMode
+    from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
+    from ckptsim.sim.kernel import Entity
 
 
 class Violate(Protocol):
@@ -45,3 +54,209 @@ class ChannelStatePort(Protocol):
     def answer(self, subtask: int, event: ChannelStateWritten | ChannelStateFailed) -> None:
         """Tell a subtask what became of its part."""
         ...
+
+
+Call = Callable[..., object]
+
+
+class TaskGateway(Protocol):
+    """One task of the attempt that runs, as the coordinator calls it.
+
+    number: over all tasks of the job, in the order of the vertices.
+    Source: Apache Flink 1.20.3, TaskManagerGateway.
+    """
+
+    @property
+    def number(self) -> int:
+        """Return its number."""
+        ...
+
+    @property
+    def entity(self) -> Entity:
+        """Return its entity among ties and in the trace."""
+        ...
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Return its vertex and its index there."""
+        ...
+
+    def trigger_checkpoint(self, barrier: Barrier, stop: StopMode | None) -> None:
+        """Take a trigger; stop: how the job is stopped, if it is of the savepoint of a stop."""
+        ...
+
+    def notify_complete(self, checkpoint: int) -> None:
+        """Take the notification that a checkpoint is complete."""
+        ...
+
+    def notify_aborted(self, checkpoint: int, latest_completed: int | None) -> None:
+        """Take the notification that a checkpoint was given up."""
+        ...
+
+
+class Messages(Protocol):
+    """What crosses machines between coordinator and tasks, with its time and its cost.
+
+    One method per kind of message; each calls `call(*arguments)` where the message arrives.
+    late_ns: how much later than others of its kind.
+    """
+
+    def trigger(
+        self, task: TaskGateway, checkpoint: int, call: Call, *arguments: Any, late_ns: int = 0
+    ) -> None:
+        """Send the trigger of a checkpoint to a task."""
+        ...
+
+    def confirm(
+        self, task: TaskGateway, checkpoint: int, call: Call, *arguments: Any, late_ns: int = 0
+    ) -> None:
+        """Tell a task that a checkpoint is complete."""
+        ...
+
+    def abort(self, task: TaskGateway, call: Call, *arguments: Any, late_ns: int = 0) -> None:
+        """Tell a task that a checkpoint was given up."""
+        ...
+
+    def acknowledge(self, task: TaskGateway, call: Call, *arguments: Any, late_ns: int = 0) -> None:
+        """Send a task's acknowledgement to the coordinator."""
+        ...
+
+    def decline(self, task: TaskGateway, call: Call, *arguments: Any) -> None:
+        """Send a task's refusal of a checkpoint to the coordinator."""
+        ...
+
+    def end_of_data(self, task: TaskGateway, call: Call, *arguments: Any) -> None:
+        """Send a task's report that it has ended its data to the job manager."""
+        ...
+
+    def finished(self, task: TaskGateway, call: Call, *arguments: Any) -> None:
+        """Let the coordinator hear that a task which has closed has FINISHED."""
+        ...
+
+    def store(self, checkpoint: int, call: Call, *arguments: Any) -> None:
+        """Write the metadata of a checkpoint that every task has acknowledged."""
+        ...
+
+    def discard(self, sizes: list[int]) -> None:
+        """Delete files of these sizes, in bytes; nobody waits for it."""
+        ...
+
+
+class TaskState(Protocol):
+    """What a checkpoint holds of one task, as far as both data planes have it."""
+
+    @property
+    def position(self) -> int:
+        """Return how many records a source has emitted."""
+        ...
+
+    @property
+    def transactions(self) -> SinkState | None:
+        """Return a sink's element of list state."""
+        ...
+
+    @property
+    def in_flight(self) -> int:
+        """Return how many pieces of data in flight it holds."""
+        ...
+
+
+class TaskPart(Protocol):
+    """A task's part in a checkpoint: what its acknowledgement brings, and the figures of it."""
+
+    @property
+    def snapshot(self) -> Any:
+        """Return the state of the task, None before it is taken."""
+        ...
+
+    @property
+    def operators_finished(self) -> bool:
+        """Return whether the task's operators had finished before the snapshot."""
+        ...
+
+    @property
+    def persisted_bytes(self) -> int:
+        """Return how much in-flight data it holds."""
+        ...
+
+    @property
+    def state_bytes(self) -> int:
+        """Return how much state it holds."""
+        ...
+
+
+class JobPort(Protocol):
+    """What the coordinator host asks of the job that it is the coordinator of."""
+
+    @property
+    def running(self) -> bool:
+        """Return whether the tasks of an attempt run."""
+        ...
+
+    def first_delay_ns(self) -> int:
+        """Return how long after the start of an attempt the first periodic trigger comes."""
+        ...
+
+    def finished_on_restore(self, vertex: str) -> bool:
+        """Return whether a vertex was deployed as finished in the attempt that runs."""
+        ...
+
+    def checkpoint_of(
+        self, record: CheckpointRecord, vertices: dict[str, FinishedState]
+    ) -> JobCheckpoint:
+        """Return what is kept of a checkpoint that every task has acknowledged."""
+        ...
+
+    def checkpoint_completed(self, record: CheckpointRecord) -> None:
+        """Note that a checkpoint is complete."""
+        ...
+
+    def checkpoints_failed(self, reason: FailureReason) -> None:
+        """Fail the job: too many checkpoints have failed, or a stop cannot be carried out."""
+        ...
+
+    def stop_failed(self) -> None:
+        """Note that a stop has ended without its savepoint."""
+        ...
+
+    def task_finished(self, number: int) -> None:
+        """Note that a task has FINISHED, as is known now."""
+        ...
+
+    def all_finished(self) -> None:
+        """Note that every task has FINISHED."""
+        ...
+
+
+class CoordinatorObserver(Protocol):
+    """Who follows what the coordinator does, apart from what its core believes."""
+
+    def scheduled(self, first_ns: int) -> None:
+        """Note that periodic triggers begin, the first after `first_ns`."""
+
+    def unscheduled(self) -> None:
+        """Note that periodic triggers have ended."""
+
+    def asked(self) -> None:
+        """Note that a checkpoint is about to be planned."""
+
+    def planned(self, plan: Plan) -> None:
+        """Note the plan of a checkpoint."""
+
+    def triggered(self, record: CheckpointRecord) -> None:
+        """Note that a checkpoint begins."""
+
+    def acknowledgement(self, record: CheckpointRecord, task: TaskGateway, part: Any) -> None:
+        """Note that an acknowledgement has come to the coordinator."""
+
+    def completed(self, record: CheckpointRecord, kept: JobCheckpoint) -> None:
+        """Note that a checkpoint is complete; its status is still the one before."""
+
+    def failed(self, record: CheckpointRecord, reason: FailureReason) -> None:
+        """Note that a checkpoint is given up; its status is still the one before."""
+
+    def notified(self, record: CheckpointRecord) -> None:
+        """Note that tasks are told of a completion."""
+
+    def final_request(self, task: TaskGateway, *, asked: bool) -> None:
+        """Note a task's report of its end of data, and whether a checkpoint is asked for then."""

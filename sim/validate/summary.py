@@ -15,9 +15,9 @@ from ckptsim.sim.job.buffers.tables import async_ns
 from ckptsim.sim.validate.statistics import stats
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.coordination import CheckpointRecord
     from ckptsim.sim.job.buffers.part import Part
     from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.control.checkpoint import CheckpointRecord
 
 _MS = 1_000_000
 
@@ -38,13 +38,13 @@ _BYTES: dict[str, Callable[[Part], int]] = {
 
 def durations_ms(world: DataflowWorld) -> list[float]:
     """Return how long each completed checkpoint took, in the order of their triggers."""
-    records = world.coordination.records.values()
+    records = world.coordinator.records.values()
     return [(r.duration_ns or 0) / _MS for r in records if r.status == "completed"]
 
 
 def summary_of(world: DataflowWorld, warmup: int) -> dict[str, Any]:
     """Return the summary of a job's completed checkpoints behind the first `warmup` ones."""
-    records = [r for r in world.coordination.records.values() if r.status == "completed"][warmup:]
+    records = [r for r in world.coordinator.records.values() if r.status == "completed"][warmup:]
     found: dict[str, Any] = {
         "end_to_end_duration_ms": stats([(r.duration_ns or 0) / _MS for r in records])
     }
@@ -101,9 +101,7 @@ def finish_of(world: DataflowWorld, running_ms: int) -> dict[str, Any] | None:
         name: [done - out for done, out in zip(finished[name], ends[name], strict=True)]
         for name in ends
     }
-    triggers = [
-        (running_ms + r.triggered_ns // _MS, r) for r in world.coordination.records.values()
-    ]
+    triggers = [(running_ms + r.triggered_ns // _MS, r) for r in world.coordinator.records.values()]
     return {
         "source_end_of_data_ms": ends,
         "last_record_processed_ms": last,

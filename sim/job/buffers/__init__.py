@@ -8,10 +8,10 @@ from ckptsim.scenarios.dataflow import DataflowModel
 from ckptsim.scenarios.dataflow_faults import DataflowFault
 from ckptsim.scenarios.dataflow_names import GOALS
 from ckptsim.sim.job.buffers.account import FullAccount
-from ckptsim.sim.job.buffers.faults import FaultPlan
 from ckptsim.sim.job.buffers.tables import tables
 from ckptsim.sim.job.buffers.vocabulary import VOCABULARY
 from ckptsim.sim.job.buffers.world import DataflowWorld
+from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.protocol_cores import RIGHT, cores_of
 
 if TYPE_CHECKING:

@@ -42,7 +42,7 @@ class ChannelStateFile:
         if world.storage.is_inline(size):
             self._end(checkpoint, stored, failed=fails)
             return
-        world.coordination.note_file(checkpoint, size)
+        world.coordinator.note_file(checkpoint, size)
         storage = world.storage
         self._uploads[checkpoint] = storage.save(
             size,

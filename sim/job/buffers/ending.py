@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.barriers import subtask_events as sub
 from ckptsim.models.barriers import writer_events as wr
 from ckptsim.models.barriers.barrier import Barrier, EndOfData
+from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.lifecycle import StopMode, TaskKind, TaskLifecycle, TaskParameters, TaskState
 from ckptsim.models.lifecycle import effects as do
 from ckptsim.models.lifecycle import events as on
@@ -21,6 +22,8 @@ from ckptsim.sim.job.buffers.states import State
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.channels import Channel
     from ckptsim.sim.job.buffers.task import Task
+
+_CLOSING = FailureReason.CHECKPOINT_DECLINED_TASK_CLOSING
 
 
 class Ending:
@@ -133,11 +136,13 @@ class Ending:
                 if self._barrier is not None:
                     task.snapshots.send_barrier(self._barrier)
             case do.TakeSnapshot(checkpoint):
+                finished = effect.operators_finished
+                task.snapshots.parts[checkpoint].operators_finished = finished
                 task.snapshots.take(checkpoint)
             case do.EmitCancelMarker(checkpoint):
                 task.snapshots.send_cancellation(checkpoint)
             case do.DeclineCheckpoint(checkpoint):
-                task.world.coordination.decline_closing(task, checkpoint)
+                task.world.coordinator.decline(task, checkpoint, _CLOSING)
             case do.EmitEndOfData():
                 self._emit_end_of_data(EndOfData(drain=effect.stop_mode is StopMode.DRAIN))
             case do.AcknowledgeEndOfData(index):
@@ -169,9 +174,9 @@ class Ending:
         if effect.state.name == "WAITING_FOR_FINAL_CP":
             self.data_ended_ns = task.env.now
             task.env.goals.reach("end_of_data")
-            task.world.coordination.data_ended(task)
+            task.world.coordinator.end_of_data(task)
         if effect.state.name == "CLOSED":
             self.closed = True
             task.file.writer.step(wr.SubtaskReleased(task.subtask))
             task.enter(State.ENDED)
-            task.world.coordination.task_closed(task)
+            task.world.coordinator.task_closed(task)

@@ -13,7 +13,7 @@ class Part:
 
     triggered_ns: when the snapshot was taken, None before.  overtaken: buffers in flight that have
     become state.  sync_ns: how long the thread stood still for the snapshot.  unaligned: whether
-    barriers overtook data here.
+    barriers overtook data here.  operators_finished: whether they had before the snapshot.
     """
 
     barrier: Barrier
@@ -27,7 +27,12 @@ class Part:
     sync_ns: int = 0
     state_bytes: int = 0
     unaligned: bool = False
+    operators_finished: bool = False
     acknowledged_ns: int | None = None
+
+    @property
+    def snapshot(self) -> None:
+        """The state of the task, which nobody restores."""
 
     @property
     def persisted_bytes(self) -> int:

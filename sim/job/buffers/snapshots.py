@@ -149,9 +149,9 @@ class Snapshots:
                 part = self.parts[checkpoint]
                 self._world.account.acknowledged(task, part, size, unaligned=unaligned)
                 part.acknowledged_ns = self._env.now
-                self._world.coordination.acknowledge(task, part)
+                self._world.coordinator.acknowledge(task, checkpoint, part)
             case sub.DeclineCheckpoint(checkpoint, reason):
-                self._world.coordination.decline(task, checkpoint, reason)
+                self._world.coordinator.decline(task, checkpoint, reason)
             case _:
                 assert_never(effect)
 
@@ -239,7 +239,7 @@ class Snapshots:
         if storage.is_inline(size):
             self._uploaded(checkpoint, failed=fails)
             return
-        self._world.coordination.note_file(checkpoint, size)
+        self._world.coordinator.note_file(checkpoint, size)
         self._uploads[checkpoint] = storage.save(
             size,
             storage.state,

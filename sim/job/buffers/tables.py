@@ -15,10 +15,10 @@ from ckptsim.sim.job.buffers.states import State
 from ckptsim.sim.rows import CheckpointRow, RunResult, TaskCheckpointRow, TaskRow
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.coordination import CheckpointRecord
     from ckptsim.sim.job.buffers.part import Part
     from ckptsim.sim.job.buffers.task import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.control.checkpoint import CheckpointRecord
     from ckptsim.sim.world import RunSpec
 
 _SECOND_NS = 1_000_000_000
@@ -26,12 +26,9 @@ _SECOND_NS = 1_000_000_000
 
 def tables(spec: RunSpec, world: DataflowWorld) -> RunResult:
     """Return all tables of a run that has ended."""
-    records = list(world.coordination.records.values())
+    records = list(world.coordinator.records.values())
     completed = [record for record in records if record.status == "completed"]
-    failed = world.coordination.failed
     error = world.failure
-    if failed is not None:
-        error = f"checkpoints failed in a row, the last: {failed.value}"
     result = spec.result(
         world.env,
         outcome="completed" if error is None else "failed",
@@ -39,7 +36,7 @@ def tables(spec: RunSpec, world: DataflowWorld) -> RunResult:
         records_produced=sum(t.processed for t in world.tasks if isinstance(t, Source)),
         records_committed=sum(t.processed for t in world.tasks if not t.outlets),
         checkpoints_completed=len(completed),
-        checkpoints_failed=sum(1 for r in records if r.status in ("failed", "expired")),
+        checkpoints_failed=sum(1 for r in records if r.status in ("aborted", "expired")),
     )
     key = spec.run_key
     result.checkpoints = [_checkpoint(key, record) for record in records]

@@ -25,7 +25,9 @@ from ckptsim.sim.job.buffers.segment import Slice
 from ckptsim.sim.job.buffers.states import State
 
 if TYPE_CHECKING:
+    from ckptsim.models.barriers.barrier import Barrier
     from ckptsim.models.barriers.network import NetworkEffect
+    from ckptsim.models.lifecycle import StopMode
     from ckptsim.sim.job.buffers.alignment import Alignment
     from ckptsim.sim.job.buffers.channel_files import ChannelStateFile
     from ckptsim.sim.job.buffers.ending import Ending
@@ -55,6 +57,7 @@ class Task:
         self.env = world.env
         self.name = name
         self.subtask = subtask
+        self.place = name, subtask
         self.number = len(world.tasks)
         self.entity = world.env.entity(name, subtask)
         self.step_ns = max(1, step_ns)
@@ -225,6 +228,21 @@ class Task:
         self.time_in[self.state] += now - self.since_ns
         self.since_ns = now
         self.state = state
+
+    # What the coordinator calls ---------------------------------------------------------------
+
+    def trigger_checkpoint(self, barrier: Barrier, stop: StopMode | None) -> None:
+        """Take a trigger by remote call."""
+        del stop  # a job at the level of buffers is not stopped
+        self.ending.trigger(barrier)
+
+    def notify_complete(self, checkpoint: int) -> None:
+        """Take the notification that a checkpoint is complete."""
+        self.ending.notify_complete(checkpoint)
+
+    def notify_aborted(self, checkpoint: int, latest_completed: int | None) -> None:
+        """Take the notification that a checkpoint was given up."""
+        self.ending.notify_aborted(checkpoint, latest_completed)
 
     # From outside -----------------------------------------------------------------------------
 

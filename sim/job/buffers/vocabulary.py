@@ -46,7 +46,7 @@ VOCABULARY: Vocabulary = {
         fields="index duration_ns",
         ends="checkpoint:index",
     ),
-    "failed": Telling(
+    "aborted": Telling(
         says="gives checkpoint {index} up: {reason}",
         fields="index reason",
         ends="checkpoint:index",

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from ckptsim.models.barriers.interface import handler_kind
-from ckptsim.scenarios.dataflow import DataflowModel, Engine
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.coordinator import CoordinatorParameters, EndOfDataListener
+from ckptsim.models.coordinator.plan import FinishedState
+from ckptsim.scenarios.dataflow import CheckpointTable, DataflowModel, Engine
 from ckptsim.sim.job.buffers.account import Account
 from ckptsim.sim.job.buffers.alignment import Alignment
 from ckptsim.sim.job.buffers.channel_files import make_files
 from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants
-from ckptsim.sim.job.buffers.coordination import Coordination
 from ckptsim.sim.job.buffers.cores import Cores
 from ckptsim.sim.job.buffers.ending import Ending
-from ckptsim.sim.job.buffers.faults import NO_FAULTS, FaultPlan
 from ckptsim.sim.job.buffers.graph import Graph
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.mechanisms import MECHANISMS, Mechanisms
+from ckptsim.sim.job.buffers.messages import BufferMessages
 from ckptsim.sim.job.buffers.pauses import Pauses
 from ckptsim.sim.job.buffers.placement import Placement
 from ckptsim.sim.job.buffers.sampling import Sampling
@@ -25,6 +27,10 @@ from ckptsim.sim.job.buffers.states import State
 from ckptsim.sim.job.buffers.storage import Storage
 from ckptsim.sim.job.buffers.stretch import Stretches
 from ckptsim.sim.job.buffers.task import Task
+from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
+from ckptsim.sim.job.control.coordinator import CoordinatorHost, CoordinatorSettings
+from ckptsim.sim.job.control.faults import NO_FAULTS, FaultPlan
+from ckptsim.sim.job.control.planning import PlanCalculator
 from ckptsim.sim.kernel import Environment, garbage_collector_paused
 from ckptsim.sim.protocol_cores import RIGHT, ProtocolCores
 
@@ -63,16 +69,18 @@ class DataflowWorld:
         self.record_bytes = model.network.record_bytes
         self.tasks: list[Task] = []
         self.ended = False
+        self._completed = 0
         self.placement = Placement(model.placement)
         cores = constants.cores if mechanisms.shared_cores else _ENOUGH_CORES
         self.cores = Cores(env, cores)
         self.storage = Storage(env, self.cores, model.storage, constants)
         self.graph = Graph(self)
         self.pauses = Pauses(env, constants) if pauses is None else pauses
-        self.coordination = Coordination(self)
+        self.coordinator = self._make_coordinator()
         self.sampling = Sampling(self)
         self._over = env.event()
         self.failure: str | None = None
+        self.failed_checkpoints: FailureReason | None = None
         self._equip()
         in_stretches = model.engine is Engine.STRETCHES
         self.stretches = Stretches(self) if in_stretches else None
@@ -97,8 +105,97 @@ class DataflowWorld:
         self._start_timers()
         self._plan_stalls()
         self.sampling.start()
-        self.coordination.start()
+        self._start_checkpoints()
         env.call_at(self.model.duration_ns, Kind.MEASURE, env.entity("world"), self.end)
+
+    def _make_coordinator(self) -> CoordinatorHost:
+        table, env = self.model.checkpoint, self.env
+        planning = PlanCalculator(
+            self.model.vertices, self.graph.edges, self.finished_on_restore, after_finish=True
+        )
+        return CoordinatorHost(
+            env,
+            self.protocol.coordinator(coordinator_parameters(table)),
+            settings=CoordinatorSettings(kind=Kind.COORDINATOR, interval_ns=table.interval_ns),
+            planning=planning,
+            listener=EndOfDataListener(len(self.tasks), enabled=True),
+            messages=BufferMessages(env, self.cores, self.constants, self.pauses),
+            faults=self.faults,
+            job=self,
+            observer=self.account,
+        )
+
+    def _start_checkpoints(self) -> None:
+        self.coordinator.start(1, self.tasks)
+        savepoint_ns = self.model.checkpoint.savepoint_at_ns
+        if savepoint_ns is not None:
+            ask = self.coordinator.request_savepoint
+            entity = self.env.entity("coordinator")
+            self.env.call_at(savepoint_ns, Kind.COORDINATOR, entity, ask)
+
+    # What the coordinator host asks -----------------------------------------------------------
+
+    @property
+    def running(self) -> bool:
+        """Whether the tasks run."""
+        return not self.ended
+
+    def first_delay_ns(self) -> int:
+        """Return when the first periodic trigger comes: as set, or drawn."""
+        table = self.model.checkpoint
+        if table.first_trigger_ns is not None:
+            return table.first_trigger_ns
+        bounds = coordinator_parameters(table).first_delay_bounds_ns
+        return self.env.stream("coordinator").uniform_ns(*bounds)
+
+    def finished_on_restore(self, vertex: str) -> bool:
+        """Return whether a vertex was deployed as finished: never, as nothing is restored."""
+        del vertex
+        return False
+
+    def checkpoint_of(
+        self, record: CheckpointRecord, vertices: dict[str, FinishedState]
+    ) -> JobCheckpoint:
+        """Return what is kept of a checkpoint."""
+        return JobCheckpoint(
+            checkpoint_id=record.checkpoint,
+            savepoint=record.request.savepoint,
+            tasks={number: part.snapshot for number, (part, _) in record.parts.items()},
+            vertices=vertices,
+            finished=frozenset(self.coordinator.planning.numbers(record.plan.finished)),
+            positions={},
+            lost_state=frozenset(),
+        )
+
+    def checkpoint_completed(self, record: CheckpointRecord) -> None:
+        """End the run when as many checkpoints are complete as were wanted."""
+        del record
+        self._completed += 1
+        wanted = self.model.checkpoint.count
+        if wanted is not None and self._completed >= wanted:
+            self.end()
+
+    def checkpoints_failed(self, reason: FailureReason) -> None:
+        """Fail the job."""
+        self.failed_checkpoints = reason
+        self.failure = f"checkpoints failed in a row, the last: {reason.value}"
+        self.end()
+
+    def stop_failed(self) -> None:
+        """Do nothing: a job at the level of buffers is not stopped."""
+
+    def task_finished(self, number: int) -> None:
+        """Note when a task is known to have FINISHED."""
+        task = self.tasks[number]
+        task.finished_ns = self.env.now
+        self.env.trace.record("finished", task.entity)
+
+    def all_finished(self) -> None:
+        """End the job."""
+        self.coordinator.suspend(FailureReason.CHECKPOINT_COORDINATOR_SHUTDOWN)
+        self.end()
+
+    # The end ----------------------------------------------------------------------------------
 
     def end(self) -> None:
         """End the run at this instant."""
@@ -190,3 +287,18 @@ class DataflowWorld:
         if task.state is not State.ENDED:
             task.post(task.debloat)
             self.env.call_in(period_ns, Kind.MEASURE, task.entity, self._debloat, task, period_ns)
+
+
+def coordinator_parameters(table: CheckpointTable) -> CoordinatorParameters:
+    """Return the coordinator's settings of a scenario."""
+    return CoordinatorParameters(
+        interval_ns=table.interval_ns,
+        timeout_ns=table.timeout_ns,
+        min_pause_ns=table.min_pause_ns,
+        max_concurrent=table.max_concurrent,
+        tolerable_failures=table.tolerable_failures,
+        exactly_once=table.exactly_once,
+        unaligned=table.unaligned,
+        alignment_timeout_ns=table.alignment_timeout_ns,
+        retained=table.retained,
+    )

@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.jobs import Job, Mode, VertexKind
+from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.records.graph import Graph
-from ckptsim.sim.job.records.snapshot import SOURCE_SPAN, Element, JobCheckpoint, TaskSnapshot
+from ckptsim.sim.job.records.snapshot import SOURCE_SPAN, Element, TaskSnapshot
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.records.link import Link

@@ -9,13 +9,17 @@ from ckptsim.models.barriers import Barrier
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.models.lifecycle import (
+    EndMode,
     SinkState,
+    StopMode,
     TaskLifecycle,
     TaskParameters,
     TaskState,
 )
 from ckptsim.models.lifecycle import events as on
 from ckptsim.models.recovery import broadcast, split
+from ckptsim.scenarios.job_faults import CrashAtCheckpoint
+from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
 from ckptsim.sim.job.records.account import Account
 from ckptsim.sim.job.records.graph import TaskSpec
 from ckptsim.sim.job.records.inlet import Inlet
@@ -23,7 +27,7 @@ from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.life import LifeAccount
 from ckptsim.sim.job.records.link import Link
 from ckptsim.sim.job.records.sink import SinkWriter
-from ckptsim.sim.job.records.snapshot import SOURCE_SPAN, JobCheckpoint, Record, TaskSnapshot
+from ckptsim.sim.job.records.snapshot import SOURCE_SPAN, Record, TaskSnapshot
 from ckptsim.sim.job.records.state_files import make_files
 from ckptsim.sim.job.records.task import Task
 from ckptsim.sim.kernel import Entity, Timer
@@ -66,6 +70,18 @@ class Attempt:
                 ],
             )
         self._fill_channels()
+
+    def positions_in(self, record: CheckpointRecord) -> dict[int, int]:
+        """Return what each source task had emitted: at its snapshot, or when it finished."""
+        return {
+            task.number: (
+                record.parts[task.number][0].snapshot.position
+                if task.number in record.parts
+                else task.position
+            )
+            for task in self.tasks
+            if task.is_source
+        }
 
     def make_sink(self, spec: TaskSpec) -> SinkWriter:
         """Make what a sink subtask writes through."""
@@ -180,7 +196,7 @@ class Attempt:
         self.env.trace.record("performed", task.entity, checkpoint)
         self.life.performed(task, checkpoint)
         task.ending.account.performed(checkpoint)
-        if self.faults.crashes_after_snapshot(task.spec, checkpoint):
+        if self.faults.strikes_once(CrashAtCheckpoint, task, checkpoint):
             self.later(0, Kind.FAULT, task.entity, self.world.crash, task.spec)
 
     def committed(self, task: Task, checkpoints: tuple[int, ...]) -> None:
@@ -205,7 +221,8 @@ class Attempt:
             if self.life.has_mixed_ends(task):
                 self.goal("ended_with_mixed_stop_modes")
             task.ending.account.ended()
-            self.world.coordinator.end_of_data(task)
+            if task.ending.core.mode is not EndMode.NO_DRAIN:
+                self.world.coordinator.end_of_data(task)
         elif state is TaskState.CLOSED:
             task.gone = True
             self.life.closed(task, self.world.coordinator.ever_completed)
@@ -221,7 +238,7 @@ class Attempt:
 
     def _left(self, task: Task) -> None:
         """Tell the coordinator that a task has left; until it knows, it may ask for the task."""
-        self.world.message(Kind.MESSAGE, self.world.task_finished, self, task)
+        self.world.coordinator.task_closed(task)
 
     def acknowledge_end_of_data(self, link: Link) -> None:
         """Tell the sender of a channel that its EndOfData has been polled."""
@@ -230,33 +247,28 @@ class Attempt:
 
         def mail() -> None:
             self.env.trace.record("end_of_data_acknowledged", sender.entity, link.receiver.name)
-            if self.world.coordinator.completed_since(sender):
+            if self._completed_since(sender):
                 self.goal("completed_between_end_of_data_and_acknowledgement")
             sender.ending.account.acknowledged(link)
             sender.ending.step(on.EndOfDataAcknowledged(link.spec.output))
 
         self.later(self.job.channels.latency_ns, Kind.MESSAGE, link.entity, sender.post, mail)
 
+    def _completed_since(self, task: Task) -> bool:
+        """Say whether a checkpoint was completed since the task sent EndOfData."""
+        least = task.ending.core.minimum_id
+        return least is not None and self.world.coordinator.highest_completed >= least
+
     def acknowledge(
         self, task: Task, checkpoint: int, snapshot: TaskSnapshot, parts: Parts
     ) -> None:
         """Send a task's part of a checkpoint to the coordinator."""
-        self.world.message(
-            Kind.MESSAGE,
-            self.world.coordinator.acknowledged,
-            self,
-            task,
-            checkpoint,
-            snapshot,
-            parts,
-        )
+        parts.snapshot = snapshot
+        self.world.coordinator.acknowledge(task, checkpoint, parts)
 
     def decline(self, task: Task, checkpoint: int, reason: FailureReason) -> None:
         """Tell the coordinator that a task takes no part in a checkpoint."""
-        self.env.trace.record("declined", task.entity, checkpoint, reason.value)
-        self.world.message(
-            Kind.MESSAGE, self.world.coordinator.declined, self, task, checkpoint, reason
-        )
+        self.world.coordinator.decline(task, checkpoint, reason)
 
     def decline_closing(self, task: Task, checkpoint: int) -> None:
         """Decline because the task is closing or has closed; one that has left is not known.
@@ -275,14 +287,17 @@ class Attempt:
         """Fail the job because a task has failed."""
         self.world.fail_over(f"{task.name}: {reason}")
 
-    def trigger(self, task: Task, barrier: Barrier, *, stop: bool, drain: bool) -> None:
+    def trigger(self, task: Task, barrier: Barrier, stop: StopMode | None) -> None:
         """Give the coordinator's trigger to a task's mailbox, unless it is still being restored."""
+        if not self.alive:
+            return
         if self.env.now < task.ready_ns:
             self.goal("declined_because_not_ready")
             reason = FailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY
             self.decline(task, barrier.checkpoint, reason)
             return
-        task.post(lambda: task.checkpoints.trigger(barrier, stop=stop, drain=drain))
+        drain = stop is StopMode.DRAIN
+        task.post(lambda: task.checkpoints.trigger(barrier, stop=stop is not None, drain=drain))
 
     # --- deployment ---
 

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.scenarios.jobs import ALWAYS_ALIGNED
-from ckptsim.sim.job.records.snapshot import TaskSnapshot
 
 if TYPE_CHECKING:
+    from ckptsim.sim.job.control.checkpoint import CheckpointRecord
     from ckptsim.sim.job.records.parts import Parts
     from ckptsim.sim.job.records.task import Task
-    from ckptsim.sim.job.records.triggered import Triggered
     from ckptsim.sim.job.records.world import JobWorld
 
 # Kinds whose snapshot is always aligned, by the name of the barrier's kind.
@@ -30,7 +29,7 @@ class CheckpointAccount:
         self._world = world
         self._settings = world.job.checkpointing
         self._free_ns: int | None = None  # since when periodic triggers are due and nothing runs
-        self._running: dict[int, Triggered] = {}
+        self._running: dict[int, CheckpointRecord] = {}
 
     # --- triggers ---
 
@@ -59,21 +58,24 @@ class CheckpointAccount:
             self._world.violate("periodic_triggers_go_on", says)
             self._free_ns = now_ns
 
-    def triggered(self, one: Triggered) -> None:
+    def triggered(self, one: CheckpointRecord) -> None:
         """Check that not more run at once than may; a forced savepoint comes on top."""
         running = [other for other in self._running.values() if not other.request.forced]
         if not one.request.forced and len(running) >= self._settings.max_concurrent:
             numbers = sorted(self._running)
-            says = f"checkpoint {one.checkpoint_id} is triggered while {numbers} run"
+            says = f"checkpoint {one.checkpoint} is triggered while {numbers} run"
             self._world.violate("pending_within_limit", says)
-        self._running[one.checkpoint_id] = one
+        self._running[one.checkpoint] = one
 
     # --- what they hold ---
 
-    def acknowledged(self, one: Triggered, task: Task, held: TaskSnapshot, parts: Parts) -> None:
+    def acknowledged(self, one: CheckpointRecord, task: Task, parts: Parts) -> None:
         """Check what a task's part holds in flight against how the checkpoint was taken."""
+        held = parts.snapshot
+        if held is None:
+            raise AssertionError(f"{task.name} acknowledges {one.checkpoint} without a snapshot")
         channels = [c for part in (held.input_state, held.output_state) for c in part if part[c]]
-        what = f"{task.name}'s part of checkpoint {one.checkpoint_id}"
+        what = f"{task.name}'s part of checkpoint {one.checkpoint}"
         if channels and one.kind in _ALIGNED:
             says = f"{what}, which is {one.kind}, holds records in flight"
             self._world.violate("aligned_holds_nothing_in_flight", says)
@@ -97,27 +99,27 @@ class CheckpointAccount:
 
     # --- ends ---
 
-    def completed(self, one: Triggered) -> None:
+    def completed(self, one: CheckpointRecord) -> None:
         """Check that what completes was still running."""
-        if one.checkpoint_id not in self._running:
-            says = f"checkpoint {one.checkpoint_id} completes after it was {one.status}"
+        if one.checkpoint not in self._running:
+            says = f"checkpoint {one.checkpoint} completes after it was {one.status}"
             self._world.violate("ended_checkpoints_stay_ended", says)
         self._over(one)
 
-    def failed(self, one: Triggered, reason: FailureReason) -> None:
+    def failed(self, one: CheckpointRecord, reason: FailureReason) -> None:
         """Check that what is given up was still running, and that savepoints are spared."""
-        if one.checkpoint_id not in self._running:
-            says = f"checkpoint {one.checkpoint_id} is given up after it was {one.status}"
+        if one.checkpoint not in self._running:
+            says = f"checkpoint {one.checkpoint} is given up after it was {one.status}"
             self._world.violate("ended_checkpoints_stay_ended", says)
         if one.request.savepoint and reason is _SUBSUMED:
-            says = f"savepoint {one.checkpoint_id} gives way to a newer checkpoint"
+            says = f"savepoint {one.checkpoint} gives way to a newer checkpoint"
             self._world.violate("savepoints_are_not_subsumed", says)
         self._over(one)
 
-    def notified(self, one: Triggered) -> None:
+    def notified(self, one: CheckpointRecord) -> None:
         """Check that tasks hear of a completion after it is stored."""
         if one.status != "completed":
-            says = f"tasks hear of checkpoint {one.checkpoint_id}, which is {one.status}"
+            says = f"tasks hear of checkpoint {one.checkpoint}, which is {one.status}"
             self._world.violate("notified_after_completion", says)
 
     def end(self) -> None:
@@ -134,15 +136,15 @@ class CheckpointAccount:
                 says = f"the output of channel {link.name} is open for checkpoint {number}"
                 self._world.violate("output_state_is_settled", says)
 
-    def _over(self, one: Triggered) -> None:
+    def _over(self, one: CheckpointRecord) -> None:
         self._check_duration(one)
-        self._running.pop(one.checkpoint_id, None)
+        self._running.pop(one.checkpoint, None)
         if not self._running and self._free_ns is not None:
             self._free_ns = max(self._free_ns, self._world.env.now)
 
-    def _check_duration(self, one: Triggered) -> None:
+    def _check_duration(self, one: CheckpointRecord) -> None:
         """Check that a checkpoint takes no longer than its time-out and the storing of it."""
         lasts_ns = self._world.env.now - one.triggered_ns
         if lasts_ns > self._settings.timeout_ns + self._world.job.costs.completion_ns:
-            says = f"checkpoint {one.checkpoint_id} is under way for {lasts_ns} ns"
+            says = f"checkpoint {one.checkpoint} is under way for {lasts_ns} ns"
             self._world.violate("checkpoint_ends_in_time", says)

@@ -19,6 +19,11 @@ class TaskSpec:
     subtask: int
 
     @property
+    def place(self) -> tuple[str, int]:
+        """Return its vertex and its index there."""
+        return self.vertex.name, self.subtask
+
+    @property
     def name(self) -> str:
         """Return `vertex/subtask`."""
         return f"{self.vertex.name}/{self.subtask}"

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.plan import FinishedState, Plan, Rejected, check_restore
 from ckptsim.scenarios.jobs import Mode, VertexKind
+from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.records.account import differences, expected_output, loss
 from ckptsim.sim.job.records.settings import final_at_once
-from ckptsim.sim.job.records.snapshot import JobCheckpoint
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.records.world import JobWorld
@@ -90,7 +90,7 @@ class Judge:
         """
         costs = self._world.job.costs
         grace_ns = 4 * (costs.rpc_ns + costs.rpc_jitter_ns + costs.snapshot_jitter_ns)
-        grace_ns += self._world.faults.longest_ns
+        grace_ns += self._world.faults.longest_ns + self._world.faults.latest_ns
         for index in awaited:
             closed_ns = self._world.closed_ns.get(index)
             if self._overtaken(checkpoint, index):
@@ -102,16 +102,18 @@ class Judge:
 
     def _overtaken(self, checkpoint: int, task: int) -> bool:
         """Say whether a task has acknowledged a newer checkpoint."""
-        triggered = self._world.coordinator.triggered
-        return any(task in triggered[number].parts for number in triggered if number > checkpoint)
+        records = self._world.coordinator.records
+        return any(task in records[number].parts for number in records if number > checkpoint)
 
-    def final_request(self, *, asked: bool) -> None:
+    def final_request(self, task: int, *, asked: bool) -> None:
         """Check that the final checkpoint is asked for when the last task has ended, and if wanted.
 
         Called at each report; a task that a stop has cut has ended nothing.
         """
         wanted = final_at_once(self._world.job)
-        if asked != (wanted and self._world.attempt.life.all_drained()):
+        life = self._world.attempt.life
+        life.reported(task)
+        if asked != (wanted and life.all_drained()):
             says = (
                 "a final checkpoint is asked for" if asked else "no final checkpoint is asked for"
             )

@@ -37,6 +37,7 @@ class LifeAccount:
         self._waiting: set[int] = set()
         self._performed: dict[int, list[int]] = {}
         self._cut_short: set[int] = set()
+        self._reported: set[int] = set()
 
     # --- what tasks send ---
 
@@ -122,9 +123,13 @@ class LifeAccount:
         ends = {self._polled.get(link.spec.index) for link in task.inputs}
         return {True, False} <= ends
 
+    def reported(self, task: int) -> None:
+        """Note that a task's report of its end of data has come to the coordinator."""
+        self._reported.add(task)
+
     def all_drained(self) -> bool:
-        """Say whether every task has ended its data, and no stop has cut any of it."""
-        return len(self._waiting) == len(self._graph.tasks) and not self._cut_short
+        """Say whether every task has said that it has ended its data, and no stop has cut any."""
+        return len(self._reported) == len(self._graph.tasks) and not self._cut_short
 
     def performed(self, task: Task, checkpoint: int) -> None:
         """Note that a task takes part in a checkpoint, and whether that could be its final one."""

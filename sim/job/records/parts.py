@@ -23,3 +23,18 @@ class Parts:
     alignment_ns: int = 0
     processed: int = 0
     unaligned: bool = False
+
+    @property
+    def operators_finished(self) -> bool:
+        """Return whether the task's operators had finished before the snapshot."""
+        return self.flags is not None and self.flags.operators_finished
+
+    @property
+    def persisted_bytes(self) -> int:
+        """Return how many records in flight it holds; every record counts as one byte."""
+        return 0 if self.snapshot is None else self.snapshot.in_flight
+
+    @property
+    def state_bytes(self) -> int:
+        """Return how many records its state has."""
+        return 0 if self.snapshot is None else len(self.snapshot.state)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ckptsim.scenarios.jobs import Job
-from ckptsim.sim.job.records.faults import FaultPlan
+from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.kernel import Environment
 
@@ -26,7 +26,7 @@ def patience_of(job: Job, faults: FaultPlan) -> int:
         costs.restart_ns + costs.restore_ns,
         costs.closing_ns,
         channels.latency_ns + channels.end_of_partition_ns,
-        faults.longest_ns,
+        faults.longest_ns + faults.latest_ns,
         job.ending.stop_at_ns or 0,
         *(v.service_ns + v.service_step_ns * v.parallelism for v in job.vertices),
         *(v.emit_interval_ns for v in job.vertices),

@@ -12,9 +12,9 @@ from ckptsim.models.coordinator.plan import Rejected
 from ckptsim.scenarios.job_faults import JobFault
 from ckptsim.scenarios.job_names import GOALS
 from ckptsim.scenarios.jobs import Job
+from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.records.external import ExternalSystem
-from ckptsim.sim.job.records.faults import FaultPlan
-from ckptsim.sim.job.records.snapshot import JobCheckpoint
 from ckptsim.sim.job.records.started import started_from
 from ckptsim.sim.job.records.tables import fill
 from ckptsim.sim.job.records.world import JobWorld

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from ckptsim.models.coordinator import CoordinatorParameters
-from ckptsim.models.lifecycle import RULES, Variant
-from ckptsim.scenarios.jobs import Job, Mode, Protocol
+from ckptsim.models.lifecycle import RULES, StopMode, Variant
+from ckptsim.scenarios.jobs import Job, Mode, Protocol, StopKind
+from ckptsim.sim.job.control.coordinator import CoordinatorSettings
+from ckptsim.sim.job.records.kinds import Kind
 
 
 def variant_of(job: Job) -> Variant:
@@ -43,4 +45,19 @@ def parameters_of(job: Job) -> CoordinatorParameters:
         exactly_once=checkpointing.mode is not Mode.AT_LEAST_ONCE,
         unaligned=unaligned,
         alignment_timeout_ns=checkpointing.alignment_timeout_ns if timed else 0,
+    )
+
+
+def settings_of(job: Job) -> CoordinatorSettings:
+    """Return what the coordinator's host has to know of a job."""
+    checkpointing = job.checkpointing
+    drain = job.ending.stop_kind is StopKind.DRAIN
+    return CoordinatorSettings(
+        kind=Kind.COORDINATOR,
+        interval_ns=checkpointing.interval_ns,
+        skip_missed_ticks=checkpointing.skip_missed_ticks,
+        stop_mode=StopMode.DRAIN if drain else StopMode.NO_DRAIN,
+        triggers_after_stop=RULES[variant_of(job)].triggers_after_stop,
+        notification_loss_ratio=job.costs.notification_loss_ratio,
+        storing_failure_ratio=job.costs.checkpoint_failure_ratio,
     )

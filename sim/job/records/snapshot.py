@@ -1,11 +1,10 @@
-"""What a checkpoint holds: of one task, and of the whole job."""
+"""What a checkpoint holds of one task."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.models.lifecycle import SinkState
 
 Record = int  # identity of a record; WATERMARK is the final watermark, which travels as data
@@ -39,37 +38,8 @@ class TaskSnapshot:
         """Return the names of the transactions that recovery commits, oldest first."""
         return () if self.transactions is None else self.transactions.pending
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobCheckpoint:
-    """A completed checkpoint of a job.
-
-    tasks: snapshot per task index; a task that had finished has none.  vertices: what it records of
-    each vertex.  finished: tasks that had finished when it was planned.  positions, lost_state: the
-    world's own account of how many records each source task had emitted, also where it holds
-    nothing of it any more, and of the vertices whose state went in part with finished subtasks.
-    """
-
-    checkpoint_id: int
-    savepoint: bool
-    tasks: Mapping[int, TaskSnapshot]
-    vertices: Mapping[str, FinishedState]
-    finished: frozenset[int]
-    positions: Mapping[int, int]
-    lost_state: frozenset[str]
-
-    @property
-    def sink_states(self) -> list[SinkState]:
-        """Return every element of list state that sinks keep, by task."""
-        kept = [self.tasks[index].transactions for index in sorted(self.tasks)]
-        return [state for state in kept if state is not None]
-
     @property
     def in_flight(self) -> int:
         """Return how many records in flight it holds."""
-        return sum(
-            len(elements)
-            for task in self.tasks.values()
-            for part in (task.input_state, task.output_state)
-            for elements in part.values()
-        )
+        states = (self.input_state, self.output_state)
+        return sum(len(elements) for state in states for elements in state.values())

@@ -8,8 +8,8 @@ from __future__ import annotations
 from ckptsim.models.coordinator.plan import FinishedState, Rejected, check_restore
 from ckptsim.scenarios.job_graph import Recorded
 from ckptsim.scenarios.jobs import Job
+from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.records.graph import Graph
-from ckptsim.sim.job.records.snapshot import JobCheckpoint
 
 _FIRST = 1  # the number of the checkpoint; those of the job follow
 
@@ -44,3 +44,19 @@ def started_from(job: Job) -> JobCheckpoint | Rejected | None:
         positions={},
         lost_state=frozenset(),
     )
+
+
+def lost_state(graph: Graph, restored: JobCheckpoint | None) -> frozenset[str]:
+    """Return the vertices whose state is not whole after a restore: some of it had finished.
+
+    Broadcast state is whole as long as one subtask holds it.
+    """
+    if restored is None:
+        return frozenset()
+    lost = set(restored.lost_state)
+    for vertex in graph.vertices:
+        state = restored.vertices.get(vertex.name, FinishedState.RUNNING)
+        held = any(task in restored.tasks for task in graph.tasks_of(vertex.name))
+        if state is not FinishedState.RUNNING and not (vertex.broadcast_state and held):
+            lost.add(vertex.name)
+    return frozenset(lost)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers import subtask_events as sub
 from ckptsim.models.barriers.writer import group_of
+from ckptsim.scenarios.job_faults import FailChannelState
 from ckptsim.sim.job.control.channel_state import ChannelStateHost
 from ckptsim.sim.job.port import FileStored
 from ckptsim.sim.job.records.graph import TaskSpec
@@ -44,6 +45,15 @@ class ChannelStateFile:
         entity = attempt.tasks[first.index].entity
         attempt.later(delay_ns, Kind.SNAPSHOT, entity, self._end, checkpoint, stored)
 
+    def _stored(self, checkpoint: int) -> None:
+        faults = self._attempt.faults
+        if any(faults.strikes(FailChannelState, spec, checkpoint) for spec in self._tasks.values()):
+            self._broken.add(checkpoint)
+            self._attempt.goal("channel_state_failed")
+            self.step(do.StreamFailed(checkpoint))
+        else:
+            self.step(do.StreamStored(checkpoint))
+
     def drop(self, checkpoint: int) -> None:
         """Do nothing: what is dropped is not looked at any more."""
 
@@ -54,7 +64,9 @@ class ChannelStateFile:
 
     def _end(self, checkpoint: int, stored: FileStored) -> None:
         faults = self._attempt.faults
-        fails = any(faults.channel_state_fails(spec, checkpoint) for spec in self._tasks.values())
+        fails = any(
+            faults.strikes(FailChannelState, spec, checkpoint) for spec in self._tasks.values()
+        )
         if fails:
             self._lost.add(checkpoint)
             self._attempt.goal("channel_state_failed")

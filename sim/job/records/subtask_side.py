@@ -26,6 +26,7 @@ from ckptsim.models.barriers.network import (
 )
 from ckptsim.models.lifecycle import effects as do
 from ckptsim.models.lifecycle import events as on
+from ckptsim.scenarios.job_faults import FailSnapshot
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.parts import REMEMBERED, Parts
 from ckptsim.sim.job.records.snapshot import Element, TaskSnapshot
@@ -261,14 +262,13 @@ class SubtaskSide:
         costs = attempt.job.costs
         delay_ns = costs.snapshot_sync_ns + costs.snapshot_async_ns
         delay_ns += attempt.jitter("snapshot", costs.snapshot_jitter_ns)
-        delay_ns += attempt.faults.acknowledgement_delay(self.task.spec, checkpoint)
         self._writes[checkpoint] = attempt.timer_in(
             delay_ns, Kind.SNAPSHOT, self.task.entity, self._written, checkpoint
         )
 
     def _written(self, checkpoint: int) -> None:
         del self._writes[checkpoint]
-        fails = self.task.attempt.faults.snapshot_fails(self.task.spec, checkpoint)
+        fails = self.task.attempt.faults.strikes(FailSnapshot, self.task, checkpoint)
         self.step(sub.AsyncPartFailed(checkpoint) if fails else sub.AsyncPartDone(checkpoint))
 
     def _acknowledge(self, checkpoint: int, *, unaligned: bool) -> None:

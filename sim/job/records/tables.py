@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.jobs import VertexKind
-from ckptsim.sim.job.records.triggered import Triggered
+from ckptsim.sim.job.control.checkpoint import CheckpointRecord
 from ckptsim.sim.job.records.world import JobWorld
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.rows import CheckpointRow, RecoveryRow, RunResult, TaskCheckpointRow, TaskRow
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def fill(spec: RunSpec, env: Environment, world: JobWorld) -> RunResult:
     """Return the tables of a run that has ended or stands still."""
-    triggered = list(world.coordinator.triggered.values())
+    triggered = list(world.coordinator.records.values())
     sinks = [v.name for v in world.graph.vertices if v.kind is VertexKind.SINK]
     result = spec.result(
         env,
@@ -49,7 +49,7 @@ def fill(spec: RunSpec, env: Environment, world: JobWorld) -> RunResult:
     return result
 
 
-def _finishing(world: JobWorld, triggered: Sequence[Triggered]) -> dict[str, int]:
+def _finishing(world: JobWorld, triggered: Sequence[CheckpointRecord]) -> dict[str, int]:
     """Return what the end of a job took after the end of its input; nothing if it has not ended."""
     if not world.ended:
         return {}
@@ -62,25 +62,20 @@ def job_rows(
     key: str, world: JobWorld
 ) -> tuple[list[CheckpointRow], list[TaskCheckpointRow], list[TaskRow]]:
     """Return the rows of a job's checkpoints, of its subtasks' parts in them, and of its tasks."""
-    triggered = list(world.coordinator.triggered.values())
+    triggered = list(world.coordinator.records.values())
     parts = [row for one in triggered for row in _task_checkpoints(key, one, world)]
     tasks = [_task(key, index, world) for index in range(len(world.graph.tasks))]
     return [_checkpoint(key, one) for one in triggered], parts, tasks
 
 
-def _checkpoint(key: str, one: Triggered) -> CheckpointRow:
+def _checkpoint(key: str, one: CheckpointRecord) -> CheckpointRow:
     ended_ns = one.ended_ns
-    parts = [parts for _, parts in one.parts.values()]
-    in_flight = sum(
-        len(elements)
-        for snapshot in one.states.values()
-        for part in (snapshot.input_state, snapshot.output_state)
-        for elements in part.values()
-    )
+    parts = [parts for parts, _ in one.parts.values()]
+    in_flight = sum(part.persisted_bytes for part in parts)
     return CheckpointRow(
         run_key=key,
         scope="job",
-        checkpoint_id=one.checkpoint_id,
+        checkpoint_id=one.checkpoint,
         attempt=one.attempt,
         kind="savepoint" if one.request.savepoint else one.kind,
         status=one.status,
@@ -95,27 +90,24 @@ def _checkpoint(key: str, one: Triggered) -> CheckpointRow:
     )
 
 
-def _task_checkpoints(key: str, one: Triggered, world: JobWorld) -> list[TaskCheckpointRow]:
+def _task_checkpoints(key: str, one: CheckpointRecord, world: JobWorld) -> list[TaskCheckpointRow]:
     rows = []
-    for index, (acknowledged_ns, parts) in sorted(one.parts.items()):
+    for index, (parts, acknowledged_ns) in sorted(one.parts.items()):
         spec = world.graph.tasks[index]
-        snapshot = one.states[index]
-        held = sum(len(e) for e in snapshot.input_state.values())
-        held += sum(len(e) for e in snapshot.output_state.values())
         rows.append(
             TaskCheckpointRow(
                 run_key=key,
                 task=spec.vertex.name,
                 subtask=spec.subtask,
-                checkpoint_id=one.checkpoint_id,
+                checkpoint_id=one.checkpoint,
                 acknowledged_ns=acknowledged_ns,
                 start_delay_ns=parts.start_delay_ns,
                 alignment_ns=parts.alignment_ns,
                 sync_ns=world.job.costs.snapshot_sync_ns,
                 async_ns=acknowledged_ns - parts.started_ns,
                 processed_bytes=parts.processed,
-                persisted_bytes=held,
-                state_bytes=len(snapshot.state),
+                persisted_bytes=parts.persisted_bytes,
+                state_bytes=parts.state_bytes,
                 unaligned=parts.unaligned,
                 status="acknowledged",
             )

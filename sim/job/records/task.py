@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from ckptsim.models.barriers import (
@@ -30,6 +31,7 @@ from ckptsim.sim.job.records.graph import OutputSpec, TaskSpec
 from ckptsim.sim.job.records.inlet import Inlet
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.link import Link
+from ckptsim.sim.job.records.notifications import handle_aborted, handle_complete
 from ckptsim.sim.job.records.sink import SinkWriter
 from ckptsim.sim.job.records.snapshot import SOURCE_SPAN, WATERMARK, Element, Record, TaskSnapshot
 from ckptsim.sim.kernel import Entity, Environment, Wait
@@ -62,6 +64,8 @@ class Task:
     ) -> None:
         self.attempt = attempt
         self.spec = spec
+        self.number = spec.index
+        self.place = spec.place
         self.is_source = spec.vertex.kind is VertexKind.SOURCE
         self.env: Environment = attempt.env
         self.entity: Entity = attempt.env.entity(f"task {spec.vertex.name}", spec.subtask)
@@ -102,6 +106,20 @@ class Task:
     def name(self) -> str:
         """Return `vertex/subtask`."""
         return self.spec.name
+
+    def trigger_checkpoint(self, barrier: Barrier, stop: StopMode | None) -> None:
+        """Take the coordinator's trigger."""
+        self.attempt.trigger(self, barrier, stop)
+
+    def notify_complete(self, checkpoint: int) -> None:
+        """Take the notification that a checkpoint is complete."""
+        if self.attempt.alive:
+            self.post(partial(handle_complete, self, checkpoint))
+
+    def notify_aborted(self, checkpoint: int, latest_completed: int | None) -> None:
+        """Take the notification that a checkpoint was given up."""
+        if self.attempt.alive:
+            self.post(partial(handle_aborted, self, checkpoint, latest_completed))
 
     def connect(self, inputs: list[Link], outputs: list[tuple[OutputSpec, list[Link]]]) -> None:
         """Take the channels: incoming ones over all gates, outgoing ones per edge."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.records.kinds import Kind
-from ckptsim.sim.job.records.snapshot import JobCheckpoint
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.records.world import JobWorld

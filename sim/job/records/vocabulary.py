@@ -9,9 +9,11 @@ VOCABULARY: Vocabulary = {
         "triggers checkpoint {index}, {kind}", "index kind", begins="checkpoint:index"
     ),
     "performed": Telling("takes its snapshot of checkpoint {index}", "index"),
-    "acknowledged": Telling("acknowledges checkpoint {index}", "index"),
+    "acknowledged": Telling("has acknowledged checkpoint {index}", "index persisted state"),
     "declined": Telling("declines checkpoint {index}: {reason}", "index reason"),
-    "completed": Telling("completes checkpoint {index}", "index", ends="checkpoint:index"),
+    "completed": Telling(
+        "completes checkpoint {index}", "index duration_ns", ends="checkpoint:index"
+    ),
     "aborted": Telling(
         "gives checkpoint {index} up: {reason}", "index reason", ends="checkpoint:index"
     ),

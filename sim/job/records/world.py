@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import EndOfDataListener, Recovery, after_failure
 from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.models.lifecycle import RULES, TaskLifecycle, TaskParameters, TaskState
 from ckptsim.scenarios.jobs import Job, StopKind
+from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
+from ckptsim.sim.job.control.coordinator import CoordinatorHost
+from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.control.planning import PlanCalculator
 from ckptsim.sim.job.records.attempt import Attempt
-from ckptsim.sim.job.records.coordinator import JobCoordinator
 from ckptsim.sim.job.records.external import ExternalSystem
-from ckptsim.sim.job.records.faults import FaultPlan
 from ckptsim.sim.job.records.graph import Graph, TaskSpec
 from ckptsim.sim.job.records.judge import Judge
 from ckptsim.sim.job.records.kinds import Kind
+from ckptsim.sim.job.records.messages import RecordMessages
+from ckptsim.sim.job.records.observer import JobObserver
 from ckptsim.sim.job.records.patience import Watch, patience_of
-from ckptsim.sim.job.records.settings import variant_of
-from ckptsim.sim.job.records.snapshot import JobCheckpoint
+from ckptsim.sim.job.records.settings import (
+    final_at_once,
+    parameters_of,
+    settings_of,
+    variant_of,
+)
+from ckptsim.sim.job.records.started import lost_state
 from ckptsim.sim.job.records.unended import Unended
 from ckptsim.sim.kernel import Environment, Wait, explain_waits
 from ckptsim.sim.protocol_cores import RIGHT, ProtocolCores
-
-if TYPE_CHECKING:
-    from ckptsim.sim.job.records.task import Task
 
 # How often a stop that failed is asked for again before the user gives up.  Assumption.
 _STOP_TRIES = 8
@@ -68,7 +73,6 @@ class JobWorld:
         self.violations: list[tuple[str, int, str]] = []
         self.closed_ns: dict[int, int] = {}
         self.recoveries: list[tuple[int, str, int, int | None, int]] = []
-        self.lost_notifications: set[tuple[int, int]] = set()
         self.emitted: dict[int, int] = {}  # the most that earlier attempts have emitted
         self.progress_ns = 0
         self.running = False
@@ -81,12 +85,13 @@ class JobWorld:
         self.attempts_before = 0  # of the job that `restored` is of
         self.entity = env.entity("job")
         first = 1 if restored is None else restored.checkpoint_id + 1
-        self.coordinator = JobCoordinator(self, first_checkpoint=first)
+        self.observer = JobObserver(self)
+        self.coordinator = self._make_coordinator(first)
         if restored is not None:
             self.coordinator.highest_completed = restored.checkpoint_id
         self.unended = Unended(self)
         self.unended.taken_over(restored)
-        self.lost_state = self._loses_state(restored)
+        self.lost_state = lost_state(self.graph, restored)
         self._over = env.event()
         self._initial = restored
         self.judge = Judge(self)
@@ -115,7 +120,7 @@ class JobWorld:
         watch = Watch(env, patience_ns, lambda: self.progress_ns, self._stalled)
         if self._initial is not None:
             self.judge.restore(self._initial)
-        self._begin(self.attempt.restored)
+        self.begin()
         env.run(until=self._over)
         watch.stop()
 
@@ -138,11 +143,11 @@ class JobWorld:
 
     def _end(self) -> None:
         """End the run: the job has finished, has failed for good, or stands still."""
-        self.coordinator.account.check_triggers()
+        self.observer.account.check_triggers()
         for task in self.attempt.tasks if self.attempt.alive else ():
             task.ending.account.run_ended()
         if self.ended:
-            self.coordinator.account.end()
+            self.observer.account.end()
         self.running = False
         self.attempt.alive = False
         if not self._over.triggered:
@@ -164,7 +169,7 @@ class JobWorld:
         return any(
             task.ending.state is TaskState.WAITING_FOR_FINAL_CP
             and (
-                (task.spec.index, stop_id) in self.lost_notifications
+                (task.spec.index, stop_id) in self.coordinator.gateway.lost
                 or task.ending.core.latest_reported > stop_id
             )
             for task in self.attempt.tasks
@@ -175,10 +180,11 @@ class JobWorld:
         """Say whether a source has no end of its own."""
         return any(vertex.is_endless for vertex in self.graph.vertices)
 
-    def _begin(self, restored: JobCheckpoint | None) -> None:
+    def begin(self) -> None:
+        """Let the tasks of the attempt work and the coordinator trigger."""
         self.running = True
         self.progress_ns = self.env.now
-        self.coordinator.start(restored=restored)
+        self.coordinator.start(self.attempts, self.attempt.tasks)
         self.attempt.start()
 
     def _stop(self) -> None:
@@ -192,9 +198,9 @@ class JobWorld:
         elif self.running:
             self.coordinator.stop()
         else:
-            self.stop_again()
+            self.stop_failed()
 
-    def stop_again(self) -> None:
+    def stop_failed(self) -> None:
         """Ask for the stop once more after a while: it has failed."""
         delay_ns = self.job.costs.restart_ns + 2 * self.job.checkpointing.interval_ns
         self.env.call_in(delay_ns, Kind.COORDINATOR, self.entity, self._stop)
@@ -205,31 +211,79 @@ class JobWorld:
             task.occupy(lasts_ns)
             self.env.trace.record("stalled", task.entity, lasts_ns)
 
-    # --- messages ---
+    # --- what the coordinator host asks ---
 
-    def message(self, kind: Kind, function: Callable[..., None], *rest: Any) -> None:
-        """Send a message to or from the coordinator."""
-        self.message_in(0, kind, function, *rest)
+    def _make_coordinator(self, first_checkpoint: int) -> CoordinatorHost:
+        job, checkpointing = self.job, self.job.checkpointing
+        core = self.cores.coordinator(parameters_of(job), first_checkpoint=first_checkpoint)
+        planning = PlanCalculator(
+            self.graph.vertices,
+            self.graph.plan_edges,
+            self.finished_on_restore,
+            after_finish=checkpointing.after_finish,
+        )
+        return CoordinatorHost(
+            self.env,
+            core,
+            settings=settings_of(job),
+            planning=planning,
+            listener=self.listener_factory(len(self.graph.tasks), enabled=final_at_once(job)),
+            messages=RecordMessages(self.env, job.costs),
+            faults=self.faults,
+            job=self,
+            observer=self.observer,
+        )
 
-    def message_in(
-        self,
-        extra_ns: int,
-        kind: Kind,
-        function: Callable[..., None],
-        *rest: Any,
-        sender: tuple[str, int] | None = None,
-    ) -> None:
-        """Send a message that takes longer than others.
+    def first_delay_ns(self) -> int:
+        """Return when the first periodic trigger comes: as set, or after one interval."""
+        checkpointing, restored = self.job.checkpointing, self.attempt.restored
+        if restored is not None:
+            return checkpointing.interval_ns
+        first_ns = checkpointing.first_trigger_ns
+        if first_ns is None:
+            first_ns = checkpointing.interval_ns
+        return max(0, first_ns - self.env.now)
 
-        sender: what is sent, such as the triggers of one checkpoint.  Where messages keep no order
-        those of different senders that arrive at one instant do so in the order of ties.
-        """
-        costs = self.job.costs
-        delay_ns = costs.rpc_ns + extra_ns + self.attempt.jitter("rpc", costs.rpc_jitter_ns)
-        entity = self.entity
-        if sender is not None and not costs.messages_in_order:
-            entity = self.env.entity(*sender)
-        self.env.call_in(delay_ns, kind, entity, function, *rest)
+    def finished_on_restore(self, vertex: str) -> bool:
+        """Say whether a vertex was deployed as finished in this attempt."""
+        restored = self.attempt.restored
+        return restored is not None and restored.vertices[vertex] is FinishedState.FULL
+
+    def checkpoint_of(
+        self, record: CheckpointRecord, vertices: dict[str, FinishedState]
+    ) -> JobCheckpoint:
+        """Return what is kept of a checkpoint; of vertices that have finished, nothing."""
+        kept = {
+            number: part.snapshot
+            for number, (part, _) in record.parts.items()
+            if vertices[self.graph.tasks[number].vertex.name] is not FinishedState.FULL
+        }
+        return JobCheckpoint(
+            checkpoint_id=record.checkpoint,
+            savepoint=record.request.savepoint,
+            tasks=kept,
+            vertices=vertices,
+            finished=frozenset(self.coordinator.planning.numbers(record.plan.finished)),
+            positions=self.attempt.positions_in(record),
+            lost_state=self.lost_state,
+        )
+
+    def checkpoint_completed(self, record: CheckpointRecord) -> None:
+        """Do nothing: however many are completed, the job goes on."""
+
+    def checkpoints_failed(self, reason: FailureReason) -> None:
+        """Fail the job because of its checkpoints."""
+        self.fail_over(f"checkpoint failed: {reason.value}")
+
+    def task_finished(self, number: int) -> None:
+        """Do nothing: the instants at which tasks close are on record already."""
+
+    def all_finished(self) -> None:
+        """End the job: every task has FINISHED."""
+        self.ended = True
+        self.coordinator.suspend(FailureReason.CHECKPOINT_COORDINATOR_SHUTDOWN)
+        self.env.trace.record("finished", self.entity)
+        self._end()
 
     # --- failures ---
 
@@ -270,7 +324,8 @@ class JobWorld:
         self.env.call_in(self.job.costs.restart_ns, Kind.COORDINATOR, self.entity, self._restart)
 
     def _restart(self) -> None:
-        self._begin(self.redeploy())
+        self.redeploy()
+        self.begin()
 
     def redeploy(self) -> JobCheckpoint | None:
         """Make the next attempt from the latest completed checkpoint, and return that."""
@@ -279,7 +334,7 @@ class JobWorld:
         self.emitted = self.most_emitted()
         self.attempts += 1
         self.unended.restarted(restored)
-        self.lost_state = self._loses_state(restored)
+        self.lost_state = lost_state(self.graph, restored)
         self.closed_ns = {}
         self.attempt = self.deploy(self.attempts, restored)
         again = before - sum(task.position for task in self.attempt.tasks)
@@ -313,26 +368,6 @@ class JobWorld:
         now = self.positions()
         return {task: max(count, self.emitted.get(task, 0)) for task, count in now.items()}
 
-    def restored_full(self, vertex: str) -> bool:
-        """Say whether a vertex was deployed as finished in this attempt."""
-        restored = self.attempt.restored
-        return restored is not None and restored.vertices[vertex] is FinishedState.FULL
-
-    def _loses_state(self, restored: JobCheckpoint | None) -> frozenset[str]:
-        """Return the vertices whose state is not whole after a restore: some of it had finished.
-
-        Broadcast state is whole as long as one subtask holds it.
-        """
-        if restored is None:
-            return frozenset()
-        lost = set(restored.lost_state)
-        for vertex in self.graph.vertices:
-            state = restored.vertices.get(vertex.name, FinishedState.RUNNING)
-            held = any(task in restored.tasks for task in self.graph.tasks_of(vertex.name))
-            if state is not FinishedState.RUNNING and not (vertex.broadcast_state and held):
-                lost.add(vertex.name)
-        return frozenset(lost)
-
     # --- what is checked on the way ---
 
     def violate(self, name: str, says: str) -> None:
@@ -345,17 +380,6 @@ class JobWorld:
         return any(link.emitted > link.consumed for link in self.attempt.links)
 
     # --- the end ---
-
-    def task_finished(self, attempt: Attempt, task: Task) -> None:
-        """Record at the coordinator that a task has finished; the last one ends the job."""
-        if not attempt.alive:
-            return
-        self.coordinator.task_finished(task.spec.index)
-        if len(self.coordinator.finished) == len(self.graph.tasks):
-            self.ended = True
-            self.coordinator.suspend(FailureReason.CHECKPOINT_COORDINATOR_SHUTDOWN)
-            self.env.trace.record("finished", self.entity)
-            self._end()
 
     @property
     def stopped_without_drain(self) -> bool:

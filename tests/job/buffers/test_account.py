@@ -10,7 +10,7 @@ from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.dataflow_names import PROPERTIES
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.account import FullAccount
-from ckptsim.sim.job.buffers.faults import FaultPlan
+from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.protocol_cores import RIGHT
 from tests.job.buffers.broken import BROKEN, Broken

@@ -16,7 +16,7 @@ from ckptsim.scenarios.dataflow_faults import DataflowFault
 from ckptsim.scenarios.job_faults import StallTask
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.account import FullAccount
-from ckptsim.sim.job.buffers.faults import FaultPlan
+from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.kernel import Environment, parse_ties
 from tests.job.buffers.broken import MS, job
 from tests.job.buffers.many import HAZARDS

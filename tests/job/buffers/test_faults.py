@@ -25,7 +25,7 @@ from ckptsim.scenarios.job_faults import (
 )
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.account import FullAccount
-from ckptsim.sim.job.buffers.faults import FaultPlan
+from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.kernel import Environment
 from tests.job.buffers.broken import MS, job
 from tests.job.buffers.plans import document, scenario_of
@@ -46,7 +46,7 @@ def run(model: DataflowModel, *faults: DataflowFault) -> DataflowWorld:
 
 def ends(world: DataflowWorld) -> list[tuple[str, str | None]]:
     """Return status and reason of every checkpoint, oldest first."""
-    return [(one.status, one.reason) for one in world.coordination.records.values()]
+    return [(one.status, one.reason) for one in world.coordinator.records.values()]
 
 
 SLOW = job(rate_per_s=300.0, timeout_ns=45 * MS)
@@ -74,16 +74,16 @@ def test_failed_channel_state_is_forgiven() -> None:
     model = job(CheckpointMode.UNALIGNED, tolerable_failures=0)
     world = run(model, FailChannelState(**OPERATOR, checkpoint=1))
     shared = Why.CHANNEL_STATE_SHARED_STREAM_EXCEPTION.value
-    assert ends(world)[0] == ("failed", shared)
+    assert ends(world)[0] == ("aborted", shared)
     assert ends(world)[1][0] == "completed"
-    assert world.coordination.failed is None
+    assert world.failed_checkpoints is None
 
 
 def test_failures_in_a_row_fail_the_job() -> None:
     """With no failure to be tolerated the first one that counts ends the job."""
     model = job(rate_per_s=300.0, tolerable_failures=0)
     world = run(model, FailSnapshot(**OPERATOR, checkpoint=2))
-    assert world.coordination.failed is Why.CHECKPOINT_ASYNC_EXCEPTION
+    assert world.failed_checkpoints is Why.CHECKPOINT_ASYNC_EXCEPTION
     assert len(ends(world)) == 2
 
 
@@ -106,8 +106,7 @@ def test_given_up_files_take_no_share_of_a_limit() -> None:
     struck = run(model, slow)
     assert ends(struck)[1][1] == Why.CHECKPOINT_EXPIRED.value
     durations = [
-        [one.duration_ns for one in world.coordination.records.values()]
-        for world in (quiet, struck)
+        [one.duration_ns for one in world.coordinator.records.values()] for world in (quiet, struck)
     ]
     third = [found[2] or 0 for found in durations]
     assert third[0] > 50 * MS
@@ -118,7 +117,7 @@ def test_synchronous_part_keeps_the_thread() -> None:
     """A snapshot that takes 4 ms to copy reports them, and the records wait meanwhile."""
     base = job(duration_ns=500 * MS)
     quick, slow = (run(with_state(base, StorageTable(), sync_ns)) for sync_ns in (0, 4 * MS))
-    parts = [p for one in slow.coordination.records.values() for p, _ in one.parts.values()]
+    parts = [p for one in slow.coordinator.records.values() for p, _ in one.parts.values()]
     copied = [part.sync_ns for part in parts if part.state_bytes > 100_000]
     assert set(copied) == {4 * MS}
     records = [sum(t.processed for t in world.tasks if t.gates) for world in (quick, slow)]
@@ -129,7 +128,7 @@ def test_savepoints_are_aligned_in_any_mode() -> None:
     """A savepoint of a job with unaligned checkpoints waits for its turn and holds no buffers."""
     model = job(CheckpointMode.UNALIGNED, savepoint_at_ns=60 * MS, duration_ns=1_500 * MS)
     world = run(model)
-    found = list(world.coordination.records.values())
+    found = list(world.coordinator.records.values())
     (savepoint,) = [one for one in found if one.request.savepoint]
     assert savepoint.status == "completed"
     assert sum(part.persisted_bytes for part, _ in savepoint.parts.values()) == 0
@@ -141,7 +140,7 @@ def test_a_stalled_task_holds_its_checkpoint_up() -> None:
     """A thread that stands still takes the barrier when it goes on."""
     stall = StallTask(vertex="operator", subtask=0, at_ns=100 * MS, lasts_ns=120 * MS)
     world = run(job(rate_per_s=300.0), stall)
-    longest = max(one.duration_ns or 0 for one in world.coordination.records.values())
+    longest = max(one.duration_ns or 0 for one in world.coordinator.records.values())
     assert 70 * MS < longest < 140 * MS
 
 

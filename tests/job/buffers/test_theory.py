@@ -168,7 +168,7 @@ def durations(model: DataflowModel, seed: int = 1) -> list[int]:
     """Return the durations of the completed checkpoints of a run."""
     world = DataflowWorld(Environment(seed), model)
     world.run()
-    return [r.duration_ns or 0 for r in world.coordination.records.values() if r.duration_ns]
+    return [r.duration_ns or 0 for r in world.coordinator.records.values() if r.duration_ns]
 
 
 def test_barrier_latency_grows_by_one_hop_per_depth() -> None:
@@ -186,7 +186,7 @@ def test_stability_boundary() -> None:
         table = replace(model.checkpoint, interval_ns=300 * MS)
         world = DataflowWorld(Environment(1), replace(model, checkpoint=table))
         world.run()
-        times = [r.triggered_ns for r in world.coordination.records.values()]
+        times = [r.triggered_ns for r in world.coordinator.records.values()]
         return [after - before for before, after in pairwise(times)]
 
     assert set(gaps(8)) == {300 * MS}

@@ -16,7 +16,7 @@ from ckptsim.scenarios.dataflow import (
 from ckptsim.scenarios.job_faults import LoseNotification
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.account import FullAccount
-from ckptsim.sim.job.buffers.faults import FaultPlan
+from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.world import run_world
 

@@ -17,13 +17,14 @@ from ckptsim.models.coordinator.plan import (
     finalize,
     plan_checkpoint,
 )
+from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.records.parts import Parts
 from ckptsim.sim.job.records.sink import SinkWriter
-from ckptsim.sim.job.records.snapshot import JobCheckpoint, TaskSnapshot
+from ckptsim.sim.job.records.snapshot import TaskSnapshot
 from ckptsim.sim.job.records.subtask_side import SubtaskSide
 from ckptsim.sim.job.records.task import Task
 
-_COORDINATOR = "ckptsim.sim.job.records.coordinator"
+_PLANNING = "ckptsim.sim.job.control.planning"
 
 
 def loses_a_record(patch: pytest.MonkeyPatch) -> None:
@@ -107,7 +108,7 @@ def keeps_state_of_the_finished(patch: pytest.MonkeyPatch) -> None:
         finished = {task: kept[task] for task in sorted(fields["finished"])}
         return JobCheckpoint(**fields | {"tasks": finished | dict(fields["tasks"])})
 
-    patch.setattr(f"{_COORDINATOR}.JobCheckpoint", stored)
+    patch.setattr("ckptsim.sim.job.records.world.JobCheckpoint", stored)
 
 
 def records_too_much(patch: pytest.MonkeyPatch) -> None:
@@ -120,7 +121,7 @@ def records_too_much(patch: pytest.MonkeyPatch) -> None:
             return found
         return found | {"sink": FinishedState.PARTIAL}
 
-    patch.setattr(f"{_COORDINATOR}.finalize", recorded)
+    patch.setattr(f"{_PLANNING}.finalize", recorded)
 
 
 def keeps_broadcast_state_apart(patch: pytest.MonkeyPatch) -> None:
@@ -138,7 +139,7 @@ def ignores_union_state(patch: pytest.MonkeyPatch) -> None:
     def recorded(vertices: Sequence[Vertex]) -> dict[str, FinishedState] | Rejected:
         return finalize([replace(vertex, union_state=False) for vertex in vertices])
 
-    patch.setattr(f"{_COORDINATOR}.finalize", recorded)
+    patch.setattr(f"{_PLANNING}.finalize", recorded)
 
 
 def forgets_a_source(patch: pytest.MonkeyPatch) -> None:
@@ -151,4 +152,4 @@ def forgets_a_source(patch: pytest.MonkeyPatch) -> None:
             return found
         return replace(found, trigger=found.trigger[:-1])
 
-    patch.setattr(f"{_COORDINATOR}.plan_checkpoint", plan)
+    patch.setattr(f"{_PLANNING}.plan_checkpoint", plan)

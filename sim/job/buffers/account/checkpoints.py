@@ -11,10 +11,10 @@ from ckptsim.sim.job.buffers.snapshots import BUFFER_HEADER_BYTES
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.account.flow import Flow
-    from ckptsim.sim.job.buffers.coordination import CheckpointRecord
     from ckptsim.sim.job.buffers.part import Part
     from ckptsim.sim.job.buffers.task import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.control.checkpoint import CheckpointRecord
 
 Violate = Callable[..., None]
 

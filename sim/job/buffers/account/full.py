@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
     from ckptsim.models.barriers.reason import FailureReason
     from ckptsim.sim.job.buffers.channels import Channel, LocalChannel, RemoteChannel
-    from ckptsim.sim.job.buffers.coordination import CheckpointRecord
     from ckptsim.sim.job.buffers.gate import Gate
     from ckptsim.sim.job.buffers.outlet import Outlet
     from ckptsim.sim.job.buffers.part import Part
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.task import Task
     from ckptsim.sim.job.buffers.wire import Wire
     from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
     from ckptsim.sim.kernel import Entity, Environment
 
 # Of a run in which something breaks, the first violations tell it.
@@ -233,7 +233,7 @@ class FullAccount(Account):
         """Note that a checkpoint begins."""
         self._checkpoints.triggered(record)
 
-    def completed(self, record: CheckpointRecord) -> None:
+    def completed(self, record: CheckpointRecord, kept: JobCheckpoint) -> None:
         """Check a checkpoint that is complete."""
         self._checkpoints.completed(record)
 

@@ -10,8 +10,8 @@ from ckptsim.sim.job.buffers.pool import OutputPool
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
     from ckptsim.models.barriers.reason import FailureReason
+    from ckptsim.models.coordinator.plan import Plan
     from ckptsim.sim.job.buffers.channels import Channel
-    from ckptsim.sim.job.buffers.coordination import CheckpointRecord
     from ckptsim.sim.job.buffers.gate import Gate
     from ckptsim.sim.job.buffers.outlet import Outlet
     from ckptsim.sim.job.buffers.part import Part
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.task import Task
     from ckptsim.sim.job.buffers.wire import Wire
     from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
+    from ckptsim.sim.job.port import TaskGateway
     from ckptsim.sim.kernel import Entity, Environment
 
 Violation = tuple[str, int, str, int | None]
@@ -132,10 +134,28 @@ class Account:
 
     # The coordinator --------------------------------------------------------------------------
 
+    def scheduled(self, first_ns: int) -> None:
+        """Note that periodic triggers begin."""
+
+    def unscheduled(self) -> None:
+        """Note that periodic triggers have ended."""
+
+    def asked(self) -> None:
+        """Note that a checkpoint is about to be planned."""
+
+    def planned(self, plan: Plan) -> None:
+        """Note the plan of a checkpoint."""
+
     def triggered(self, record: CheckpointRecord) -> None:
         """Note that a checkpoint begins."""
 
-    def completed(self, record: CheckpointRecord) -> None:
+    def acknowledgement(self, record: CheckpointRecord, task: TaskGateway, part: Any) -> None:
+        """Note that an acknowledgement has come to the coordinator."""
+
+    def final_request(self, task: TaskGateway, *, asked: bool) -> None:
+        """Note a task's report of its end of data."""
+
+    def completed(self, record: CheckpointRecord, kept: JobCheckpoint) -> None:
         """Note that a checkpoint is complete."""
 
     def failed(self, record: CheckpointRecord, reason: FailureReason) -> None:

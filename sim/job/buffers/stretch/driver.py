@@ -15,10 +15,9 @@ from __future__ import annotations
 from heapq import heappop
 from typing import TYPE_CHECKING, Any
 
-from ckptsim.sim.job.buffers.coordination import Coordination
 from ckptsim.sim.job.buffers.cores import Cores
-from ckptsim.sim.job.buffers.ending import Ending
 from ckptsim.sim.job.buffers.kinds import Kind
+from ckptsim.sim.job.buffers.messages import BufferMessages
 from ckptsim.sim.job.buffers.sampling import Sampling
 from ckptsim.sim.job.buffers.source import Source
 from ckptsim.sim.job.buffers.states import State
@@ -29,6 +28,7 @@ from ckptsim.sim.job.buffers.stretch.messages import Messages
 from ckptsim.sim.job.buffers.stretch.plain import is_at_work, is_covered, is_plain
 from ckptsim.sim.job.buffers.stretch.stretch import Layout, Stretch, Touches
 from ckptsim.sim.job.buffers.task import Task
+from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.kernel import Timer
 
 if TYPE_CHECKING:
@@ -43,13 +43,13 @@ _SPARED_PER_LANE = 5.0
 
 _UNTOUCHING = frozenset(
     {
-        Coordination._timer_fired,
-        Coordination._acknowledged,
-        Coordination._declined,
-        Coordination._stored,
-        Coordination._discarded,
-        Coordination._later,
-        Coordination._request,
+        CoordinatorHost.timer_fired,
+        CoordinatorHost._acknowledged,
+        CoordinatorHost._declined,
+        CoordinatorHost._data_ended,
+        CoordinatorHost.store,
+        BufferMessages.discarded,
+        BufferMessages.later,
         Cores.run,
         Cores.take_up,
         Storage._created,
@@ -173,11 +173,10 @@ class Stretches:
         if function is Sampling._sample:
             return True
         owner = getattr(item.function, "__self__", None)
-        if function is Ending.notify_complete and isinstance(owner, Ending):
-            return self._only_wakes(owner._task)
-        if function is Ending.trigger and isinstance(owner, Ending):
-            task = owner._task
-            return isinstance(task, Source) and self._only_wakes(task) and task.state is State.PACED
+        if function is Task.notify_complete and isinstance(owner, Task):
+            return self._only_wakes(owner)
+        if function is Task.trigger_checkpoint and isinstance(owner, Source):
+            return self._only_wakes(owner) and owner.state is State.PACED
         if function is Task._pause_over and isinstance(owner, Task):
             return not owner.writers and owner.state is State.PAUSED and bool(owner.gates)
         return False
@@ -195,13 +194,13 @@ class Stretches:
         env = self._env
         function = getattr(item.function, "__func__", None)
         owner = item.function.__self__
-        if function is Ending.trigger or function is Ending.notify_complete:
-            if isinstance(owner._task, Source) and _emits_at(owner._task, time):
+        if function is Task.trigger_checkpoint or function is Task.notify_complete:
+            if isinstance(owner, Source) and _emits_at(owner, time):
                 return False
-            if function is Ending.trigger and not self._cannot_block(owner._task, time):
+            if function is Task.trigger_checkpoint and not self._cannot_block(owner, time):
                 return False
             self._pop(time, item)
-            self._deliver(owner._task, item)
+            self._deliver(owner, item)
         elif function is Task._pause_over:
             self._pop(time, item)
             owner._call_paused()

@@ -1,0 +1,75 @@
+"""A checkpoint of a job: while it runs, and what is kept of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ckptsim.models.coordinator import Request
+    from ckptsim.models.coordinator.plan import FinishedState, Plan
+    from ckptsim.models.lifecycle import SinkState
+    from ckptsim.sim.job.port import TaskState
+
+
+@dataclass(slots=True)
+class CheckpointRecord:
+    """What is known of one checkpoint, apart from what the coordinator's core believes.
+
+    kind: the name of its barriers' kind.  tasks: whom it waits for.  attempt: the one that runs
+    when it is triggered.  parts: what tasks have acknowledged with, by task number, with the
+    arrival.  operators_finished: tasks that have reported so.  status: "pending", "completed",
+    "aborted" or "expired".  duration_ns: from the trigger to the last acknowledgement.
+    file_sizes: of its files, in bytes.
+    """
+
+    checkpoint: int
+    request: Request
+    kind: str
+    plan: Plan
+    tasks: tuple[int, ...]
+    triggered_ns: int
+    attempt: int
+    parts: dict[int, tuple[Any, int]] = field(default_factory=dict)
+    operators_finished: set[int] = field(default_factory=set)
+    status: str = "pending"
+    reason: str | None = None
+    duration_ns: int | None = None
+    ended_ns: int | None = None
+    file_sizes: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobCheckpoint:
+    """A completed checkpoint of a job.
+
+    tasks: snapshot per task number; a task that had finished has none.  vertices: what it records
+    of each vertex.  finished: tasks that had finished when it was planned.  positions, lost_state:
+    what is really true of how many records each source task had emitted, also where the checkpoint
+    holds nothing of it any more, and of the vertices whose state went in part with finished
+    subtasks.
+    """
+
+    checkpoint_id: int
+    savepoint: bool
+    tasks: Mapping[int, Any]
+    vertices: Mapping[str, FinishedState]
+    finished: frozenset[int]
+    positions: Mapping[int, int]
+    lost_state: frozenset[str]
+
+    @property
+    def states(self) -> list[TaskState]:
+        """Return what it holds of each task, in their order."""
+        return [self.tasks[number] for number in sorted(self.tasks)]
+
+    @property
+    def sink_states(self) -> list[SinkState]:
+        """Return every element of list state that sinks keep, by task."""
+        return [s.transactions for s in self.states if s.transactions is not None]
+
+    @property
+    def in_flight(self) -> int:
+        """Return how many pieces of data in flight it holds."""
+        return sum(state.in_flight for state in self.states)

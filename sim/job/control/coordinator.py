@@ -1,0 +1,365 @@
+"""The host of the coordinator core: requests, plans, messages, completed checkpoints, the stop.
+
+The core decides; here its effects meet time, messages and faults.  This is the only interpreter of
+them, for both data planes: what crosses machines goes through `Messages`, what concerns the job as
+a whole through `JobPort`, and an observer is told what really happens.
+
+A message of an attempt that is over is taken like any other: its checkpoint was given up with the
+attempt, so the core knows it as one that has ended.
+
+Source: Apache Flink 1.20.3, CheckpointCoordinator (receiveAcknowledgeMessage,
+receiveDeclineMessage, sendAcknowledgeMessages, sendAbortedMessages), SchedulerBase.notifyEndOfData.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.coordinator import events as ev
+from ckptsim.models.coordinator.plan import Plan, Rejected
+from ckptsim.models.lifecycle import StopMode
+from ckptsim.scenarios.dataflow_faults import LoseAcknowledgement
+from ckptsim.scenarios.job_faults import DelayAcknowledgement
+from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
+from ckptsim.sim.job.control.gateway import Gateway
+
+if TYPE_CHECKING:
+    from ckptsim.models.barriers import Barrier
+    from ckptsim.models.coordinator import CheckpointCoordinator, EndOfDataListener, Request
+    from ckptsim.sim.job.control.faults import FaultPlan
+    from ckptsim.sim.job.control.planning import PlanCalculator
+    from ckptsim.sim.job.port import (
+        CoordinatorObserver,
+        JobPort,
+        Messages,
+        TaskGateway,
+        TaskPart,
+    )
+    from ckptsim.sim.kernel import Environment, Timer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoordinatorSettings:
+    """What the host needs to know besides the core's own parameters.
+
+    kind: of its calendar entries.  interval_ns: between periodic triggers.  skip_missed_ticks: a
+    periodic request that had to wait is refused.  stop_mode: how the job is stopped.
+    triggers_after_stop: periodic triggers go on behind the savepoint of a stop.
+    notification_loss_ratio, storing_failure_ratio: shares of completion notifications that are
+    lost, and of checkpoints that cannot be stored.
+    """
+
+    kind: int
+    interval_ns: int
+    skip_missed_ticks: bool = False
+    stop_mode: StopMode = StopMode.DRAIN
+    triggers_after_stop: bool = False
+    notification_loss_ratio: float = 0.0
+    storing_failure_ratio: float = 0.0
+
+
+class CoordinatorHost:
+    """The checkpoints of one job over all its attempts.
+
+    records: all that were triggered; completed: what is kept of those that can be restored, both by
+    number.  highest_completed: the newest that has ever been completed.  stop_id: the savepoint of
+    the stop.
+    """
+
+    def __init__(
+        self,
+        env: Environment,
+        core: CheckpointCoordinator,
+        *,
+        settings: CoordinatorSettings,
+        planning: PlanCalculator,
+        listener: EndOfDataListener,
+        messages: Messages,
+        faults: FaultPlan,
+        job: JobPort,
+        observer: CoordinatorObserver,
+    ) -> None:
+        self.core = core
+        self.planning = planning
+        self.observer = observer
+        self.records: dict[int, CheckpointRecord] = {}
+        self.completed: dict[int, JobCheckpoint] = {}
+        self.highest_completed = -1
+        self.stop_id: int | None = None
+        self.gateway = Gateway(env, messages, faults, loss_ratio=settings.notification_loss_ratio)
+        self._env = env
+        self._entity = env.entity("coordinator")
+        self._settings = settings
+        self._listener = listener
+        self._messages = messages
+        self._faults = faults
+        self._job = job
+        self._attempt = 0
+        self._timers: dict[tuple[int, int], Timer] = {}
+        self._planned: Plan
+
+    # The life of the job ----------------------------------------------------------------------
+
+    def start(self, attempt: int, tasks: Sequence[TaskGateway]) -> None:
+        """Begin to trigger: all tasks of an attempt run."""
+        self._attempt = attempt
+        self.gateway.tasks = tasks
+        self.planning.finished.clear()
+        self._listener.reset()
+        self._schedule(self._job.first_delay_ns())
+
+    def _schedule(self, first_ns: int) -> None:
+        self.observer.scheduled(first_ns)
+        self._step(ev.SchedulerStarted(self._env.now, first_ns))
+
+    def suspend(self, reason: FailureReason) -> None:
+        """Give up everything that runs or waits."""
+        self.observer.unscheduled()
+        self._step(ev.SchedulerStopped(self._env.now, reason))
+
+    def request_savepoint(self) -> None:
+        """Take a savepoint that the job goes on behind."""
+        self._step(ev.CheckpointRequested(self._env.now, savepoint=True))
+
+    def stop(self) -> None:
+        """Stop with savepoint: no more periodic checkpoints, then the savepoint."""
+        self.suspend(FailureReason.CHECKPOINT_COORDINATOR_SUSPEND)
+        self._step(ev.CheckpointRequested(self._env.now, savepoint=True, synchronous=True))
+
+    def forget_stop(self) -> None:
+        """Take a stop for failed although its savepoint is complete: the job has gone on."""
+        self.stop_id = None
+        self._job.stop_failed()
+
+    @property
+    def ever_completed(self) -> set[int]:
+        """The checkpoints that were completed, also those that are not kept any more."""
+        return {number for number, one in self.records.items() if one.status == "completed"}
+
+    @property
+    def stop_completed(self) -> bool:
+        """Whether the savepoint of the stop is complete."""
+        return self.stop_id is not None and self.records[self.stop_id].status == "completed"
+
+    # What tasks send --------------------------------------------------------------------------
+
+    def acknowledge(self, task: TaskGateway, checkpoint: int, part: TaskPart) -> None:
+        """Send a task's acknowledgement of a checkpoint."""
+        if self._faults.strikes(LoseAcknowledgement, task, checkpoint):
+            return
+        late_ns = self._faults.delay_ns(DelayAcknowledgement, task, checkpoint)
+        self._messages.acknowledge(
+            task, self._acknowledged, task, checkpoint, part, late_ns=late_ns
+        )
+
+    def _acknowledged(self, task: TaskGateway, checkpoint: int, part: TaskPart) -> None:
+        record = self.records[checkpoint]
+        self._env.trace.record(
+            "acknowledged", task.entity, checkpoint, part.persisted_bytes, part.state_bytes
+        )
+        if record.status == "pending":
+            record.parts[task.number] = (part, self._env.now)
+            if part.operators_finished:
+                record.operators_finished.add(task.number)
+            self.observer.acknowledgement(record, task, part)
+        else:
+            self._env.goals.reach("late_acknowledgement")
+        self._step(ev.Acknowledged(self._env.now, checkpoint, task.number))
+
+    def decline(self, task: TaskGateway, checkpoint: int, reason: FailureReason) -> None:
+        """Send a task's refusal of a checkpoint."""
+        self._messages.decline(task, self._declined, task, checkpoint, reason)
+
+    def _declined(self, task: TaskGateway, checkpoint: int, reason: FailureReason) -> None:
+        self._env.trace.record("declined", task.entity, checkpoint, reason.value)
+        self._env.goals.reach("declined")
+        self._step(ev.Declined(self._env.now, checkpoint, task.number, reason))
+
+    def end_of_data(self, task: TaskGateway) -> None:
+        """Send a task's report that it has ended its data; a stop without drain ends none."""
+        self._messages.end_of_data(task, self._data_ended, self._attempt, task)
+
+    def _data_ended(self, attempt: int, task: TaskGateway) -> None:
+        if attempt != self._attempt or not self._job.running:
+            return
+        asked = self._listener.reported(task.number)
+        self.observer.final_request(task, asked=asked)
+        if asked:
+            self._env.goals.reach("immediate_final_checkpoint")
+            self._step(ev.CheckpointRequested(self._env.now))
+
+    def task_closed(self, task: TaskGateway) -> None:
+        """Let it be known here, after a while, that a task has FINISHED."""
+        self._messages.finished(task, self._finished, self._attempt, task)
+
+    def _finished(self, attempt: int, task: TaskGateway) -> None:
+        if attempt != self._attempt or not self._job.running:
+            return
+        finished = self.planning.finished
+        finished.add(task.number)
+        self._job.task_finished(task.number)
+        if len(finished) == self.planning.task_count:
+            self._job.all_finished()
+
+    def note_file(self, checkpoint: int, size: int) -> None:
+        """Note that a file of `size` bytes is written for a checkpoint."""
+        self.records[checkpoint].file_sizes.append(size)
+
+    # What the core decides --------------------------------------------------------------------
+
+    def _step(self, event: ev.CoordinatorEvent) -> None:
+        for effect in self.core.step(event):
+            self._carry_out(effect)
+
+    def _carry_out(self, effect: ev.CoordinatorEffect) -> None:  # noqa: C901, PLR0912 - one branch per effect
+        match effect:
+            case ev.SetTimer(kind, number, delay_ns):
+                self._timers[kind, number] = self._env.call_in(
+                    delay_ns, self._settings.kind, self._entity, self.timer_fired, kind, number
+                )
+            case ev.CancelTimer(kind, number):
+                timer = self._timers.pop((kind, number), None)
+                if timer is not None:
+                    timer.cancel()
+            case ev.PlanCheckpoint(request):
+                self._plan(request)
+            case ev.TriggerTasks(barrier, tasks, request):
+                self._trigger(barrier, tasks, request)
+            case ev.RefuseRequest(request):
+                if request.synchronous:
+                    self._stop_failed()
+            case ev.StoreCheckpoint(checkpoint):
+                self._messages.store(checkpoint, self.store, checkpoint)
+            case ev.CheckpointCompleted(checkpoint, duration_ns):
+                self._complete(checkpoint, duration_ns)
+            case ev.CheckpointFailed(checkpoint, reason):
+                self._fail(checkpoint, reason)
+            case ev.NotifyComplete(checkpoint):
+                record = self.records[checkpoint]
+                self.observer.notified(record)
+                numbers = self.planning.numbers(record.plan.commit_to)
+                self.gateway.notify_complete(numbers, checkpoint)
+            case ev.NotifyAborted(checkpoint, latest_completed):
+                numbers = self.planning.numbers(self.records[checkpoint].plan.commit_to)
+                self.gateway.notify_aborted(numbers, checkpoint, latest_completed)
+            case ev.DiscardCheckpoint(checkpoint):
+                self._discard(checkpoint)
+            case ev.DiscardState():
+                pass  # nothing that shows outside the coordinator
+            case ev.FailJob(_, reason):
+                self._job.checkpoints_failed(reason)
+            case _:
+                assert_never(effect)
+
+    def timer_fired(self, kind: ev.TimerKind, number: int) -> None:
+        """Take the end of a timer."""
+        self._step(ev.TimerFired(self._env.now, kind, number))
+
+    # Begin ------------------------------------------------------------------------------------
+
+    def _plan(self, request: Request) -> None:
+        """Plan a checkpoint, unless the request was given up by an effect before this one."""
+        if not self.core.planning:
+            return
+        self.observer.asked()
+        waited = request.periodic and request.submitted_ns < self._env.now
+        skipped = self._settings.skip_missed_ticks and waited
+        plan = self.planning.plan()
+        if isinstance(plan, Rejected) or skipped or not self._job.running:
+            self._step(ev.PlanRefused(self._env.now))
+            return
+        self.observer.planned(plan)
+        self._planned = plan
+        numbers = self.planning.numbers
+        self._step(ev.Planned(self._env.now, numbers(plan.trigger), numbers(plan.wait_for)))
+
+    def _trigger(self, barrier: Barrier, tasks: Sequence[int], request: Request) -> None:
+        checkpoint = barrier.checkpoint
+        record = self.records[checkpoint] = CheckpointRecord(
+            checkpoint,
+            request,
+            barrier.kind.name.lower(),
+            self._planned,
+            self.core.awaited(checkpoint),
+            self._env.now,
+            self._attempt,
+        )
+        if request.synchronous:
+            self.stop_id = checkpoint
+        self._env.trace.record("triggered", self._entity, checkpoint, barrier.kind.name)
+        self.observer.triggered(record)
+        stop = self._settings.stop_mode if request.synchronous else None
+        for number in tasks:
+            self.gateway.trigger(number, barrier, stop, self._refuse)
+
+    def _refuse(self, task: TaskGateway, checkpoint: int) -> None:
+        self.decline(task, checkpoint, FailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY)
+
+    # End --------------------------------------------------------------------------------------
+
+    def store(self, checkpoint: int) -> None:
+        """Decide what the checkpoint records of each vertex, and keep it or give it up."""
+        record = self.records[checkpoint]
+        if record.status != "pending":
+            return
+        vertices = self.planning.finalize(record)
+        if isinstance(vertices, Rejected):
+            record.reason = vertices.rule
+            self._give_up(checkpoint, FailureReason.CHECKPOINT_DECLINED_TASK_CLOSING)
+            return
+        ratio = self._settings.storing_failure_ratio
+        if ratio and self._env.stream("storing").uniform() < ratio:
+            self._give_up(checkpoint, FailureReason.FINALIZE_CHECKPOINT_FAILURE)
+            return
+        self.completed[checkpoint] = self._job.checkpoint_of(record, vertices)
+        self._step(ev.Stored(self._env.now, checkpoint))
+
+    def _give_up(self, checkpoint: int, reason: FailureReason) -> None:
+        self._step(ev.Stored(self._env.now, checkpoint, failed=True, reason=reason))
+
+    def _complete(self, checkpoint: int, duration_ns: int) -> None:
+        record, env = self.records[checkpoint], self._env
+        self.observer.completed(record, self.completed[checkpoint])
+        record.status = "completed"
+        record.duration_ns = duration_ns
+        record.ended_ns = env.now
+        self.highest_completed = max(self.highest_completed, checkpoint)
+        if record.request.savepoint:
+            env.goals.reach("savepoint_completed")
+        env.trace.record("completed", self._entity, checkpoint, duration_ns)
+        self._job.checkpoint_completed(record)
+        if checkpoint == self.stop_id and self._settings.triggers_after_stop:
+            self._schedule(self._settings.interval_ns)
+
+    def _fail(self, checkpoint: int, reason: FailureReason) -> None:
+        record, env = self.records[checkpoint], self._env
+        self.observer.failed(record, reason)
+        expired = reason is FailureReason.CHECKPOINT_EXPIRED
+        record.status = "expired" if expired else "aborted"
+        record.reason = record.reason or reason.value
+        record.ended_ns = env.now
+        if expired:
+            env.goals.reach("expired")
+        subsumed = (
+            FailureReason.CHECKPOINT_SUBSUMED,
+            FailureReason.CHECKPOINT_DECLINED_SUBSUMED,
+        )
+        if reason in subsumed:
+            env.goals.reach("subsumed")
+        env.trace.record("aborted", self._entity, checkpoint, reason.value)
+        if checkpoint == self.stop_id:
+            self._stop_failed()
+
+    def _stop_failed(self) -> None:
+        """Go on with periodic checkpoints: the stop has failed."""
+        self.stop_id = None
+        self._job.stop_failed()
+        self._schedule(self._settings.interval_ns)
+
+    def _discard(self, checkpoint: int) -> None:
+        if checkpoint != self.stop_id:
+            self.completed.pop(checkpoint, None)
+        self._messages.discard(self.records[checkpoint].file_sizes)

@@ -1,0 +1,95 @@
+"""What the coordinator sends to tasks, and the faults that strike on the way.
+
+Source: Apache Flink 1.20.3, Execution.triggerCheckpoint, notifyCheckpointOnComplete and
+notifyCheckpointAborted: whoever the plan names is told, and a task manager that does not know the
+task any more ignores it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ckptsim.scenarios.dataflow_faults import LoseTrigger, RefuseTrigger
+from ckptsim.scenarios.job_faults import (
+    DelayNotification,
+    DelayTrigger,
+    LoseNotification,
+    StrayNotification,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ckptsim.models.barriers import Barrier
+    from ckptsim.models.lifecycle import StopMode
+    from ckptsim.sim.job.control.faults import FaultPlan
+    from ckptsim.sim.job.port import Messages, TaskGateway
+    from ckptsim.sim.kernel import Environment
+
+
+class Gateway:
+    """The way from the coordinator to the tasks of the attempt that runs.
+
+    loss_ratio: share of completion notifications that are lost by chance.  lost: task and
+    checkpoint of completions that are never heard of.
+    """
+
+    def __init__(
+        self, env: Environment, messages: Messages, faults: FaultPlan, *, loss_ratio: float
+    ) -> None:
+        self.tasks: Sequence[TaskGateway] = ()
+        self.lost: set[tuple[int, int]] = set()
+        self._env = env
+        self._messages = messages
+        self._faults = faults
+        self._loss_ratio = loss_ratio
+
+    def trigger(
+        self,
+        number: int,
+        barrier: Barrier,
+        stop: StopMode | None,
+        refuse: Callable[[TaskGateway, int], None],
+    ) -> None:
+        """Send a trigger to a task; `refuse` is called where it is not ready for it."""
+        task, checkpoint, faults = self.tasks[number], barrier.checkpoint, self._faults
+        if faults.strikes(LoseTrigger, task, checkpoint):
+            return
+        late_ns = faults.delay_ns(DelayTrigger, task, checkpoint)
+        send = self._messages.trigger
+        if faults.strikes(RefuseTrigger, task, checkpoint):
+            send(task, checkpoint, refuse, task, checkpoint, late_ns=late_ns)
+        else:
+            send(task, checkpoint, task.trigger_checkpoint, barrier, stop, late_ns=late_ns)
+
+    def notify_complete(self, numbers: Sequence[int], checkpoint: int) -> None:
+        """Tell tasks that a checkpoint is complete; some never hear of it, or hear of it twice."""
+        faults, send = self._faults, self._messages.confirm
+        for number in numbers:
+            task = self.tasks[number]
+            stray_ns = faults.delayed_ns(StrayNotification, task, checkpoint)
+            if stray_ns is not None:
+                send(task, checkpoint, self._stray, number, checkpoint, late_ns=stray_ns)
+            if self._is_lost(number) or faults.strikes(LoseNotification, task, checkpoint):
+                self.lost.add((number, checkpoint))
+                continue
+            late_ns = faults.delay_ns(DelayNotification, task, checkpoint)
+            send(task, checkpoint, task.notify_complete, checkpoint, late_ns=late_ns)
+
+    def notify_aborted(self, numbers: Sequence[int], checkpoint: int, latest: int | None) -> None:
+        """Tell tasks that a checkpoint was given up, and which is the latest complete one."""
+        faults, send = self._faults, self._messages.abort
+        for number in numbers:
+            task = self.tasks[number]
+            if not faults.strikes(LoseNotification, task, checkpoint):
+                late_ns = faults.delay_ns(DelayNotification, task, checkpoint)
+                send(task, task.notify_aborted, checkpoint, latest, late_ns=late_ns)
+
+    def _is_lost(self, number: int) -> bool:
+        ratio = self._loss_ratio
+        return bool(ratio) and self._env.stream("notification", number).uniform() < ratio
+
+    def _stray(self, number: int, checkpoint: int) -> None:
+        """Let a notification reach whatever attempt runs by now."""
+        self.tasks[number].notify_complete(checkpoint)
