@@ -45,15 +45,6 @@ class ChannelStateFile:
         entity = attempt.tasks[first.index].entity
         attempt.later(delay_ns, Kind.SNAPSHOT, entity, self._end, checkpoint, stored)
 
-    def _stored(self, checkpoint: int) -> None:
-        faults = self._attempt.faults
-        if any(faults.strikes(FailChannelState, spec, checkpoint) for spec in self._tasks.values()):
-            self._broken.add(checkpoint)
-            self._attempt.goal("channel_state_failed")
-            self.step(do.StreamFailed(checkpoint))
-        else:
-            self.step(do.StreamStored(checkpoint))
-
     def drop(self, checkpoint: int) -> None:
         """Do nothing: what is dropped is not looked at any more."""
 
@@ -64,9 +55,8 @@ class ChannelStateFile:
 
     def _end(self, checkpoint: int, stored: FileStored) -> None:
         faults = self._attempt.faults
-        fails = any(
-            faults.strikes(FailChannelState, spec, checkpoint) for spec in self._tasks.values()
-        )
+        specs = self._tasks.values()
+        fails = any(faults.strikes(FailChannelState, spec, checkpoint) for spec in specs)
         if fails:
             self._lost.add(checkpoint)
             self._attempt.goal("channel_state_failed")
