@@ -38,7 +38,6 @@ TWICE = {
     "subtask checkpoints",
     "channels and subpartitions",
     "task lifecycle",
-    "coordinator",
 }
 
 Effect = tuple[str, str]
