@@ -1,9 +1,10 @@
-"""The source as a whole: lengths, words, banned calls, tools, and what README and help promise."""
+"""The source as a whole: lengths, words, banned calls and tools."""
 
 from __future__ import annotations
 
 import ast
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -166,7 +167,47 @@ def test_nothing_names_a_machine_or_an_index():
 
 
 def test_the_door_for_machines_is_that_of_users():
-    """What the continuous build runs is `make test` and nothing else."""
+    """What the continuous build runs of this project is `make test` and nothing else."""
     lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
-    commands = [line for line in lines if line and not line.startswith(("#", "set ", "cd "))]
-    assert commands == ["make test"]
+    tools = re.compile(r"\b(make|python3?|pip|pytest|ckptsim|ruff|mypy)\b")
+    commands = [line for line in lines if tools.search(line) and not line.startswith("#")]
+    assert commands == ['make test 2>&1 | tee "$log" || status=$?']
+
+
+def _recipe_of_test() -> str:
+    """Return the command of `make test`, with this interpreter, as if the set-up was done."""
+    words = ["make", "--dry-run", "--old-file=.venv/.installed", "test"]
+    told = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return told.strip().replace(".venv/bin/python", sys.executable)
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "closing"),
+    [
+        ("assert True", 0, r"=+ 1 passed in [\d.]+s =+"),
+        ("assert False", 2, r"=+ 1 failed in [\d.]+s =+"),
+    ],
+)
+def test_the_build_ends_with_the_runner_s_closing_line(tmp_path, body, code, closing):
+    """The last line of the build says how many tests passed and failed; its exit code is make's."""
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci" / "run")
+    (tmp_path / "Makefile").write_text(f"test:\n\t@{_recipe_of_test()} -p no:cacheprovider\n")
+    (tmp_path / "test_one.py").write_text(f"def test_one():\n    {body}\n")
+    done = subprocess.run(
+        [tmp_path / ".ci" / "run"], cwd="/", capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code
+    assert re.fullmatch(closing, done.stdout.splitlines()[-1]), done.stdout
+
+
+def test_a_build_without_tests_says_so(tmp_path):
+    """Where the set-up fails there is no closing line, and the last line says that."""
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci" / "run")
+    (tmp_path / "Makefile").write_text("test:\n\t@false\n")
+    done = subprocess.run(
+        [tmp_path / ".ci" / "run"], cwd="/", capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stdout.splitlines()[-1] == "the tests were not run to their end"
