@@ -10,10 +10,11 @@ from ckptsim.models.core import ProtocolError
 class Refusal(StrEnum):
     """Why a store, a placement or an ingestion refuses what it was asked.
 
-    The checks of a call come in the order: topic, partition, type of the blob, size of the blob,
-    then whatever the medium says.
+    The checks of a call come in the order: argument, topic, partition, type of the blob, size of
+    the blob, then whatever the medium says.
     """
 
+    INVALID_ARGUMENT = "INVALID_ARGUMENT"
     INVALID_TOPIC = "INVALID_TOPIC"
     UNKNOWN_TOPIC = "UNKNOWN_TOPIC"
     UNKNOWN_PARTITION = "UNKNOWN_PARTITION"

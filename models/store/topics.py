@@ -15,7 +15,12 @@ from dataclasses import dataclass
 
 from ckptsim.models.store.errors import Refusal, StoreError
 
-_TOPIC = re.compile(r"(?P<store>.+)_v(?P<version>[0-9]+)(?:_(?P<view>.+)_mv)?")
+# Source: Apache Kafka, `Topic.LEGAL_CHARS` and `MAX_NAME_LENGTH`.
+TOPIC_CHARACTERS_MAX = 249
+_LEGAL = r"[a-zA-Z0-9._-]+"
+_TOPIC = re.compile(rf"(?P<store>{_LEGAL})_v(?P<version>[0-9]+)(?:_(?P<view>{_LEGAL})_mv)?")
+# Assumption: no topic comes near it; a number above is a mistake of the caller.
+PARTITIONS_MAX = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -43,9 +48,12 @@ def parse_topic(topic: str) -> TopicName:
 
     Raises StoreError INVALID_TOPIC for every other text.
     """
-    match = _TOPIC.fullmatch(topic)
-    if match is None:
-        expected = "expected STORE_vN or STORE_vN_VIEW_mv"
+    match = _TOPIC.fullmatch(topic) if isinstance(topic, str) else None
+    if match is None or len(topic) > TOPIC_CHARACTERS_MAX:
+        expected = (
+            "expected STORE_vN or STORE_vN_VIEW_mv, letters, digits and . _ -, at most "
+            f"{TOPIC_CHARACTERS_MAX} characters"
+        )
         raise StoreError(Refusal.INVALID_TOPIC, state=expected, event=topic)
     return TopicName(
         store=match["store"], version=int(match["version"]), view=match["view"] or None
@@ -66,6 +74,9 @@ class LocalTopics:
     def register(self, topic: str, partitions: int) -> None:
         """Make a topic known; raises INVALID_TOPIC unless it is a version or view topic."""
         parse_topic(topic)
+        if not _is_index(partitions, PARTITIONS_MAX + 1) or partitions < 1:
+            state = f"partitions: found {partitions!r}, expected 1 to {PARTITIONS_MAX}"
+            raise StoreError(Refusal.INVALID_ARGUMENT, state=state, event=topic)
         self._partitions[topic] = partitions
 
     def forget(self, topic: str) -> None:
@@ -85,7 +96,7 @@ class LocalTopics:
     def check(self, key: TopicPartition) -> None:
         """Raise UNKNOWN_TOPIC or UNKNOWN_PARTITION unless the partition exists here."""
         self.check_topic(key.topic)
-        if not 0 <= key.partition < self._partitions[key.topic]:
+        if not _is_index(key.partition, self._partitions[key.topic]):
             expected = f"expected 0 to {self._partitions[key.topic] - 1}"
             raise StoreError(Refusal.UNKNOWN_PARTITION, state=expected, event=key)
 
@@ -97,3 +108,8 @@ class LocalTopics:
     def all_partitions(self) -> tuple[TopicPartition, ...]:
         """List every partition, topics in the order of their registration."""
         return tuple(key for topic in self._partitions for key in self.of_topic(topic))
+
+
+def _is_index(value: object, end: int) -> bool:
+    """Say whether a value is an integer from 0 to below an end; a truth value is none."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < end

@@ -85,8 +85,9 @@ def _check_store(path: Path | None) -> None:
     """
     if path is None:
         return
-    from ckptsim.sim.store.real import RunStore
+    from ckptsim.sim.store.real import RunStore, checked_path
 
+    checked_path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

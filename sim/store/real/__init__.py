@@ -1,5 +1,6 @@
 """Real checkpoint stores on files: DuckDB alone, DuckDB beside SQLite, and their inspection."""
 
+from ckptsim.sim.store.real.arguments import checked_path
 from ckptsim.sim.store.real.embedded import EmbeddedStore
 from ckptsim.sim.store.real.errors import (
     StoreDamagedError,
@@ -25,6 +26,7 @@ __all__ = [
     "StoreFormatError",
     "StoreLockedError",
     "StoreMismatchError",
+    "checked_path",
     "inspect_store",
     "real_medium",
 ]

@@ -7,7 +7,9 @@ Rules that measurements and bug reports of the database suggest, and that this m
   key twice in one upsert the *first* row wins, without an error;
 * primary keys only, no secondary index, no change of schema after the file was created;
 * the memory limit is part of the connection, since the replay of a log happens before any `SET`;
-* the format of the file is recorded and checked; a fatal error is a crash, not something to retry.
+* the format of the file is recorded and checked; a fatal error is a crash, not something to retry;
+* a path is a path: no scheme, no file of another database, no extension that is looked for, loaded
+  or downloaded.
 
 Source: DuckDB 1.5.6, measured; duckdb/duckdb issues 8147, 22124, 19712, 23645 (replay failures
 with indexes or schema changes).
@@ -58,6 +60,13 @@ SELECT unnest(?::TINYINT[]), unnest(?::VARCHAR[]), unnest(?::INTEGER[]), unnest(
 
 WAL_SUFFIX = ".wal"
 
+_NO_EXTENSIONS = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "enable_external_access": "false",  # no other file, nothing from the network
+}
+
 
 class DuckFile:
     """A connection to one file; the only writer, used by one thread."""
@@ -73,6 +82,7 @@ class DuckFile:
     ) -> None:
         self.path = path
         self._config: dict[str, Any] = {
+            **_NO_EXTENSIONS,
             "memory_limit": memory_limit,
             "threads": threads,
             "checkpoint_threshold": checkpoint_threshold,
@@ -179,7 +189,8 @@ class DuckFile:
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
         try:
-            return duckdb.connect(str(self.path), read_only=self._read_only, config=self._config)
+            path = str(self.path.absolute())  # begins with no scheme of the database
+            return duckdb.connect(path, read_only=self._read_only, config=self._config)
         except duckdb.Error as error:
             raise explained(self.path, error) from error
 
@@ -229,22 +240,54 @@ class DuckFile:
             raise explained(self.path, error) from error
 
 
+# What the database raises, with one of these words in its text -> what it means for the store.
+_MEANINGS: tuple[tuple[type[duckdb.Error], tuple[str, ...], type[StoreFileError], str], ...] = (
+    (
+        duckdb.Error,
+        ("could not set lock", "conflicting lock"),
+        StoreLockedError,
+        "another process has this store open ({text})",
+    ),
+    (
+        duckdb.Error,
+        ("version number",),
+        StoreFormatError,
+        "written in another storage format ({text})",
+    ),
+    (
+        duckdb.OutOfMemoryException,
+        ("",),
+        StoreFileError,
+        "the memory limit is too small ({text})",
+    ),
+    (
+        duckdb.PermissionException,
+        ("",),
+        StoreFileError,
+        "found a file of another database, expected a store",
+    ),
+    (duckdb.ConnectionException, ("already closed",), StoreFileError, "this store was closed"),
+    (
+        duckdb.IOException,
+        ("is a directory",),
+        StoreFileError,
+        "found a directory, expected a store",
+    ),
+    (duckdb.IOException, ("cannot open file",), StoreFileError, "cannot be opened ({text})"),
+)
+
+
 def explained(path: Path, error: duckdb.Error) -> StoreFileError:
     """Turn an error of the database into one that says what it means for the store."""
     text = str(error).strip().partition("\n")[0]
     lower = text.lower()
-    if "could not set lock" in lower or "conflicting lock" in lower:
-        return StoreLockedError(f"{path}: another process has this store open ({text})")
-    if "version number" in lower:
-        return StoreFormatError(f"{path}: written in another storage format ({text})")
     if "not a valid duckdb database file" in lower:
         empty = path.is_file() and not path.stat().st_size
         found = "an empty file" if empty else "a file that is no DuckDB database"
         return StoreFileError(f"{path}: found {found}, expected a store")
-    if isinstance(error, duckdb.IOException) and "is a directory" in lower:
-        return StoreFileError(f"{path}: found a directory, expected a store")
-    if isinstance(error, duckdb.IOException) and "cannot open file" in lower:
-        return StoreFileError(f"{path}: cannot be opened ({text})")
+    for kind, words, meaning, says in _MEANINGS:
+        if isinstance(error, kind) and any(word in lower for word in words):
+            return meaning(f"{path}: {says.format(text=text)}")
     return StoreDamagedError(f"{path}: {type(error).__name__}: {text}")
 
 

@@ -37,6 +37,15 @@ from ckptsim.models.store import (
     decode_state,
     encode_state,
 )
+from ckptsim.sim.store.real.arguments import (
+    checked_changes,
+    checked_key,
+    checked_memory,
+    checked_name,
+    checked_path,
+    checked_position,
+    checked_rows,
+)
 from ckptsim.sim.store.real.media import DuckMedium
 
 # Rows by name and the checkpoint as bytes, None for none.
@@ -48,11 +57,12 @@ class EmbeddedStore:
 
     It fills the interface of three operations (`get`, `set`, `delete` of opaque bytes) as well; a
     checkpoint that `commit` wrote is such bytes.  Raises StoreFileError and its kinds for what is
-    wrong with the file, StoreError for what a call may not do.
+    wrong with the file, StoreError for what a call may not do; INVALID_ARGUMENT of these is an
+    argument that is no key, position, name or value at all.
     """
 
     def __init__(self, path: str | Path, *, memory_limit: str = "512MB") -> None:
-        self._medium = DuckMedium(Path(path), memory_limit=memory_limit)
+        self._medium = DuckMedium(checked_path(path), memory_limit=checked_memory(memory_limit))
         self._topics = LocalTopics()
         self._checkpoints = Checkpoints(
             self._medium, self._topics, codec=PlainCodec(), slot=Slot.CUSTOM, remote=False
@@ -82,7 +92,7 @@ class EmbeddedStore:
 
     def state(self, key: TopicPartition) -> PartitionState:
         """Return the checkpoint of a partition, an empty one when there is none."""
-        blob = self._checkpoints.get(key)
+        blob = self._checkpoints.get(checked_key(key))
         state = None if blob is None else decode_state(blob, of=key)
         return PartitionState() if state is None else state
 
@@ -98,45 +108,53 @@ class EmbeddedStore:
 
         changes: name and value in the order of the log; None deletes; of several for one name the
         last one wins.
+        position: an integer of 0 or more, never behind the one that is durable.
         state: what else the checkpoint holds; by default what it held before.
         """
-        kept = replace(self.state(key) if state is None else state, position=position)
+        before = self.state(key)
+        checked_position(position, state, before=before.position)
+        kept = replace(before if state is None else state, position=position)
+        rows = RowsWrite(area=Area.DATA, key=key, changes=checked_changes(changes))
         slot = self._checkpoints.stage(key, encode_state(kept))
-        rows = RowsWrite(area=Area.DATA, key=key, changes=dict(changes))
         self._medium.commit(Step(rows=(rows,), slots=(slot,)))
 
     def read(self, key: TopicPartition, name: str) -> bytes | None:
         """Return one row, or None."""
-        self._topics.check(key)
-        return self._medium.row(Area.DATA, key, name)
+        self._topics.check(checked_key(key))
+        return self._medium.row(Area.DATA, key, checked_name(name))
 
     def rows(self, key: TopicPartition) -> Rows:
         """Return all rows of a partition, by name."""
-        self._topics.check(key)
+        self._topics.check(checked_key(key))
         return self._medium.rows(Area.DATA, key)
 
     def get(self, key: TopicPartition) -> bytes | None:
         """Return the checkpoint as bytes, or None."""
-        return self._checkpoints.get(key)
+        return self._checkpoints.get(checked_key(key))
 
     def set(self, key: TopicPartition, blob: bytes) -> None:
         """Replace the checkpoint, without data."""
-        self._checkpoints.set(key, blob)
+        self._checkpoints.set(checked_key(key), blob)
 
     def delete(self, key: TopicPartition) -> None:
         """Remove the checkpoint and leave the rows."""
-        self._checkpoints.delete(key)
+        self._checkpoints.delete(checked_key(key))
 
     def reset(self, key: TopicPartition) -> None:
         """Remove checkpoint and rows of a partition together."""
-        slots = self._checkpoints.stage_delete(key)
+        slots = self._checkpoints.stage_delete(checked_key(key))
         rows = RowsWrite(area=Area.DATA, key=key, changes={}, wipe=True)
         self._medium.commit(Step(rows=(rows,), slots=slots))
 
     def replace(self, contents: Mapping[TopicPartition, Contents]) -> None:
         """Replace rows and checkpoints of several partitions, all in one transaction."""
         rows = tuple(
-            RowsWrite(area=Area.DATA, key=key, changes=dict(rows), wipe=True)
+            RowsWrite(
+                area=Area.DATA,
+                key=checked_key(key),
+                changes=checked_rows(rows.items()),
+                wipe=True,
+            )
             for key, (rows, _) in contents.items()
         )
         slots: list[SlotWrite] = []

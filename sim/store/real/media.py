@@ -47,11 +47,11 @@ class DuckMedium:
         return self.file.slot(slot, key)
 
     def commit(self, step: Step) -> None:
-        """Make a step durable in one transaction."""
+        """Make a step durable in one transaction, or nothing of it."""
         try:
             self._write(step)
             self.file.commit()
-        except StoreFileError:
+        except BaseException:  # an interrupt, too, leaves no transaction open for the next step
             self.file.rollback()
             raise
 
@@ -200,6 +200,6 @@ def write_rows(file: DuckFile, step: Step) -> None:
         for write in step.rows:
             file.write_rows(write)
         file.commit()
-    except StoreFileError:
+    except BaseException:  # as above
         file.rollback()
         raise
