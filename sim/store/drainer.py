@@ -1,15 +1,22 @@
-"""One partition's ingestion in simulated time: runs of records, control entries, durable steps.
+"""One partition's ingestion in simulated time: a thread that drains its log, entry after entry.
 
-A run of records is one event.  Its end follows from arithmetic: record k ends when it is there and
-its predecessor has ended, plus the time to apply it.  What interrupts a run (a timer, a stop, a
-crash) settles it on the exact record.
+A run of records is one wait.  Its end follows from arithmetic: record k ends when it is there and
+its predecessor has ended, plus the time to apply it.  What interrupts a run (a sync that is due, a
+stop, a crash) settles it on the exact record.
+
+Only the wait for entries can be interrupted: whoever calls leaves a flag (`stopping`, the syncer's
+`due`) and rouses the thread, which settles what it has applied and looks at the flags.  While a
+step is becoming durable the flags wait, and a second call at one instant finds nothing to rouse.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any, assert_never
 
-from ckptsim.models.store import Area, Changes, ControlRecord, RowsWrite, Step, TopicPartition
+from simpy import Interrupt
+
+from ckptsim.models.store import ControlRecord, TopicPartition
 from ckptsim.models.store.ingestion_events import (
     AbortSync,
     CancelSyncTimer,
@@ -26,19 +33,19 @@ from ckptsim.models.store.ingestion_events import (
     SyncTimerFired,
     WriteFailed,
 )
-from ckptsim.scenarios.store import Upsert
-from ckptsim.sim.store.costs import each_durable
-from ckptsim.sim.store.kinds import KIND_APPLIED, KIND_DURABLE, KIND_TIMER
-from ckptsim.sim.store.record_run import Run
-from ckptsim.sim.store.spans import FeedChanges, SpanContent
+from ckptsim.sim.store.kinds import KIND_APPLIED
+from ckptsim.sim.store.periodic import PeriodicSyncer
+from ckptsim.sim.store.record_run import RecordWriter, Run
 from ckptsim.sim.store.syncing import SyncSteps
 from ckptsim.sim.store.truth import PartitionTruth
 
 if TYPE_CHECKING:
-    from ckptsim.models.store.content import WorkingContent
+    from simpy import Event
+
     from ckptsim.models.store.replica import Replica
-    from ckptsim.sim.kernel import Timer
+    from ckptsim.sim.kernel import Process
     from ckptsim.sim.store.feed import Feed
+    from ckptsim.sim.store.threads import Steps
     from ckptsim.sim.store.world import StoreWorld
 
 _GOAL_OF_CAUSE = {
@@ -50,7 +57,7 @@ _GOAL_OF_CAUSE = {
 
 
 class Drainer:
-    """Drives one partition's ingestion core while the process is up."""
+    """Drives one partition's ingestion core, one incarnation after the other."""
 
     def __init__(
         self, world: StoreWorld, key: TopicPartition, feed: Feed, truth: PartitionTruth
@@ -60,14 +67,15 @@ class Drainer:
         self.feed = feed
         self.truth = truth
         self.entity = world.env.entity(f"partition {key.topic}", key.partition)
-        self.stopping = False
         self.left_at = -1  # the last position that the last incarnation had applied
         self._replica: Replica | None = None
+        self._thread: Process | None = None
+        self._can_be_roused = False
+        self._stopping = False
         self._run: Run | None = None
-        self._next: Timer | None = None  # the end of a run, control entry or durable step
-        self._timer: Timer | None = None
+        self._records = RecordWriter(world, key, feed, truth)
         self._syncs = SyncSteps(self)
-        self._requested = False
+        self._syncer = PeriodicSyncer(world.env, self.entity, self._rouse)
 
     @property
     def replica(self) -> Replica | None:
@@ -95,152 +103,71 @@ class Drainer:
         )
 
     def start(self, replica: Replica) -> None:
-        """Take over a partition that was opened."""
+        """Drain a partition that was opened, once all have recovered."""
         self._replica = replica
-        self.stopping = self._requested = False
+        self._stopping = False
         self._syncs.incarnation_begins(replica.position)
+        self._thread = self.world.process.threads.start(self._drain(replica), self.entity)
+
+    def stop(self) -> None:
+        """Let the thread finish with what has been applied, and with one last sync."""
+        self._stopping = True
+        self._rouse()
+
+    def join(self) -> Steps:
+        """Wait until the thread has ended."""
+        if self._thread is not None and self._thread.is_alive:
+            yield self._thread
+
+    def unsubscribe(self) -> None:
+        """Close without a sync; the core is told of everything that was applied."""
+        replica, run = self._replica, self._run
+        if replica is not None and run is not None:
+            self._settle(run, run.done_by(self.world.env.now), replica)
+        self.die("unsubscribed")
 
     def die(self, reason: str) -> None:
         """Drop the incarnation; what it had applied is counted, what was not durable is gone."""
-        if self._replica is None:
+        replica, run = self._replica, self._run
+        if replica is None:
             return
         self.left_at = self.position
-        if self._run is not None:
-            self._apply(self._run, self._run.done_by(self.world.env.now))
+        if run is not None:
+            self._write(run, run.done_by(self.world.env.now), replica)
         self._syncs.close("aborted", reason)
-        self._cancel_timers()
+        self._syncer.cancel()
+        if self._thread is not None:
+            self.world.process.threads.stop(self._thread)
         self._replica = None
 
-    def unsubscribe(self) -> None:
-        """Close without a sync; the core knows of everything that was applied."""
-        self._interrupt()
-        self.die("unsubscribed")
+    # The thread --------------------------------------------------------------------------------
 
-    def stop(self) -> None:
-        """Finish with what has been applied, and with one last sync."""
-        self.stopping = True
-        replica = self._replica
-        if replica is None:
-            return
-        self._interrupt()
-        if replica.state is not IngestionState.SYNCING:
-            self._cancel_next()
-            self.go()
+    def _drain(self, replica: Replica) -> Steps:
+        """Take entry after entry, with the syncs that fall due, until told to stop; then sync."""
+        yield self.world.process.recovered
+        core = replica.ingestion
+        while not self._stopping:
+            position = self.feed.next_after(replica.position)
+            if replica.state is IngestionState.ERRORED:
+                yield from self._wait(self.world.env.event())
+            elif self._syncer.due:
+                self._syncer.due = False
+                yield from self._carry_out(core.step(SyncTimerFired()), replica)
+            elif position > self.feed.last:
+                self.world.caught_up()
+                yield from self._wait(self.world.env.event())
+            elif (control := self.feed.control_at(position)) is not None:
+                yield from self._take_control(position, control, replica)
+            else:
+                yield from self._take_records(position, replica)
+        yield from self._carry_out(core.step(SyncRequested()), replica)
+        self._syncer.cancel()
+        self.left_at = replica.position
+        self._replica = None
 
-    def go(self) -> None:
-        """Go on with whatever comes next, if nothing is under way."""
-        replica = self._replica
-        if replica is None or self._next is not None or self.world.paused:
-            return
-        if self.stopping:
-            self._request_sync(replica)
-        elif replica.state is IngestionState.OPEN:
-            self._take_next(replica)
-
-    def _take_next(self, replica: Replica) -> None:
-        position = self.feed.next_after(replica.position)
-        if position > self.feed.last:
-            self.world.caught_up()
-            return
-        env, process = self.world.env, self.world.model.process
-        begin = max(env.now, self.feed.available_ns(position))
-        control = self.feed.control_at(position)
-        if control is not None:
-            self._schedule(begin + process.apply_ns, KIND_APPLIED, self._control, position, control)
-            return
-        run = self._run_from(position, replica)
-        if run.records == 0:
-            self._schedule(begin + process.apply_ns, KIND_APPLIED, self._fail_write, position)
-            return
-        self._run = run
-        self._schedule(run.end_of(run.records), KIND_APPLIED, self._run_ended)
-
-    def _run_from(self, position: int, replica: Replica) -> Run:
-        core, shape = replica.ingestion, self.feed.shape
-        index = self.feed.index_of(position)
-        limit = core.rules.records_until_due(core.bytes_since_sync, shape.record_bytes)
-        if core.rules.sync_interval_ns and not core.timer_set:
-            limit = 1  # the record that sets the timer has to be an event of its own
-        failing = self.world.failing_record(self.key, index)
-        if failing is not None:
-            limit = min(failing - index, limit if limit is not None else failing - index)
-        records = self.feed.run_length(
-            position, shape.push + shape.stream if limit is None else limit
-        )
-        streamed = position > self.feed.end_of_push
-        return Run(
-            position=position,
-            index=index,
-            records=records,
-            begun_ns=self.world.env.now,
-            first_ns=self.feed.available_ns(position),
-            interval_ns=shape.interval_ns if streamed else 0,
-            apply_ns=self.world.apply_ns,
-        )
-
-    def _run_ended(self) -> None:
-        run, self._next = self._run, None
-        if run is not None:
-            self._settle(run, run.records)
-            self.go()
-
-    def _interrupt(self) -> None:
-        """Settle a run that is under way on the record boundary of this instant."""
-        run = self._run
-        if run is None:
-            return
-        self._cancel_next()
-        self._settle(run, run.done_by(self.world.env.now))
-
-    def _settle(self, run: Run, records: int) -> None:
-        self._apply(run, records)
-        replica = self._replica
-        if replica is None or records == 0:
-            return
-        last = run.position + records - 1
-        size = records * self.feed.shape.record_bytes
-        self._interpret(replica.ingestion.step(DataWritten(position=last, size_bytes=size)))
-
-    def _apply(self, run: Run, records: int) -> None:
-        """Apply the first records of a run to the working content, and count them."""
-        self._run = None
-        replica = self._replica
-        if replica is None or records == 0:
-            return
-        written = self._write(replica.content, run.index, run.index + records)
-        truth, last = self.truth, run.position + records - 1
-        truth.applied += records
-        truth.busy_ns += records * run.apply_ns
-        again = min(last, truth.applied_to) - run.position + 1
-        if again > 0:
-            truth.reprocessed += again
-            self.world.reprocessed(again)
-        truth.applied_to = max(truth.applied_to, last)
-        if each_durable(self.world.model):
-            write = RowsWrite(area=Area.DATA, key=self.key, changes=written)
-            self.world.act(self.key)
-            self.world.client.medium.commit(Step(rows=(write,)))
-            self._syncs.covered(last)
-
-    def _write(self, content: WorkingContent, first: int, end: int) -> Changes:
-        """Write data records into the working content; return what they change."""
-        if isinstance(content, SpanContent):
-            content.apply_span(first, end)
-            changes = FeedChanges(self.feed)
-            changes.append(first, end)
-            return changes
-        if self.world.model.sync.upsert is Upsert.FIRST_WINS:
-            written = [self.feed.record(index) for index in range(first, end)]
-        else:
-            written = list(self.feed.last_records(first, end - first))
-        for record in written:
-            content.apply(record)
-        return {record.key: record.value for record in written}
-
-    def _control(self, position: int, record: ControlRecord) -> None:
-        self._next = None
-        replica = self._replica
-        if replica is None:
+    def _take_control(self, position: int, record: ControlRecord, replica: Replica) -> Steps:
+        """Apply a control entry once it is there."""
+        if not (yield from self._applied(position)):
             return
         siblings = self.world.client.version_copies(self.key.topic, apart_from=self.key)
         event = ControlRead(position=position, record=record, siblings=siblings)
@@ -248,93 +175,84 @@ class Drainer:
         self.truth.applied_to = max(self.truth.applied_to, position)
         if replica.state is not IngestionState.ERRORED:
             self.world.control_applied(self, position, record)
-        self._carry_out(effects)
+        yield from self._carry_out(effects, replica)
 
-    def _fail_write(self, position: int) -> None:
-        self._next = None
-        replica = self._replica
-        if replica is not None:
-            self.world.write_failed(self.key)
-            self._carry_out(replica.ingestion.step(WriteFailed(position)))
-
-    def _request_sync(self, replica: Replica) -> None:
-        if self._requested:
-            self._replica_stopped()
+    def _take_records(self, position: int, replica: Replica) -> Steps:
+        """Apply a run of records as they come; settle it on the record at which it is left."""
+        run, env = self._records.plan(position, replica), self.world.env
+        if run.records == 0:
+            if (yield from self._applied(position)):
+                self.world.write_failed(self.key)
+                yield from self._carry_out(replica.ingestion.step(WriteFailed(position)), replica)
             return
-        self._requested = True
-        effects = replica.ingestion.step(SyncRequested())
-        if not effects:
-            self._replica_stopped()
-        self._carry_out(effects)
+        self._run = run
+        due_in_ns = run.end_of(run.records) - env.now
+        whole = yield from self._wait(env.timeout(due_in_ns, kind=KIND_APPLIED))
+        records = run.records if whole else run.done_by(env.now)
+        yield from self._carry_out(self._settle(run, records, replica), replica)
 
-    def _replica_stopped(self) -> None:
-        self._cancel_timers()
-        if self._replica is not None:
-            self.left_at = self._replica.position
-        self._replica = None
-        self.world.partition_stopped()
-
-    def _carry_out(self, effects: list[Effect]) -> None:
-        self._interpret(effects)
-        self.go()
-
-    def _interpret(self, effects: list[Effect]) -> None:
-        env = self.world.env
+    def _carry_out(self, effects: list[Effect], replica: Replica) -> Steps:
+        """Carry out what the core asks for; a durable step takes its time and has its effects."""
+        goals = self.world.env.goals
         for effect in effects:
             match effect:
                 case MakeDurable():
-                    self._begin_step(effect)
+                    outcome = yield from self._syncs.make_durable(replica, effect)
+                    yield from self._carry_out(replica.ingestion.step(outcome), replica)
                 case FinishSync(position, cause):
                     self.truth.promised = position
-                    env.goals.reach(_GOAL_OF_CAUSE[cause])
+                    goals.reach(_GOAL_OF_CAUSE[cause])
                     self._syncs.close("completed", None)
                 case AbortSync(refusal):
-                    env.goals.reach("commit_failed")
+                    goals.reach("commit_failed")
                     self._syncs.give_up(refusal)
                 case FreezePartition(refusal, reason):
                     self.world.frozen(self, refusal, reason)
                 case SetSyncTimer(delay_ns):
-                    self._timer = env.call_in(delay_ns, KIND_TIMER, self.entity, self._timer_fired)
+                    self._syncer.call_in(delay_ns, self.world.process.threads)
                 case CancelSyncTimer():
-                    self._cancel_sync_timer()
+                    self._syncer.cancel()
+                case _:
+                    assert_never(effect)
 
-    def _timer_fired(self) -> None:
-        self._timer = None
-        self._interrupt()
-        replica = self._replica
-        if replica is not None and replica.state is not IngestionState.SYNCING:
-            self._carry_out(replica.ingestion.step(SyncTimerFired()))
+    # Waiting -----------------------------------------------------------------------------------
 
-    def _begin_step(self, wanted: MakeDurable) -> None:
-        replica = self._replica
-        if replica is None:
-            return
-        self._cancel_next()  # a timer may ask while an entry is being waited for
-        end = self._syncs.begin_step(replica, wanted)
-        self._schedule(end, KIND_DURABLE, self._step_ended, wanted, self.world.env.now)
-
-    def _step_ended(self, wanted: MakeDurable, begun_ns: int) -> None:
-        self._next = None
-        if self._replica is not None:
-            outcome = self._syncs.end_step(self._replica, wanted, begun_ns)
-            if outcome is not None:
-                self._carry_out(self._replica.ingestion.step(outcome))
-
-    def _schedule(self, time_ns: int, kind: int, function: object, *arguments: object) -> None:
+    def _applied(self, position: int) -> Generator[Any, Any, bool]:
+        """Wait until an entry is there and has been applied; return False if roused before."""
         env = self.world.env
-        self._next = env.call_at(time_ns, kind, self.entity, function, *arguments)  # type: ignore[arg-type]
+        wait_ns = max(0, self.feed.available_ns(position) - env.now)
+        apply_ns = self.world.model.process.apply_ns
+        return (yield from self._wait(env.timeout(wait_ns + apply_ns, kind=KIND_APPLIED)))
 
-    def _cancel_sync_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+    def _wait(self, event: Event) -> Generator[Any, Any, bool]:
+        """Wait for an event; return whether it has happened, False if roused before."""
+        self._can_be_roused = True
+        try:
+            yield event
+        except Interrupt:
+            return False
+        finally:
+            self._can_be_roused = False
+        return True
 
-    def _cancel_next(self) -> None:
-        if self._next is not None:
-            self._next.cancel()
-            self._next = None
+    def _rouse(self) -> None:
+        """Let the thread look at its flags, at this instant, if it waits for entries."""
+        if self._can_be_roused and self._thread is not None:
+            self._can_be_roused = False
+            self._thread.interrupt()
 
-    def _cancel_timers(self) -> None:
-        self._cancel_sync_timer()
-        self._cancel_next()
+    # Runs --------------------------------------------------------------------------------------
+
+    def _settle(self, run: Run, records: int, replica: Replica) -> list[Effect]:
+        """Write the first records of the run under way, and tell the core; return its effects."""
+        self._write(run, records, replica)
+        if records == 0:
+            return []
+        last, size = run.position + records - 1, records * self.feed.shape.record_bytes
+        return replica.ingestion.step(DataWritten(position=last, size_bytes=size))
+
+    def _write(self, run: Run, records: int, replica: Replica) -> None:
+        """Write the first records of the run under way, which ends."""
         self._run = None
+        if records and self._records.write(run, records, replica.content):
+            self._syncs.covered(run.position + records - 1)

@@ -10,14 +10,14 @@ from ckptsim.models.store.partition_state import NOTHING
 from ckptsim.scenarios.store_faults import Lost
 
 if TYPE_CHECKING:
-    from ckptsim.sim.store.process import Process
+    from ckptsim.sim.store.process import ProcessHost
     from ckptsim.sim.store.world import StoreWorld
 
 
 class DurableState:
     """The durable state of all partitions, as a start meets it."""
 
-    def __init__(self, world: StoreWorld, process: Process) -> None:
+    def __init__(self, world: StoreWorld, process: ProcessHost) -> None:
         self._world = world
         self._env = world.env
         self._process = process

@@ -31,6 +31,7 @@ from ckptsim.sim.store.watched import ProcessDied
 
 if TYPE_CHECKING:
     from ckptsim.models.store import Step
+    from ckptsim.sim.store.threads import Steps, Threads
     from ckptsim.sim.store.world import StoreWorld
 
 
@@ -75,12 +76,12 @@ class FaultPlan:
         function(*arguments)
         self._world.caught_up()
 
-    def process_started(self, starts: int) -> None:
-        """Draw when the process dies of itself, if it does."""
+    def process_started(self, threads: Threads) -> None:
+        """Draw when the process that has just started dies of itself, if it does."""
         for fault in self._rates:
-            at_ns = self._env.now + max(1, self._crashes.exponential_ns(fault.mean_ns))
-            if at_ns <= fault.until_ns:
-                self._env.call_at(at_ns, KIND_FAULT, self._entity, self._die, starts)
+            wait_ns = max(1, self._crashes.exponential_ns(fault.mean_ns))
+            if self._env.now + wait_ns <= fault.until_ns:
+                threads.start(self._die_in(wait_ns), self._entity)
 
     def recovery_fails(self, start: int) -> bool:
         """Say whether the recovery of this start fails."""
@@ -126,7 +127,7 @@ class FaultPlan:
         self._steps_in_reset += 1
         if self._steps_in_reset == 2 and self._resets in self._crash_resets:
             self._crash_resets.discard(self._resets)
-            raise ProcessDied
+            raise ProcessDied("within a reset", bounded=False)
 
     def _strikes(self, fault: StoreFault) -> list[Strike]:  # noqa: PLR0911
         process = self._world.process
@@ -162,11 +163,11 @@ class FaultPlan:
 
     def _crash(self, fault: CrashAt) -> None:
         self._world.process.durable.will_lose(fault.loses)
-        self._world.crash("a planned crash", down_ns=fault.down_ns)
+        self._world.process.crash("a planned crash", down_ns=fault.down_ns)
 
-    def _die(self, starts: int) -> None:
-        if starts == self._world.process.starts:
-            self._world.crash("a random crash")
+    def _die_in(self, wait_ns: int) -> Steps:
+        yield self._env.timeout(wait_ns, kind=KIND_FAULT)
+        raise ProcessDied("a random crash")
 
     def _stop(self, fault: StopAt) -> None:
         self._world.process.stop("a planned stop", down_ns=fault.down_ns)

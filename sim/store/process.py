@@ -1,4 +1,9 @@
-"""The process around the client: it starts, recovers, stops gracefully, dies and starts again."""
+"""The process around the client: it starts, recovers, stops gracefully, dies and starts again.
+
+Whoever keeps it running starts it again after each end.  What runs in one start are its threads: a
+main thread that recovers and stops, one per partition, watchdog, retries.  A crash ends them all at
+that very instant; where it strikes inside one of them it unwinds that one as ProcessDied.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +14,11 @@ from ckptsim.models.store.partition_state import NOTHING
 from ckptsim.sim.store.durable import DurableState
 from ckptsim.sim.store.kinds import KIND_OUTSIDE, KIND_START
 from ckptsim.sim.store.recovery import Recovery
+from ckptsim.sim.store.threads import Steps, Threads
 from ckptsim.sim.store.watched import ProcessDied
 
 if TYPE_CHECKING:
+    from ckptsim.models.store.replica import Replica
     from ckptsim.sim.store.drainer import Drainer
     from ckptsim.sim.store.world import StoreWorld
 
@@ -21,8 +28,11 @@ _WATCHDOG_ROUNDS = 5
 _ERROR_ROUNDS = 10
 
 
-class Process:
-    """The one process of a run."""
+class ProcessHost:
+    """The one process of a run.
+
+    threads, recovered: of the present start, or of the last one while the process is down.
+    """
 
     def __init__(self, world: StoreWorld) -> None:
         self._world = world
@@ -35,58 +45,168 @@ class Process:
         self.recoveries: list[Recovery] = []
         self.refused: dict[TopicPartition, str] = {}
         self.durable = DurableState(world, self)
-        self._restart = True
-        self._down_ns = 0
         self.down_since = 0
         self._watchdogs = 0
         self._errors: dict[tuple[TopicPartition, int], int] = {}
+        self._begin_start()
 
     @property
     def busy(self) -> bool:
         """Say whether the process is down, recovering or stopping."""
         return not self.up or self.paused or self.stopping
 
-    def start(self) -> None:
-        """Start: lose what is lost, open every partition, and consume when all have recovered."""
-        world, env = self._world, self._env
+    def run(self) -> Steps:
+        """Start, live until a graceful stop or a crash, be down for a while, start again."""
+        down_ns: int | None = 0
+        while down_ns is not None:
+            yield self._env.timeout(down_ns, kind=KIND_START)
+            self._begin_start()
+            self.threads.start(self._live(), self.entity)
+            down_ns = yield self._ended
+        self._world.finish()
+
+    def _begin_start(self) -> None:
+        self.threads = Threads(self._env, self._die)
+        self.recovered = self._env.event()
+        self._stop_wanted = self._env.event()  # with the time that it is to be down, None for ever
+        self._ended = self._env.event()  # likewise
+
+    # The main thread ---------------------------------------------------------------------------
+
+    def _live(self) -> Steps:
+        """Recover all partitions, let them be drained, and close when a stop is wanted."""
+        world = self._world
         self.starts += 1
         self.up, self.paused, self.stopping = True, True, False
-        env.trace.record("started", self.entity, self.starts)
+        self._env.trace.record("started", self.entity, self.starts)
         world.releases.take_over()
         self.durable.losses_strike()
         if world.faults.recovery_fails(self.starts):
-            env.goals.reach("recovery_failed")
+            self._env.goals.reach("recovery_failed")
             if world.client.fails_as_a_task:
-                self.crash("the recovery of a partition failed")
-            return
+                raise ProcessDied("the recovery of a partition failed")
+            return  # the process stays up, and all its partitions paused
+        replay_ns = self._recover()
+        world.faults.process_started(self.threads)
+        if world.model.watchdog_ns:
+            self.threads.start(self._watch(world.model.watchdog_ns), self.entity)
+        for topic in dict.fromkeys(key.topic for key in world.partitions()):
+            self.fetch_version_state(topic)
+        yield self._env.timeout(replay_ns, kind=KIND_START)
+        self._consume()
+        down_ns = yield self._stop_wanted
+        drainers = list(world.drainers.values())
+        for drainer in drainers:
+            drainer.stop()
+        for drainer in drainers:
+            yield from drainer.join()
+        self._close(down_ns)
+
+    def _recover(self) -> int:
+        """Open every partition; return how long the replay of the mirrors takes."""
+        world = self._world
         replay_ns = 0
         for key in world.partitions():
             replayed = world.client.journal.replayed
-            self.open(key)
-            if not self.up:
-                return
+            self._open(key)
             rows = world.client.journal.replayed - replayed
             replay_ns = max(replay_ns, rows * world.model.costs.replay_row_ns)
         if self.recoveries and self.recoveries[-1].restored_from is None:
             self.recoveries[-1].restored_from = self._positions()
-        env.call_in(replay_ns, KIND_START, self.entity, self._unpause, self.starts)
-        world.faults.process_started(self.starts)
-        if world.model.watchdog_ns:
-            wait_ns = world.model.watchdog_ns
-            env.call_in(wait_ns, KIND_OUTSIDE, self.entity, self._watchdog, self.starts)
-        for topic in dict.fromkeys(key.topic for key in world.partitions()):
-            self.fetch_version_state(topic)
+        return replay_ns
+
+    def _consume(self) -> None:
+        """Let the partitions be drained, now that all have recovered."""
+        self.paused = False
+        if self.recoveries and self.recoveries[-1].resumed_ns is None:
+            self.recoveries[-1].resumed_ns = self._env.now
+        self.recovered.succeed()
+        self._world.caught_up()
+
+    def _close(self, down_ns: int | None) -> None:
+        self.stopping = False
+        self.threads.end()
+        self._world.client.replicas = {}
+        if down_ns is None:
+            self.up = False
+            self._ended.succeed(None)
+        else:
+            self._go_down("a graceful stop", down_ns)
+
+    # Other threads -----------------------------------------------------------------------------
+
+    def _watch(self, wait_ns: int) -> Steps:
+        """Let the process die when no completion is reported in time."""
+        yield self._env.timeout(wait_ns, kind=KIND_OUTSIDE)
+        world = self._world
+        states = (world.client.known_state(key) for key in world.partitions())
+        if all(state is not None and state.end_of_push for state in states):
+            self._watchdogs = 0
+            return
+        self._watchdogs += 1
+        self._env.goals.reach("watchdog_fired")
+        if self._watchdogs >= _WATCHDOG_ROUNDS:
+            world.give_up("the watchdog restarts the process for ever: no completion is reported")
+            return
+        raise ProcessDied("the watchdog saw no completion")
+
+    def fetch_version_state(self, topic: str) -> None:
+        """Let the state of a version be regenerated, if the process is there to do it."""
+        if self.up:
+            self.threads.start(self._fetch_version_state(topic), self.entity)
+
+    def _fetch_version_state(self, topic: str) -> Steps:
+        """Regenerate the state of a version; ask again while its dictionary cannot be had."""
+        world = self._world
+        fetched = world.client.journal.dictionary_fetches
+        while topic not in world.dropped and world.client.topics.knows(topic):
+            try:
+                state = world.versions.state(topic)
+            except StoreError as error:
+                if error.refusal is not Refusal.DICT_UNAVAILABLE:
+                    world.properties.on_version_error(topic, error)
+                    return
+                self._env.goals.reach("dictionary_unavailable")
+                yield self._env.timeout(world.model.process.retry_ns, kind=KIND_OUTSIDE)
+                continue
+            if world.client.journal.dictionary_fetches > fetched:
+                self._env.goals.reach("dictionary_fetched")
+            world.properties.on_version_state(topic, state)
+            return
+
+    def open_later(self, drainer: Drainer) -> None:
+        """Let an errored partition be opened anew after a while."""
+        self.threads.start(self._open_later(drainer, drainer.replica), drainer.entity)
+
+    def _open_later(self, drainer: Drainer, errored: Replica | None) -> Steps:
+        """Open an errored partition anew, unless somebody has done so meanwhile."""
+        yield self._env.timeout(self._world.model.process.reopen_ns, kind=KIND_START)
+        if self.stopping or errored is None or drainer.replica is not errored:
+            return
+        self._world.properties.on_reopen(drainer)
+        place = (drainer.key, errored.position)
+        self._errors[place] = self._errors.get(place, 0) + 1
+        if self._errors[place] > _ERROR_ROUNDS:
+            self._world.give_up(f"{drainer.key} is errored at {place[1]} again and again")
+            return
+        self.reopen(drainer.key)
+
+    # Partitions --------------------------------------------------------------------------------
 
     def open(self, key: TopicPartition) -> None:
+        """Open a partition from outside of the main thread; the process may die on the way."""
+        try:
+            self._open(key)
+        except ProcessDied as died:
+            self._die(died)
+
+    def _open(self, key: TopicPartition) -> None:
         """Open a partition, with the checks of identity and integrity before."""
         world = self._world
         world.act(key)
         try:
             self.durable.check(key)
             world.client.open(key)
-        except ProcessDied:
-            self._die_within_reset()
-            return
         except StoreError as error:
             if not self.durable.opened_after(key, error):
                 return
@@ -126,11 +246,9 @@ class Process:
         self.unbounded()
         try:
             self.reset(key, wipe=wipe)
-        except ProcessDied:
-            self._die_within_reset()
-            return
-        self.open(key)
-        self._world.drainers[key].go()
+            self._open(key)
+        except ProcessDied as died:
+            self._die(died)
 
     def reopen(self, key: TopicPartition) -> None:
         """Unsubscribe from a partition and subscribe again; what was not synced is dropped."""
@@ -139,18 +257,8 @@ class Process:
         self._world.drainers[key].unsubscribe()
         self._env.goals.reach("partition_reopened")
         self.open(key)
-        self._world.drainers[key].go()
 
-    def reopen_errored(self, drainer: Drainer, starts: int) -> None:
-        """Open an errored partition anew, unless the process was restarted meanwhile."""
-        if starts == self.starts and not self.stopping and drainer.replica is not None:
-            self._world.properties.on_reopen(drainer)
-            place = (drainer.key, drainer.replica.position)
-            self._errors[place] = self._errors.get(place, 0) + 1
-            if self._errors[place] > _ERROR_ROUNDS:
-                self._world.give_up(f"{drainer.key} is errored at {place[1]} again and again")
-                return
-            self.reopen(drainer.key)
+    # Ends -----------------------------------------------------------------------------------------
 
     def crash(self, reason: str, *, down_ns: int = 0) -> None:
         """Die at once, and start again after a while."""
@@ -168,101 +276,40 @@ class Process:
             self._env.goals.reach(goal)
         for drainer in world.drainers.values():
             drainer.die(reason)
+        self.threads.end()
         world.client.crash()
-        self._goes_down(reason, down_ns)
+        self._go_down(reason, down_ns)
 
-    def stop(self, reason: str, *, down_ns: int = 0, restart: bool = True) -> None:
-        """Stop gracefully: one last sync per partition, then close."""
+    def stop(self, reason: str, *, down_ns: int | None) -> None:
+        """Stop gracefully: one last sync per partition, then close; None: not to start again."""
         if not self.up or self.stopping:
             return
-        self.stopping, self._restart, self._down_ns = True, restart, down_ns
+        self.stopping = True
         self._env.trace.record("stopping", self.entity, reason)
-        for key in self._world.partitions():
-            self._world.drainers[key].stop()
-        self.partition_stopped()
+        self._stop_wanted.succeed(down_ns)
 
-    def partition_stopped(self) -> None:
-        """Close when every partition has stopped."""
-        world = self._world
-        if not self.stopping or any(d.replica is not None for d in world.drainers.values()):
-            return
-        self.stopping = False
-        world.client.replicas = {}
-        if self._restart:
-            self._goes_down("a graceful stop", self._down_ns)
-        else:
-            self.up = False
-            world.finish()
+    def _die(self, died: ProcessDied) -> None:
+        self.crash(died.reason)
+        if not died.bounded:
+            self.unbounded()
+
+    def _go_down(self, reason: str, down_ns: int) -> None:
+        world, now_ns = self._world, self._env.now
+        self.up, self.down_since = False, now_ns
+        world.costs.restarted()
+        self.recoveries.append(Recovery(start=self.starts, reason=reason, failed_ns=now_ns))
+        world.properties.on_down()
+        self._ended.succeed(down_ns + world.model.process.restart_ns)
 
     def reprocessed(self, records: int) -> None:
         """Account for records that are applied again since the last restart."""
         if self.recoveries:
             self.recoveries[-1].reprocessed += records
 
-    def fetch_version_state(self, topic: str) -> None:
-        """Regenerate the state of a version; ask again while its dictionary cannot be had."""
-        world = self._world
-        if not self.up or topic in world.dropped or not world.client.topics.knows(topic):
-            return
-        fetched = world.client.journal.dictionary_fetches
-        try:
-            state = world.versions.state(topic)
-        except StoreError as error:
-            if error.refusal is Refusal.DICT_UNAVAILABLE:
-                self._env.goals.reach("dictionary_unavailable")
-                wait_ns = world.model.process.retry_ns
-                self._env.call_in(
-                    wait_ns, KIND_OUTSIDE, self.entity, self.fetch_version_state, topic
-                )
-                return
-            world.properties.on_version_error(topic, error)
-            return
-        if world.client.journal.dictionary_fetches > fetched:
-            self._env.goals.reach("dictionary_fetched")
-        world.properties.on_version_state(topic, state)
-
     def _consumes(self, key: TopicPartition) -> bool:
         world = self._world
         known = key in world.drainers and key.topic not in world.dropped
         return known and self.up and not self.stopping
-
-    def _die_within_reset(self) -> None:
-        self.crash("within a reset")
-        self.unbounded()
-
-    def _goes_down(self, reason: str, down_ns: int) -> None:
-        env, world = self._env, self._world
-        self.up, self.down_since = False, env.now
-        world.costs.restarted()
-        self.recoveries.append(Recovery(start=self.starts, reason=reason, failed_ns=env.now))
-        world.properties.on_down()
-        wait_ns = down_ns + world.model.process.restart_ns
-        env.call_in(wait_ns, KIND_START, self.entity, self.start)
-
-    def _unpause(self, starts: int) -> None:
-        if starts != self.starts or not self.up:
-            return
-        self.paused = False
-        if self.recoveries and self.recoveries[-1].resumed_ns is None:
-            self.recoveries[-1].resumed_ns = self._env.now
-        for key in self._world.partitions():
-            self._world.drainers[key].go()
-        self._world.caught_up()
-
-    def _watchdog(self, starts: int) -> None:
-        world = self._world
-        if starts != self.starts or not self.up:
-            return
-        states = (world.client.known_state(key) for key in world.partitions())
-        if all(state is not None and state.end_of_push for state in states):
-            self._watchdogs = 0
-            return
-        self._watchdogs += 1
-        self._env.goals.reach("watchdog_fired")
-        if self._watchdogs >= _WATCHDOG_ROUNDS:
-            world.give_up("the watchdog restarts the process for ever: no completion is reported")
-            return
-        self.crash("the watchdog saw no completion")
 
     def unbounded(self) -> None:
         """Excuse the present restart from the bound on what it repeats."""

@@ -1,8 +1,21 @@
-"""A run of records: many that are applied one after the other, in one event."""
+"""Runs of records: many that are applied one after the other, in one event."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ckptsim.models.store import Area, Changes, RowsWrite, Step, TopicPartition
+from ckptsim.scenarios.store import Upsert
+from ckptsim.sim.store.costs import each_durable
+from ckptsim.sim.store.spans import FeedChanges, SpanContent
+
+if TYPE_CHECKING:
+    from ckptsim.models.store.content import WorkingContent
+    from ckptsim.models.store.replica import Replica
+    from ckptsim.sim.store.feed import Feed
+    from ckptsim.sim.store.truth import PartitionTruth
+    from ckptsim.sim.store.world import StoreWorld
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,3 +51,73 @@ class Run:
             else:
                 high = middle - 1
         return low
+
+
+class RecordWriter:
+    """Plans the runs of one partition and writes them into its working content."""
+
+    def __init__(
+        self, world: StoreWorld, key: TopicPartition, feed: Feed, truth: PartitionTruth
+    ) -> None:
+        self._world = world
+        self._key = key
+        self._feed = feed
+        self._truth = truth
+
+    def plan(self, position: int, replica: Replica) -> Run:
+        """Return the run that begins now at a position; it is empty where its first record fails.
+
+        It ends where something has to happen: a sync by bytes, a control entry, a failing record.
+        """
+        core, feed, shape = replica.ingestion, self._feed, self._feed.shape
+        index = feed.index_of(position)
+        limit = core.rules.records_until_due(core.bytes_since_sync, shape.record_bytes)
+        if core.rules.sync_interval_ns and not core.timer_set:
+            limit = 1  # the record that sets the timer has to be an event of its own
+        failing = self._world.failing_record(self._key, index)
+        if failing is not None:
+            limit = min(failing - index, limit if limit is not None else failing - index)
+        records = feed.run_length(position, shape.push + shape.stream if limit is None else limit)
+        streamed = position > feed.end_of_push
+        return Run(
+            position=position,
+            index=index,
+            records=records,
+            begun_ns=self._world.env.now,
+            first_ns=feed.available_ns(position),
+            interval_ns=shape.interval_ns if streamed else 0,
+            apply_ns=self._world.apply_ns,
+        )
+
+    def write(self, run: Run, records: int, content: WorkingContent) -> bool:
+        """Write the first records of a run, and count them; return whether they are durable now."""
+        truth, last = self._truth, run.position + records - 1
+        changes = self._apply(content, run.index, run.index + records)
+        truth.applied += records
+        truth.busy_ns += records * run.apply_ns
+        again = min(last, truth.applied_to) - run.position + 1
+        if again > 0:
+            truth.reprocessed += again
+            self._world.reprocessed(again)
+        truth.applied_to = max(truth.applied_to, last)
+        if not each_durable(self._world.model):
+            return False
+        self._world.act(self._key)
+        rows = RowsWrite(area=Area.DATA, key=self._key, changes=changes)
+        self._world.client.medium.commit(Step(rows=(rows,)))
+        return True
+
+    def _apply(self, content: WorkingContent, first: int, end: int) -> Changes:
+        """Apply data records to the working content; return what they change."""
+        if isinstance(content, SpanContent):
+            content.apply_span(first, end)
+            changes = FeedChanges(self._feed)
+            changes.append(first, end)
+            return changes
+        if self._world.model.sync.upsert is Upsert.FIRST_WINS:
+            written = [self._feed.record(index) for index in range(first, end)]
+        else:
+            written = list(self._feed.last_records(first, end - first))
+        for record in written:
+            content.apply(record)
+        return {record.key: record.value for record in written}

@@ -1,16 +1,19 @@
 """The durable steps of one partition's syncs: how long each takes, what it makes true, its account.
 
-The ingestion core decides which steps there are and when; the drainer hands them on.
+The ingestion core decides which steps there are and when; the drainer's thread waits for each.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.store import Area, Part, Refusal
 from ckptsim.models.store.ingestion_events import MakeDurable, StepDurable, StepRefused
 from ckptsim.sim.store.costs import each_durable
+from ckptsim.sim.store.kinds import KIND_DURABLE
 from ckptsim.sim.store.truth import SyncAccount
+from ckptsim.sim.store.watched import ProcessDied
 
 if TYPE_CHECKING:
     from ckptsim.models.store.replica import Replica
@@ -31,41 +34,29 @@ class SyncSteps:
         """Begin with what is durable up to a position."""
         self._unflushed_from = position + 1
 
-    def begin_step(self, replica: Replica, wanted: MakeDurable) -> int:
-        """Begin a durable step, a sync with its first, and return when it ends."""
-        core = replica.ingestion
-        if self._account is None:
-            self._account = self._world.sync_begun(self._drainer, core.cause, core.bytes_since_sync)
-        rows = len(replica.content.changes()) if wanted.part is not Part.CHECKPOINT else 0
-        self._account.rows = max(self._account.rows, rows)
-        if wanted.checkpoint is not None:
-            self._account.blob_bytes = len(wanted.checkpoint)
-        world = self._world
-        if wanted.part is Part.DATA and each_durable(world.model) and not world.client.mirrored:
-            return world.env.now
-        return world.costs.end_of_step(wanted.part, rows=rows, size_bytes=core.bytes_since_sync)
+    def make_durable(
+        self, replica: Replica, wanted: MakeDurable
+    ) -> Generator[Any, Any, StepDurable | StepRefused]:
+        """Carry out a durable step, which takes its time; return what to tell the core.
 
-    def end_step(
-        self, replica: Replica, wanted: MakeDurable, begun_ns: int
-    ) -> StepDurable | StepRefused | None:
-        """End a durable step; return what to tell the core, None where the process dies in it."""
-        account, world = self._account, self._world
-        if account is None:
-            return None
+        Raises ProcessDied where the plan lets the process die in this sync.
+        """
+        world, begun_ns = self._world, self._world.env.now
+        account = self._begin_step(replica, wanted)
+        end_ns = self._end_of_step(replica, wanted, account)
+        yield world.env.timeout(end_ns - begun_ns, kind=KIND_DURABLE)
         account.steps_ns.append(world.env.now - begun_ns)
         doomed = world.dies_in_sync(account.number) and len(account.steps_ns) == 1
         world.act(self._drainer.key)
         if doomed and wanted.part is Part.BOTH:
             replica.begin_step(wanted)
-            world.crash("within a sync")
-            return None
+            raise ProcessDied("within a sync")
         world.prepare_commit(self._drainer.key, wanted.part)
         outcome, failure = replica.make_durable(wanted)
         if failure is None:
             self._durable(wanted, account.position)
         if doomed:
-            world.crash("between the steps of a sync")
-            return None
+            raise ProcessDied("between the steps of a sync")
         world.properties.after_commit(self._drainer, failed=failure is not None)
         return outcome
 
@@ -88,6 +79,26 @@ class SyncSteps:
             account.ended_ns, account.status, account.reason = self._world.env.now, status, reason
             self._truth.syncing_ns += account.ended_ns - account.begun_ns
             self._world.sync_ended(self._drainer, account)
+
+    def _begin_step(self, replica: Replica, wanted: MakeDurable) -> SyncAccount:
+        """Note that a durable step begins, a sync with its first."""
+        core, account = replica.ingestion, self._account
+        if account is None:
+            account = self._world.sync_begun(self._drainer, core.cause, core.bytes_since_sync)
+            self._account = account
+        if wanted.checkpoint is not None:
+            account.blob_bytes = len(wanted.checkpoint)
+        return account
+
+    def _end_of_step(self, replica: Replica, wanted: MakeDurable, account: SyncAccount) -> int:
+        """Return the instant at which a step that begins now is durable."""
+        world, part = self._world, wanted.part
+        rows = len(replica.content.changes()) if part is not Part.CHECKPOINT else 0
+        account.rows = max(account.rows, rows)
+        if part is Part.DATA and each_durable(world.model) and not world.client.mirrored:
+            return world.env.now
+        size_bytes = replica.ingestion.bytes_since_sync
+        return world.costs.end_of_step(part, rows=rows, size_bytes=size_bytes)
 
     def _durable(self, wanted: MakeDurable, position: int) -> None:
         truth, world = self._truth, self._world

@@ -8,7 +8,15 @@ from ckptsim.models.store import Area, Medium, Rows, Slot, Step, TopicPartition
 
 
 class ProcessDied(Exception):  # noqa: N818  (an event of the simulation, not an error)
-    """The process died between two durable steps; nothing after it happens."""
+    """The process died at this point, which unwinds what was running.
+
+    bounded: whether what is repeated after it is bounded by what one interval holds.
+    """
+
+    def __init__(self, reason: str, *, bounded: bool = True) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.bounded = bounded
 
 
 class WatchedMedium:

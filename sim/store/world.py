@@ -41,9 +41,9 @@ from ckptsim.sim.store.drainer import Drainer
 from ckptsim.sim.store.faults import FaultPlan
 from ckptsim.sim.store.feed import Feed, FeedBook, FeedShape
 from ckptsim.sim.store.first_wins import FirstWinsContent
-from ckptsim.sim.store.kinds import KIND_OUTSIDE, KIND_START
+from ckptsim.sim.store.kinds import KIND_OUTSIDE
 from ckptsim.sim.store.oracle.oracle import StoreProperties
-from ckptsim.sim.store.process import Process
+from ckptsim.sim.store.process import ProcessHost
 from ckptsim.sim.store.release import Releases
 from ckptsim.sim.store.spans import SpanContent
 from ckptsim.sim.store.subject import subject
@@ -52,6 +52,7 @@ from ckptsim.sim.store.watched import WatchedMedium
 
 if TYPE_CHECKING:
     from ckptsim.models.store import Medium, Step
+    from ckptsim.sim.store.threads import Steps
     from ckptsim.sim.world import RunSpec
 
 STORE = "s"
@@ -92,7 +93,7 @@ class StoreWorld:
         self.dropped: dict[str, None] = {}
         self.properties = StoreProperties(self)
         self.faults = FaultPlan(self)
-        self.process = Process(self)
+        self.process = ProcessHost(self)
         self.finished = self.env.event()
         self.succeeded = False
         self.stuck: str | None = None
@@ -101,22 +102,16 @@ class StoreWorld:
 
     def run(self) -> None:
         """Run to the end, or to the bound."""
-        for version in range(1, self.model.input.versions + 1):
-            at_ns = (version - 1) * self.model.input.version_gap_ns
-            self.env.call_at(at_ns, KIND_OUTSIDE, self.entity, self._begin_version, version)
-        self.env.call_at(0, KIND_START, self.process.entity, self.process.start)
+        self.env.process(self._push_versions(), entity=self.entity)
+        self.env.process(self.process.run(), entity=self.process.entity)
         self.env.call_at(_BOUND_NS, KIND_OUTSIDE, self.entity, self.give_up, "a month has passed")
         self.faults.schedule()
         self.properties.on_begin()
         self.env.run(until=self.finished)
         self.properties.on_end()
+        self.env.finish()
 
     # What the model says -----------------------------------------------------------------------
-
-    @property
-    def paused(self) -> bool:
-        """Say whether consumption waits for the recovery of all partitions."""
-        return self.process.paused
 
     @property
     def atomic(self) -> bool:
@@ -194,20 +189,12 @@ class StoreWorld:
         if part is not Part.DATA and self.faults.commits_fail:
             fail_next_commit(self.client, key)
 
-    def crash(self, reason: str, *, down_ns: int = 0) -> None:
-        """Let the process die."""
-        self.process.crash(reason, down_ns=down_ns)
-
     def frozen(self, drainer: Drainer, refusal: Refusal, reason: str) -> None:
         """Account for an errored partition, and open it anew after a while."""
         self.env.goals.reach("partition_errored")
         self.env.trace.record("frozen", drainer.entity, str(drainer.key), refusal.value, reason)
         self.properties.on_frozen(drainer)
-        wait_ns = self.model.process.reopen_ns
-        starts = self.process.starts
-        self.env.call_in(
-            wait_ns, KIND_START, drainer.entity, self.process.reopen_errored, drainer, starts
-        )
+        self.process.open_later(drainer)
 
     def control_applied(self, drainer: Drainer, position: int, record: ControlRecord) -> None:
         """React to a control entry: report a completion, swap versions, ask for version state."""
@@ -226,11 +213,7 @@ class StoreWorld:
         waiting = [key for key in self.partitions() if key not in self.process.refused]
         if all(self.drainers[key].caught_up for key in waiting):
             self.succeeded = not self.process.refused
-            self.process.stop("the end", restart=False)
-
-    def partition_stopped(self) -> None:
-        """Go on with a graceful stop."""
-        self.process.partition_stopped()
+            self.process.stop("the end", down_ns=None)
 
     def finish(self) -> None:
         """End the run."""
@@ -249,6 +232,14 @@ class StoreWorld:
         given = self.model.input
         return given.versions * given.partitions * (2 if given.view else 1)
 
+    def _push_versions(self) -> Steps:
+        """Let the versions begin one after the other."""
+        wait_ns = 0
+        for version in range(1, self.model.input.versions + 1):
+            yield self.env.timeout(wait_ns, kind=KIND_OUTSIDE)
+            self._begin_version(version)
+            wait_ns = self.model.input.version_gap_ns
+
     def _begin_version(self, version: int) -> None:
         given = self.model.input
         for topic in self.topics_of(version):
@@ -263,7 +254,6 @@ class StoreWorld:
                 self._seek(key, feed)
                 if self.process.up and not self.process.stopping:
                     self.process.open(key)
-                    self.drainers[key].go()
             self.process.fetch_version_state(topic)
 
     def _seek(self, key: TopicPartition, feed: Feed) -> None:

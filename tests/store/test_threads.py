@@ -1,0 +1,150 @@
+"""The threads of the store process: a crash ends them all, at once, and errors of theirs show."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ckptsim.models.store import Placement, StoreClient, StoreVersions
+from ckptsim.models.store.client import Parts
+from ckptsim.models.store.ingestion import PartitionIngestion
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.catalogue import all_scenarios, by_name
+from ckptsim.scenarios.store_faults import FailWrite, Reopen, StopAt
+from ckptsim.sim.kernel import Environment
+from ckptsim.sim.rows import CheckpointRow
+from ckptsim.sim.store.process import ProcessHost
+from ckptsim.sim.store.spans import SpanMedium
+from ckptsim.sim.store.threads import Steps, Threads
+from ckptsim.sim.store.watched import ProcessDied
+from ckptsim.sim.world import run_world
+
+MS = 1_000_000
+CRASHING = [
+    each.name
+    for each in all_scenarios()
+    if each.link == "checkpoint_store" and each.goals and "crashed" in " ".join(each.goals)
+]
+
+
+def test_a_thread_that_dies_takes_the_others_with_it() -> None:
+    """At that instant they end where they wait, and what the dead thread was doing is unwound."""
+    env, said, deaths = Environment(), [], []
+
+    def dies() -> Steps:
+        yield env.timeout(5)
+        said.append(f"dies at {env.now}")
+        yield from dies_within()
+        said.append("went on")
+
+    def dies_within() -> Steps:
+        raise ProcessDied("a reason")
+        yield
+
+    def waits(delay: int) -> Steps:
+        try:
+            yield env.timeout(delay)
+            said.append(f"went on after {delay}")
+        finally:
+            said.append(f"ended at {env.now}")
+
+    def on_death(died: ProcessDied) -> None:
+        deaths.append(died.reason)
+        threads.end()
+
+    threads = Threads(env, on_death)
+    for steps in (waits(3), dies(), waits(5), waits(7)):
+        threads.start(steps, env.entity("thread"))
+    env.run()
+    assert said == ["went on after 3", "ended at 3", "dies at 5", "ended at 5", "ended at 5"]
+    assert deaths == ["a reason"]
+    assert threads.running == []
+
+
+@pytest.mark.parametrize("ties", ["structural", "random", "pct"])
+@pytest.mark.parametrize("name", CRASHING)
+def test_nothing_of_a_dead_process_acts(
+    name: str, ties: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From a crash to the next start no partition says a word, and no thread is left of it."""
+    started: list[Threads] = []
+    begin_start = ProcessHost._begin_start
+
+    def note(host: ProcessHost) -> None:
+        assert all(each.running == [] for each in started)
+        begin_start(host)
+        started.append(host.threads)
+
+    monkeypatch.setattr(ProcessHost, "_begin_start", note)
+    result = run_world(by_name(name), seed=2, ties=ties, keep_trace=True)
+    assert all(each.running == [] for each in started)
+    down_since: object = None
+    for time, kind, entity, *_ in result.trace:
+        if kind in ("crashed", "started"):
+            down_since = time if kind == "crashed" else None
+        elif str(entity).startswith("partition") and down_since is not None:
+            assert (time, kind) == (down_since, "sync_aborted")
+    assert len(started) > 2
+
+
+def test_an_error_in_a_thread_ends_the_run() -> None:
+    """What a core raises in the thread of a partition is raised to whoever runs the scenario."""
+
+    class Failing(PartitionIngestion):
+        def written(self, event: Any) -> Any:
+            raise ValueError(f"no sync at {event.position}")
+
+    def versions(placement: Placement) -> StoreVersions:
+        medium = SpanMedium(atomic=placement is Placement.COLOCATED)
+        return StoreVersions(StoreClient(placement, medium, parts=Parts(ingestion=Failing)))
+
+    with pytest.raises(ValueError, match="no sync at"):
+        run_world(by_name("errored_partition"), seed=1, core=versions)
+
+
+def test_a_partition_that_was_opened_anew_is_left_alone() -> None:
+    """Whoever opens an errored partition first spares it from being opened once more."""
+    scenario = by_name("errored_partition")
+    failing = FailWrite(version=1, partition=0, record=600)
+    assert scenario.model.process.reopen_ns == 500 * MS
+    late = _opened(replace(scenario, faults=(failing,)))
+    early = _opened(replace(scenario, faults=(failing, Reopen(version=1, partition=0, at_ns=MS))))
+    assert len(late) == 2
+    [frozen_ns] = [late[1] - 500 * MS]
+    reopen = Reopen(version=1, partition=0, at_ns=frozen_ns + 100 * MS)
+    opened = _opened(replace(scenario, faults=(failing, reopen)))
+    assert opened == [0, frozen_ns + 100 * MS]
+    assert len(early) == 3  # what is opened anew before it fails is opened once more
+
+
+def test_a_stop_in_the_middle_of_a_sync_waits_for_it() -> None:
+    """A graceful stop does not cut a durable step short; the last sync follows it at once."""
+    scenario = replace(by_name("external_crashes"), faults=())
+    sync = next(row for row in _syncs(scenario) if row.kind == "bytes")
+    assert sync.completed_ns is not None
+    halfway_ns = (sync.triggered_ns + sync.completed_ns) // 2
+    stopped = replace(scenario, faults=(StopAt(at_ns=halfway_ns, down_ns=MS),))
+    interrupted, last, *_ = [
+        row
+        for row in _syncs(stopped)
+        if row.scope == sync.scope
+        and row.completed_ns is not None
+        and row.completed_ns > halfway_ns
+    ]
+    assert (interrupted.triggered_ns, interrupted.completed_ns) == (
+        sync.triggered_ns,
+        sync.completed_ns,
+    )
+    assert (last.kind, last.triggered_ns) == ("request", sync.completed_ns)
+
+
+def _syncs(scenario: Scenario) -> list[CheckpointRow]:
+    return run_world(scenario, seed=1).checkpoints
+
+
+def _opened(scenario: Scenario) -> list[int]:
+    """Return when the first partition was opened."""
+    trace = run_world(scenario, seed=1, keep_trace=True).trace
+    return [int(str(entry[0])) for entry in trace if entry[1] == "opened" and entry[3] == "s_v1/0"]
