@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable
+from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any
 
 from ckptsim.scenarios import Scenario, canonical_json
 
@@ -19,11 +18,14 @@ def run_key(
     *,
     seed: int,
     ties: str,
-    core: str | None = None,
+    cores: Mapping[str, str] | None = None,
     mutant: str | None = None,
 ) -> str:
-    """Return the key of a run: a hash of all that decides it, as 32 hexadecimal digits."""
-    identity = [_canonical(scenario), seed, ties, version(), core, mutant]
+    """Return the key of a run: a hash of all that decides it, as 32 hexadecimal digits.
+
+    cores: slot -> name of a core that is not ours.
+    """
+    identity = [_canonical(scenario), seed, ties, version(), canonical_names(cores or {}), mutant]
     text = json.dumps(identity, separators=(",", ":"))
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
@@ -38,7 +40,7 @@ def replay_command(
     *,
     seed: int,
     ties: str,
-    core: str | None = None,
+    cores: Mapping[str, str] | None = None,
     mutant: str | None = None,
     parameters: str = "{}",
 ) -> str:
@@ -48,16 +50,16 @@ def replay_command(
         words += ["--ties", ties]
     if mutant is not None:
         words += ["--mutant", mutant]
-    if core is not None:
-        words += ["--core", core]
+    for slot, name in sorted((cores or {}).items()):
+        words += ["--core", f"{slot}={name}"]
     for path, value in json.loads(parameters).items():
         words += ["--set", f"{path}={json.dumps(value)}"]
     return shlex.join(words)
 
 
-def core_name(core: Callable[..., Any]) -> str:
-    """Return `package.module:factory` of a factory."""
-    return f"{core.__module__}:{getattr(core, '__qualname__', type(core).__qualname__)}"
+def canonical_names(cores: Mapping[str, str]) -> str:
+    """Return the names of cores by slot as canonical JSON."""
+    return json.dumps(dict(sorted(cores.items())), separators=(",", ":"))
 
 
 @lru_cache(maxsize=1)

@@ -36,6 +36,8 @@ class RunRow:
     attempts: int
     parameters: str  # the swept parameters as canonical JSON, "{}" outside a sweep
     replay: str
+    cores: str = "{}"  # slot -> `package.module:factory` of a core not ours, as canonical JSON
+    mutant: str | None = None
     finishing_ns: int | None = None
     finishing_checkpoints: int | None = None
 

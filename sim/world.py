@@ -4,26 +4,30 @@ Each link of the chain has a module that exports
 
 * `run(spec: RunSpec) -> RunResult`, which builds the world on `spec.environment(...)`, runs it and
   fills the tables;
-* `VOCABULARY: ckptsim.sim.story.Vocabulary`, how its trace entries read.
+* `CORES`, the type of its factories of cores, made of what stands in its slots;
+* `VOCABULARY: sim.story.Vocabulary`, how its trace entries read.
 
-What is the same for all links is done here: the key of the run, the version fingerprint, the
-command that replays it, and the fence around the run.
+What is the same for all links is done here: which core comes to which slot, the key of the run, the
+version fingerprint, the command that replays it, the fence around the run, and whom an exception
+is put down to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, Protocol, cast
 
 from ckptsim.scenarios import Scenario, UserError
-from ckptsim.sim.identity import core_name, replay_command, run_key, version
-from ckptsim.sim.kernel import Environment, TiePolicy, fence, parse_ties
-from ckptsim.sim.rows import RunResult, RunRow, ViolationRow
+from ckptsim.sim.blame import raised_by_core
+from ckptsim.sim.identity import replay_command, run_key, version
+from ckptsim.sim.kernel import TiePolicy, fence, parse_ties
+from ckptsim.sim.rows import RunResult, RunRow
+from ckptsim.sim.run_spec import RunSpec
+from ckptsim.sim.slots import Factory, ProtocolCores
+from ckptsim.sim.slots.resolve import resolve
 from ckptsim.sim.story import Vocabulary
-
-CoreFactory = Callable[..., Any]
 
 # Link -> module of its world.
 WORLDS: dict[str, str] = {
@@ -39,96 +43,12 @@ WORLDS: dict[str, str] = {
 class World(Protocol):
     """A module that runs the scenarios of one link."""
 
+    CORES: type[ProtocolCores]
     VOCABULARY: Vocabulary
 
     def run(self, spec: RunSpec) -> RunResult:
         """Run one scenario to its end and return its tables."""
         ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunSpec:
-    """Everything that decides one run, and what its rows have to say about where it came from.
-
-    core: makes the core under test instead of ours; mutant: names a mutant.
-    ties: the text that names `policy`.
-    """
-
-    scenario: Scenario
-    seed: int
-    ties: str
-    policy: TiePolicy
-    keep_trace: bool
-    core: CoreFactory | None
-    mutant: str | None
-    parameters: str
-    run_key: str
-    version: str
-    replay: str
-
-    def environment(self, goals: Iterable[str] = ()) -> Environment:
-        """Return the environment of this run, with seed, ties, trace and declared goals set."""
-        return Environment(self.seed, self.policy, keep_trace=self.keep_trace, goals=goals)
-
-    def result(self, env: Environment, *, outcome: str, **counts: Any) -> RunResult:
-        """Return the tables of a run that has ended, with its run row filled.
-
-        outcome: "completed", "failed", "stalled" or "error"; counts: the fields of RunRow that only
-        the world knows (`error`, `records_produced`, `attempts`, ...); `violations` is counted
-        when the run is handed back.
-        """
-        fields = {
-            "error": None,
-            "records_produced": 0,
-            "records_committed": 0,
-            "checkpoints_completed": 0,
-            "checkpoints_failed": 0,
-            "attempts": 1,
-            "ended_ns": env.now,
-        } | counts
-        run = RunRow(
-            run_key=self.run_key,
-            scenario=self.scenario.name,
-            link=self.scenario.link,
-            seed=self.seed,
-            ties=self.ties,
-            version=self.version,
-            digest=env.trace.digest(),
-            outcome=outcome,
-            events=env.steps,
-            violations=0,
-            parameters=self.parameters,
-            replay=self.replay,
-            **fields,
-        )
-        trace = env.trace.entries if self.keep_trace else []
-        return RunResult(run=run, goals=dict(env.goals.counts), trace=trace)
-
-    def violation(
-        self,
-        name: str,
-        at_ns: int,
-        says: str,
-        *,
-        story: Iterable[str] = (),
-        scope: str | None = None,
-        index: int | None = None,
-    ) -> ViolationRow:
-        """Return the row of a property that did not hold.
-
-        says: one sentence; scope, index: the checkpoint concerned, if any; story: short lines,
-        oldest first, where the world knows better than what the trace tells of that checkpoint.
-        """
-        return ViolationRow(
-            run_key=self.run_key,
-            property=name,
-            at_ns=at_ns,
-            says=says,
-            story="\n".join(story),
-            replay=self.replay,
-            scope=scope,
-            index=index,
-        )
 
 
 def run_world(
@@ -137,37 +57,47 @@ def run_world(
     seed: int,
     ties: str | TiePolicy = "structural",
     keep_trace: bool = False,
-    core: CoreFactory | None = None,
+    cores: Mapping[str, Factory | str] | None = None,
     mutant: str | None = None,
     parameters: str = "{}",
     source: str | None = None,
-    core_text: str | None = None,
 ) -> RunResult:
     """Run one scenario and return its tables; the same arguments give the same bytes anywhere.
 
     ties: "structural", "random", "pct", "pct:DEPTH", "exhaustive" or "exhaustive:DECISIONS", seeded
     by `seed`; or a fresh policy.
+    cores: slot -> factory of a core to run instead of ours, or the text `package.module:factory`
+    that names one; mutant: the name of a mutant of ours, which takes its slot.
     parameters: canonical JSON of the swept parameters (path -> value) that `scenario` already has;
-    source, core_text: what a command line names to get the scenario without them (by default its
-    name) and the core (by default module and name of the factory).
-    Raises UserError for ties, a mutant or a link that do not exist.
+    source: what a command line names to get the scenario without them (by default its name).
+    A core that is not ours and raises what no core may raise ends the run with a violation.
+    Raises UserError for ties, slots, cores, a mutant or a link that do not exist or do not fit.
     """
     world = load_world(scenario.link)
     policy = _policy(ties, seed) if isinstance(ties, str) else ties
+    choice = resolve(scenario.link, cores=cores, mutant=mutant)
     spec = _spec(
         scenario=scenario,
         seed=seed,
         ties=policy.name,
         policy=policy,
         keep_trace=keep_trace,
-        core=core,
+        cores=world.CORES(**choice.factories),
+        chosen=dict(sorted(choice.names.items())),
         mutant=mutant,
         parameters=parameters,
         source=source,
-        core_text=core_text,
     )
-    with fence():
-        result = world.run(spec)
+    try:
+        with fence():
+            result = world.run(spec)
+    except UserError:
+        raise
+    except Exception as error:
+        if choice.ours_alone:
+            error.add_note(f"in the run that this repeats: {spec.replay}")
+            raise
+        result = raised_by_core(spec, choice.factories, error)
     result.run = _with_violations(result)
     return result
 
@@ -186,18 +116,13 @@ def _policy(text: str, seed: int) -> TiePolicy:
         raise UserError(f"--{error}") from error
 
 
-def _spec(*, scenario: Scenario, source: str | None, core_text: str | None, **rest: Any) -> RunSpec:
-    seed, ties, mutant = rest["seed"], rest["ties"], rest["mutant"]
-    core = None if rest["core"] is None else core_text or core_name(rest["core"])
+def _spec(*, scenario: Scenario, source: str | None, **rest: Any) -> RunSpec:
+    decides = {name: rest[name] for name in ("seed", "ties", "mutant")}
+    decides["cores"] = rest["chosen"]
     replay = replay_command(
-        scenario.name if source is None else source,
-        seed=seed,
-        ties=ties,
-        core=core,
-        mutant=mutant,
-        parameters=rest["parameters"],
+        scenario.name if source is None else source, parameters=rest["parameters"], **decides
     )
-    key = run_key(scenario, seed=seed, ties=ties, core=core, mutant=mutant)
+    key = run_key(scenario, **decides)
     return RunSpec(scenario=scenario, run_key=key, version=version(), replay=replay, **rest)
 
 

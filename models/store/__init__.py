@@ -4,6 +4,7 @@ from ckptsim.models.store.checkpoints import Checkpoints
 from ckptsim.models.store.client import Parts, StoreClient
 from ckptsim.models.store.codec import GroupCodec, PlainCodec
 from ckptsim.models.store.errors import Refusal, StoreError
+from ckptsim.models.store.factory import make_store
 from ckptsim.models.store.interface import CheckpointStore
 from ckptsim.models.store.log import Control, ControlRecord, DataRecord, LogBook, PartitionLog
 from ckptsim.models.store.medium import (
@@ -62,6 +63,7 @@ __all__ = [
     "VersionState",
     "decode_state",
     "encode_state",
+    "make_store",
     "parse_topic",
     "version_topic",
 ]

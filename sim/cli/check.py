@@ -13,6 +13,7 @@ from ckptsim.sim.cli.subject import (
     add_subject_arguments,
     many_ties,
     positive,
+    ran_with,
     subject_of,
     table,
     violation_text,
@@ -83,6 +84,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _document(subject: Subject, report: CheckReport) -> dict[str, Any]:
     return {
         "scenario": subject.scenario.name,
+        "cores": dict(subject.cores),
+        "mutant": subject.mutant,
         "first": report.seeds.start,
         "seeds": len(report.seeds),
         "ties": list(report.ties),
@@ -110,6 +113,7 @@ def _text(subject: Subject, report: CheckReport) -> str:
     found = ", ".join(f"seed {trial.seed}" for trial in report.unexpected[:10])
     pairs: list[tuple[str, object]] = [
         ("scenario", f"{subject.scenario.name} ({subject.scenario.link})"),
+        *ran_with(subject.cores, subject.mutant),
         ("runs", f"{report.runs}, of {len(report.seeds)} seed(s), {', '.join(report.ties)} ties"),
         ("outcomes", ", ".join(f"{count} {name}" for name, count in report.outcomes.items())),
         ("reached", ", ".join(reached) or "no rare situation"),
@@ -119,7 +123,7 @@ def _text(subject: Subject, report: CheckReport) -> str:
     ]
     if report.expected:
         broken = ", ".join(f"{name} in {runs}" for name, runs in report.expected.items())
-        pairs.insert(6, ("as expected", f"broke {broken}"))
+        pairs.insert(-2, ("as expected", f"broke {broken}"))
     if report.ties == (EXHAUSTIVE,) and not report.unexpected:
         more = ", ".join(map(str, report.unexplored[:10]))
         pairs.append(("orders", f"more exist for seed {more}" if more else "all were tried"))

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from ckptsim.sim.conform.runner import VectorOutcome, run_file
-from ckptsim.sim.plugins import load_factory
+from ckptsim.sim.cli.subject import add_core_arguments, ran_with
+from ckptsim.sim.conform.runner import VectorOutcome, choose, run_file, suites_of
+from ckptsim.sim.slots.resolve import Choice, read_cores, try_out
 
 EXAMPLES = """examples:
   ckptsim conform tests/data/vectors/ordering.jsonl
@@ -22,8 +23,7 @@ EXAMPLES = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="vectors, JSON lines")
-    parser.add_argument("--core", metavar="MODULE:FACTORY", help="run this core instead of ours")
-    parser.add_argument("--mutant", metavar="NAME", help="run a mutant of our core")
+    add_core_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print the outcomes as JSON")
 
 
@@ -32,12 +32,12 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises UserError behind the counts when a file or lines of it are not vectors.
     """
-    factory = load_factory(arguments.core) if arguments.core else None
+    choice = _choice(arguments)
     outcomes: list[VectorOutcome] = []
     problems: list[str] = []
     for path in arguments.files:
         try:
-            for outcome in run_file(path, factory=factory, mutant=arguments.mutant):
+            for outcome in run_file(path, choice=choice):
                 outcomes.append(outcome)
                 if not arguments.json:
                     _print(outcome)
@@ -50,10 +50,25 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps([asdict(o) for o in outcomes], indent=1))
     else:
         tail = f", {skipped} skipped" if skipped else ""
+        for what, name in ran_with(choice.names, choice.mutant):
+            print(f"{what} {name}")
         print(f"{passed} passed, {failed} failed{tail}")
     if problems:
         raise UserError("\n".join(problems))
     return EXIT_VIOLATED if failed else EXIT_FINE
+
+
+def _choice(arguments: argparse.Namespace) -> Choice:
+    """Return what stands in the slots of all files together.
+
+    Raises UserError for cores and mutants that none of them is about.
+    """
+    if not arguments.core and arguments.mutant is None:
+        return Choice()
+    cores = read_cores(arguments.core, suites_of(arguments.files))
+    choice = choose(arguments.files, cores=cores, mutant=arguments.mutant)
+    try_out(cores, fenced=False)
+    return choice
 
 
 def _print(outcome: VectorOutcome) -> None:

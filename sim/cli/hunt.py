@@ -15,6 +15,7 @@ from ckptsim.sim.cli.subject import (
     add_subject_arguments,
     many_ties,
     positive,
+    ran_with,
     subject_of,
     table,
     violation_text,
@@ -69,15 +70,14 @@ def run(arguments: argparse.Namespace) -> int:
             shrunk=lambda done: shrinking(done=done, total=TRIALS_MAX),
         )
     if find is None:
-        text = f"no violation in {len(seeds)} runs of {subject.scenario.name}"
-        print(json.dumps({"found": None, "runs": len(seeds)}) if arguments.json else text)
+        print(_nothing(subject, len(seeds), as_json=arguments.json))
         return EXIT_FINE
     path = arguments.out or Path("out", "hunt", f"{subject.scenario.name}-{find.property}.toml")
     row = _written(find, subject, path)
     print(
-        json.dumps(_document(find, row, path), indent=1)
+        json.dumps(_document(find, subject, row, path), indent=1)
         if arguments.json
-        else _text(find, row, path)
+        else _text(find, subject, row, path)
     )
     return EXIT_VIOLATED
 
@@ -92,14 +92,25 @@ def _written(find: Find, subject: Subject, path: Path) -> ViolationRow:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(to_toml(scenario), encoding="utf-8")
     smallest = Subject(
-        scenario=scenario, core=subject.core, mutant=subject.mutant, source=str(path)
+        scenario=scenario, cores=subject.cores, mutant=subject.mutant, source=str(path)
     )
     found = with_story(smallest, trial(smallest, find.shrunk.trial.seed, find.shrunk.trial.ties))
     return next(row for row in found.violations if row.property == find.property)
 
 
-def _document(find: Find, row: ViolationRow, path: Path) -> dict[str, Any]:
-    return {
+def _nothing(subject: Subject, runs: int, *, as_json: bool) -> str:
+    if as_json:
+        return json.dumps({"found": None, "runs": runs} | _ran(subject))
+    cores = "".join(f" with {name}" for _, name in ran_with(subject.cores, subject.mutant))
+    return f"no violation in {runs} runs of {subject.scenario.name}{cores}"
+
+
+def _ran(subject: Subject) -> dict[str, Any]:
+    return {"cores": dict(subject.cores), "mutant": subject.mutant}
+
+
+def _document(find: Find, subject: Subject, row: ViolationRow, path: Path) -> dict[str, Any]:
+    return _ran(subject) | {
         "found": find.property,
         "runs": find.runs,
         "seed": find.shrunk.trial.seed,
@@ -113,11 +124,12 @@ def _document(find: Find, row: ViolationRow, path: Path) -> dict[str, Any]:
     }
 
 
-def _text(find: Find, row: ViolationRow, path: Path) -> str:
+def _text(find: Find, subject: Subject, row: ViolationRow, path: Path) -> str:
     before, after = len(find.scenario.faults), len(find.shrunk.scenario.faults)
     shrunk = f"{find.shrunk.steps} steps, {find.shrunk.trials} runs; faults {before} -> {after}"
     summary = table(
         [
+            *ran_with(subject.cores, subject.mutant),
             ("found", f"after {find.runs} run(s), seed {find.found.seed}, {find.found.ties} ties"),
             ("shrunk", shrunk),
             ("written", path),

@@ -12,7 +12,7 @@ from ckptsim.models.lifecycle.diagram import as_mermaid
 from ckptsim.models.lifecycle.tables import as_text
 from ckptsim.sim.cli.reference import link_page
 from ckptsim.sim.cli.topics import Page
-from ckptsim.sim.mutants.lifecycle import MUTANTS
+from ckptsim.sim.mutants.lifecycle import MUTANTS, SHOWN_BY
 
 KINDS = {TaskKind.SOURCE: "source tasks", TaskKind.NON_SOURCE: "all other tasks"}
 HEADER = (
@@ -122,9 +122,8 @@ def document() -> str:
 def _faults() -> str:
     """Return the table of mutants that some scenario tells from the right core."""
     rows = [
-        (f"`{name}`", mutant.says, f"`{mutant.scenario}`", f"`{mutant.breaks}`")
-        for name, mutant in MUTANTS.items()
-        if mutant.scenario is not None
+        (f"`{name}`", MUTANTS[name].says, f"`{scenario}`", f"`{broken}`")
+        for name, (scenario, broken) in SHOWN_BY.items()
     ]
     return _table(("mutant", "what is wrong", "scenario", "property"), rows)
 

@@ -10,19 +10,21 @@ from pathlib import Path
 
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.dataflow import DataflowModel
+from ckptsim.sim.blame import OUTCOME_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
     positive,
+    ran_with,
     subject_of,
     violation_text,
 )
 from ckptsim.sim.export import mermaid, perfetto, shiviz
 from ckptsim.sim.extras import ExtraMissing, extras_explained
 from ckptsim.sim.kernel import Entry
-from ckptsim.sim.rows import CheckpointRow
-from ckptsim.sim.search import blame
+from ckptsim.sim.rows import CheckpointRow, RunResult
+from ckptsim.sim.search import Subject
 from ckptsim.sim.search.trial import stories
 from ckptsim.sim.story import Target, concerning, shortened, tell, tells_of
 from ckptsim.sim.world import load_world
@@ -58,14 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Run again with the trace kept, tell it, and write it for three viewers."""
     subject = subject_of(arguments)
     target = _target(arguments.checkpoint)
-    try:
-        result = subject.run(arguments.seed, arguments.ties, keep_trace=True)
-    except UserError:
-        raise
-    except Exception as error:
-        row = blame(subject, error, seed=arguments.seed, ties=arguments.ties)
-        print(violation_text(row))
-        return EXIT_VIOLATED
+    result = subject.run(arguments.seed, arguments.ties, keep_trace=True)
+    if result.run.outcome == OUTCOME_RAISED:
+        return _tell_raised(subject, result, as_json=arguments.json)
     vocabulary = load_world(subject.scenario.link).VOCABULARY
     entries = result.trace
     if target is not None:
@@ -95,6 +92,8 @@ def run(arguments: argparse.Namespace) -> int:
         document = {
             "digest": result.run.digest,
             "run_key": result.run.run_key,
+            "cores": dict(subject.cores),
+            "mutant": subject.mutant,
             "story": [str(line) for line in lines],
             "violations": [row.property for row in rows],
             "files": [str(folder / name) for name in files],
@@ -104,10 +103,27 @@ def run(arguments: argparse.Namespace) -> int:
     print("\n".join(shortened(lines, arguments.lines)))
     for row in rows:
         print("\n" + violation_text(row))
-    print(f"\n{result.run.outcome}, digest {result.run.digest}")
+    ran = "".join(f", {what} {name}" for what, name in ran_with(subject.cores, subject.mutant))
+    print(f"\n{result.run.outcome}{ran}, digest {result.run.digest}")
     print(f"written: {', '.join(str(folder / name) for name in files)}")
     print("the traces are for ui.perfetto.dev, Mermaid and ShiViz")
     return EXIT_FINE
+
+
+def _tell_raised(subject: Subject, result: RunResult, *, as_json: bool) -> int:
+    """Print where a core that is not ours raised; there is no more of such a run to be told."""
+    rows = result.violations
+    document = {
+        "digest": result.run.digest,
+        "run_key": result.run.run_key,
+        "cores": dict(subject.cores),
+        "mutant": subject.mutant,
+        "story": [line for row in rows for line in row.story.splitlines()],
+        "violations": [row.property for row in rows],
+        "files": [],
+    }
+    print(json.dumps(document, indent=1) if as_json else "\n".join(map(violation_text, rows)))
+    return EXIT_VIOLATED
 
 
 def _barriers(entries: Sequence[Entry], model: DataflowModel, checkpoint: int) -> str:

@@ -10,16 +10,17 @@ from pathlib import Path
 
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.metrics import FIGURES
+from ckptsim.sim.blame import OUTCOME_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
+    ran_with,
     subject_of,
     table,
     violation_text,
 )
 from ckptsim.sim.rows import CheckpointRow, FigureRow, RunResult
-from ckptsim.sim.search import Subject, blame
 from ckptsim.sim.search.trial import stories
 from ckptsim.sim.story import milliseconds
 
@@ -48,16 +49,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Run once, print what came of it; a violation that is not expected is exit code 1."""
     subject = subject_of(arguments)
     _check_store(arguments.store)
-    try:
-        result = subject.run(arguments.seed, arguments.ties, keep_trace=arguments.store is not None)
-    except UserError:
-        raise
-    except Exception as error:
-        return _blame(arguments, subject, error)
+    result = subject.run(arguments.seed, arguments.ties, keep_trace=arguments.store is not None)
     if any(not row.story for row in result.violations):
         kept = subject.run(arguments.seed, arguments.ties, keep_trace=True)
         result.violations = stories(subject.scenario.link, kept)
-    written = _keep(arguments.store, result)
+    raised = result.run.outcome == OUTCOME_RAISED
+    written = None if raised else _keep(arguments.store, result)
     print(_json(result, written) if arguments.json else _text(result, subject.scenario.goals))
     if written is not None and not arguments.json:
         count = len(written)
@@ -65,17 +62,6 @@ def run(arguments: argparse.Namespace) -> int:
     expected = subject.scenario.violates
     bad = [row for row in result.violations if row.property not in expected]
     return EXIT_VIOLATED if bad else EXIT_FINE
-
-
-def _blame(arguments: argparse.Namespace, subject: Subject, error: Exception) -> int:
-    """Print that somebody else's core raised; an error of ours goes on."""
-    row = blame(subject, error, seed=arguments.seed, ties=arguments.ties)
-    if arguments.json:
-        found = {"digest": "", "run_key": "", "replay": row.replay, "goals": {}, "checkpoints": []}
-        print(json.dumps(found | {"violations": [asdict(row)]}, indent=1))
-    else:
-        print(violation_text(row))
-    return EXIT_VIOLATED
 
 
 def _check_store(path: Path | None) -> None:
@@ -115,6 +101,8 @@ def _json(result: RunResult, written: list[str] | None) -> str:
         "digest": run["digest"],
         "run_key": run["run_key"],
         "replay": run["replay"],
+        "cores": json.loads(run["cores"]),
+        "mutant": run["mutant"],
         "run": run,
         "goals": result.goals,
         "violations": [asdict(row) for row in result.violations],
@@ -137,6 +125,7 @@ def _text(result: RunResult, wanted: Sequence[str]) -> str:
     lines = table(
         [
             ("scenario", f"{run.scenario} ({run.link}), seed {run.seed}, {run.ties} ties"),
+            *ran_with(json.loads(run.cores), run.mutant),
             ("outcome", run.outcome + (f": {run.error}" if run.error else "")),
             ("ended at", f"{milliseconds(run.ended_ns)}, after {run.attempts} attempt(s)"),
             ("records", f"{run.records_produced} produced, {run.records_committed} committed"),

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ckptsim.scenarios import UserError
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.costs_file import cost_parameters, load_costs
 from ckptsim.scenarios.vary import assignments, with_parameters
 from ckptsim.sim.kernel import parse_ties
-from ckptsim.sim.plugins import load_factory
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search import Subject
+from ckptsim.sim.slots.resolve import read_cores, resolve, try_out
 from ckptsim.sim.story import milliseconds
 
 
@@ -32,8 +31,21 @@ def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
         help="set a parameter, such as sync.sockets.count=4; may be repeated",
     )
     add_costs_argument(parser)
-    parser.add_argument("--core", metavar="MODULE:FACTORY", help="run this core instead of ours")
-    parser.add_argument("--mutant", metavar="NAME", help="run a mutant of our core")
+    add_core_arguments(parser)
+
+
+def add_core_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare which cores run instead of ours."""
+    parser.add_argument(
+        "--core",
+        action="append",
+        default=[],
+        metavar="[SLOT=]MODULE:FACTORY",
+        help="run this core instead of ours in a slot (`ckptsim explain slots`); may be repeated",
+    )
+    parser.add_argument(
+        "--mutant", metavar="NAME", help="run a mutant of ours (`ckptsim explain mutants`)"
+    )
 
 
 def add_costs_argument(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +61,7 @@ def add_costs_argument(parser: argparse.ArgumentParser) -> None:
 def subject_of(arguments: argparse.Namespace) -> Subject:
     """Return the scenario that the arguments mean, with its core.
 
-    Raises UserError when there is no such scenario, parameter or core.
+    Raises UserError when there is no such scenario, parameter, slot, core or mutant.
     """
     parameters = assignments(arguments.set)
     scenario = by_name(arguments.scenario)
@@ -59,13 +71,12 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
         parameters = measured | parameters
     if parameters:
         scenario = with_parameters(scenario, parameters, source="--set")
-    if arguments.core and arguments.mutant:
-        raise UserError("--core and --mutant: found both, expected one of them")
-    if arguments.core:
-        load_factory(arguments.core)
+    cores = read_cores(arguments.core, (scenario.link,))
+    resolve(scenario.link, cores=cores, mutant=arguments.mutant)
+    try_out(cores)
     return Subject(
         scenario=scenario,
-        core=arguments.core,
+        cores=cores,
         mutant=arguments.mutant,
         source=arguments.scenario,
         parameters=json.dumps(parameters, sort_keys=True),
@@ -108,6 +119,12 @@ def table(pairs: Sequence[tuple[str, Any]]) -> str:
     """Return names and values as aligned lines."""
     width = max((len(name) for name, _ in pairs), default=0)
     return "\n".join(f"{name:<{width}}  {value}" for name, value in pairs)
+
+
+def ran_with(cores: Mapping[str, str], mutant: str | None) -> list[tuple[str, str]]:
+    """Return the lines that say which cores were not ours; none where all were."""
+    lines = [("core", f"{slot}={name}") for slot, name in sorted(cores.items())]
+    return lines if mutant is None else [*lines, ("mutant", mutant)]
 
 
 def violation_text(row: ViolationRow) -> str:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ckptsim.sim.composed.parts import PipelineCores
 from ckptsim.sim.composed.tables import tables
 from ckptsim.sim.composed.vocabulary import VOCABULARY
 from ckptsim.sim.composed.world import PipelineWorld
 
 if TYPE_CHECKING:
     from ckptsim.sim.rows import RunResult
-    from ckptsim.sim.world import RunSpec
+    from ckptsim.sim.run_spec import RunSpec
 
 
 def run(spec: RunSpec) -> RunResult:
     """Run one pipeline to its end and return its tables."""
-    from ckptsim.sim.mutants.composed import parts_of  # noqa: PLC0415 - mutants are made of parts from here
-
-    world = PipelineWorld(spec, parts_of(spec))
+    world = PipelineWorld(spec)
     world.run()
     return tables(world)
 
 
-__all__ = ["VOCABULARY", "run"]
+CORES = PipelineCores
+
+__all__ = ["CORES", "VOCABULARY", "run"]

@@ -31,7 +31,7 @@ class PipelineAttempt(SyncAttempt):
     def make_destination(self) -> PipelineDestination:
         """Make the destination, and in it the job from its latest completed checkpoint."""
         self.world.ledger.attempt_begins(self)
-        return self.world.parts.destination(self)
+        return self.world.cores.destination(self)
 
     def begin(self) -> None:
         """Start source and destination, then the job."""
@@ -59,8 +59,8 @@ class PipelineTasks(JobAttempt):
     def make_sink(self, spec: TaskSpec) -> StoreSink:
         """Make a sink on its partition of the store."""
         store = self._pipeline.store
-        committer = self._pipeline.parts.committer(self._sync, store, store.keys[spec.subtask])
-        return self._pipeline.parts.sink(self, spec, committer)
+        committer = self._pipeline.cores.committer(self._sync, store, store.keys[spec.subtask])
+        return self._pipeline.cores.sink(self, spec, committer)
 
     def progress(self) -> None:
         """Note a sign of life of the job, and so of the whole attempt."""

@@ -22,8 +22,6 @@ from ckptsim.models.store import (
     Step,
     TopicPartition,
 )
-from ckptsim.models.store.content import WorkingContent
-from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.models.store.ingestion_events import (
     AbortSync,
     CancelSyncTimer,
@@ -64,12 +62,13 @@ class Committer:
         self._store = store
         self._key = key
         self._entity = attempt.env.entity("store", key.partition)
-        self._content = WorkingContent(store.medium, key)
-        self._core = PartitionIngestion(store.rules, store.opening_state(key))
+        self._content = store.parts.content(store.medium, key)
+        self._core = store.parts.ingestion(store.rules, store.opening_state(key))
         self.position = self._core.checkpoint.position
         self._queue: list[Batch] = []
         self._current: list[Batch] = []
         self._number = 0
+        self._steps = 0  # durable steps of the commit under way
         self._begin_timer = False
         if not store.hooked:
             self._flush_later()
@@ -116,6 +115,7 @@ class Committer:
     def _sync(self) -> None:
         if self._core.state is IngestionState.OPEN:
             self._number = self._store.next_commit()
+            self._steps = 0
             self._attempt.env.trace.record("commit", self._entity, self._number)
             records = tuple(r for batch in self._current for r in batch.records)
             self._attempt.destination.commit_begun(records, self._number)
@@ -140,7 +140,7 @@ class Committer:
 
     def _step_over(self, effect: MakeDurable) -> None:
         attempt, store = self._attempt, self._store
-        first = effect.part is not store.rules.steps()[-1] or effect.part is Part.BOTH
+        first = self._steps == 0
         if first and store.faults.refuses(self._number):
             self._carry_out(self._core.step(StepRefused(Refusal.COMMIT_FAILED)))
             return
@@ -154,6 +154,7 @@ class Committer:
             attempt.world.ledger.resync()
             attempt.crash(Side.DESTINATION, f"in commit {self._number}")
         store.medium.commit(step)
+        self._steps += 1
         if step.rows:
             self._rows_durable(step.rows[0])
             self._content.flushed()

@@ -46,7 +46,7 @@ class PipelineJob(JobWorld):
             pipeline.env,
             pipeline.pipeline.job(),
             faults,
-            lifecycle_factory=pipeline.parts.lifecycle,
+            cores=pipeline.cores,
         )
         self.judge = KeepingJudge(self)
         self.plan_faults()

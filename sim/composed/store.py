@@ -11,13 +11,9 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.store import (
     Area,
-    Checkpoints,
-    GroupCodec,
-    LocalTopics,
     Order,
     Part,
     PartitionState,
-    PlainCodec,
     Slot,
     SyncRules,
     TopicPartition,
@@ -30,9 +26,9 @@ from ckptsim.sim.composed.identity import record_of, row_name
 from ckptsim.sim.store.costs import Costs
 
 if TYPE_CHECKING:
+    from ckptsim.models.store import StoreClient
     from ckptsim.scenarios.composed import Pipeline
     from ckptsim.sim.composed.faults import StoreFaults
-    from ckptsim.sim.composed.parts import Parts
     from ckptsim.sim.kernel import Environment
 
 TOPIC = "pipeline_v1"
@@ -41,32 +37,30 @@ _EVERYTHING = 1 << 40
 
 
 class Store:
-    """What outlives the attempts of a run at the sink's side."""
+    """What outlives the attempts of a run at the sink's side.
+
+    client: its medium and its checkpoint store are used, and what it makes content and ingestion
+    cores of.
+    """
 
     def __init__(
-        self, env: Environment, model: Pipeline, faults: StoreFaults, parts: Parts
+        self, env: Environment, model: Pipeline, faults: StoreFaults, client: StoreClient
     ) -> None:
         self.table = model.store
         self.faults = faults
         self.keys = tuple(TopicPartition(TOPIC, i) for i in range(model.sink.parallelism))
         colocated = self.table.placement is Placement.COLOCATED
         self.group = self.table.placement is Placement.CONSUMER_GROUP_BLOB
-        first = self.table.order is StepOrder.CHECKPOINT_FIRST or parts.checkpoint_first
+        first = self.table.order is StepOrder.CHECKPOINT_FIRST
         self.rules = SyncRules(
             order=Order.CHECKPOINT_FIRST if first else Order.DATA_FIRST,
-            atomic=colocated and not parts.two_steps,
+            atomic=colocated,
         )
-        self.medium = parts.medium(atomic=self.rules.atomic)
+        self.parts = client.parts
+        self.medium = client.medium
         self.hooked = self.table.hooked or colocated
-        topics = LocalTopics()
-        topics.register(TOPIC, len(self.keys))
-        self.checkpoints = Checkpoints(
-            self.medium,
-            topics,
-            codec=GroupCodec() if self.group else PlainCodec(),
-            slot=Slot.CUSTOM,
-            remote=self.group,
-        )
+        client.topics.register(TOPIC, len(self.keys))
+        self.checkpoints = client.stores[Slot.CUSTOM]
         self._env = env
         self._costs = Costs(
             self.table.costs,

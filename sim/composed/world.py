@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from ckptsim.models.store import Placement
 from ckptsim.scenarios.composed import Pipeline
 from ckptsim.scenarios.composed_faults import ComposedFault
 from ckptsim.scenarios.composed_names import GOALS, PROPERTIES
@@ -19,7 +20,6 @@ from ckptsim.sim.composed.ends import check_end
 from ckptsim.sim.composed.faults import StoreFaults, job_faults, sync_faults
 from ckptsim.sim.composed.job import PipelineJob
 from ckptsim.sim.composed.ledger import Ledger
-from ckptsim.sim.composed.parts import Parts
 from ckptsim.sim.composed.store import Store
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.kernel import explain_waits
@@ -29,11 +29,12 @@ from ckptsim.sim.sync.waiting import waits
 from ckptsim.sim.sync.world import SyncWorld
 
 if TYPE_CHECKING:
+    from ckptsim.sim.composed.parts import PipelineCores
     from ckptsim.sim.rows import ViolationRow
+    from ckptsim.sim.run_spec import RunSpec
     from ckptsim.sim.sync.attempt import Attempt
     from ckptsim.sim.sync.intervals import Intervals
     from ckptsim.sim.sync.truth import SourceState
-    from ckptsim.sim.world import RunSpec
 
 
 class PipelineProperties(OrderingProperties):
@@ -85,17 +86,19 @@ class PipelineWorld(SyncWorld):
     beginning: PipelineAttempt
     job: PipelineJob
 
-    def __init__(self, spec: RunSpec, parts: Parts) -> None:
+    def __init__(self, spec: RunSpec) -> None:
         self.pipeline = cast("Pipeline", spec.scenario.model)
-        self.parts = parts
+        self.cores = cast("PipelineCores", spec.cores)
         plan = cast("tuple[ComposedFault, ...]", spec.scenario.faults)
         scenario = replace(spec.scenario, model=self.pipeline.sync(), faults=sync_faults(plan))
-        super().__init__(replace(spec, scenario=scenario, core=parts.core, mutant=None))
+        super().__init__(replace(spec, scenario=scenario))
         self.spec = spec
         for name in GOALS:
             self.env.goals.counts.setdefault(name, 0)
         self.properties: PipelineProperties = PipelineProperties(self)
-        self.store = Store(self.env, self.pipeline, StoreFaults(plan), parts)
+        placement = Placement[self.pipeline.store.placement.name]
+        client = self.cores.store(placement).client
+        self.store = Store(self.env, self.pipeline, StoreFaults(plan), client)
         self.ledger = Ledger(self)
         self._job_faults = FaultPlan(job_faults(plan))
         self._deployed = False

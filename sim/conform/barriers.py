@@ -19,8 +19,8 @@ from ckptsim.models.barriers.interface import AllBarriers, BarrierHandler, Handl
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.barriers.states import State
 from ckptsim.models.barriers.tracker import BarrierTracker
-from ckptsim.sim.conform.runner import CoreFactory, Mismatch, Vector
-from ckptsim.sim.mutants.barriers import MUTANTS, Part, find_mutant
+from ckptsim.sim.conform.runner import Mismatch, Vector
+from ckptsim.sim.slots import Factory
 
 MS = 1_000_000
 
@@ -165,22 +165,20 @@ class _Host:
 class BarriersAdapter:
     """Drives a barrier handler; see the module's sentence."""
 
-    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
-        """Skip a mutant's vectors of the other kind of handler."""
-        if mutant is None:
-            return None
-        wanted = Part.TRACKER if vector["handler"] == "tracker" else Part.HANDLER
-        if mutant in MUTANTS and find_mutant(mutant).part is wanted:
-            return None
-        return f"there is no mutant {mutant!r} of the {wanted.value}"
+    def slot(self, vector: Vector) -> str | None:
+        """Name the handler."""
+        del vector
+        return "handler"
 
-    def run(
-        self, vector: Vector, factory: CoreFactory | None, mutant: str | None
-    ) -> Mismatch | None:
+    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
+        """Skip nothing."""
+        del vector, mutant
+        return None
+
+    def run(self, vector: Vector, make: Factory | None) -> Mismatch | None:
         """Compare everything that the vector carries, step by step."""
         gates = vector.get("gates", [vector["channels"]])
-        make = find_mutant(mutant).make if mutant else factory or make_handler
-        handler: BarrierHandler = make(
+        handler: BarrierHandler = (make or make_handler)(
             KINDS[vector["handler"]],
             vector["channels"],
             gates=len(gates),

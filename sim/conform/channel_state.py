@@ -23,8 +23,8 @@ from ckptsim.models.barriers.network import (
 from ckptsim.models.barriers.subpartition import Subpartition
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.conform.runner import CoreFactory, Mismatch, Vector
-from ckptsim.sim.mutants.barriers import MUTANTS, find_mutant
+from ckptsim.sim.conform.runner import Mismatch, Vector
+from ckptsim.sim.slots import Factory
 
 Step = dict[str, Any]
 Call = list[Any]
@@ -157,19 +157,20 @@ class _Output:
 class ChannelStateAdapter:
     """Drives one end of a channel; see the module's sentence."""
 
-    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
-        """Skip a mutant's vectors of the other end of the channel."""
-        if mutant is None or (
-            mutant in MUTANTS and MUTANTS[mutant].part.value == vector["handler"]
-        ):
-            return None
-        return f"there is no mutant {mutant!r} of the {vector['handler']}"
+    def slot(self, vector: Vector) -> str | None:
+        """Name the end of the channel."""
+        return {"input-channel": "input_channel", "output-subpartition": "output_subpartition"}.get(
+            vector["handler"]
+        )
 
-    def run(
-        self, vector: Vector, factory: CoreFactory | None, mutant: str | None
-    ) -> Mismatch | None:
+    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
+        """Skip nothing."""
+        del vector, mutant
+        return None
+
+    def run(self, vector: Vector, make: Factory | None) -> Mismatch | None:
         """Compare calls, queue and state after every step."""
-        driver = _driver(vector["handler"], factory, mutant)
+        driver = _driver(vector["handler"], make)
         for number, (step, expected) in enumerate(
             zip(vector["steps"], vector["expect"], strict=True)
         ):
@@ -187,10 +188,7 @@ class ChannelStateAdapter:
         return None
 
 
-def _driver(end: str, factory: CoreFactory | None, mutant: str | None) -> _Driver:
-    make: Callable[..., Any] | None = factory
-    if mutant is not None:
-        make = find_mutant(mutant).make
+def _driver(end: str, make: Factory | None) -> _Driver:
     match end:
         case "input-channel":
             return _Input(make or RemoteChannel)

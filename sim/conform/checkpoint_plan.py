@@ -16,8 +16,8 @@ from ckptsim.models.coordinator.plan import (
     finalize,
     plan_checkpoint,
 )
-from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.conform.runner import CoreFactory, Mismatch, Vector
+from ckptsim.sim.conform.runner import Mismatch, Vector
+from ckptsim.sim.slots import Factory
 
 # Execution states of a deployed task; anything else in a vector means that there is no execution.
 # Source: Apache Flink 1.20.3, ExecutionState.
@@ -38,16 +38,19 @@ EXECUTION_STATES = (
 class CheckpointPlanAdapter:
     """Runs the three decisions of the coordinator."""
 
-    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
-        """Skip nothing; the suite has no mutants."""
-        return f"suite checkpoint_plan has no mutant {mutant!r}" if mutant else None
+    def slot(self, vector: Vector) -> str | None:
+        """Name none: the decisions are functions."""
+        del vector
+        return None
 
-    def run(
-        self, vector: Vector, factory: CoreFactory | None, mutant: str | None
-    ) -> Mismatch | None:
+    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
+        """Skip nothing."""
+        del vector, mutant
+        return None
+
+    def run(self, vector: Vector, make: Factory | None) -> Mismatch | None:
         """Decide and compare the decision with the expected one."""
-        if factory is not None:
-            raise UserError("--core: the decisions of suite checkpoint_plan are functions, no core")
+        del make
         found = _decide(vector)
         expected = vector["expect"]
         if found == expected:

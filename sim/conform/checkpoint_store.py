@@ -10,37 +10,32 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ckptsim.models.store import ModelMedium, Placement, StoreClient, StoreError, StoreVersions
-from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.conform.runner import CoreFactory, Mismatch, Vector
+from ckptsim.models.store import Placement, StoreError, make_store
+from ckptsim.sim.conform.runner import Mismatch, Vector
 from ckptsim.sim.conform.store_steps import StoreScript
-from ckptsim.sim.mutants.store import MUTANTS, StoreMutant
+from ckptsim.sim.slots import Factory
 
 PLACEMENTS = {placement.name.lower(): placement for placement in Placement}
 
 Observation = Callable[[StoreScript, Any], Any]
 
 
-def model_versions(placement: Placement) -> StoreVersions:
-    """Build a client over the model medium."""
-    medium = ModelMedium(atomic=placement is Placement.COLOCATED)
-    return StoreVersions(StoreClient(placement, medium))
-
-
 class StoreAdapter:
     """Plays the steps of a vector and compares what it expects, and only that."""
+
+    def slot(self, vector: Vector) -> str | None:
+        """Name the store."""
+        del vector
+        return "store"
 
     def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
         """Skip nothing."""
         del vector, mutant
         return None
 
-    def run(
-        self, vector: Vector, factory: CoreFactory | None, mutant: str | None
-    ) -> Mismatch | None:
+    def run(self, vector: Vector, make: Factory | None) -> Mismatch | None:
         """Run one vector on the model, the given factory's client, or a mutant's."""
-        make = factory or (model_versions if mutant is None else _mutant(mutant).factory)
-        versions = make(PLACEMENTS[vector["placement"]])
+        versions = (make or make_store)(PLACEMENTS[vector["placement"]])
         try:
             script = StoreScript(versions)
             for index, step in enumerate(vector["steps"]):
@@ -51,12 +46,6 @@ class StoreAdapter:
             return _compare(script, vector["expect"])
         finally:
             versions.client.medium.close()
-
-
-def _mutant(name: str) -> StoreMutant:
-    if name not in MUTANTS:
-        raise UserError(f"--mutant: found {name!r}, expected one of {', '.join(MUTANTS)}")
-    return MUTANTS[name]
 
 
 def _compare(script: StoreScript, expected: dict[str, Any]) -> Mismatch | None:

@@ -16,7 +16,8 @@ from ckptsim.models.coordinator.requests import (
     Reschedule,
     Situation,
 )
-from ckptsim.sim.conform.runner import CoreFactory, Mismatch, Vector
+from ckptsim.sim.conform.runner import Mismatch, Vector
+from ckptsim.sim.slots import Factory
 
 MS = 1_000_000
 MANY = 100
@@ -26,28 +27,33 @@ Row = dict[str, Any]
 class CoordinatorAdapter:
     """Drives the parts of the coordinator; one kind of vector each."""
 
-    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
-        """Skip what another core or a mutant of another part would run."""
-        del vector
-        return None if mutant is None else f"there is no mutant {mutant!r} of these parts"
+    def slot(self, vector: Vector) -> str | None:
+        """Name the part of the coordinator."""
+        return {
+            "debloater": "debloater",
+            "request_decider": "request_decider",
+            "failure_reason": "failure_counter",
+        }.get(vector["kind"])
 
-    def run(
-        self, vector: Vector, factory: CoreFactory | None, mutant: str | None
-    ) -> Mismatch | None:
+    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
+        """Skip nothing."""
+        del vector, mutant
+        return None
+
+    def run(self, vector: Vector, make: Factory | None) -> Mismatch | None:
         """Compare every value that the vector carries."""
-        del mutant
         match vector["kind"]:
             case "debloater":
-                return _run_debloater(vector, factory or BufferDebloater)
+                return _run_debloater(vector, make or BufferDebloater)
             case "request_decider":
-                return _run_decider(vector, factory or RequestDecider)
+                return _run_decider(vector, make or RequestDecider)
             case "failure_reason":
-                return _run_failure(vector, factory or FailureCounter)
+                return _run_failure(vector, make or FailureCounter)
             case other:
                 raise ValueError(f"unknown kind {other!r}")
 
 
-def _run_debloater(vector: Vector, make: CoreFactory) -> Mismatch | None:
+def _run_debloater(vector: Vector, make: Factory) -> Mismatch | None:
     debloater: BufferDebloater = make(
         DebloatParameters(
             target_ms=vector["target_ms"],
@@ -70,7 +76,7 @@ def _run_debloater(vector: Vector, make: CoreFactory) -> Mismatch | None:
     return None
 
 
-def _run_decider(vector: Vector, make: CoreFactory) -> Mismatch | None:
+def _run_decider(vector: Vector, make: Factory) -> Mismatch | None:
     decider: RequestDecider = make(
         max_concurrent=vector["max_concurrent"],
         min_pause_ns=vector["min_pause_ms"] * MS,
@@ -118,7 +124,7 @@ def _decided(decisions: list[Decision], now_ms: int) -> Row:
     return {"execute": execute, "effects": effects}
 
 
-def _run_failure(vector: Vector, make: CoreFactory) -> Mismatch | None:
+def _run_failure(vector: Vector, make: Factory) -> Mismatch | None:
     reason = FailureReason(vector["reason"])
     two_ids: FailureCounter = make(MANY)
     two_ids.failed(reason, 1)

@@ -9,9 +9,9 @@ from ckptsim.models.core import Core
 from ckptsim.models.lifecycle import StopMode, TaskKind, TaskLifecycle, TaskParameters, Variant
 from ckptsim.models.lifecycle import effects as do
 from ckptsim.models.lifecycle import events as on
-from ckptsim.sim.conform.runner import CoreFactory, Mismatch, Vector
+from ckptsim.sim.conform.runner import Mismatch, Vector
 from ckptsim.sim.conform.vocabulary import VocabularyError
-from ckptsim.sim.mutants.lifecycle import MUTANTS, Part
+from ckptsim.sim.slots import Factory
 
 LifecycleCore = Core[on.Event, do.Effect]
 Entry = dict[str, Any]
@@ -20,22 +20,23 @@ Entry = dict[str, Any]
 class FinalCheckpointAdapter:
     """Drives one task; a vector without a variant must hold under both."""
 
+    def slot(self, vector: Vector) -> str | None:
+        """Name the lifecycle of a task."""
+        del vector
+        return "lifecycle"
+
     def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
-        """Skip nothing but what a mutant of something else would run."""
-        if mutant is not None and (mutant not in MUTANTS or MUTANTS[mutant].part is not Part.TASK):
-            return f"suite final_checkpoint has no mutant {mutant!r}"
+        """Skip nothing."""
+        del vector, mutant
         return None
 
-    def run(
-        self, vector: Vector, factory: CoreFactory | None, mutant: str | None
-    ) -> Mismatch | None:
+    def run(self, vector: Vector, make: Factory | None) -> Mismatch | None:
         """Run the script under each variant that it speaks for; return the first mismatch."""
         _check_entries(vector)
         named = vector.get("variant")
         variants = list(Variant) if named is None else [Variant(named)]
         for variant in variants:
-            build = factory or (MUTANTS[mutant].make if mutant else TaskLifecycle)
-            core = build(_parameters(vector, variant))
+            core = (make or TaskLifecycle)(_parameters(vector, variant))
             mismatch = _compare(vector, core, variant)
             if mismatch is not None:
                 return mismatch

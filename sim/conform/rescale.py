@@ -21,7 +21,8 @@ from ckptsim.models.recovery.mapping import (
     is_identity,
     mapping_of,
 )
-from ckptsim.sim.conform.runner import CoreFactory, Mismatch, Vector
+from ckptsim.sim.conform.runner import Mismatch, Vector
+from ckptsim.sim.slots import Factory
 
 Row = dict[str, Any]
 
@@ -29,16 +30,19 @@ Row = dict[str, Any]
 class RescaleAdapter:
     """Asks the pure functions of recovery; one kind of vector each."""
 
-    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
-        """Skip what a mutant would run: there are none of these functions."""
+    def slot(self, vector: Vector) -> str | None:
+        """Name none: rescaling is functions."""
         del vector
-        return None if mutant is None else f"there is no mutant {mutant!r} of rescaling"
+        return None
 
-    def run(
-        self, vector: Vector, factory: CoreFactory | None, mutant: str | None
-    ) -> Mismatch | None:
+    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
+        """Skip nothing."""
+        del vector, mutant
+        return None
+
+    def run(self, vector: Vector, make: Factory | None) -> Mismatch | None:
         """Compare every value that the vector carries."""
-        del factory, mutant
+        del make
         found = _answer(vector)
         for key, value in found.items():
             if key in vector and vector[key] != value:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -12,11 +12,14 @@ from typing import Any, Protocol
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.conform.vocabulary import VocabularyError, check
+from ckptsim.sim.slots import Factory
+from ckptsim.sim.slots.resolve import Choice, resolve
 
+# What a vector leads to that passes the check of its words and makes no sense.
+_ODD_VECTOR = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 SHOWN = 20  # problems of a file that are told one by one
 
 Vector = dict[str, Any]
-CoreFactory = Callable[..., Any]
 
 # One module of this package per suite; each has an `ADAPTER`.
 SUITES: dict[str, str] = {
@@ -53,32 +56,43 @@ class VectorOutcome:
 class Adapter(Protocol):
     """Drives the core of one suite from its vectors; never looks at name, origin or note."""
 
-    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
-        """Say why a vector is not run, or None when it is."""
+    def slot(self, vector: Vector) -> str | None:
+        """Name the slot of the core that the vector is about; None where it is about none."""
         ...
 
-    def run(
-        self, vector: Vector, factory: CoreFactory | None, mutant: str | None
-    ) -> Mismatch | None:
-        """Run one vector on the default core, the given factory's, or a mutant's."""
+    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
+        """Say why a vector is not run, or None when it is; the mutant is of the vector's slot."""
+        ...
+
+    def run(self, vector: Vector, make: Factory | None) -> Mismatch | None:
+        """Run one vector on our core, or on what `make` makes."""
         ...
 
 
 def run_file(
-    path: Path, *, factory: CoreFactory | None = None, mutant: str | None = None
+    path: Path,
+    *,
+    cores: Mapping[str, Factory | str] | None = None,
+    mutant: str | None = None,
+    choice: Choice | None = None,
 ) -> Iterator[VectorOutcome]:
     """Yield the outcome of every vector of a JSON-lines file, in file order.
 
-    Raises UserError when the file cannot be read; behind the last outcome when lines of it are not
-    vectors, with a sentence for each of them.
+    cores: slot -> factory to run instead of ours, or the text that names it; mutant: a mutant of
+    ours; vectors of other slots are skipped then, those of none are run.  choice: what `choose`
+    makes of both, for several files.
+    Raises UserError when the file cannot be read or has no vectors of the slots taken; behind the
+    last outcome when lines of it are not vectors, with a sentence for each of them.
     """
+    if choice is None:
+        choice = choose([path], cores=cores, mutant=mutant)
     problems: list[str] = []
     for number, line in enumerate(_lines(path), start=1):
         if not line.strip():
             continue
         try:
             vector = _parsed(line)
-            outcome = _run(vector, str(vector.get("name", f"line {number}")), factory, mutant)
+            outcome = _run(vector, str(vector.get("name", f"line {number}")), choice)
         except VocabularyError as error:
             problems.append(f"{path}:{number}: {error}")
         else:
@@ -88,20 +102,49 @@ def run_file(
         raise UserError("\n".join(problems[:SHOWN] + more))
 
 
-def _run(
-    vector: Vector, name: str, factory: CoreFactory | None, mutant: str | None
-) -> VectorOutcome:
+def choose(
+    paths: Sequence[Path], *, cores: Mapping[str, Factory | str] | None, mutant: str | None
+) -> Choice:
+    """Return what stands in the slots that the vectors of some files are about; see `resolve`."""
+    if not cores and mutant is None:
+        return Choice()
+    return resolve(*suites_of(paths), cores=cores, mutant=mutant)
+
+
+def suites_of(paths: Sequence[Path]) -> list[str]:
+    """Return `suite NAME` for each of which files have vectors, in the order of the first."""
+    found: dict[str, None] = {}
+    for path in paths:
+        for line in _lines(path):
+            try:
+                vector = _parsed(line) if line.strip() else {}
+            except VocabularyError:  # said of the line when it is run
+                continue
+            if vector:
+                found[f"suite {vector['suite']}"] = None
+    return list(found)
+
+
+def _run(vector: Vector, name: str, choice: Choice) -> VectorOutcome:
     suite = vector["suite"]
     adapter = load_adapter(suite)
+    slot = adapter.slot(vector)
+    make = choice.factories.get(slot) if slot is not None else None
+    if make is None and slot is not None and not choice.ours_alone:
+        taken = ", ".join(choice.factories)
+        return VectorOutcome(name, suite, skipped=f"it is about slot {slot}; not ours are: {taken}")
+    mutant = choice.mutant if slot not in choice.names else None
     reason = adapter.skip_reason(vector, mutant)
     if reason is not None:
         return VectorOutcome(name, suite, skipped=reason)
     try:
-        mismatch = adapter.run(vector, factory, mutant)
+        mismatch = adapter.run(vector, make)
     except ProtocolError as error:
         mismatch = Mismatch("unexpected error", "no error", str(error))
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        if factory is None and mutant is None:
+    except Exception as error:
+        if make is None and not isinstance(error, _ODD_VECTOR):
+            raise
+        if make is None:
             raise VocabularyError(
                 f"vector {name!r} does not follow the vocabulary of suite {suite!r}: "
                 f"{type(error).__name__}: {error}"

@@ -1,42 +1,16 @@
 """Mutants of the barrier cores: each lacks one safeguard that a known issue brought in.
 
-A mutant is a factory with the signature of what it replaces, named by `part`; a world or a vector
-adapter puts it in that place and leaves everything else right.
+The size of a handle is no core and takes no slot; its mutant stands here for a test of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from enum import Enum
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import replace
 
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
-from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.mutants import channels, handlers, subtasks
-
-
-class Part(Enum):
-    """What a mutant replaces; handlers and the ends of a channel have names of their vectors."""
-
-    HANDLER = "handler"  # make_handler
-    TRACKER = "tracker"  # make_handler
-    INPUT_CHANNEL = "input-channel"  # RemoteChannel
-    OUTPUT_SUBPARTITION = "output-subpartition"  # Subpartition
-    EDGE = "edge"  # Barrier.over_edge
-    SUBTASK = "subtask"  # SubtaskCheckpoints
-    WRITER = "writer"  # SharedStateWriter
-    HANDLE = "handle"  # handle_bytes
-    COORDINATOR = "coordinator"  # CheckpointCoordinator
-
-
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """A faulty core: what it does wrong, what it replaces, and how it is made."""
-
-    says: str
-    part: Part
-    make: Callable[..., Any]
+from ckptsim.sim.mutants.mutant import Mutant, by_name
 
 
 def timeoutable_crosses_any_edge(barrier: Barrier, *, supports_unaligned: bool) -> Barrier:
@@ -47,142 +21,148 @@ def timeoutable_crosses_any_edge(barrier: Barrier, *, supports_unaligned: bool) 
 
 
 def whole_blob_per_channel(parts: Iterable[int], *, inline_threshold_bytes: int) -> int:
-    """Let every channel's handle carry the whole inlined state."""
+    """Let every channel's handle carry the inlined state of the whole subtask (FLINK-17861)."""
     sizes = list(parts)
     total = sum(sizes)
     return total * len(sizes) if total <= inline_threshold_bytes else 0
 
 
-MUTANTS: dict[str, Mutant] = {
-    "gate_local_lookup": Mutant(
+MUTANTS = by_name(
+    Mutant(
+        "gate_local_lookup",
         "Looks channels up by their place in the gate, so the first gate is persisted for all "
         "and the others never (FLINK-18139).",
-        Part.HANDLER,
+        "handler",
         handlers.gate_local_lookup,
     ),
-    "snapshot_one_step_late": Mutant(
+    Mutant(
+        "snapshot_one_step_late",
         "Queues the snapshot of an unaligned checkpoint while the task goes on reading "
         "(FLINK-17568).",
-        Part.HANDLER,
+        "handler",
         handlers.snapshot_one_step_late,
     ),
-    "clock_not_started_after_announcement": Mutant(
+    Mutant(
+        "clock_not_started_after_announcement",
         "Skips the start of the alignment when a checkpoint was opened by an announcement "
         "(FLINK-24068).",
-        Part.HANDLER,
+        "handler",
         handlers.clock_not_started_after_announcement,
     ),
-    "end_of_partition_aborts": Mutant(
+    Mutant(
+        "end_of_partition_aborts",
         "Aborts the alignment when a channel ends instead of counting it (FLINK-21086).",
-        Part.HANDLER,
+        "handler",
         handlers.end_of_partition_aborts,
     ),
-    "never_times_out": Mutant(
+    Mutant(
+        "never_times_out",
         "Sets no alignment timer, so a checkpoint behind a slow channel waits for its data "
         "(before FLINK-19681).",
-        Part.HANDLER,
+        "handler",
         handlers.never_times_out,
     ),
-    "obsolete_barrier_not_resumed": Mutant(
+    Mutant(
+        "obsolete_barrier_not_resumed",
         "Drops an obsolete aligned barrier without resuming the sender that stopped behind it.",
-        Part.HANDLER,
+        "handler",
         handlers.obsolete_barrier_not_resumed,
     ),
-    "tracker_stops_any_clock": Mutant(
+    Mutant(
+        "tracker_stops_any_clock",
         "Ends the alignment clock for whatever checkpoint completes, also when another one "
         "runs it (FLINK-23201).",
-        Part.TRACKER,
+        "handler",
         handlers.tracker_stops_any_clock,
     ),
-    "late_barrier_counts": Mutant(
+    Mutant(
+        "late_barrier_counts",
         "Takes the late barrier of a cancelled checkpoint for received, and does not wait for "
         "that of the next one (FLINK-20645).",
-        Part.INPUT_CHANNEL,
+        "input_channel",
         channels.LateBarrierCounts,
     ),
-    "obsolete_place_kept": Mutant(
+    Mutant(
+        "obsolete_place_kept",
         "Cuts the data of a newer checkpoint at the place of an obsolete barrier "
         "(FLINK-20654, FLINK-21104).",
-        Part.INPUT_CHANNEL,
+        "input_channel",
         channels.ObsoletePlaceKept,
     ),
-    "stop_resets_newer": Mutant(
+    Mutant(
+        "stop_resets_newer",
         "Resets the state of whatever checkpoint the network has noted when an older one stops "
         "(FLINK-17994).",
-        Part.INPUT_CHANNEL,
+        "input_channel",
         channels.StopResetsNewer,
     ),
-    "output_never_times_out": Mutant(
+    Mutant(
+        "output_never_times_out",
         "Leaves a timeoutable barrier in the output queue when its time-out passes (FLINK-27251).",
-        Part.OUTPUT_SUBPARTITION,
+        "output_subpartition",
         channels.OutputNeverTimesOut,
     ),
-    "timeoutable_crosses_any_edge": Mutant(
+    Mutant(
+        "timeoutable_crosses_any_edge",
         "Lets a timeoutable barrier cross an edge that must keep its order, because it is no "
         "priority event (FLINK-33693).",
-        Part.EDGE,
+        "edge",
         timeoutable_crosses_any_edge,
     ),
-    "output_time_out_unreported": Mutant(
+    Mutant(
+        "output_time_out_unreported",
         "Reports a checkpoint as aligned although its output timed out and holds in-flight data "
         "(FLINK-31588).",
-        Part.SUBTASK,
+        "subtask",
         subtasks.OutputTimeOutUnreported,
     ),
-    "early_abort_without_marker": Mutant(
+    Mutant(
+        "early_abort_without_marker",
         "Drops a checkpoint that was given up before it came, without telling the tasks below.",
-        Part.SUBTASK,
+        "subtask",
         subtasks.EarlyAbortWithoutMarker,
     ),
-    "early_abort_unanswered": Mutant(
+    Mutant(
+        "early_abort_unanswered",
         "Never answers a writer that starts after its checkpoint was aborted (FLINK-28474).",
-        Part.WRITER,
+        "channel_state",
         subtasks.EarlyAbortUnanswered,
     ),
-    "late_abort_closes_writer": Mutant(
+    Mutant(
+        "late_abort_closes_writer",
         "Closes whatever is being written when an older checkpoint is aborted (FLINK-29730).",
-        Part.WRITER,
+        "channel_state",
         subtasks.LateAbortClosesWriter,
     ),
-    "superseded_result_removed": Mutant(
+    Mutant(
+        "superseded_result_removed",
         "Removes the result of a superseded checkpoint that somebody still waits for "
         "(FLINK-17869).",
-        Part.WRITER,
+        "channel_state",
         subtasks.SupersededResultRemoved,
     ),
-    "write_error_lost": Mutant(
+    Mutant(
+        "write_error_lost",
         "Takes a file that could not be written for written (FLINK-24667).",
-        Part.WRITER,
+        "channel_state",
         subtasks.WriteErrorLost,
     ),
-    "whole_blob_per_channel": Mutant(
-        "Lets every channel's handle carry the inlined state of the whole subtask (FLINK-17861).",
-        Part.HANDLE,
-        whole_blob_per_channel,
-    ),
-    "savepoints_subsumed": Mutant(
+    Mutant(
+        "savepoints_subsumed",
         "Gives up a running savepoint when a newer checkpoint completes.",
-        Part.COORDINATOR,
+        "coordinator",
         subtasks.SavepointsSubsumed,
     ),
-    "told_before_stored": Mutant(
+    Mutant(
+        "told_before_stored",
         "Tells the tasks that a checkpoint is complete before it is stored.",
-        Part.COORDINATOR,
+        "coordinator",
         subtasks.ToldBeforeStored,
     ),
-    "slow_stores_forgotten": Mutant(
+    Mutant(
+        "slow_stores_forgotten",
         "Refuses the answer of a store that was slower than sixteen other checkpoints.",
-        Part.COORDINATOR,
+        "coordinator",
         subtasks.SlowStoresForgotten,
     ),
-}
-
-
-def find_mutant(name: str) -> Mutant:
-    """Return a mutant by name.
-
-    Raises UserError for a name that no mutant has.
-    """
-    if name not in MUTANTS:
-        raise UserError(f"found mutant {name!r}, expected one of {', '.join(MUTANTS)}")
-    return MUTANTS[name]
+)

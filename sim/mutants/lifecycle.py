@@ -1,14 +1,8 @@
-"""Mutants of how tasks and jobs end: each lacks one safeguard.
-
-A mutant is a factory with the signature of what it replaces, named by `part`; a world or a vector
-adapter puts it in that place and leaves everything else right.
-"""
+"""Mutants of how tasks and jobs end: each lacks one safeguard."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 from ckptsim.models.coordinator import EndOfDataListener, Recovery
@@ -16,7 +10,7 @@ from ckptsim.models.lifecycle import EndMode, TaskKind, TaskLifecycle, TaskParam
 from ckptsim.models.lifecycle import effects as do
 from ckptsim.models.lifecycle import events as on
 from ckptsim.models.lifecycle.tables import Act
-from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 
 
 class ClosesWithoutAcknowledgement(TaskLifecycle):
@@ -238,111 +232,62 @@ def fails_over_after_stop(*, stop_completed: bool) -> Recovery:
     return Recovery.RESTART
 
 
-class Part(Enum):
-    """What a mutant replaces."""
-
-    TASK = "lifecycle of a task"
-    LISTENER = "listener of the end of data"
-    STOP = "decision on a failure around a stop"
+def _mutant(name: str, slot: str, factory: Callable[..., Any]) -> Mutant:
+    return Mutant(name, sentence(factory), slot, factory)
 
 
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """A faulty core: what it replaces, and how it is made; its docstring says what is wrong.
+MUTANTS = by_name(
+    _mutant("closes_without_acknowledgement", "lifecycle", ClosesWithoutAcknowledgement),
+    _mutant("closes_without_final_checkpoint", "lifecycle", ClosesWithoutFinalCheckpoint),
+    _mutant("accepts_any_completion", "lifecycle", AcceptsAnyCompletion),
+    _mutant("skipped_trigger_sets_minimum", "lifecycle", SkippedTriggerSetsMinimum),
+    _mutant("ignores_restored_id", "lifecycle", IgnoresRestoredId),
+    _mutant("abort_repeats_nothing", "lifecycle", AbortRepeatsNothing),
+    _mutant("finishes_on_no_drain", "lifecycle", FinishesOnNoDrain),
+    _mutant("acknowledges_at_alignment", "lifecycle", AcknowledgesAtAlignment),
+    _mutant("end_of_partition_aborts_alignment", "lifecycle", EndOfPartitionAbortsAlignment),
+    _mutant("survives_aborted_savepoint", "lifecycle", SurvivesAbortedSavepoint),
+    _mutant("commits_only_its_own", "lifecycle", CommitsOnlyItsOwn),
+    _mutant("recovers_nothing", "lifecycle", RecoversNothing),
+    _mutant("recovers_what_was_open", "lifecycle", RecoversWhatWasOpen),
+    _mutant("looks_on_completion_only", "lifecycle", LooksOnCompletionOnly),
+    _mutant("stop_takes_any_completion", "lifecycle", StopTakesAnyCompletion),
+    _mutant("stops_after_savepoint", "lifecycle", StopsAfterSavepoint),
+    _mutant("awaits_its_first_checkpoint", "lifecycle", AwaitsItsFirstCheckpoint),
+    _mutant("closed_task_is_silent", "lifecycle", ClosedTaskIsSilent),
+    _mutant("opens_after_finish", "lifecycle", OpensAfterFinish),
+    _mutant("restored_source_keeps_watermark", "lifecycle", RestoredSourceKeepsWatermark),
+    _mutant("end_of_data_overtakes_watermark", "lifecycle", EndOfDataOvertakesWatermark),
+    _mutant("never_counts_again", "end_of_data", NeverCountsAgain),
+    _mutant("always_wanted", "end_of_data", AlwaysWanted),
+    _mutant("fails_over_after_stop", "failover", fails_over_after_stop),
+)
 
-    scenario, breaks: the library's scenario on which it is told from the right core, and by which
-    property; None where the fault needs events that a whole job does not produce.
-    """
-
-    part: Part
-    make: Callable[..., Any]
-    scenario: str | None = None
-    breaks: str | None = None
-
-    @property
-    def says(self) -> str:
-        """Return what is wrong, in one sentence."""
-        return " ".join((self.make.__doc__ or "").split())
-
-
-MUTANTS: dict[str, Mutant] = {
-    "closes_without_acknowledgement": Mutant(
-        Part.TASK,
-        ClosesWithoutAcknowledgement,
+# The library's scenario on which a mutant is told from the right core, and by which property; the
+# others' faults need events that a whole job does not produce.
+SHOWN_BY: dict[str, tuple[str, str]] = {
+    "closes_without_acknowledgement": (
         "final_backlog_unaligned",
         "finished_task_leaves_no_records",
     ),
-    "closes_without_final_checkpoint": Mutant(
-        Part.TASK, ClosesWithoutFinalCheckpoint, "last_transaction", "exactly_once_output"
-    ),
-    "accepts_any_completion": Mutant(
-        Part.TASK, AcceptsAnyCompletion, "early_notification", "exactly_once_output"
-    ),
-    "skipped_trigger_sets_minimum": Mutant(
-        Part.TASK, SkippedTriggerSetsMinimum, "late_trigger", "closes_when_all_is_over"
-    ),
-    "ignores_restored_id": Mutant(
-        Part.TASK, IgnoresRestoredId, "stray_notification", "old_notifications_change_nothing"
-    ),
-    "abort_repeats_nothing": Mutant(
-        Part.TASK, AbortRepeatsNothing, "union_lost_notification", "job_ends"
-    ),
-    "finishes_on_no_drain": Mutant(
-        Part.TASK, FinishesOnNoDrain, "stop_no_drain", "no_drain_ends_nothing"
-    ),
-    "acknowledges_at_alignment": Mutant(
-        Part.TASK, AcknowledgesAtAlignment, "final_two_inputs", "job_ends"
-    ),
-    "end_of_partition_aborts_alignment": Mutant(Part.TASK, EndOfPartitionAbortsAlignment),
-    "survives_aborted_savepoint": Mutant(Part.TASK, SurvivesAbortedSavepoint),
-    "commits_only_its_own": Mutant(
-        Part.TASK, CommitsOnlyItsOwn, "final_notification_lost", "exactly_once_output"
-    ),
-    "recovers_nothing": Mutant(
-        Part.TASK, RecoversNothing, "transactions_recovered", "exactly_once_output"
-    ),
-    "recovers_what_was_open": Mutant(
-        Part.TASK, RecoversWhatWasOpen, "transactions_recovered", "exactly_once_output"
-    ),
-    "looks_on_completion_only": Mutant(
-        Part.TASK, LooksOnCompletionOnly, "final_chain", "end_of_partition_leaves_at_once"
-    ),
-    "stop_takes_any_completion": Mutant(Part.TASK, StopTakesAnyCompletion),
-    "stops_after_savepoint": Mutant(
-        Part.TASK, StopsAfterSavepoint, "stop_drain", "exactly_once_output"
-    ),
-    "awaits_its_first_checkpoint": Mutant(
-        Part.TASK, AwaitsItsFirstCheckpoint, "stop_while_waiting", "job_ends"
-    ),
-    "closed_task_is_silent": Mutant(
-        Part.TASK, ClosedTaskIsSilent, "plan_race", "checkpoint_ends_in_time"
-    ),
-    "opens_after_finish": Mutant(
-        Part.TASK, OpensAfterFinish, "transactions_after_finish", "no_transaction_lingers"
-    ),
-    "restored_source_keeps_watermark": Mutant(
-        Part.TASK, RestoredSourceKeepsWatermark, "restore_finished_branch", "end_marks_in_order"
-    ),
-    "end_of_data_overtakes_watermark": Mutant(
-        Part.TASK, EndOfDataOvertakesWatermark, "timers_deferred", "end_marks_in_order"
-    ),
-    "never_counts_again": Mutant(
-        Part.LISTENER, NeverCountsAgain, "final_checkpoint_fails", "final_checkpoint_is_asked_for"
-    ),
-    "always_wanted": Mutant(
-        Part.LISTENER, AlwaysWanted, "checkpoints_off", "final_checkpoint_is_asked_for"
-    ),
-    "fails_over_after_stop": Mutant(
-        Part.STOP, fails_over_after_stop, "commit_fails_after_stop", "exactly_once_output"
-    ),
+    "closes_without_final_checkpoint": ("last_transaction", "exactly_once_output"),
+    "accepts_any_completion": ("early_notification", "exactly_once_output"),
+    "skipped_trigger_sets_minimum": ("late_trigger", "closes_when_all_is_over"),
+    "ignores_restored_id": ("stray_notification", "old_notifications_change_nothing"),
+    "abort_repeats_nothing": ("union_lost_notification", "job_ends"),
+    "finishes_on_no_drain": ("stop_no_drain", "no_drain_ends_nothing"),
+    "acknowledges_at_alignment": ("final_two_inputs", "job_ends"),
+    "commits_only_its_own": ("final_notification_lost", "exactly_once_output"),
+    "recovers_nothing": ("transactions_recovered", "exactly_once_output"),
+    "recovers_what_was_open": ("transactions_recovered", "exactly_once_output"),
+    "looks_on_completion_only": ("final_chain", "end_of_partition_leaves_at_once"),
+    "stops_after_savepoint": ("stop_drain", "exactly_once_output"),
+    "awaits_its_first_checkpoint": ("stop_while_waiting", "job_ends"),
+    "closed_task_is_silent": ("plan_race", "checkpoint_ends_in_time"),
+    "opens_after_finish": ("transactions_after_finish", "no_transaction_lingers"),
+    "restored_source_keeps_watermark": ("restore_finished_branch", "end_marks_in_order"),
+    "end_of_data_overtakes_watermark": ("timers_deferred", "end_marks_in_order"),
+    "never_counts_again": ("final_checkpoint_fails", "final_checkpoint_is_asked_for"),
+    "always_wanted": ("checkpoints_off", "final_checkpoint_is_asked_for"),
+    "fails_over_after_stop": ("commit_fails_after_stop", "exactly_once_output"),
 }
-
-
-def find_mutant(name: str) -> Mutant:
-    """Return a mutant by name.
-
-    Raises UserError for a name that no mutant has.
-    """
-    if name not in MUTANTS:
-        raise UserError(f"found mutant {name!r}, expected one of {', '.join(MUTANTS)}")
-    return MUTANTS[name]

@@ -8,15 +8,12 @@ describe them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from ckptsim.models.ordering import (
     CheckpointIndex,
     CheckpointKey,
     OrderingCore,
-    OrderingDoor,
-    OrderingParameters,
     Parts,
     Refusal,
     Scope,
@@ -30,14 +27,15 @@ from ckptsim.models.ordering.readiness import Readiness
 from ckptsim.models.ordering.releaser import Releaser
 from ckptsim.models.ordering.shelves import PendingState, Shelf, Shelves
 from ckptsim.sim.mutants import ordering_upstream as upstream
+from ckptsim.sim.mutants.mutant import Mutant, by_name
+
+SLOT = "ordering"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mutant:
-    """One mutant: what is wrong with it, its factory, and the vectors that it is for."""
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """Which vectors of the suite a mutant is for: those of one profile, of some engines."""
 
-    says: str
-    make: Callable[[OrderingParameters], OrderingDoor]
     profile: str = "spec"
     engines: tuple[str, ...] = ("any", "cm")
 
@@ -225,104 +223,136 @@ class LateCompleteLifecycle(Lifecycle):
         return ends
 
 
-def _mutant(says: str, parts: Parts) -> Mutant:
-    return Mutant(says=says, make=lambda parameters: OrderingCore(parameters, parts))
+def _mutant(name: str, says: str, parts: Parts) -> Mutant:
+    return Mutant(name, says, SLOT, lambda parameters: OrderingCore(parameters, parts))
 
 
-MUTANTS: dict[str, Mutant] = {
-    "no_ordering": _mutant(
+MUTANTS = by_name(
+    _mutant(
+        "no_ordering",
         "Sends any state whose records are durable, whatever its index.",
         Parts(shelf=NoOrderingShelf),
     ),
-    "gaps_tolerated": _mutant(
+    _mutant(
+        "gaps_tolerated",
         "Sends the lowest state without waiting for the missing one before it.",
         Parts(shelf=GapsToleratedShelf),
     ),
-    "arrival_order": _mutant(
-        "Sends states in the order in which they arrived.", Parts(shelf=ArrivalOrderShelf)
+    _mutant(
+        "arrival_order",
+        "Sends states in the order in which they arrived.",
+        Parts(shelf=ArrivalOrderShelf),
     ),
-    "lexicographic_order": _mutant(
-        "Orders indexes as texts, so that 10 comes before 2.", Parts(shelf=LexicographicShelf)
+    _mutant(
+        "lexicographic_order",
+        "Orders indexes as texts, so that 10 comes before 2.",
+        Parts(shelf=LexicographicShelf),
     ),
-    "no_source_count": _mutant(
+    _mutant(
+        "no_source_count",
         "Does not compare with the source's count, so records under way are overlooked.",
         Parts(readiness=upstream.NoSourceCountReadiness),
     ),
-    "at_least": _mutant(
+    _mutant(
+        "at_least",
         "Compares with the source's count by `>=` instead of equality.",
         Parts(readiness=AtLeastReadiness),
     ),
-    "rejects_ignored": _mutant(
+    _mutant(
+        "rejects_ignored",
         "Takes rejected records for missing ones, so that one of them blocks for ever.",
         Parts(readiness=RejectsIgnoredReadiness),
     ),
-    "levels_added": _mutant(
+    _mutant(
+        "levels_added",
         "Adds the levels persisted and complete, which count the same records.",
         Parts(readiness=LevelsAddedReadiness),
     ),
-    "no_local_check": _mutant(
+    _mutant(
+        "no_local_check",
         "Does not look whether the records that were read are durable.",
         Parts(readiness=NoLocalCheckReadiness),
     ),
-    "cursor_before_send": _mutant(
+    _mutant(
+        "cursor_before_send",
         "Moves the cursor before the send, so that a failed send blocks the scope for ever.",
         Parts(releaser=CursorFirstReleaser),
     ),
-    "totals_before_send": _mutant(
+    _mutant(
+        "totals_before_send",
         "Adds to the totals before the send, so that a failed send counts twice.",
         Parts(releaser=TotalsFirstReleaser),
     ),
-    "kinds_mixed": _mutant(
+    _mutant(
+        "kinds_mixed",
         "Accepts states of streams and of the whole sync in one attempt.",
         Parts(shelves=MixedShelves),
     ),
-    "one_counter": _mutant(
+    _mutant(
+        "one_counter",
         "Infers keys on STDIO from one counter for all streams.",
         Parts(inference=OneCounterInference),
     ),
-    "early_return": _mutant(
+    _mutant(
+        "early_return",
         "Ends the pass at the first scope that is not ready, which starves the others.",
         Parts(releaser=EarlyReturnReleaser),
     ),
-    "flush_dropped": _mutant(
+    _mutant(
+        "flush_dropped",
         "Drops a flush that is requested while a send is outstanding.",
         Parts(releaser=FlushDroppedReleaser),
     ),
-    "removed_before_send": _mutant(
+    _mutant(
+        "removed_before_send",
         "Removes a state before its send, so that a failed send loses it.",
         Parts(releaser=upstream.RemovedFirstReleaser),
     ),
-    "message_replaced": _mutant(
-        "Puts a second state of an index under the first one's id.", Parts(shelf=ReplacingShelf)
+    _mutant(
+        "message_replaced",
+        "Puts a second state of an index under the first one's id.",
+        Parts(shelf=ReplacingShelf),
     ),
-    "stale_accepted": _mutant(
+    _mutant(
+        "stale_accepted",
         "Accepts an index that went already and waits on it for ever.",
         Parts(shelf=StaleAcceptedShelf),
     ),
-    "complete_after_close": _mutant(
+    _mutant(
+        "complete_after_close",
         "Accepts COMPLETE on a channel that has ended, so that a stream ends twice.",
         Parts(lifecycle=LateCompleteLifecycle),
     ),
-    "upstream": Mutant(
-        says="The public checkpoint manager of 2026 with all its known defects.",
-        make=upstream.make_upstream,
-        profile="upstream",
+    Mutant(
+        "upstream",
+        "The public checkpoint manager of 2026 with all its known defects.",
+        SLOT,
+        upstream.make_upstream,
     ),
-    "pr60886": Mutant(
-        says="PR #60886 on sockets: reads are not counted and counts are not compared.",
-        make=upstream.make_pr60886,
-        profile="pr60886",
+    Mutant(
+        "pr60886",
+        "PR #60886 on sockets: reads are not counted and counts are not compared.",
+        SLOT,
+        upstream.make_pr60886,
     ),
-    "dataflow": Mutant(
-        says="The public dataflow design: flushed counts alone, removed before publication.",
-        make=upstream.make_dataflow,
-        profile="upstream",
-        engines=("ss",),
+    Mutant(
+        "dataflow",
+        "The public dataflow design: flushed counts alone, removed before publication.",
+        SLOT,
+        upstream.make_dataflow,
     ),
-    "unscoped": Mutant(
-        says="The dataflow design before its counts were kept per stream.",
-        make=upstream.make_unscoped,
-        profile="unscoped",
-        engines=("ss",),
+    Mutant(
+        "unscoped",
+        "The dataflow design before its counts were kept per stream.",
+        SLOT,
+        upstream.make_unscoped,
     ),
+)
+
+# The public designs among them reproduce vectors that are not for the others.
+VECTORS_OF: dict[str, Vectors] = {
+    "upstream": Vectors("upstream"),
+    "pr60886": Vectors("pr60886"),
+    "dataflow": Vectors("upstream", ("ss",)),
+    "unscoped": Vectors("unscoped", ("ss",)),
 }

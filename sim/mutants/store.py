@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
-from ckptsim.models.store.checkpoints import Checkpoints
-from ckptsim.models.store.client import IngestionFactory, Parts, StoreClient
-from ckptsim.models.store.codec import Codec
-from ckptsim.models.store.ingestion import PartitionIngestion
+from ckptsim.models.store.client import Parts, StoreClient
 from ckptsim.models.store.medium import Medium, ModelMedium
 from ckptsim.models.store.settings import Placement
 from ckptsim.models.store.versions import StoreVersions
+from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 from ckptsim.sim.mutants.store_clients import (
     DropsAllVersions,
     ForgetsOneSlot,
@@ -58,92 +57,80 @@ from ckptsim.sim.mutants.store_slots import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoreMutant:
-    """A mutant: what it is built from, and in one sentence what is wrong with it."""
+class _Build:
+    """Builds a store from parts of which one is faulty."""
 
-    says: str
     parts: Parts = Parts()  # noqa: RUF009  (frozen)
     medium: Callable[..., Medium] = ModelMedium
     client: type[StoreClient] = StoreClient
     versions: type[StoreVersions] = StoreVersions
-    shared: Callable[[], IngestionFactory] | None = None
 
-    def factory(self, placement: Placement) -> StoreVersions:
-        """Build the mutant for a placement."""
+    def __call__(self, placement: Placement) -> StoreVersions:
+        """Build it for a placement."""
         medium = self.medium(atomic=placement is Placement.COLOCATED)
-        parts = self.parts
-        if self.shared is not None:  # made anew for each client, so that runs share nothing
-            parts = replace(parts, ingestion=self.shared())
-        return self.versions(self.client(placement, medium, parts=parts))
+        return self.versions(self.client(placement, medium, parts=self.parts))
 
 
-def _ingestion(kind: type[PartitionIngestion]) -> StoreMutant:
-    return StoreMutant(says=_sentence(kind), parts=Parts(ingestion=kind))
+def _made(name: str, faulty: object, **parts: Any) -> Mutant:
+    """Return a mutant that is as its faulty part says."""
+    return Mutant(name, sentence(faulty), "store", _Build(**parts))
 
 
-def _slots(kind: type[Checkpoints]) -> StoreMutant:
-    return StoreMutant(says=_sentence(kind), parts=Parts(checkpoints=kind))
+def _stops_all(placement: Placement) -> StoreVersions:
+    """Freezes every partition when one of them fails."""
+    return _Build(parts=Parts(ingestion=one_error_stops_all()))(placement)  # shared by no two
 
 
-def _group(kind: Callable[[], Codec]) -> StoreMutant:
-    return StoreMutant(says=_sentence(kind), parts=Parts(group_codec=kind))
-
-
-def _sentence(kind: object) -> str:
-    return (kind.__doc__ or "").partition("\n")[0]
-
-
-MUTANTS: dict[str, StoreMutant] = {
-    "version_not_in_key": _slots(VersionlessSlots),
-    "view_not_in_key": _slots(ViewlessSlots),
-    "checkpoint_first": _ingestion(CheckpointFirst),
-    "colocated_not_atomic": StoreMutant(says=_sentence(TornMedium), medium=TornMedium),
-    "aliases_blobs": _slots(AliasingSlots),
-    "skips_tamper_check": StoreMutant(
-        says=_sentence(BlindCodec), parts=Parts(plain_codec=BlindCodec)
+MUTANTS = by_name(
+    _made("version_not_in_key", VersionlessSlots, parts=Parts(checkpoints=VersionlessSlots)),
+    _made("view_not_in_key", ViewlessSlots, parts=Parts(checkpoints=ViewlessSlots)),
+    _made("checkpoint_first", CheckpointFirst, parts=Parts(ingestion=CheckpointFirst)),
+    _made("colocated_not_atomic", TornMedium, medium=TornMedium),
+    _made("aliases_blobs", AliasingSlots, parts=Parts(checkpoints=AliasingSlots)),
+    _made("skips_tamper_check", BlindCodec, parts=Parts(plain_codec=BlindCodec)),
+    _made("deletes_all_partitions", DeletesSiblings, parts=Parts(checkpoints=DeletesSiblings)),
+    _made("drops_all_versions", DropsAllVersions, versions=DropsAllVersions),
+    _made("group_offset_off_by_one", OffByOneGroup, parts=Parts(group_codec=OffByOneGroup)),
+    _made("no_size_limit", UnlimitedGroup, parts=Parts(group_codec=UnlimitedGroup)),
+    _made("ignores_null", IgnoresFallback, client=IgnoresFallback),
+    _made("no_control_sync", NoControlSync, parts=Parts(ingestion=NoControlSync)),
+    _made("syncs_on_segments", SegmentSync, parts=Parts(ingestion=SegmentSync)),
+    _made("threshold_above", LateThreshold, parts=Parts(ingestion=LateThreshold)),
+    _made("counter_not_reset", CounterRunsOn, parts=Parts(ingestion=CounterRunsOn)),
+    _made(
+        "checkpoints_errored_replica", CheckpointsErrored, parts=Parts(ingestion=CheckpointsErrored)
     ),
-    "deletes_all_partitions": _slots(DeletesSiblings),
-    "drops_all_versions": StoreMutant(says=_sentence(DropsAllVersions), versions=DropsAllVersions),
-    "group_offset_off_by_one": _group(OffByOneGroup),
-    "no_size_limit": _group(UnlimitedGroup),
-    "ignores_null": StoreMutant(says=_sentence(IgnoresFallback), client=IgnoresFallback),
-    "no_control_sync": _ingestion(NoControlSync),
-    "syncs_on_segments": _ingestion(SegmentSync),
-    "threshold_above": _ingestion(LateThreshold),
-    "counter_not_reset": _ingestion(CounterRunsOn),
-    "checkpoints_errored_replica": _ingestion(CheckpointsErrored),
-    "advances_before_write": _ingestion(AdvancesBeforeWrite),
-    "advances_and_checkpoints_errored": _ingestion(AdvancesAndCheckpointsErrored),
-    "redirect_leaks_deletes": StoreMutant(says=_sentence(LeakingRedirect), client=LeakingRedirect),
-    "never_wipes": StoreMutant(says=_sentence(NeverWipes), client=NeverWipes),
-    "merges_version_state": StoreMutant(
-        says=_sentence(MergesVersions),
+    _made("advances_before_write", AdvancesBeforeWrite, parts=Parts(ingestion=AdvancesBeforeWrite)),
+    _made(
+        "advances_and_checkpoints_errored",
+        AdvancesAndCheckpointsErrored,
+        parts=Parts(ingestion=AdvancesAndCheckpointsErrored),
+    ),
+    _made("redirect_leaks_deletes", LeakingRedirect, client=LeakingRedirect),
+    _made("never_wipes", NeverWipes, client=NeverWipes),
+    _made(
+        "merges_version_state",
+        MergesVersions,
         parts=Parts(ingestion=MergesQuietly),
         versions=MergesVersions,
     ),
-    "keeps_no_dictionary": StoreMutant(says=_sentence(NoDictionary), versions=NoDictionary),
-    "counter_reset_by_failure": _ingestion(CounterResetByFailure),
-    "end_of_push_not_kept": _ingestion(EndOfPushNotKept),
-    "rewinds_on_stop": _ingestion(RewindsOnStop),
-    "no_sync_on_stop": _ingestion(NoSyncOnStop),
-    "one_error_stops_all": StoreMutant(
-        says="Freezes every partition when one of them fails.", shared=one_error_stops_all
+    _made("keeps_no_dictionary", NoDictionary, versions=NoDictionary),
+    _made(
+        "counter_reset_by_failure",
+        CounterResetByFailure,
+        parts=Parts(ingestion=CounterResetByFailure),
     ),
-    "forgets_last_checkpoint": StoreMutant(says=_sentence(ForgetfulMedium), medium=ForgetfulMedium),
-    "flushes_no_deletes": StoreMutant(
-        says=_sentence(FlushesNoDeletes), parts=Parts(content=FlushesNoDeletes)
-    ),
-    "wipes_before_clearing": StoreMutant(
-        says=_sentence(WipesBeforeClearing), client=WipesBeforeClearing
-    ),
-    "reuses_replica": StoreMutant(says=_sentence(ReusesReplica), client=ReusesReplica),
-    "hangs_on_recovery": StoreMutant(says=_sentence(HangsOnRecovery), client=HangsOnRecovery),
-    "goes_on_beyond_the_log": StoreMutant(
-        says=_sentence(GoesOnBeyondTheLog), client=GoesOnBeyondTheLog
-    ),
-    "forgets_one_slot": StoreMutant(says=_sentence(ForgetsOneSlot), client=ForgetsOneSlot),
-    "takes_unreadable_for_none": StoreMutant(
-        says=_sentence(TakesUnreadableForNone), client=TakesUnreadableForNone
-    ),
-    "swaps_early": StoreMutant(says=_sentence(SwapsEarly), versions=SwapsEarly),
-}
+    _made("end_of_push_not_kept", EndOfPushNotKept, parts=Parts(ingestion=EndOfPushNotKept)),
+    _made("rewinds_on_stop", RewindsOnStop, parts=Parts(ingestion=RewindsOnStop)),
+    _made("no_sync_on_stop", NoSyncOnStop, parts=Parts(ingestion=NoSyncOnStop)),
+    Mutant("one_error_stops_all", sentence(_stops_all), "store", _stops_all),
+    _made("forgets_last_checkpoint", ForgetfulMedium, medium=ForgetfulMedium),
+    _made("flushes_no_deletes", FlushesNoDeletes, parts=Parts(content=FlushesNoDeletes)),
+    _made("wipes_before_clearing", WipesBeforeClearing, client=WipesBeforeClearing),
+    _made("reuses_replica", ReusesReplica, client=ReusesReplica),
+    _made("hangs_on_recovery", HangsOnRecovery, client=HangsOnRecovery),
+    _made("goes_on_beyond_the_log", GoesOnBeyondTheLog, client=GoesOnBeyondTheLog),
+    _made("forgets_one_slot", ForgetsOneSlot, client=ForgetsOneSlot),
+    _made("takes_unreadable_for_none", TakesUnreadableForNone, client=TakesUnreadableForNone),
+    _made("swaps_early", SwapsEarly, versions=SwapsEarly),
+)

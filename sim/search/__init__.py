@@ -3,7 +3,7 @@
 from ckptsim.sim.search.check import CheckReport, check
 from ckptsim.sim.search.hunt import Find, hunt
 from ckptsim.sim.search.shrink import Shrunk, shrink
-from ckptsim.sim.search.trial import Subject, Trial, blame, trial
+from ckptsim.sim.search.trial import Subject, Trial, trial
 
 __all__ = [
     "CheckReport",
@@ -11,7 +11,6 @@ __all__ = [
     "Shrunk",
     "Subject",
     "Trial",
-    "blame",
     "check",
     "hunt",
     "shrink",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ckptsim.sim.slots import ProtocolCores
 from ckptsim.sim.store.tables import tables
 from ckptsim.sim.store.vocabulary import VOCABULARY
 from ckptsim.sim.store.world import StoreWorld
 
 if TYPE_CHECKING:
     from ckptsim.sim.rows import RunResult
-    from ckptsim.sim.world import RunSpec
+    from ckptsim.sim.run_spec import RunSpec
 
 
 def run(spec: RunSpec) -> RunResult:
@@ -20,4 +21,6 @@ def run(spec: RunSpec) -> RunResult:
     return tables(world)
 
 
-__all__ = ["VOCABULARY", "run"]
+CORES = ProtocolCores
+
+__all__ = ["CORES", "VOCABULARY", "run"]

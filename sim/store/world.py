@@ -14,6 +14,7 @@ from ckptsim.models.store import (
     Area,
     ControlRecord,
     Durability,
+    ModelMedium,
     Order,
     Part,
     PartitionState,
@@ -45,15 +46,14 @@ from ckptsim.sim.store.kinds import KIND_OUTSIDE
 from ckptsim.sim.store.oracle.oracle import StoreProperties
 from ckptsim.sim.store.process import ProcessHost
 from ckptsim.sim.store.release import Releases
-from ckptsim.sim.store.spans import SpanContent
-from ckptsim.sim.store.subject import subject
+from ckptsim.sim.store.spans import SpanContent, SpanMedium
 from ckptsim.sim.store.truth import PartitionTruth, SyncAccount
 from ckptsim.sim.store.watched import WatchedMedium
 
 if TYPE_CHECKING:
     from ckptsim.models.store import Medium, Step
+    from ckptsim.sim.run_spec import RunSpec
     from ckptsim.sim.store.threads import Steps
-    from ckptsim.sim.world import RunSpec
 
 STORE = "s"
 _SECOND_NS = 1_000_000_000
@@ -70,10 +70,12 @@ class StoreWorld:
         self.env = spec.environment(GOALS)
         self.entity = self.env.entity("broker")
         self.placement = Placement[self.model.placement.name]
-        self.versions = subject(spec, self.placement)
+        self.versions = spec.cores.store(self.placement)
         self.client = self.versions.client
         self.releases = Releases(self)
         self.releases.wrap(self.client)
+        if type(self.client.medium) is ModelMedium:  # the same, for feeds of any length
+            self.client.use_medium(SpanMedium(atomic=self.atomic))
         medium = WatchedMedium(self.client.medium, self._watch)
         self.client.use_medium(medium)
         self.contents = Contents(self, medium)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ckptsim.sim.slots import ProtocolCores
 from ckptsim.sim.sync.tables import tables
 from ckptsim.sim.sync.vocabulary import VOCABULARY
 from ckptsim.sim.sync.world import SyncWorld
 
 if TYPE_CHECKING:
     from ckptsim.sim.rows import RunResult
-    from ckptsim.sim.world import RunSpec
+    from ckptsim.sim.run_spec import RunSpec
 
 
 def run(spec: RunSpec) -> RunResult:
@@ -20,4 +21,6 @@ def run(spec: RunSpec) -> RunResult:
     return tables(world)
 
 
-__all__ = ["VOCABULARY", "run"]
+CORES = ProtocolCores
+
+__all__ = ["CORES", "VOCABULARY", "run"]

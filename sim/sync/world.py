@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from ckptsim.models.ordering import Medium, OrderingDoor, OrderingParameters, make_core
-from ckptsim.scenarios.errors import UserError
+from ckptsim.models.ordering import Medium, OrderingDoor, OrderingParameters
 from ckptsim.scenarios.sync import Medium as MediumChoice
 from ckptsim.scenarios.sync import MissingState, StateKind, SyncModel
 from ckptsim.scenarios.sync_faults import SyncFault
 from ckptsim.scenarios.sync_names import GOALS
 from ckptsim.sim.kernel import explain_waits
-from ckptsim.sim.mutants.ordering import MUTANTS
 from ckptsim.sim.sync.attempt import Attempt
 from ckptsim.sim.sync.draws import Draws
 from ckptsim.sim.sync.faults import FaultPlan
@@ -26,8 +24,8 @@ from ckptsim.sim.sync.truth import Truth
 from ckptsim.sim.sync.waiting import waits
 
 if TYPE_CHECKING:
+    from ckptsim.sim.run_spec import RunSpec
     from ckptsim.sim.sync.intervals import Intervals
-    from ckptsim.sim.world import RunSpec
 
 # Assumption: no sync of a library scenario takes a month; a run that does is stuck.
 _BOUND_NS = 30 * 24 * 3600 * 1_000_000_000
@@ -65,7 +63,6 @@ class SyncWorld:
             channels=self.model.sockets.count if on_sockets else 1,
             released_ids_kept=_RELEASED_IDS_KEPT,
         )
-        self._factory: Any = _factory(spec)
 
     def run(self) -> None:
         """Run to the end: success, giving up, a violation, or the bound."""
@@ -83,7 +80,7 @@ class SyncWorld:
 
     def make_core(self) -> OrderingDoor:
         """Make the core of one attempt."""
-        return cast("OrderingDoor", self._factory(self.parameters))
+        return self.spec.cores.ordering(self.parameters)
 
     def next_upload(self) -> int:
         """Number the uploads of the run from 1."""
@@ -165,15 +162,3 @@ class SyncWorld:
     def _finish(self) -> None:
         if not self.finished.triggered:
             self.finished.succeed()
-
-
-def _factory(spec: RunSpec) -> Any:
-    if spec.core is not None:
-        return spec.core
-    if spec.mutant is not None:
-        if spec.mutant not in MUTANTS:
-            raise UserError(
-                f"--mutant: found {spec.mutant!r}, expected one of {', '.join(MUTANTS)}"
-            )
-        return MUTANTS[spec.mutant].make
-    return make_core

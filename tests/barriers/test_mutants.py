@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -20,19 +21,20 @@ from ckptsim.models.coordinator import events as co
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.conform.runner import run_file
-from ckptsim.sim.mutants.barriers import MUTANTS, Part, find_mutant
+from ckptsim.sim.mutants.barriers import MUTANTS, whole_blob_per_channel
 from tests.barriers.account import BrokenRuleError, Factories
 from tests.barriers.rig import Rig
 from tests.barriers.script import VERBS, play
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors"
 SUITES = {
-    Part.HANDLER: "barriers",
-    Part.TRACKER: "barriers",
-    Part.INPUT_CHANNEL: "channel_state",
-    Part.OUTPUT_SUBPARTITION: "channel_state",
+    "handler": "barriers",
+    "input_channel": "channel_state",
+    "output_subpartition": "channel_state",
 }
-BY_VECTOR = [name for name, mutant in MUTANTS.items() if mutant.part in SUITES]
+BY_VECTOR = [name for name, mutant in MUTANTS.items() if mutant.slot in SUITES]
+OF_TRACKERS = ("tracker_stops_any_clock",)
+OF_ANY_HANDLER = ("end_of_partition_aborts",)
 # The shared vectors have no newer start behind an obsolete barrier; random lives have.
 NOT_BY_VECTOR = ("obsolete_place_kept",)
 # A task that never switches is slow, not wrong; figures of the clock are not part of the account.
@@ -42,23 +44,34 @@ ABORTED = FailureReason.CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER
 
 @pytest.mark.parametrize("name", [name for name in BY_VECTOR if name not in NOT_BY_VECTOR])
 def test_a_mutant_fails_some_vector_and_only_of_its_own_kind(name: str) -> None:
-    """What the real classes did tells each of these mutants apart; other vectors are skipped."""
-    outcomes = list(run_file(VECTORS / f"{SUITES[MUTANTS[name].part]}.jsonl", mutant=name))
-    assert any(outcome.mismatch is not None for outcome in outcomes)
-    assert any(outcome.skipped is not None for outcome in outcomes)
+    """What the real classes did tells each of these mutants apart, and only where it is faulty."""
+    slot = MUTANTS[name].slot
+    path = VECTORS / f"{SUITES[slot]}.jsonl"
+    outcomes = list(run_file(path, mutant=name))
+    failed = {outcome.name for outcome in outcomes if outcome.mismatch is not None}
+    assert failed
+    vectors = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    kinds = {vector["handler"] for vector in vectors if vector["name"] in failed}
+    if slot == "handler":
+        assert ("tracker" in kinds) is (name in OF_TRACKERS + OF_ANY_HANDLER)
+        assert (kinds == {"tracker"}) is (name in OF_TRACKERS)
+        assert not any(outcome.skipped for outcome in outcomes)
+    else:
+        assert kinds == {slot.replace("_", "-")}
+        assert any(outcome.skipped is not None for outcome in outcomes)
 
 
 def broken_life(name: str, lives: int) -> str | None:
     """Play random lives with a mutant in its place; returns the first broken rule."""
     mutant = MUTANTS[name]
     made = Factories()
-    match mutant.part:
-        case Part.INPUT_CHANNEL:
-            made.channel = mutant.make
-        case Part.OUTPUT_SUBPARTITION:
-            made.subpartition = mutant.make
+    match mutant.slot:
+        case "input_channel":
+            made.channel = mutant.factory
+        case "output_subpartition":
+            made.subpartition = mutant.factory
         case _:
-            made.handler = mutant.make
+            made.handler = mutant.factory
     draw = random.Random(7)
     for _ in range(lives):
         rig = Rig(HandlerKind.ALTERNATING, 4, gates=2, factories=made)
@@ -190,7 +203,6 @@ CHECKS: dict[str, tuple[Callable[..., bool], Callable[..., object]]] = {
     "late_abort_closes_writer": (survives_late_abort, SharedStateWriter),
     "superseded_result_removed": (answers_superseded, SharedStateWriter),
     "write_error_lost": (tells_write_error, SharedStateWriter),
-    "whole_blob_per_channel": (counts_once, handle_bytes),
     "timeoutable_crosses_any_edge": (keeps_order, Barrier.over_edge),
     "savepoints_subsumed": (spares_savepoints, CheckpointCoordinator),
     "told_before_stored": (tells_after_storing, CheckpointCoordinator),
@@ -203,7 +215,13 @@ def test_a_mutant_fails_where_the_right_core_does_not(name: str) -> None:
     """One small story per safeguard: true of the right core, not of the mutant."""
     check, right = CHECKS[name]
     assert check(right)
-    assert not check(MUTANTS[name].make)
+    assert not check(MUTANTS[name].factory)
+
+
+def test_a_blob_counts_once_whatever_the_number_of_channels() -> None:
+    """The size of a handle is no core; a wrong sum is told from the right one all the same."""
+    assert counts_once(handle_bytes)
+    assert not counts_once(whole_blob_per_channel)
 
 
 def test_every_mutant_is_tested_and_says_one_sentence() -> None:
@@ -213,6 +231,6 @@ def test_every_mutant_is_tested_and_says_one_sentence() -> None:
 
 
 def test_an_unknown_mutant_is_the_users_error() -> None:
-    """The message names those that there are."""
-    with pytest.raises(UserError, match="gate_local_lookup"):
-        find_mutant("nobody")
+    """The message names those that there are, and the one that may be meant."""
+    with pytest.raises(UserError, match=r'gate_local_lookup.*did you mean "never_times_out"'):
+        list(run_file(VECTORS / "barriers.jsonl", mutant="never_time_out"))

@@ -28,7 +28,7 @@ def test_names_and_remarks_do_not_matter(suite: str) -> None:
     adapter = load_adapter(suite)
     for vector in vectors(suite):
         bare = {k: v for k, v in vector.items() if k not in ("name", "origin", "note", "seed")}
-        assert adapter.run(bare, None, None) is None, vector.get("name")
+        assert adapter.run(bare, None) is None, vector.get("name")
 
 
 def moved(value: Any, by: int) -> Any:
@@ -59,7 +59,7 @@ def test_the_numbers_of_checkpoints_do_not_matter(by: int) -> None:
         changed = vector | {
             part: [moved(each, by) for each in vector[part]] for part in ("steps", "expect")
         }
-        assert adapter.run(changed, None, None) is None, vector["name"]
+        assert adapter.run(changed, None) is None, vector["name"]
 
 
 def test_the_numbers_of_channels_do_not_matter() -> None:
@@ -87,4 +87,4 @@ def test_the_numbers_of_channels_do_not_matter() -> None:
             for row in vector["expect"]
         ]
         changed = vector | {"steps": steps, "expect": expect}
-        assert adapter.run(changed, None, None) is None, vector["name"]
+        assert adapter.run(changed, None) is None, vector["name"]

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from ckptsim.sim.conform.runner import run_file
-from ckptsim.sim.mutants.lifecycle import MUTANTS, Part
+from ckptsim.sim.mutants.lifecycle import MUTANTS
 
 VECTORS = Path(__file__).parent.parent / "data" / "vectors"
 RECORDED = VECTORS.parent / "recorded"
-BY_VECTOR = [name for name, mutant in MUTANTS.items() if mutant.part is Part.TASK]
+BY_VECTOR = [name for name, mutant in MUTANTS.items() if mutant.slot == "lifecycle"]
 # Mutants whose fault no vector of the sample reaches; test_task, test_transactions or a job
 # kills each.  Recovery has no words in the vectors.
 BY_OTHER_MEANS = {

@@ -66,7 +66,7 @@ def test_mutant_shows_the_fault_and_the_core_does_not(
     mutant: str, fault: Callable[[Build], bool]
 ) -> None:
     """The script of a published fault goes wrong on its mutant and right on the core."""
-    assert fault(MUTANTS[mutant].make)
+    assert fault(MUTANTS[mutant].factory)
     assert not fault(TaskLifecycle)
 
 

@@ -253,7 +253,7 @@ def test_every_interleaving_is_safe_and_ends_alike(sync: Sync, situations: int) 
 )
 def test_some_interleaving_gives_a_mutant_away(mutant: str, sync: Sync) -> None:
     """Exploring the same syncs with a mutant finds an unsafe or a differing outcome."""
-    mutant = MUTANTS[mutant].make(sync.start.parameters)
+    mutant = MUTANTS[mutant].factory(sync.start.parameters)
     assert isinstance(mutant, OrderingCore)
     try:
         _, finals = explore(replace(sync, start=mutant))

@@ -134,7 +134,7 @@ def broken_ends(make: Callable[[OrderingParameters], Any]) -> list[str]:
 def test_no_stream_ends_twice() -> None:
     """In every order of COMPLETE and closes a stream ends at most once, and late input nothing."""
     assert broken_ends(OrderingCore) == []
-    assert any("twice" in line for line in broken_ends(MUTANTS["complete_after_close"].make))
+    assert any("twice" in line for line in broken_ends(MUTANTS["complete_after_close"].factory))
 
 
 def test_the_first_verdict_sticks() -> None:

@@ -173,7 +173,7 @@ OWN = {"timer": TIMER, "questions": QUESTIONS, "finish": FINISH, "stdio": STDIO}
 @pytest.mark.parametrize("name", OWN)
 def test_every_step_of_the_vocabulary_works(name: str) -> None:
     """Vectors that use the steps which the published ones lack pass as well."""
-    assert ADAPTER.run(OWN[name], None, None) is None
+    assert ADAPTER.run(OWN[name], None) is None
 
 
 def spoilt(original: Vector) -> Iterator[tuple[str, Vector]]:
@@ -228,7 +228,7 @@ def test_a_wrong_expectation_is_noticed() -> None:
     tried = 0
     for original in runnable():
         for what, changed in spoilt(original):
-            assert ADAPTER.run(changed, None, None) is not None, (original["name"], what)
+            assert ADAPTER.run(changed, None) is not None, (original["name"], what)
             tried += 1
     assert tried > 300
 
@@ -237,10 +237,10 @@ def test_a_missing_error_is_noticed() -> None:
     """A step that must fail and does not is a difference, as is a wrong kind of error."""
     for error in ("stale_index", ["invalid_index", "over_count"]):
         changed = vector(state(1, "p", 0) | {"error": error}, pending=1)
-        found = ADAPTER.run(changed, None, None)
+        found = ADAPTER.run(changed, None)
         assert found is not None
         assert found.found == "no error"
-    found = ADAPTER.run(vector(state(0, "p", 0) | {"error": "stale_index"}), None, None)
+    found = ADAPTER.run(vector(state(0, "p", 0) | {"error": "stale_index"}), None)
     assert found is not None
     assert (found.expected, found.found) == ("stale_index", "invalid_index")
 

@@ -379,7 +379,7 @@ def test_the_machine_tells_a_mutant_from_the_core(mutant: str) -> None:
     """
 
     class MutantMachine(SocketMachine):
-        make = staticmethod(MUTANTS[mutant].make)
+        make = staticmethod(MUTANTS[mutant].factory)
 
     quick = settings(EFFORT, phases=(Phase.generate,), print_blob=False, report_multiple_bugs=False)
     with pytest.raises(BaseException) as found:  # noqa: PT011 - whatever the machine raises

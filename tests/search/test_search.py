@@ -8,10 +8,10 @@ import pytest
 
 from ckptsim.scenarios import LINKS
 from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.blame import CORE_RAISED
 from ckptsim.sim.search import Subject, check, hunt, trial
 from ckptsim.sim.search.check import RUN_REPEATS
 from ckptsim.sim.search.faults import with_random_faults
-from ckptsim.sim.search.trial import CORE_RAISED
 from tests.search.toy import Lose, Producer, Slow
 
 TWO = (Producer(name="one", items=40), Producer(name="two", items=30, pause_ns=1_234_567))
@@ -64,14 +64,14 @@ def test_only_some_tie_orders_break_the_mutant(toy):
 
 def test_a_core_that_raises_is_a_violation_and_we_raising_is_not(toy):
     """Somebody else's exception is reported with the command; ours is passed on with it."""
-    core = f"{__package__}.toy:raising_core"
-    report = check(Subject(scenario=toy(Lose()), core=core), range(2))
+    core = f"{__package__}.toy:Raising"
+    report = check(Subject(scenario=toy(Lose()), cores={"answer": core}), range(2))
     (row,) = report.unexpected[0].violations
     assert (row.property, row.replay) == (
         CORE_RAISED,
-        f"ckptsim replay toy --seed 0 --ties random --core {core}",
+        f"ckptsim replay toy --seed 0 --ties random --core answer={core}",
     )
-    assert "KeyError" in row.says
+    assert row.says == f"core answer={core} raised KeyError: 0"
     with pytest.raises(AssertionError) as caught:
         trial(Subject(scenario=_without_model(toy())), 4, "pct")
     assert caught.value.__notes__ == [
@@ -81,11 +81,11 @@ def test_a_core_that_raises_is_a_violation_and_we_raising_is_not(toy):
 
 def test_a_core_that_remembers_other_runs_is_found(toy):
     """The first run is repeated in the end, and a second digest is a violation with its command."""
-    core = f"{__package__}.toy:remembering_core"
-    report = check(Subject(scenario=toy(), core=core), range(3))
+    core = f"{__package__}.toy:Remembering"
+    report = check(Subject(scenario=toy(), cores={"answer": core}), range(3))
     (row,) = report.unexpected[0].violations
     assert (row.property, report.passed) == (RUN_REPEATS, False)
-    assert row.replay == f"ckptsim replay toy --seed 0 --ties random --core {core}"
+    assert row.replay == f"ckptsim replay toy --seed 0 --ties random --core answer={core}"
 
 
 def _without_model(scenario):

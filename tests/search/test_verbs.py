@@ -94,14 +94,14 @@ def test_replay_writes_story_and_pictures(file, capsys):
 
 def test_a_core_that_raises_is_found_shrunk_and_shown(file, capsys):
     """Somebody else's exception is a violation in every verb, and the smallest file repeats it."""
-    core = ["--core", "tests.search.toy:raising_core"]
+    core = ["--core", "answer=tests.search.toy:Raising"]
     assert main(["hunt", "lossy.toml", *core, "--out", "small.toml", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert found["found"] == "the_core_raises_protocol_errors_only"
     assert found["replay"].startswith("ckptsim replay small.toml --seed 0")
     for verb in ("run", "replay", "check"):
         assert main([verb, "small.toml", *core]) == 1
-        assert "raised KeyError: 0" in capsys.readouterr().out
+        assert "core answer=tests.search.toy:Raising raised KeyError: 0" in capsys.readouterr().out
     assert main(["run", "small.toml", *core, "--json"]) == 1
     assert len(json.loads(capsys.readouterr().out)["violations"]) == 1
 
@@ -109,7 +109,7 @@ def test_a_core_that_raises_is_found_shrunk_and_shown(file, capsys):
 def test_an_impure_core_is_refused_with_its_lines(file, capsys):
     """A core whose source depends on more than the seed is refused before it runs."""
     (file / "impure_core.py").write_text("import random\n\ndef make(**_):\n    return {1}.pop()\n")
-    assert main(["check", "sound.toml", "--core", "impure_core:make"]) == 2
+    assert main(["check", "sound.toml", "--core", "answer=impure_core:make"]) == 2
     error = capsys.readouterr().err
     assert "line 1: module random" in error
     assert "line 4: `pop` takes an arbitrary item of a set" in error
@@ -122,7 +122,8 @@ def test_an_impure_core_is_refused_with_its_lines(file, capsys):
         ["run", "sound.toml", "--ties", "fifo"],
         ["run", "sound.toml", "--set", "toy.rooom=3"],
         ["run", "sound.toml", "--core", "no.such:core"],
-        ["run", "sound.toml", "--core", "a:b", "--mutant", "c"],
+        ["run", "sound.toml", "--core", "answer=no.such:core"],
+        ["run", "sound.toml", "--core", "answer=tests.search.toy:Answers", "--mutant", "c"],
         ["check", "sound.toml", "--seeds", "0"],
         ["check", "sound.toml", "--ties", "random,fifo"],
         ["replay", "sound.toml", "--checkpoint", "x"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
@@ -10,9 +11,13 @@ from ckptsim.scenarios import LINKS, Link, Problem, Scenario
 from ckptsim.scenarios.fields import count, duration_ns, many, name
 from ckptsim.sim import world
 from ckptsim.sim.kernel import Channel
+from ckptsim.sim.mutants.mutant import Mutant
+from ckptsim.sim.mutants.registry import MUTANTS
 from ckptsim.sim.rows import CheckpointRow, RunResult
+from ckptsim.sim.run_spec import RunSpec
+from ckptsim.sim.slots import SLOTS, Slot
+from ckptsim.sim.slots.slot import Call
 from ckptsim.sim.story import Telling
-from ckptsim.sim.world import RunSpec
 
 ORIGIN = "assumption: a toy"
 
@@ -67,6 +72,20 @@ LINK = Link(
     goals=("shop_full", "never"),
     properties=("nothing_lost", "first_is_first"),
 )
+ANSWER = Slot(
+    name="answer",
+    says="what the counter answers",
+    takes="()",
+    gives="Answers",
+    ours="tests.search.toy:Answers",
+    links=("toy",),
+    whole=True,
+    sample=Call,
+    offers=("step",),
+)
+ORDER = Slot(
+    name="overtaking", says="who is first", takes="", gives="bool", ours="", links=("toy",)
+)
 VOCABULARY = {
     "made": Telling("makes item {index}", "scope index", begins="way:scope,index"),
     "served": Telling("serves {scope}/{index}", "scope index", ends="way:scope,index"),
@@ -76,8 +95,29 @@ VOCABULARY = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToyCores:
+    """What stands in the slots of the toy: who answers at the counter, and whether ties matter."""
+
+    answer: Callable[[], Answers] | None = None
+    overtaking: bool = False
+
+
+CORES = ToyCores
+
+
+class Answers:
+    """Answers with the number that it is asked for."""
+
+    def step(self, number: int) -> int:
+        """Answer."""
+        return number
+
+
 def run(spec: RunSpec) -> RunResult:
     """Run the toy."""
+    cores = spec.cores
+    assert isinstance(cores, ToyCores)
     model = spec.scenario.model
     assert isinstance(model, Model)
     env = spec.environment(LINK.goals)
@@ -103,8 +143,8 @@ def run(spec: RunSpec) -> RunResult:
             served.append((scope, number))
             missing = len(served) in lost
             kind = "lost" if missing else "served"
-            if spec.core is not None:
-                env.trace.record("answer", counter, spec.core(number))
+            if cores.answer is not None:
+                env.trace.record("answer", counter, cores.answer().step(number))
             env.trace.record(kind, counter, scope, number)
             if not missing:
                 env.trace.record("given", counter, scope)
@@ -136,7 +176,7 @@ def run(spec: RunSpec) -> RunResult:
             says = f"item {number} of {scope} was lost"
             row = spec.violation("nothing_lost", env.now, says, scope=scope, index=number)
             result.violations.append(row)
-    if spec.mutant == "overtaking" and served and served[0][0] != "producer[0]":
+    if cores.overtaking and served and served[0][0] != "producer[0]":
         says = f"{served[0][0]} was first"
         result.violations.append(spec.violation("first_is_first", env.now, says))
     return result
@@ -147,6 +187,10 @@ def toy(monkeypatch):
     """Register the toy as a link for one test, and return a function that makes scenarios."""
     monkeypatch.setitem(LINKS, "toy", LINK)
     monkeypatch.setitem(world.WORLDS, "toy", __name__)
+    for slot in (ANSWER, ORDER):
+        monkeypatch.setitem(SLOTS, slot.name, slot)
+    mutant = Mutant("overtaking", "Lets one overtake.", "overtaking", True)
+    monkeypatch.setitem(MUTANTS, mutant.name, mutant)
 
     def scenario(*faults: object, **parameters: object) -> Scenario:
         return Scenario(
@@ -161,15 +205,37 @@ def toy(monkeypatch):
     return scenario
 
 
-def raising_core(number: int) -> None:
-    """Raise what no core may raise."""
-    raise KeyError(number)
+class Raising(Answers):
+    """Raises what no core may raise."""
+
+    def step(self, number: int) -> int:
+        """Raise."""
+        raise KeyError(number)
+
+
+def broken_factory() -> Answers:
+    """Raise instead of making a core."""
+    raise RuntimeError("no such day")
+
+
+def no_core() -> int:
+    """Give something that is no core."""
+    return 3
+
+
+def wrong_signature(number: int) -> Answers:
+    """Ask for what no world gives."""
+    del number
+    return Answers()
 
 
 _ASKED: list[int] = []
 
 
-def remembering_core(number: int) -> int:
-    """Keep something from run to run."""
-    _ASKED.append(number)
-    return len(_ASKED)
+class Remembering(Answers):
+    """Keeps something from run to run."""
+
+    def step(self, number: int) -> int:
+        """Count the questions of all runs."""
+        _ASKED.append(number)
+        return len(_ASKED)

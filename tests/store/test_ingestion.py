@@ -19,6 +19,7 @@ from ckptsim.models.store import (
     SyncRules,
     TopicPartition,
     decode_state,
+    make_store,
 )
 from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.models.store.ingestion_events import (
@@ -42,7 +43,6 @@ from ckptsim.models.store.ingestion_events import (
 )
 from ckptsim.models.store.partition_state import ProducerState
 from ckptsim.models.store.version_state import VersionCopy
-from ckptsim.sim.conform.checkpoint_store import model_versions
 
 EVENTS: list[Event] = [
     DataWritten(position=0, size_bytes=1),
@@ -185,7 +185,7 @@ def test_producers_travel_with_the_position() -> None:
 
 def test_refusals_say_what_was_found_and_expected() -> None:
     """A refused call names its place, and what would have been right there."""
-    versions = model_versions(Placement.EXTERNAL)
+    versions = make_store(Placement.EXTERNAL)
     client = versions.client
     client.topics.register("s_v1", 2)
     key = TopicPartition("s_v1", 0)

@@ -18,8 +18,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from ckptsim.models.store import Area, Placement, StoreClient, StoreVersions
-from ckptsim.sim.conform.checkpoint_store import model_versions
+from ckptsim.models.store import Area, Placement, StoreClient, StoreVersions, make_store
 from ckptsim.sim.mutants.store import MUTANTS
 from ckptsim.sim.store.real import real_medium
 from tests.store.machine import (
@@ -54,7 +53,7 @@ class StoreMachine(RuleBasedStateMachine):
     foreign commit); whatever was played, both give the same errors, results and contents.
     """
 
-    model: Callable[[Placement], StoreVersions] = staticmethod(model_versions)
+    model: Callable[[Placement], StoreVersions] = staticmethod(make_store)
     plans = 0
     seen: Counter[str] = Counter()
 
@@ -145,7 +144,7 @@ class StoreMachine(RuleBasedStateMachine):
             assert observed(model.script) == observed(real.script)
 
 
-def _machine(model: Callable[[Placement], StoreVersions] = model_versions) -> type[StoreMachine]:
+def _machine(model: Callable[[Placement], StoreVersions] = make_store) -> type[StoreMachine]:
     """Return a machine of its own, with counters of its own."""
     return type(
         "Machine", (StoreMachine,), {"model": staticmethod(model), "plans": 0, "seen": Counter()}
@@ -229,7 +228,7 @@ def test_model_and_files_refuse_the_rare_alike(refusal: str, tmp_path: Path) -> 
     placement, steps = RARE[refusal]
     real = StoreVersions(StoreClient(placement, real_medium(placement, tmp_path)))
     try:
-        scripts = [Watch(versions).script for versions in (model_versions(placement), real)]
+        scripts = [Watch(versions).script for versions in (make_store(placement), real)]
         for script in scripts:
             for index, step in enumerate([*beginning([["p", "a", 1]]), *steps]):
                 play(script, index, step)

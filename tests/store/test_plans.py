@@ -7,8 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from ckptsim.models.store import Placement, StoreVersions
-from ckptsim.sim.conform.checkpoint_store import model_versions
+from ckptsim.models.store import Placement, StoreVersions, make_store
 from ckptsim.sim.mutants.store import MUTANTS
 from tests.store.machine import (
     PLACEMENTS,
@@ -31,7 +30,7 @@ GOALS: Counter[str] = Counter()
 @settings(_SETTINGS, max_examples=400)
 @given(placement=PLACEMENTS, plan=SAFE_PLANS)
 def _promises_hold(placement: Placement, plan: list[Step]) -> None:
-    GOALS.update(_watch(model_versions(placement), plan))
+    GOALS.update(_watch(make_store(placement), plan))
 
 
 def test_promises_hold_on_every_plan_without_hazards() -> None:
@@ -84,7 +83,7 @@ def test_rows_that_are_ahead_may_be_applied_again_in_part(placement: Placement) 
         {"op": "ingest", "n": 1, **key},
         {"op": "sync", **key},
     ]
-    goals = _watch(model_versions(placement), plan)
+    goals = _watch(make_store(placement), plan)
     assert goals["data ahead in part"] == 1
 
 

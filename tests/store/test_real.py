@@ -40,7 +40,7 @@ KEY = TopicPartition("s_v1", 0)
 )
 def test_every_vector_holds_on_real_files(path: Path) -> None:
     """The client on real files agrees with every vector."""
-    outcomes = list(run_file(path, factory=real_versions))
+    outcomes = list(run_file(path, cores={"store": real_versions}))
     assert len(outcomes) >= 25
     assert [o for o in outcomes if o.mismatch is not None] == []
 

@@ -12,23 +12,24 @@ from ckptsim.sim.job.buffers.tables import tables
 from ckptsim.sim.job.buffers.vocabulary import VOCABULARY
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
-from ckptsim.sim.protocol_cores import RIGHT, cores_of
+from ckptsim.sim.slots import ProtocolCores
 
 if TYPE_CHECKING:
     from ckptsim.sim.rows import RunResult
-    from ckptsim.sim.world import RunSpec
+    from ckptsim.sim.run_spec import RunSpec
 
 
 def run(spec: RunSpec) -> RunResult:
     """Run one job to its end and return its tables."""
     model = cast("DataflowModel", spec.scenario.model)
     faults = FaultPlan(cast("tuple[DataflowFault, ...]", spec.scenario.faults))
-    protocol = RIGHT if spec.mutant is None else cores_of(spec.mutant)
     world = DataflowWorld(
-        spec.environment(GOALS), model, protocol=protocol, faults=faults, account=FullAccount()
+        spec.environment(GOALS), model, protocol=spec.cores, faults=faults, account=FullAccount()
     )
     world.run()
     return tables(spec, world)
 
 
-__all__ = ["VOCABULARY", "DataflowWorld", "run"]
+CORES = ProtocolCores
+
+__all__ = ["CORES", "VOCABULARY", "DataflowWorld", "run"]

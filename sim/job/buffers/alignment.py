@@ -23,7 +23,7 @@ from ckptsim.models.barriers.barrier import (
 from ckptsim.models.barriers.handler import SingleCheckpointHandler
 from ckptsim.models.core import ProtocolError
 from ckptsim.sim.job.buffers.kinds import Kind
-from ckptsim.sim.protocol_cores import broken_by_failure
+from ckptsim.sim.job.handler_failure import broken_by_failure
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.interface import BarrierHandler

@@ -31,7 +31,7 @@ class ChannelStateFile:
         self._world = world
         self._tasks = {task.subtask: task for task in tasks}
         self._uploads: dict[int, Upload] = {}
-        core = world.protocol.writer(sorted(self._tasks))
+        core = world.protocol.channel_state(sorted(self._tasks))
         names = {task.subtask: task.entity.name for task in tasks}
         self.writer: ChannelStateHost = ChannelStateHost(core, self, names, world.account.violate)
 

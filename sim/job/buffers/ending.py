@@ -14,7 +14,7 @@ from ckptsim.models.barriers import subtask_events as sub
 from ckptsim.models.barriers import writer_events as wr
 from ckptsim.models.barriers.barrier import Barrier, EndOfData
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.lifecycle import StopMode, TaskKind, TaskLifecycle, TaskParameters, TaskState
+from ckptsim.models.lifecycle import StopMode, TaskKind, TaskParameters, TaskState
 from ckptsim.models.lifecycle import effects as do
 from ckptsim.models.lifecycle import events as on
 from ckptsim.sim.job.buffers.states import State
@@ -40,7 +40,7 @@ class Ending:
         self._task = task
         self._barrier: Barrier | None = None
         self._held: list[do.Effect] = []
-        self._core = TaskLifecycle(
+        self._core = task.world.protocol.lifecycle(
             TaskParameters(
                 kind=TaskKind.NON_SOURCE if task.gates else TaskKind.SOURCE,
                 gates=tuple(len(gate.channels) for gate in task.gates),

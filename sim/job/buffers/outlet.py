@@ -48,7 +48,7 @@ class Outlet:
         self.owner = owner
         self.writer = writer
         self.channel = channel
-        self.core = owner.world.protocol.subpartition(len(owner.outlets), owner.outbox)
+        self.core = owner.world.protocol.output_subpartition(len(owner.outlets), owner.outbox)
         self.taken_bytes = 0
         self.taken_records = 0
         self.link: Link

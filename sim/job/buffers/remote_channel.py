@@ -64,7 +64,7 @@ class RemoteChannel:
         self.gate = gate
         self.outlet: Outlet = outlet
         self.wire = wire
-        self.core = task.world.protocol.channel(self.index, task.outbox)
+        self.core = task.world.protocol.input_channel(self.index, task.outbox)
         self.listed = False
         self.partial_bytes = 0
         self.records = 0

@@ -169,7 +169,7 @@ class Snapshots:
         task, part = self._task, self._part(barrier)
         task.world.account.barrier_sent(task, barrier.checkpoint)
         opened = 0
-        over_edge = self._world.protocol.over_edge
+        over_edge = self._world.protocol.edge
         for writer in task.writers:
             sent = over_edge(barrier, supports_unaligned=writer.supports_unaligned)
             writer.close_all()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.task import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord
-    from ckptsim.sim.world import RunSpec
+    from ckptsim.sim.run_spec import RunSpec
 
 _SECOND_NS = 1_000_000_000
 

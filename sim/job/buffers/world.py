@@ -32,7 +32,7 @@ from ckptsim.sim.job.control.coordinator import CoordinatorHost, CoordinatorSett
 from ckptsim.sim.job.control.faults import NO_FAULTS, FaultPlan
 from ckptsim.sim.job.control.planning import PlanCalculator
 from ckptsim.sim.kernel import Environment, garbage_collector_paused
-from ckptsim.sim.protocol_cores import RIGHT, ProtocolCores
+from ckptsim.sim.slots import OURS, ProtocolCores
 
 _ENOUGH_CORES = 1024
 
@@ -54,7 +54,7 @@ class DataflowWorld:
         constants: Constants = CONSTANTS,
         mechanisms: Mechanisms = MECHANISMS,
         *,
-        protocol: ProtocolCores = RIGHT,
+        protocol: ProtocolCores = OURS,
         faults: FaultPlan = NO_FAULTS,
         account: Account | None = None,
         pauses: Pauses | None = None,

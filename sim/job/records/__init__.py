@@ -2,5 +2,8 @@
 
 from ckptsim.sim.job.records.run import run
 from ckptsim.sim.job.records.vocabulary import VOCABULARY
+from ckptsim.sim.slots import ProtocolCores
 
-__all__ = ["VOCABULARY", "run"]
+CORES = ProtocolCores
+
+__all__ = ["CORES", "VOCABULARY", "run"]

@@ -12,8 +12,6 @@ from ckptsim.models.lifecycle import (
     EndMode,
     SinkState,
     StopMode,
-    TaskLifecycle,
-    TaskParameters,
     TaskState,
 )
 from ckptsim.models.lifecycle import events as on
@@ -118,11 +116,6 @@ class Attempt:
     def make_inlet(self, _task: Task) -> Inlet | None:
         """Make what feeds a source subtask; None lets it make its records itself."""
         return None
-
-    @property
-    def lifecycle_factory(self) -> Callable[[TaskParameters], TaskLifecycle]:
-        """Return what makes lifecycle cores: ours, a mutant's or the user's."""
-        return self.world.lifecycle_factory
 
     def start(self) -> None:
         """Begin: channels send what they hold, tasks work."""

@@ -18,11 +18,11 @@ from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.lifecycle import TaskState
 from ckptsim.models.lifecycle import events as on
 from ckptsim.scenarios.jobs import Mode
+from ckptsim.sim.job.handler_failure import broken_by_failure
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.subtask_side import SubtaskSide
 from ckptsim.sim.job.records.task_account import TaskAccount
 from ckptsim.sim.kernel import Timer
-from ckptsim.sim.protocol_cores import broken_by_failure
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.records.link import Link

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from ckptsim.models.barriers import CancellationMarker, EndOfData
@@ -37,7 +37,6 @@ _TransactionEffect = (
     | do.RecoverAndAbort
 )
 
-LifecycleFactory = Callable[[TaskParameters], TaskLifecycle]
 
 _WAITS = {
     Act.AWAIT_CHECKPOINT: ("the completion of its final checkpoint", "the coordinator"),
@@ -283,7 +282,7 @@ class TaskEnding:
             sink_opens_after_finish=opens,
             await_acknowledgements=job.ending.acknowledgements,
         )
-        factory: LifecycleFactory = attempt.lifecycle_factory
-        if protocol is Protocol.NAIVE:
+        factory = attempt.cores.lifecycle
+        if protocol is Protocol.NAIVE and factory is TaskLifecycle:
             factory = NaiveLifecycle
         return factory(parameters)

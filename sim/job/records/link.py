@@ -35,8 +35,10 @@ class Link:
         self.entity = attempt.env.entity("channel", spec.index)
         self.sender: Task = attempt.tasks[spec.upstream]
         self.receiver: Task = attempt.tasks[spec.downstream]
-        self.queue: Subpartition = attempt.cores.subpartition(spec.output, self.sender.outbox)
-        self.channel: RemoteChannel = attempt.cores.channel(spec.input, self.receiver.inbox)
+        self.queue: Subpartition = attempt.cores.output_subpartition(
+            spec.output, self.sender.outbox
+        )
+        self.channel: RemoteChannel = attempt.cores.input_channel(spec.input, self.receiver.inbox)
         channels = attempt.job.channels
         self.capacity: int = channels.sender_records
         self.credit: int = channels.receiver_records

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, assert_never, cast
+from typing import TYPE_CHECKING, cast
 
 from ckptsim.models.coordinator.parameters import TEN_MINUTES_NS
 from ckptsim.models.coordinator.plan import Rejected
@@ -19,12 +19,10 @@ from ckptsim.sim.job.records.started import started_from
 from ckptsim.sim.job.records.tables import fill
 from ckptsim.sim.job.records.world import JobWorld
 from ckptsim.sim.kernel import Environment
-from ckptsim.sim.mutants.lifecycle import MUTANTS, Part
-from ckptsim.sim.protocol_cores import cores_of
 from ckptsim.sim.rows import RunResult
 
 if TYPE_CHECKING:
-    from ckptsim.sim.world import RunSpec
+    from ckptsim.sim.run_spec import RunSpec
 
 
 def run(spec: RunSpec) -> RunResult:
@@ -35,7 +33,7 @@ def run(spec: RunSpec) -> RunResult:
     restored = started_from(job)
     if isinstance(restored, Rejected):
         return _refused(spec, env, restored)
-    world = JobWorld(env, job, faults, restored=restored, **_cores(spec))
+    world = JobWorld(env, job, faults, cores=spec.cores, restored=restored)
     world.run()
     if world.failed_while_stopping:
         _resume(spec, env, world)
@@ -54,26 +52,6 @@ def _refused(spec: RunSpec, env: Environment, why: Rejected) -> RunResult:
     env.goals.reach("restore_refused")
     env.trace.record("refused", env.entity("job"), why.rule, why.vertex or "")
     return spec.result(env, outcome="failed", attempts=0, error=f"{why.rule} at {why.vertex}")
-
-
-def _cores(spec: RunSpec) -> dict[str, Any]:
-    """Return the cores that are not ours: one of the user's, or one of a mutant."""
-    if spec.core is not None:
-        return {"lifecycle_factory": spec.core}
-    if spec.mutant is None:
-        return {}
-    if spec.mutant not in MUTANTS:
-        return {"cores": cores_of(spec.mutant, others=MUTANTS)}
-    mutant = MUTANTS[spec.mutant]
-    match mutant.part:
-        case Part.TASK:
-            return {"lifecycle_factory": mutant.make}
-        case Part.LISTENER:
-            return {"listener_factory": mutant.make}
-        case Part.STOP:
-            return {"after_failure": mutant.make}
-        case _:
-            assert_never(mutant.part)
 
 
 def _resume(spec: RunSpec, env: Environment, world: JobWorld) -> None:
@@ -132,10 +110,10 @@ def _restart(
         other_env,
         replace(job, costs=costs, checkpointing=checkpointing),
         FaultPlan(()),
+        cores=spec.cores,
         restored=checkpoint,
         external=external,
         may_stop=world.is_endless,
-        **_cores(spec),
     )
     other.emitted = world.most_emitted()
     other.attempts_before = world.attempts

@@ -27,7 +27,7 @@ class ChannelStateFile:
         self._attempt = attempt
         self._tasks = {spec.subtask: spec for spec in tasks}
         self._lost: set[int] = set()
-        core = attempt.cores.writer([spec.subtask for spec in tasks])
+        core = attempt.cores.channel_state([spec.subtask for spec in tasks])
         names = {spec.subtask: spec.name for spec in tasks}
         self.writer: ChannelStateHost = ChannelStateHost(core, self, names, attempt.violate)
 

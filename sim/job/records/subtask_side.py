@@ -154,7 +154,7 @@ class SubtaskSide:
         task.drain_outbox()
         task.checkpoints.account.sent_on(checkpoint)
         for spec, links in task.outputs:
-            over = task.attempt.cores.over_edge(barrier, supports_unaligned=spec.supports_unaligned)
+            over = task.attempt.cores.edge(barrier, supports_unaligned=spec.supports_unaligned)
             for link in links:
                 if over.is_unaligned and link.queue.data_count:
                     task.attempt.goal("barrier_overtook_records")

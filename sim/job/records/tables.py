@@ -12,7 +12,7 @@ from ckptsim.sim.kernel import Environment
 from ckptsim.sim.rows import CheckpointRow, RecoveryRow, RunResult, TaskCheckpointRow, TaskRow
 
 if TYPE_CHECKING:
-    from ckptsim.sim.world import RunSpec
+    from ckptsim.sim.run_spec import RunSpec
 
 
 def fill(spec: RunSpec, env: Environment, world: JobWorld) -> RunResult:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.coordinator import EndOfDataListener, Recovery, after_failure
+from ckptsim.models.coordinator import Recovery
 from ckptsim.models.coordinator.plan import FinishedState
-from ckptsim.models.lifecycle import RULES, TaskLifecycle, TaskParameters, TaskState
+from ckptsim.models.lifecycle import RULES, TaskState
 from ckptsim.scenarios.jobs import Job, StopKind
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
@@ -30,7 +28,7 @@ from ckptsim.sim.job.records.settings import (
 from ckptsim.sim.job.records.started import lost_state
 from ckptsim.sim.job.records.unended import Unended
 from ckptsim.sim.kernel import Environment, Wait, explain_waits
-from ckptsim.sim.protocol_cores import RIGHT, ProtocolCores
+from ckptsim.sim.slots import ProtocolCores
 
 # How often a stop that failed is asked for again before the user gives up.  Assumption.
 _STOP_TRIES = 8
@@ -41,8 +39,7 @@ _ATTEMPTS = 100
 class JobWorld:
     """One job in one run.
 
-    lifecycle_factory, listener_factory, after_failure: make or are cores;
-    cores: make those of barriers.
+    cores: make the cores of the job.
     restored: the checkpoint that the first attempt starts from, as a user would start a job from a
     savepoint.  external: the system it writes to.
     """
@@ -53,10 +50,7 @@ class JobWorld:
         job: Job,
         faults: FaultPlan,
         *,
-        lifecycle_factory: Callable[[TaskParameters], TaskLifecycle] = TaskLifecycle,
-        listener_factory: Callable[..., EndOfDataListener] = EndOfDataListener,
-        after_failure: Callable[..., Recovery] = after_failure,
-        cores: ProtocolCores = RIGHT,
+        cores: ProtocolCores,
         restored: JobCheckpoint | None = None,
         external: ExternalSystem | None = None,
         may_stop: bool = True,
@@ -65,9 +59,6 @@ class JobWorld:
         self.job = job
         self.graph = Graph(job)
         self.faults = faults
-        self.lifecycle_factory = lifecycle_factory
-        self.listener_factory = listener_factory
-        self.after_failure = after_failure
         self.cores = cores
         self.external = ExternalSystem(self.violate) if external is None else external
         self.violations: list[tuple[str, int, str]] = []
@@ -227,7 +218,7 @@ class JobWorld:
             core,
             settings=settings_of(job),
             planning=planning,
-            listener=self.listener_factory(len(self.graph.tasks), enabled=final_at_once(job)),
+            listener=self.cores.end_of_data(len(self.graph.tasks), enabled=final_at_once(job)),
             messages=RecordMessages(self.env, job.costs),
             faults=self.faults,
             job=self,
@@ -303,7 +294,7 @@ class JobWorld:
         self.attempt.alive = False
         self.env.trace.record("failed", self.entity, cause)
         stopped = self.coordinator.stop_completed
-        if self.after_failure(stop_completed=stopped) is Recovery.FAIL:
+        if self.cores.failover(stop_completed=stopped) is Recovery.FAIL:
             self.failed_while_stopping = stopped
             self.env.goals.reach("failed_after_stop_savepoint")
         elif self.attempts >= _ATTEMPTS:

@@ -30,11 +30,12 @@ from ckptsim.scenarios.job_faults import (
     DelayTrigger,
     LoseNotification,
 )
-from ckptsim.sim.job.buffers import channels, ending
+from ckptsim.sim.job.buffers import channels
 from ckptsim.sim.job.buffers.outlet import Outlet
 from ckptsim.sim.job.buffers.pool import OutputPool
 from ckptsim.sim.job.buffers.task import Task
-from ckptsim.sim.protocol_cores import RIGHT, ProtocolCores, cores_of
+from ckptsim.sim.slots import OURS, ProtocolCores
+from ckptsim.sim.slots.resolve import resolve
 from tests import broken_counts
 from tests.job.buffers.broken_cores import (
     FailsTwice,
@@ -53,6 +54,11 @@ from tests.job.buffers.broken_cores import (
 
 MS = 1_000_000
 Patch = pytest.MonkeyPatch
+
+
+def mutant(name: str) -> ProtocolCores:
+    """Return the cores of a job with a mutant in its slot."""
+    return ProtocolCores(**resolve("barriers", mutant=name).factories)
 
 
 def job(
@@ -86,7 +92,7 @@ class Broken:
     breaks: str
     model: DataflowModel
     faults: tuple[DataflowFault, ...] = ()
-    protocol: ProtocolCores = RIGHT
+    protocol: ProtocolCores = OURS
     patch: Callable[[Patch], None] = lambda _: None
 
 
@@ -137,15 +143,12 @@ def overhears_priority(patch: Patch) -> None:
     patch.setattr(Task, "priority_arrived", lambda *_: None)
 
 
-def forgets_checkpoints(patch: Patch) -> None:
-    """Take part in whatever checkpoint comes, also an older one."""
+class TakesAny(TaskLifecycle):
+    """Takes part in whatever checkpoint comes, also an older one."""
 
-    class Forgetful(TaskLifecycle):
-        def _perform(self, checkpoint_id: int, *, savepoint: bool) -> None:
-            self.last_checkpoint = -1
-            super()._perform(checkpoint_id, savepoint=savepoint)
-
-    patch.setattr(ending, "TaskLifecycle", Forgetful)
+    def _perform(self, checkpoint_id: int, *, savepoint: bool) -> None:
+        self.last_checkpoint = -1
+        super()._perform(checkpoint_id, savepoint=savepoint)
 
 
 _SOURCE: dict[str, Any] = {"vertex": "source", "subtask": 0}
@@ -160,7 +163,7 @@ BROKEN: dict[str, Broken] = {
         patch=sends_again,
     ),
     "swapping": Broken(
-        breaks="order_is_kept", model=job(), protocol=replace(RIGHT, channel=Swapping)
+        breaks="order_is_kept", model=job(), protocol=replace(OURS, input_channel=Swapping)
     ),
     "forgets_a_buffer": Broken(
         breaks="checkpoint_holds_what_is_in_flight", model=job(_UNALIGNED), patch=forgets_a_buffer
@@ -171,12 +174,12 @@ BROKEN: dict[str, Broken] = {
     "any_edge": Broken(
         breaks="ordered_edges_hold_nothing_in_flight",
         model=job(_UNALIGNED, partitioner=Partitioner.RESCALE),
-        protocol=replace(RIGHT, over_edge=any_edge),
+        protocol=replace(OURS, edge=any_edge),
     ),
     "output_time_out_unreported": Broken(
         breaks="reported_bytes_are_true",
         model=job(CheckpointMode.ALIGNED_TIMEOUT, aligned_timeout_ns=10 * MS),
-        protocol=cores_of("output_time_out_unreported"),
+        protocol=mutant("output_time_out_unreported"),
     ),
     "grants_all": Broken(
         breaks="pools_stay_within_bounds", model=job(network=_SMALL), patch=grants_all
@@ -185,7 +188,7 @@ BROKEN: dict[str, Broken] = {
     "never_blocked": Broken(
         breaks="blocked_senders_send_nothing",
         model=job(),
-        protocol=replace(RIGHT, subpartition=NeverBlocked),
+        protocol=replace(OURS, output_subpartition=NeverBlocked),
     ),
     "resumes_twice": Broken(
         breaks="senders_are_resumed_once",
@@ -207,7 +210,7 @@ BROKEN: dict[str, Broken] = {
     "never_times_out": Broken(
         breaks="time_out_ends_alignment",
         model=job(CheckpointMode.ALIGNED_TIMEOUT, aligned_timeout_ns=10 * MS),
-        protocol=cores_of("never_times_out"),
+        protocol=mutant("never_times_out"),
     ),
     "longer_alignments": Broken(
         breaks="alignment_figures_are_sane", model=job(), protocol=handler_with(longer)
@@ -244,14 +247,13 @@ BROKEN: dict[str, Broken] = {
         breaks="triggered_ids_increase",
         model=job(rate_per_s=300.0, max_concurrent=2),
         faults=(DelayTrigger(**_SOURCE, checkpoint=1, delay_ns=54 * MS),),
-        protocol=replace(RIGHT, subtask=Forgetful),
-        patch=forgets_checkpoints,
+        protocol=replace(OURS, subtask=Forgetful, lifecycle=TakesAny),
     ),
     "tracker_stops_any_clock": Broken(
         breaks="tasks_fail_for_a_cause",
         model=job(CheckpointMode.AT_LEAST_ONCE, rate_per_s=300.0, max_concurrent=3),
         faults=(DelayTrigger(**_SOURCE, checkpoint=1, delay_ns=80 * MS),),
-        protocol=cores_of("tracker_stops_any_clock"),
+        protocol=mutant("tracker_stops_any_clock"),
     ),
     "superseded_result_removed": Broken(
         breaks="writes_are_answered_once",
@@ -260,7 +262,7 @@ BROKEN: dict[str, Broken] = {
             SlowFile(**_SOURCE, checkpoint=1, delay_ns=900 * MS),
             LoseNotification(**_SOURCE, checkpoint=1),
         ),
-        protocol=cores_of("superseded_result_removed"),
+        protocol=mutant("superseded_result_removed"),
     ),
     "late_abort_closes_writer": Broken(
         breaks="files_fail_for_a_cause",
@@ -270,7 +272,7 @@ BROKEN: dict[str, Broken] = {
             DelayNotification(vertex="operator", subtask=0, checkpoint=1, delay_ns=80 * MS),
             SlowFile(vertex="operator", subtask=0, checkpoint=2, delay_ns=100 * MS),
         ),
-        protocol=cores_of("late_abort_closes_writer"),
+        protocol=mutant("late_abort_closes_writer"),
     ),
     "too_many": Broken(
         breaks="pending_within_limit",
@@ -282,24 +284,24 @@ BROKEN: dict[str, Broken] = {
         breaks="ended_checkpoints_stay_ended",
         model=job(),
         faults=_REFUSED,
-        protocol=replace(RIGHT, coordinator=FailsTwice),
+        protocol=replace(OURS, coordinator=FailsTwice),
     ),
     "savepoints_subsumed": Broken(
         breaks="savepoints_are_not_subsumed",
         model=job(rate_per_s=300.0, savepoint_at_ns=10 * MS, max_concurrent=2),
         faults=(DelayAcknowledgement(**_SOURCE, checkpoint=1, delay_ns=200 * MS),),
-        protocol=cores_of("savepoints_subsumed"),
+        protocol=mutant("savepoints_subsumed"),
     ),
     "keeps_older": Broken(
         breaks="completed_ids_increase",
         model=job(rate_per_s=300.0, max_concurrent=2),
         faults=(DelayAcknowledgement(**_SOURCE, checkpoint=1, delay_ns=150 * MS),),
-        protocol=replace(RIGHT, coordinator=KeepsOlder),
+        protocol=replace(OURS, coordinator=KeepsOlder),
     ),
     "told_before_stored": Broken(
         breaks="notified_after_completion",
         model=job(rate_per_s=300.0),
-        protocol=cores_of("told_before_stored"),
+        protocol=mutant("told_before_stored"),
     ),
     "never_expires": Broken(
         breaks="checkpoint_ends_in_time",

@@ -20,7 +20,7 @@ from ckptsim.models.barriers import subtask_events as sub
 from ckptsim.models.coordinator import CheckpointCoordinator
 from ckptsim.models.coordinator import events as co
 from ckptsim.models.coordinator.parameters import CoordinatorParameters
-from ckptsim.sim.protocol_cores import RIGHT, ProtocolCores
+from ckptsim.sim.slots import OURS, ProtocolCores
 
 
 class Swapping(RemoteChannel):
@@ -72,7 +72,7 @@ def handler_of(faulty: type[SingleCheckpointHandler]) -> ProtocolCores:
     def make(kind: HandlerKind, count: int, *, gates: int, after_finish: bool) -> Any:
         return faulty(kind, count, gates=gates, after_finish=after_finish)
 
-    return replace(RIGHT, handler=make)
+    return replace(OURS, handler=make)
 
 
 def handler_with(
@@ -87,7 +87,7 @@ def handler_with(
     def make(kind: HandlerKind, count: int, *, gates: int, after_finish: bool) -> Any:
         return Changed(kind, count, gates=gates, after_finish=after_finish)
 
-    return replace(RIGHT, handler=make, subpartition=Patient)
+    return replace(OURS, handler=make, output_subpartition=Patient)
 
 
 def twice(kind: type) -> Callable[[list[ev.HandlerEffect]], list[ev.HandlerEffect]]:
@@ -115,7 +115,7 @@ def coordinator_with(**changes: Any) -> ProtocolCores:
         }
         return CheckpointCoordinator(replace(parameters, **values))
 
-    return replace(RIGHT, coordinator=make)
+    return replace(OURS, coordinator=make)
 
 
 class FailsTwice(CheckpointCoordinator):

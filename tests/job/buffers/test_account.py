@@ -12,7 +12,7 @@ from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.account import FullAccount
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.kernel import Environment
-from ckptsim.sim.protocol_cores import RIGHT
+from ckptsim.sim.slots import OURS
 from tests.job.buffers.broken import BROKEN, Broken
 
 # What released Flink does wrong itself; the right core shows it.
@@ -25,7 +25,7 @@ def violated(broken: Broken, *, right: bool = False) -> set[str]:
     world = DataflowWorld(
         Environment(1),
         broken.model,
-        protocol=RIGHT if right else broken.protocol,
+        protocol=OURS if right else broken.protocol,
         faults=FaultPlan(broken.faults),
         account=account,
     )

@@ -15,7 +15,7 @@ from ckptsim.sim.job.buffers.account import FullAccount
 from ckptsim.sim.job.buffers.stretch import Stretches, stretch
 from ckptsim.sim.job.buffers.stretch.inlet import Inlet
 from ckptsim.sim.kernel import Environment
-from ckptsim.sim.protocol_cores import RIGHT, ProtocolCores
+from ckptsim.sim.slots import OURS, ProtocolCores
 from tests.job.buffers.broken import BROKEN, job
 from tests.job.buffers.strategies import plain_jobs
 from tests.job.buffers.test_stretches import ended, state
@@ -28,7 +28,7 @@ BUSY = job(rate_per_s=1_900.0, network=_PLAIN)
 
 
 def watched(
-    model: DataflowModel, seed: int, steps: int, protocol: ProtocolCores = RIGHT
+    model: DataflowModel, seed: int, steps: int, protocol: ProtocolCores = OURS
 ) -> DataflowWorld:
     """Return a world that has run in stretches to its end, with a full account."""
     model = replace(model, engine=Engine.STRETCHES)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ckptsim.scenarios import Scenario
-from ckptsim.sim.protocol_cores import RIGHT
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import run_world
 from tests.job.records.plans import MS, scenario_of
@@ -19,14 +16,11 @@ from tests.job.records.plans import MS, scenario_of
 def run_with(
     scenario: Scenario, *, world: Callable[[pytest.MonkeyPatch], None] | None = None, **parts: Any
 ) -> RunResult:
-    """Run a job on other cores: `lifecycle`, fields of `ProtocolCores`; `world` breaks it."""
-    others = {"lifecycle_factory": parts.pop("lifecycle")} if "lifecycle" in parts else {}
+    """Run a job with other cores in its slots; `world` breaks what is around them."""
     with pytest.MonkeyPatch.context() as patch:
-        cores = {"cores": replace(RIGHT, **parts)} | others
-        patch.setattr(sys.modules["ckptsim.sim.job.records.run"], "_cores", lambda _: cores)
         if world is not None:
             world(patch)
-        return run_world(scenario, seed=0)
+        return run_world(scenario, seed=0, cores=parts)
 
 
 def chain(records: int = 30, *, service_ns: int = MS, **tables: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import pytest
 
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.protocol_cores import BARRIER_MUTANTS
+from ckptsim.sim.mutants.barriers import MUTANTS
 from ckptsim.sim.world import run_world
 from tests.job.records.mutant_table import (
     DOCUMENT,
@@ -43,7 +43,7 @@ def test_scenario_reaches_its_situation(name: str) -> None:
 
 def test_every_mutant_of_a_job_has_a_scenario() -> None:
     """No mutant that a job can run is left out; each issue left out says why."""
-    assert {*SCENARIO_OF, *SHOWN_BY_CORE} == set(BARRIER_MUTANTS)
+    assert {*SCENARIO_OF, *SHOWN_BY_CORE} == set(MUTANTS)
     assert all(why.endswith(".") for why in NOT_SHOWN.values())
 
 
@@ -51,8 +51,8 @@ def test_unknown_mutant_is_the_users_error() -> None:
     """The message names the mutants of barriers and those of tasks' ends."""
     with pytest.raises(UserError, match=r"gate_local_lookup.*closes_without_acknowledgement"):
         run_world(by_name("keyed_crash"), seed=0, mutant="nobody")
-    with pytest.raises(UserError, match="whole_blob_per_channel"):
-        run_world(by_name("keyed_crash"), seed=0, mutant="whole_blob_per_channel")
+    with pytest.raises(UserError, match="takes slot ordering"):
+        run_world(by_name("keyed_crash"), seed=0, mutant="gaps_tolerated")
 
 
 @pytest.mark.long

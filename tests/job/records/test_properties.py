@@ -165,12 +165,12 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
     ),
     "senders_are_resumed_once": (_broken(small(join()), handler=br.handler(br.ResumesTwice)),),
     "blocked_senders_send_nothing": (
-        _broken(small(chain(channels={"latency_ns": 3 * MS})), subpartition=br.KeepsSending),
+        _broken(small(chain(channels={"latency_ns": 3 * MS})), output_subpartition=br.KeepsSending),
     ),
     "order_is_kept": (
         _broken(
             small(chain(channels={"receiver_records": 1}, service_ns=2 * MS)),
-            subpartition=br.SwapsData,
+            output_subpartition=br.SwapsData,
         ),
         _broken(
             small(
@@ -183,7 +183,7 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
                     },
                 )
             ),
-            channel=br.NewestFirst,
+            input_channel=br.NewestFirst,
         ),
     ),
     "persisted_lies_before_the_barrier": (
@@ -193,13 +193,13 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
                 _at("right", "delay_trigger", checkpoint=1, delay_ns=5 * MS),
                 _at("right", "fail_snapshot", checkpoint=1),
             ),
-            channel=br.PersistsBehindTheBarrier,
+            input_channel=br.PersistsBehindTheBarrier,
         ),
     ),
     "persisted_ids_increase": (
         _broken(
             small(chain(checkpointing={"mode": "unaligned"}, service_ns=3 * MS)),
-            channel=br.PersistsForTheOlder,
+            input_channel=br.PersistsForTheOlder,
         ),
     ),
     "input_starts_and_stops_in_turn": (
@@ -211,7 +211,7 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
     "output_state_is_settled": (
         _broken(
             small(chain(checkpointing={"mode": "aligned_timeout", "timeout_ns": 15 * MS})),
-            subpartition=br.first_of_all(br.OneOutputStaysOpen),
+            output_subpartition=br.first_of_all(br.OneOutputStaysOpen),
         ),
     ),
     "nothing_read_between_barrier_and_trigger": (
@@ -227,7 +227,7 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
     "unaligned_barriers_are_taken_next": (
         _broken(
             small(chain(checkpointing={"mode": "unaligned"}, service_ns=3 * MS)),
-            channel=br.SlowToOvertake,
+            input_channel=br.SlowToOvertake,
         ),
     ),
     "time_out_ends_alignment": (
@@ -296,7 +296,7 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
                 )
             ),
             coordinator=br.aligned_in_name,
-            subpartition=br.Overtakes,
+            output_subpartition=br.Overtakes,
         ),
     ),
     "ordered_edges_hold_nothing_in_flight": (

@@ -1,0 +1,33 @@
+"""What a mutant is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A faulty core: its name, what it does wrong in one sentence, its slot, and how it is made.
+
+    The factory has the signature that its slot asks for, as one of the user's has.
+    """
+
+    name: str
+    says: str
+    slot: str
+    factory: Callable[..., Any]
+
+
+def by_name(*mutants: Mutant) -> dict[str, Mutant]:
+    """Return mutants by name; raises ValueError when two have one name."""
+    found = {mutant.name: mutant for mutant in mutants}
+    if len(found) != len(mutants):
+        raise ValueError("two mutants have one name")
+    return found
+
+
+def sentence(thing: object) -> str:
+    """Return the docstring's first paragraph as one line."""
+    return " ".join((thing.__doc__ or "").strip().partition("\n\n")[0].split())

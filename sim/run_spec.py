@@ -1,0 +1,102 @@
+"""What a world is given for one run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ckptsim.scenarios import Scenario
+from ckptsim.sim.identity import canonical_names
+from ckptsim.sim.kernel import Environment, TiePolicy
+from ckptsim.sim.rows import RunResult, RunRow, ViolationRow
+from ckptsim.sim.slots import ProtocolCores
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSpec:
+    """Everything that decides one run, and what its rows have to say about where it came from.
+
+    cores: the factories of the cores.  chosen, mutant: which of them are not ours: slot ->
+    `package.module:factory` of the user's, and the name of a mutant.
+    ties: the text that names `policy`.
+    """
+
+    scenario: Scenario
+    seed: int
+    ties: str
+    policy: TiePolicy
+    keep_trace: bool
+    cores: ProtocolCores
+    chosen: Mapping[str, str]
+    mutant: str | None
+    parameters: str
+    run_key: str
+    version: str
+    replay: str
+
+    def environment(self, goals: Iterable[str] = ()) -> Environment:
+        """Return the environment of this run, with seed, ties, trace and declared goals set."""
+        return Environment(self.seed, self.policy, keep_trace=self.keep_trace, goals=goals)
+
+    def result(self, env: Environment, *, outcome: str, **counts: Any) -> RunResult:
+        """Return the tables of a run that has ended, with its run row filled.
+
+        outcome: "completed", "failed", "stalled" or "error"; counts: the fields of RunRow that only
+        the world knows (`error`, `records_produced`, `attempts`, ...); `violations` is counted
+        when the run is handed back.
+        """
+        fields = {
+            "error": None,
+            "records_produced": 0,
+            "records_committed": 0,
+            "checkpoints_completed": 0,
+            "checkpoints_failed": 0,
+            "attempts": 1,
+            "ended_ns": env.now,
+        } | counts
+        run = RunRow(
+            run_key=self.run_key,
+            scenario=self.scenario.name,
+            link=self.scenario.link,
+            seed=self.seed,
+            ties=self.ties,
+            version=self.version,
+            digest=env.trace.digest(),
+            outcome=outcome,
+            events=env.steps,
+            violations=0,
+            parameters=self.parameters,
+            replay=self.replay,
+            cores=canonical_names(self.chosen),
+            mutant=self.mutant,
+            **fields,
+        )
+        trace = env.trace.entries if self.keep_trace else []
+        return RunResult(run=run, goals=dict(env.goals.counts), trace=trace)
+
+    def violation(
+        self,
+        name: str,
+        at_ns: int,
+        says: str,
+        *,
+        story: Iterable[str] = (),
+        scope: str | None = None,
+        index: int | None = None,
+    ) -> ViolationRow:
+        """Return the row of a property that did not hold.
+
+        says: one sentence; scope, index: the checkpoint concerned, if any; story: short lines,
+        oldest first, where the world knows better than what the trace tells of that checkpoint.
+        """
+        return ViolationRow(
+            run_key=self.run_key,
+            property=name,
+            at_ns=at_ns,
+            says=says,
+            story="\n".join(story),
+            replay=self.replay,
+            scope=scope,
+            index=index,
+        )

@@ -1,0 +1,101 @@
+"""The factories of the cores of one run, one field per slot; the defaults are ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ckptsim.models.barriers import (
+    Barrier,
+    BarrierHandler,
+    HandlerKind,
+    RemoteChannel,
+    SharedStateWriter,
+    Subpartition,
+    SubtaskCheckpoints,
+    make_handler,
+)
+from ckptsim.models.barriers.network import NetworkEffect
+from ckptsim.models.coordinator import (
+    CheckpointCoordinator,
+    CoordinatorParameters,
+    EndOfDataListener,
+    Recovery,
+    after_failure,
+)
+from ckptsim.models.lifecycle import TaskLifecycle, TaskParameters
+from ckptsim.models.ordering import OrderingDoor, OrderingParameters, make_core
+from ckptsim.models.store import Placement, StoreVersions, make_store
+
+Factory = Callable[..., Any]
+
+
+class MakeHandler(Protocol):
+    """Makes the barrier handler of a task."""
+
+    def __call__(
+        self, kind: HandlerKind, channels: int, *, gates: int, after_finish: bool
+    ) -> BarrierHandler:
+        """Make it for so many channels in so many gates."""
+        ...
+
+
+class MakeCoordinator(Protocol):
+    """Makes the checkpoint coordinator of a job."""
+
+    def __call__(
+        self, parameters: CoordinatorParameters, *, first_checkpoint: int = 1
+    ) -> CheckpointCoordinator:
+        """Make it; `first_checkpoint` is the number of the next checkpoint."""
+        ...
+
+
+class MakeListener(Protocol):
+    """Makes what counts the tasks that have reached the end of their data."""
+
+    def __call__(self, tasks: int, *, enabled: bool) -> EndOfDataListener:
+        """Make it for so many tasks."""
+        ...
+
+
+class OverEdge(Protocol):
+    """Says as what a barrier is sent over an edge."""
+
+    def __call__(self, barrier: Barrier, *, supports_unaligned: bool) -> Barrier:
+        """Return the barrier that travels over the edge."""
+        ...
+
+
+class AfterFailure(Protocol):
+    """Decides what becomes of a job that fails."""
+
+    def __call__(self, *, stop_completed: bool) -> Recovery:
+        """Decide; `stop_completed` says whether the savepoint of a stop is complete."""
+        ...
+
+
+def over_edge(barrier: Barrier, *, supports_unaligned: bool) -> Barrier:
+    """Return the barrier that travels over an edge."""
+    return barrier.over_edge(supports_unaligned=supports_unaligned)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtocolCores:
+    """One factory per slot; `SLOTS` describes them."""
+
+    ordering: Callable[[OrderingParameters], OrderingDoor] = make_core
+    handler: MakeHandler = make_handler
+    coordinator: MakeCoordinator = CheckpointCoordinator
+    lifecycle: Callable[[TaskParameters], TaskLifecycle] = TaskLifecycle
+    channel_state: Callable[[list[int]], SharedStateWriter] = SharedStateWriter
+    store: Callable[[Placement], StoreVersions] = make_store
+    subtask: Callable[[], SubtaskCheckpoints] = SubtaskCheckpoints
+    input_channel: Callable[[int, list[NetworkEffect]], RemoteChannel] = RemoteChannel
+    output_subpartition: Callable[[int, list[NetworkEffect]], Subpartition] = Subpartition
+    edge: OverEdge = over_edge
+    end_of_data: MakeListener = EndOfDataListener
+    failover: AfterFailure = after_failure
+
+
+OURS = ProtocolCores()

@@ -1,0 +1,120 @@
+"""Decide which core comes to which slot of a run: ours, the user's, or a mutant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ckptsim.scenarios.errors import UserError
+from ckptsim.scenarios.kinds import suggestion
+from ckptsim.sim.mutants.mutant import Mutant
+from ckptsim.sim.mutants.registry import MUTANTS, mutants_of
+from ckptsim.sim.slots.cores import Factory
+from ckptsim.sim.slots.load import core_name, load_factory
+from ckptsim.sim.slots.table import SLOTS, slots_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What stands in place of our cores, checked.
+
+    factories: slot -> factory, the mutant's among them; names: slot -> `package.module:factory` of
+    the user's; mutant: the mutant's name.
+    """
+
+    factories: Mapping[str, Factory] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    mutant: str | None = None
+
+    @property
+    def ours_alone(self) -> bool:
+        """Say whether every core is ours."""
+        return not self.factories
+
+
+def resolve(
+    *places: str,
+    cores: Mapping[str, Factory | str] | None = None,
+    mutant: str | None = None,
+) -> Choice:
+    """Return what stands in the slots of a link, or of some suites of conformance vectors.
+
+    cores: slot -> factory, or the text `package.module:factory` that names one.
+    Raises UserError for slots and mutants that the places have not, for a slot that is taken twice,
+    and for factories that cannot be imported or do not give such a core.
+    """
+    slots = {slot.name: slot for slot in slots_of(*places)}
+    factories: dict[str, Factory] = {}
+    names: dict[str, str] = {}
+    for name, given in (cores or {}).items():
+        if name not in slots:
+            raise UserError(f"--core: found slot {name!r}, {expected_slots(places, name)}")
+        names[name] = given if isinstance(given, str) else core_name(given)
+        factory = load_factory(name, given) if isinstance(given, str) else given
+        slots[name].check(factory, names[name])
+        factories[name] = slots[name].guarded(factory, names[name])
+    if mutant is not None:
+        found = mutant_of(places, mutant)
+        if found.slot in factories:
+            raise UserError(
+                f"--mutant {mutant} takes slot {found.slot}, and --core too: expected one of them"
+            )
+        factories[found.slot] = found.factory
+    return Choice(factories=factories, names=names, mutant=mutant)
+
+
+def mutant_of(places: Sequence[str], name: str) -> Mutant:
+    """Return a mutant by name; raises UserError where the places have none of that name."""
+    known = mutants_of(*places)
+    if name in known:
+        return known[name]
+    there = f"those of {_named(places)}: {', '.join(known) or 'none'}{suggestion(name, known)}"
+    if name in MUTANTS:
+        raise UserError(f"--mutant: found {name}, which takes slot {MUTANTS[name].slot}; {there}")
+    raise UserError(f"--mutant: found {name!r}, expected one of {there}")
+
+
+def expected_slots(places: Sequence[str], name: str = "") -> str:
+    """Say which slots a link or suites have, and which of them a misspelt name may mean."""
+    names = [slot.name for slot in slots_of(*places)]
+    if not names:
+        return f"but {_named(places)} has no slots"
+    hint = f"{suggestion(name, names)} (`ckptsim explain slots`)"
+    return f"expected one of the slots of {_named(places)}: {', '.join(names)}{hint}"
+
+
+def try_out(cores: Mapping[str, str], *, fenced: bool = True) -> None:
+    """Call every factory once, before anything runs; a run need not come to make every core.
+
+    Raises UserError for a factory that raises or gives what is no such core.
+    """
+    for name, text in cores.items():
+        SLOTS[name].try_out(load_factory(name, text), text, fenced=fenced)
+
+
+def read_cores(texts: Sequence[str], places: Sequence[str]) -> dict[str, str]:
+    """Read what `--core` was given, `SLOT=package.module:factory` each, as slot -> factory.
+
+    The slot may be left out where the places (a link, or suites) have exactly one together.
+    Raises UserError where they have not, and for a slot that is named twice.
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        slot, equals, factory = text.partition("=")
+        if not equals:
+            slot, factory = _only_slot(text, places), text
+        if slot in found:
+            raise UserError(f"--core: found slot {slot!r} twice, expected it once")
+        found[slot] = factory
+    return found
+
+
+def _only_slot(text: str, places: Sequence[str]) -> str:
+    slots = slots_of(*places)
+    if len(slots) == 1:
+        return slots[0].name
+    raise UserError(f"--core: found {text!r} without a slot, {expected_slots(places)}")
+
+
+def _named(places: Sequence[str]) -> str:
+    return ", ".join(places) or "these files"

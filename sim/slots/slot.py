@@ -1,0 +1,153 @@
+"""One slot: what it is for, how its factory is called, and what the factory has to give."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import wraps
+from importlib import import_module
+from typing import Any
+
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.kernel import fence
+from ckptsim.sim.slots.cores import Factory
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Arguments with which a factory is tried before a run."""
+
+    positional: tuple[Any, ...] = ()
+    named: dict[str, Any] | None = None
+
+    def of(self, factory: Factory) -> Any:
+        """Call the factory."""
+        return factory(*self.positional, **(self.named or {}))
+
+    def fits(self, factory: Factory) -> str | None:
+        """Say why the factory cannot be called so, or None when it can."""
+        try:
+            signature = inspect.signature(factory)
+        except (TypeError, ValueError):  # of a built-in: calling it will tell
+            return None
+        try:
+            signature.bind(*self.positional, **(self.named or {}))
+        except TypeError as error:
+            return str(error)
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """A place that a core can take.
+
+    says: what the core decides; takes, gives: parameters and result of the factory, as text;
+    ours: `package.module:name` of the factory by default.
+    links, suites: the worlds and the suites of conformance vectors that have the slot.
+    whole: a core with a documented door of its own; the others are parts of a core or of a world,
+    replaced by what subclasses ours.
+    sample: makes arguments to try a factory with; None where only a world can make them, and the
+    factory is a subclass of ours.
+    offers: the attributes that hosts use; of: the type that the result must have, if ours.
+    is_rule: the factory is a function that decides, called all through a run, and makes no core.
+    close: gives back what a core that was only tried holds.
+    """
+
+    name: str
+    says: str
+    takes: str
+    gives: str
+    ours: str
+    links: tuple[str, ...] = ()
+    suites: tuple[str, ...] = ()
+    whole: bool = False
+    sample: Callable[[], Call] | None = None
+    offers: tuple[str, ...] = ()
+    of: type | None = None
+    is_rule: bool = False
+    close: Callable[[Any], None] | None = None
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Name the links and suites that have the slot."""
+        return (*self.links, *(f"suite {name}" for name in self.suites))
+
+    def check(self, factory: object, name: str) -> None:
+        """Refuse what cannot be a factory of this slot; it is not called yet.
+
+        Raises UserError when it cannot be called as a world does.
+        """
+        where = self._where(name)
+        if not callable(factory):
+            raise UserError(f"{where}: found {factory!r}, expected {self.takes} -> {self.gives}")
+        if self.sample is None:
+            self._check_class(factory, where)
+            return
+        unfit = self.sample().fits(factory)
+        if unfit is not None:
+            raise UserError(f"{where}: it is called with {self.takes}, but {unfit}")
+
+    def try_out(self, factory: Factory, name: str, *, fenced: bool) -> None:
+        """Call a factory once with arguments as a world gives, and look at what it makes.
+
+        fenced: as in a run; real stores, which vectors may drive, need what the fence forbids.
+        Raises UserError when it raises, or gives what is no such core.
+        """
+        if self.sample is None:
+            return
+        with fence() if fenced else nullcontext():
+            made = self.sample().of(self.guarded(factory, name))
+        if self.close is not None:
+            self.close(made)
+
+    def guarded(self, factory: Factory, name: str) -> Factory:
+        """Return the factory with what it does looked at, whenever it is called.
+
+        A rule, which is no factory, is left as it is: what it does is a core's doing.
+        """
+        if self.sample is None or self.is_rule:
+            return factory
+        where = self._where(name)
+
+        @wraps(factory)
+        def make(*positional: Any, **named: Any) -> Any:
+            try:
+                made = factory(*positional, **named)
+            except Exception as error:
+                raise UserError(
+                    f"{where}: the factory raised {type(error).__name__}: {error}"
+                ) from error
+            self._check_made(made, where)
+            return made
+
+        return make
+
+    def _where(self, name: str) -> str:
+        return f"--core {self.name}={name}"
+
+    def default(self) -> Factory:
+        """Import our factory."""
+        module, _, name = self.ours.partition(":")
+        factory: Factory = getattr(import_module(module), name)
+        return factory
+
+    def _check_class(self, factory: Factory, where: str) -> None:
+        ours = self.default()
+        if isinstance(factory, type) and isinstance(ours, type) and issubclass(factory, ours):
+            return
+        raise UserError(f"{where}: found {factory!r}, expected a subclass of {self.gives}")
+
+    def _check_made(self, made: object, where: str) -> None:
+        missing = [name for name in self.offers if not hasattr(made, name)]
+        if missing:
+            lacks = ", ".join(missing)
+            raise UserError(
+                f"{where}: the factory gave {type(made).__name__}, which has no {lacks}; "
+                f"expected {self.gives}"
+            )
+        if self.of is not None and not isinstance(made, self.of):
+            raise UserError(
+                f"{where}: the factory gave {type(made).__name__}, expected {self.gives}"
+            )

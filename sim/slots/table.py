@@ -1,0 +1,282 @@
+"""The slots that there are.
+
+The six whole cores can be anybody's: what hosts ask of them is a door of events and effects with a
+few questions beside it (docs/slots.md).  The parts below them are replaced by subclasses of ours;
+mutants need them, and whoever studies one rule alone.
+"""
+
+from __future__ import annotations
+
+from ckptsim.models.barriers import (
+    Barrier,
+    HandlerKind,
+    OptionKind,
+    RemoteChannel,
+    Subpartition,
+    SubtaskCheckpoints,
+)
+from ckptsim.models.coordinator import CoordinatorParameters, EndOfDataListener, Recovery
+from ckptsim.models.coordinator.debloater import DebloatParameters
+from ckptsim.models.lifecycle import TaskKind, TaskParameters
+from ckptsim.models.ordering import Medium, OrderingParameters, StreamDescriptor
+from ckptsim.models.store import Placement, StoreVersions
+from ckptsim.sim.slots.slot import Call, Slot
+
+_JOBS = ("barrier_protocol", "final_checkpoint", "composed")
+_ALL_JOBS = ("barriers", *_JOBS)
+_SECOND_NS = 1_000_000_000
+
+
+def _ordering() -> Call:
+    streams = (StreamDescriptor("users"),)
+    return Call((OrderingParameters(medium=Medium.SOCKET, streams=streams, channels=1),))
+
+
+def _handler() -> Call:
+    return Call((HandlerKind.ALIGNED, 2), {"gates": 1, "after_finish": True})
+
+
+def _coordinator() -> Call:
+    return Call((CoordinatorParameters(interval_ns=_SECOND_NS),), {"first_checkpoint": 1})
+
+
+def _lifecycle() -> Call:
+    return Call((TaskParameters(kind=TaskKind.SOURCE),))
+
+
+def _channel_end() -> Call:
+    return Call((0, []))
+
+
+def _edge() -> Call:
+    return Call((Barrier(1, 0, OptionKind.ALIGNED),), {"supports_unaligned": True})
+
+
+def _close_store(store: StoreVersions) -> None:
+    store.client.medium.close()
+
+
+_WHOLE = (
+    Slot(
+        name="ordering",
+        says="when a state may be returned to the platform",
+        takes="(parameters: OrderingParameters)",
+        gives="OrderingDoor",
+        ours="ckptsim.models.ordering:make_core",
+        links=("ordering", "composed"),
+        suites=("ordering",),
+        whole=True,
+        sample=_ordering,
+        offers=("step", "blocked", "pending_count", "head"),
+    ),
+    Slot(
+        name="handler",
+        says="when the barriers of a task's channels make it take a checkpoint",
+        takes="(kind: HandlerKind, channels: int, *, gates: int, after_finish: bool)",
+        gives="BarrierHandler",
+        ours="ckptsim.models.barriers:make_handler",
+        links=_ALL_JOBS,
+        suites=("barriers",),
+        whole=True,
+        sample=_handler,
+        offers=("step", "latest", "pending", "open_channels", "clock", "all_barriers"),
+    ),
+    Slot(
+        name="coordinator",
+        says="when checkpoints are triggered, complete, fail, and who is told",
+        takes="(parameters: CoordinatorParameters, *, first_checkpoint: int)",
+        gives="CheckpointCoordinator",
+        ours="ckptsim.models.coordinator:CheckpointCoordinator",
+        links=_ALL_JOBS,
+        whole=True,
+        sample=_coordinator,
+        offers=("step", "pending", "planning", "awaited"),
+    ),
+    Slot(
+        name="lifecycle",
+        says="how a task ends: end of data, its acknowledgement, final checkpoint, closing",
+        takes="(parameters: TaskParameters)",
+        gives="TaskLifecycle",
+        ours="ckptsim.models.lifecycle:TaskLifecycle",
+        links=_ALL_JOBS,
+        suites=("final_checkpoint",),
+        whole=True,
+        sample=_lifecycle,
+        offers=(
+            "step",
+            "state",
+            "mode",
+            "ended",
+            "minimum_id",
+            "latest_reported",
+            "last_checkpoint",
+            "transactions",
+            "waits_for",
+        ),
+    ),
+    Slot(
+        name="channel_state",
+        says="when the in-flight data of a group of subtasks is written, and what is answered",
+        takes="(subtasks: list[int])",
+        gives="SharedStateWriter",
+        ours="ckptsim.models.barriers:SharedStateWriter",
+        links=_ALL_JOBS,
+        whole=True,
+        sample=lambda: Call(([0],)),
+        offers=("step",),
+    ),
+    Slot(
+        name="store",
+        says="where a checkpoint lies relative to its data, and what survives a crash",
+        takes="(placement: Placement)",
+        gives="StoreVersions",
+        ours="ckptsim.models.store:make_store",
+        links=("checkpoint_store", "composed"),
+        suites=("checkpoint_store",),
+        whole=True,
+        sample=lambda: Call((Placement.EXTERNAL,)),
+        close=_close_store,
+        offers=("client", "current", "swap", "drop", "state"),
+    ),
+)
+
+_PARTS = (
+    Slot(
+        name="subtask",
+        says="a subtask's part in a checkpoint, from the trigger to the acknowledgement",
+        takes="()",
+        gives="SubtaskCheckpoints",
+        ours="ckptsim.models.barriers:SubtaskCheckpoints",
+        links=_ALL_JOBS,
+        sample=Call,
+        of=SubtaskCheckpoints,
+    ),
+    Slot(
+        name="input_channel",
+        says="the receiver's queue of a channel, and what of it is persisted",
+        takes="(index: int, outbox: list[NetworkEffect])",
+        gives="RemoteChannel",
+        ours="ckptsim.models.barriers:RemoteChannel",
+        links=_ALL_JOBS,
+        suites=("channel_state",),
+        sample=_channel_end,
+        of=RemoteChannel,
+    ),
+    Slot(
+        name="output_subpartition",
+        says="the sender's queue of a channel, and which barriers overtake in it",
+        takes="(index: int, outbox: list[NetworkEffect])",
+        gives="Subpartition",
+        ours="ckptsim.models.barriers:Subpartition",
+        links=_ALL_JOBS,
+        suites=("channel_state",),
+        sample=_channel_end,
+        of=Subpartition,
+    ),
+    Slot(
+        name="edge",
+        says="as what a barrier is sent over an edge that must keep its order, or need not",
+        takes="(barrier: Barrier, *, supports_unaligned: bool)",
+        gives="Barrier",
+        ours="ckptsim.sim.slots.cores:over_edge",
+        links=_ALL_JOBS,
+        sample=_edge,
+        of=Barrier,
+        is_rule=True,
+    ),
+    Slot(
+        name="end_of_data",
+        says="whether a final checkpoint is asked for, as all tasks have ended their data",
+        takes="(tasks: int, *, enabled: bool)",
+        gives="EndOfDataListener",
+        ours="ckptsim.models.coordinator:EndOfDataListener",
+        links=_JOBS,
+        sample=lambda: Call((1,), {"enabled": True}),
+        of=EndOfDataListener,
+    ),
+    Slot(
+        name="failover",
+        says="what becomes of a job that fails around a stop with savepoint",
+        takes="(*, stop_completed: bool)",
+        gives="Recovery",
+        ours="ckptsim.models.coordinator:after_failure",
+        links=_JOBS,
+        sample=lambda: Call((), {"stop_completed": False}),
+        of=Recovery,
+        is_rule=True,
+    ),
+)
+
+# Parts of a pipeline where two links meet; a world makes them with what it is made of.
+_OF_PIPELINES = (
+    Slot(
+        name="sink",
+        says="how a sink's transactions go into the store, and which are found there again",
+        takes="(attempt, subtask, committer)",
+        gives="StoreSink",
+        ours="ckptsim.sim.composed.sink:StoreSink",
+        links=("composed",),
+    ),
+    Slot(
+        name="committer",
+        says="in which order queued transactions are committed",
+        takes="(attempt, store, key)",
+        gives="Committer",
+        ours="ckptsim.sim.composed.committer:Committer",
+        links=("composed",),
+    ),
+    Slot(
+        name="destination",
+        says="when the records of a pipeline are reported as durable",
+        takes="(attempt)",
+        gives="PipelineDestination",
+        ours="ckptsim.sim.composed.destination:PipelineDestination",
+        links=("composed",),
+    ),
+)
+
+# Parts of the coordinator that have vectors of their own and no place in a world.
+_OF_VECTORS = (
+    Slot(
+        name="request_decider",
+        says="which request for a checkpoint is carried out, dropped or put off",
+        takes="(*, max_concurrent: int, min_pause_ns: int, max_queued: int)",
+        gives="RequestDecider",
+        ours="ckptsim.models.coordinator.requests:RequestDecider",
+        suites=("coordinator",),
+        sample=lambda: Call((), {"max_concurrent": 1, "min_pause_ns": 0, "max_queued": 1000}),
+        offers=("submit", "choose", "queued"),
+    ),
+    Slot(
+        name="failure_counter",
+        says="which failures of checkpoints count",
+        takes="(tolerable: int)",
+        gives="FailureCounter",
+        ours="ckptsim.models.coordinator.failures:FailureCounter",
+        suites=("coordinator",),
+        sample=lambda: Call((0,)),
+        offers=("failed", "succeeded", "count"),
+    ),
+    Slot(
+        name="debloater",
+        says="how large a network buffer may be",
+        takes="(parameters: DebloatParameters)",
+        gives="BufferDebloater",
+        ours="ckptsim.models.coordinator.debloater:BufferDebloater",
+        suites=("coordinator",),
+        sample=lambda: Call((DebloatParameters(),)),
+        offers=("update", "announced_bytes", "consume_ms"),
+    ),
+)
+
+SLOTS: dict[str, Slot] = {
+    slot.name: slot for slot in (*_WHOLE, *_PARTS, *_OF_PIPELINES, *_OF_VECTORS)
+}
+
+
+def slots_of(*places: str) -> list[Slot]:
+    """Return the slots of links, and of suites of conformance vectors, the whole cores first.
+
+    places: names of links; of suites, as `suite NAME`, since some are called as links are.
+    """
+    return [slot for slot in SLOTS.values() if any(place in slot.places for place in places)]
