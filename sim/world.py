@@ -5,7 +5,7 @@ Each link of the chain has a module that exports
 * `run(spec: RunSpec) -> RunResult`, which builds the world on `spec.environment(...)`, runs it and
   fills the tables;
 * `CORES`, the type of its factories of cores, made of what stands in its slots;
-* `VOCABULARY: sim.story.Vocabulary`, how its trace entries read.
+* `VOCABULARY`, a `Vocabulary`, how its trace entries read.
 
 What is the same for all links is done here: which core comes to which slot, the key of the run, the
 version fingerprint, the command that replays it, the fence around the run, and whom an exception
