@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ckptsim import cores, kernel
     from ckptsim._runs import check, hunt, run
-    from ckptsim._scenarios import library, load, loads, vary
+    from ckptsim._scenarios import dumps, library, load, loads, vary
     from ckptsim._sweeps import read_tables, sweep
     from ckptsim.scenarios import Problem, Scenario, ScenarioError, UserError
     from ckptsim.sim.rows import (
@@ -39,7 +39,7 @@ __version__ = "0.1.0"
 # Module -> the public names that it has; a test compares this with the imports above.
 _HOMES = {
     "ckptsim._runs": ("check", "hunt", "run"),
-    "ckptsim._scenarios": ("library", "load", "loads", "vary"),
+    "ckptsim._scenarios": ("dumps", "library", "load", "loads", "vary"),
     "ckptsim._sweeps": ("read_tables", "sweep"),
     "ckptsim.scenarios": ("Problem", "Scenario", "ScenarioError", "UserError"),
     "ckptsim.sim.rows": (
@@ -79,6 +79,7 @@ __all__ = [
     "__version__",
     "check",
     "cores",
+    "dumps",
     "hunt",
     "kernel",
     "library",

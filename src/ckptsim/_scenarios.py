@@ -8,6 +8,7 @@ from pathlib import Path
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios import loads as scenario_in
 from ckptsim.scenarios.catalogue import all_names, by_name
+from ckptsim.scenarios.toml import to_toml
 from ckptsim.scenarios.vary import with_parameters
 
 
@@ -27,6 +28,11 @@ def loads(text: str, *, source: str = "text") -> Scenario:
     Raises ScenarioError with every problem found.
     """
     return scenario_in(text, source=source)
+
+
+def dumps(scenario: Scenario) -> str:
+    """Return a scenario as the TOML text of a file that `load` takes, without the defaults."""
+    return to_toml(scenario)
 
 
 def library() -> Mapping[str, Scenario]:
