@@ -16,7 +16,7 @@ EXAMPLES = """examples:
   ckptsim demo --out out/demo --master "local[2]" """
 
 PLANS = (
-    "sockets_and_batches",
+    "sockets_bound_and_not",
     "upload_latency",
     "crash_instant",
     "barrier_modes",
