@@ -22,18 +22,24 @@ from ckptsim.scenarios.fields import (
     name,
     nested,
     number,
+    one_of,
+    rate_per_s,
 )
-from ckptsim.scenarios.jobs import (
+from ckptsim.scenarios.job import (
     Channels,
     Checkpointing,
     Costs,
-    Edge,
+    FixedDelay,
+    Input,
     Job,
-    Mode,
     Partitioner,
+    Plane,
+    RestartStrategy,
     Vertex,
     VertexKind,
 )
+from ckptsim.scenarios.job.ending import RESTART_STRATEGIES
+from ckptsim.scenarios.job.job import unaligned_problems
 from ckptsim.scenarios.store_costs import StepCosts
 from ckptsim.scenarios.sync import (
     DestinationTable,
@@ -89,8 +95,13 @@ class Readers:
     parallelism: int = count(
         2, minimum=1, maximum=64, unit="subtasks", says="number of subtasks", source=_SMALL
     )
-    emit_interval_ns: int = duration_ns(
-        "100 us", maximum="1 h", says="time between two records of a subtask", source=_SMALL
+    rate_per_s: float | None = rate_per_s(
+        20_000.0,
+        optional=True,
+        minimum=0.00001,
+        says="records per second of all subtasks together, at most; absent: as fast as they come, "
+        "1 us for each",
+        source=_SMALL,
     )
     buffer_records: int = count(
         40,
@@ -111,7 +122,7 @@ class Stage:
         2, minimum=1, maximum=64, unit="subtasks", says="number of subtasks", source=_SMALL
     )
     partitioner: Partitioner = choice(
-        "keyed", Partitioner, says="how records choose a subtask of it", source=_CHOICE
+        "hash", Partitioner, says="how records choose a subtask of it", source=_CHOICE
     )
     service_ns: int = duration_ns(
         "200 us", maximum="1 h", says="time to process one record", source=_SMALL
@@ -126,7 +137,7 @@ class Sink:
         2, minimum=1, maximum=64, unit="subtasks", says="number of subtasks", source=_SMALL
     )
     partitioner: Partitioner = choice(
-        "keyed", Partitioner, says="how records choose a subtask of it", source=_CHOICE
+        "hash", Partitioner, says="how records choose a subtask of it", source=_CHOICE
     )
     service_ns: int = duration_ns(
         "100 us", maximum="1 h", says="time to process one record", source=_SMALL
@@ -230,7 +241,7 @@ class Pipeline:
         Stage,
         (
             Stage(name="upstream", partitioner=Partitioner.REBALANCE),
-            Stage(name="downstream", partitioner=Partitioner.KEYED),
+            Stage(name="downstream", partitioner=Partitioner.HASH),
         ),
         maximum=8,
         says="the stages between readers and sink, in order",
@@ -238,10 +249,11 @@ class Pipeline:
     )
     sink: Sink = nested(Sink, says="the sink")
     channels: Channels = nested(Channels, says="every channel of the job")
-    checkpointing: Checkpointing = nested(
-        Checkpointing, says="the job's checkpoints", default=Checkpointing(interval_ns=10_000_000)
-    )
+    checkpointing: Checkpointing = nested(Checkpointing, says="the job's checkpoints")
     costs: Costs = nested(Costs, says="what messages and snapshots of the job cost")
+    restart: RestartStrategy = one_of(
+        RESTART_STRATEGIES, FixedDelay(), says="what follows a failure of the job", source=_CHOICE
+    )
     store: Store = nested(Store, says="the store behind the sink")
     release: Release = nested(Release, says="taking input in and returning states")
     platform: PlatformTable = nested(PlatformTable, says="the platform")
@@ -254,37 +266,44 @@ class Pipeline:
             name=READERS,
             kind=VertexKind.SOURCE,
             parallelism=self.readers.parallelism,
-            emit_interval_ns=self.readers.emit_interval_ns,
+            rate_per_s=self.readers.rate_per_s,
             # What a reader has taken in is union list state: an attempt gives sockets to readers
             # anew, so every reader has to know what all have taken in.
             union_state=True,
         )
+        before = [READERS, *(stage.name for stage in self.stages)]
         stages = tuple(
-            Vertex(name=one.name, parallelism=one.parallelism, service_ns=one.service_ns)
-            for one in self.stages
+            Vertex(
+                name=one.name,
+                parallelism=one.parallelism,
+                inputs=(Input(upstream=upstream, partitioner=one.partitioner),),
+                service_ns=one.service_ns,
+            )
+            for one, upstream in zip(self.stages, before, strict=False)
         )
         sink = Vertex(
             name=SINK,
             kind=VertexKind.SINK,
             parallelism=self.sink.parallelism,
+            inputs=(Input(upstream=before[-1], partitioner=self.sink.partitioner),),
             service_ns=self.sink.service_ns,
         )
         return (readers, *stages, sink)
 
+    @property
+    def plane(self) -> Plane:
+        """The data plane of the job."""
+        return Plane.RECORDS
+
     def job(self) -> Job:
         """Return the job of the pipeline."""
-        vertices = self.vertices
-        partitioners = [*(stage.partitioner for stage in self.stages), self.sink.partitioner]
-        edges = tuple(
-            Edge(upstream=up.name, downstream=down.name, partitioner=partitioner)
-            for up, down, partitioner in zip(vertices, vertices[1:], partitioners, strict=False)
-        )
         return Job(
-            vertices=vertices,
-            edges=edges,
+            plane=self.plane,
+            vertices=self.vertices,
             channels=self.channels,
             checkpointing=self.checkpointing,
             costs=self.costs,
+            restart=self.restart,
         )
 
     def sync(self) -> SyncModel:
@@ -355,9 +374,4 @@ class Pipeline:
             if not getattr(checkpointing, key):
                 expected = "true: the sink commits with checkpoints"
                 found.append(Problem(f"checkpointing.{key}", "false", expected))
-        overtaking = checkpointing.mode in (Mode.UNALIGNED, Mode.ALIGNED_TIMEOUT)
-        if overtaking and checkpointing.max_concurrent > 1:
-            expected = "1, because unaligned checkpoints do not run concurrently"
-            text = str(checkpointing.max_concurrent)
-            found.append(Problem("checkpointing.max_concurrent", text, expected))
-        return found
+        return found + unaligned_problems(checkpointing)

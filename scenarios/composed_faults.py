@@ -1,7 +1,7 @@
 """Faults of a composed pipeline: those of its sync and its job, and those of its store.
 
 Source, sockets, sends and crashes are the sync's (`scenarios/sync_faults`), tasks and checkpoints
-the job's (`scenarios/job_faults`).  Here are those of the store.  Commits and attempts count from 1
+the job's (`scenarios/job/faults`).  Here are those of the store.  Commits and attempts count from 1
 over the whole run; a fault that a run never reaches is without effect.
 """
 
@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias
 
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import choice, count, duration_ns, number
-from ckptsim.scenarios.job_faults import (
+from ckptsim.scenarios.job.faults import (
     CrashAtCheckpoint,
     CrashTask,
     DelayAcknowledgement,

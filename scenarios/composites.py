@@ -3,23 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from ckptsim.scenarios.kinds import BAD, NONE_TEXT, At, Bad, Kind, suggestion
-from ckptsim.scenarios.tables import human_table, plain_table, read_table, schema
+from ckptsim.scenarios.kinds import BAD, NONE_TEXT, At, Bad, Defaults, Kind, suggestion
+from ckptsim.scenarios.tables import (
+    Entry,
+    entries_of,
+    human_table,
+    plain_table,
+    read_table,
+    schema,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nested(Kind):
-    """A table of its own."""
+    """A table of its own; `defaults` take the place of those that its dataclass has."""
 
     table: type[Any]
     optional: bool = False
+    defaults: Defaults = ()
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Return the parameters of the table."""
+        return entries_of(self.table, self.defaults)
+
+    def with_defaults(self, defaults: Defaults) -> Nested:
+        """Return the kind with other defaults of parameters inside the table."""
+        return replace(self, defaults=defaults)
+
+    def default(self) -> object:
+        """Return the table with all its defaults, which it has to have."""
+        return self.table(**{entry.name: entry.default for entry in self.entries()})
 
     def read(self, found: object, at: At) -> object:
         """Take a table."""
-        return None if self.optional and found == NONE_TEXT else read_table(self.table, found, at)
+        if self.optional and found == NONE_TEXT:
+            return None
+        return read_table(self.table, found, at, self.entries())
 
     def expected(self) -> str:
         """Return in words what may stand here."""
@@ -31,15 +53,26 @@ class Nested(Kind):
 
     def human(self, value: object) -> object:
         """Return the table without what is at its default."""
-        return NONE_TEXT if value is None else human_table(value)
+        return NONE_TEXT if value is None else human_table(value, self.entries())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneOf(Kind):
-    """A table whose key `kind` says which dataclass it is."""
+    """A table whose key `kind` says which dataclass it is; `defaults` as in `Nested`."""
 
     tables: Mapping[str, type]
     optional: bool = False
+    defaults: Defaults = ()
+
+    def entries(self, kind: str) -> tuple[Entry, ...]:
+        """Return the parameters of an alternative."""
+        head = f"({kind})"
+        inside = tuple((p.removeprefix(head), v) for p, v in self.defaults if p.startswith(head))
+        return entries_of(self.tables[kind], inside)
+
+    def with_defaults(self, defaults: Defaults) -> OneOf:
+        """Return the kind with other defaults of parameters inside the alternatives."""
+        return replace(self, defaults=defaults)
 
     def read(self, found: object, at: At) -> object:
         """Take a table with a `kind`."""
@@ -54,7 +87,7 @@ class OneOf(Kind):
             hint = suggestion(kind, self.tables) if isinstance(kind, str) else ""
             return at.key("kind").refuse(kind, self._kinds() + hint)
         rest = {key: value for key, value in found.items() if key != "kind"}
-        return read_table(self.tables[kind], rest, at)
+        return read_table(self.tables[kind], rest, at, self.entries(kind))
 
     def expected(self) -> str:
         """Return in words what may stand here."""
@@ -74,7 +107,10 @@ class OneOf(Kind):
 
     def human(self, value: object) -> object:
         """Return the table with its kind, without what is at its default."""
-        return NONE_TEXT if value is None else {"kind": self.kind_of(value)} | human_table(value)
+        if value is None:
+            return NONE_TEXT
+        kind = self.kind_of(value)
+        return {"kind": kind} | human_table(value, self.entries(kind))
 
     def _kinds(self) -> str:
         return "one of " + ", ".join(f'"{name}"' for name in self.tables)
@@ -97,6 +133,11 @@ class Many(Kind):
     def mark(self) -> str:
         """The items' mark, which the name of an array of theirs carries too."""
         return self.item.mark
+
+    def with_defaults(self, defaults: Defaults) -> Many:
+        """Return the kind with other defaults of parameters inside the items."""
+        inside = tuple((path.removeprefix("[]"), value) for path, value in defaults)
+        return replace(self, item=self.item.with_defaults(inside))
 
     def read(self, found: object, at: At) -> object:
         """Take an array, checking every item."""

@@ -12,7 +12,7 @@ from ckptsim.scenarios.composites import Many, Nested, OneOf
 from ckptsim.scenarios.kinds import Choice, Kind
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.spec import Link, Scenario
-from ckptsim.scenarios.tables import Entry, schema
+from ckptsim.scenarios.tables import Entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,34 +45,34 @@ def describe(scenario: Scenario, links: Mapping[str, Link] = LINKS) -> list[Desc
     return found
 
 
-def _table(made: object, path: str) -> Iterator[Description]:
-    for entry in schema(type(made)):
+def _table(made: object, entries: Sequence[Entry], path: str) -> Iterator[Description]:
+    for entry in entries:
         yield from _parameter(entry, getattr(made, entry.name), f"{path}.{entry.name}")
 
 
 def _parameter(entry: Entry, value: object, path: str) -> Iterator[Description]:
     match entry.kind:
-        case Nested() if value is not None:
-            yield from _table(value, path)
+        case Nested() as kind if value is not None:
+            yield from _table(value, kind.entries(), path)
         case OneOf() as kind if value is not None:
             yield from _alternative(entry, kind, value, path)
         case Many(item=OneOf() as kind) if value:
             for index, item in enumerate(cast("tuple[object, ...]", value)):
                 yield from _alternative(entry, kind, item, f"{path}[{index}]")
-        case Many(item=Nested()) if value:
+        case Many(item=Nested() as kind) if value:
             for index, item in enumerate(cast("tuple[object, ...]", value)):
-                yield from _table(item, f"{path}[{index}]")
+                yield from _table(item, kind.entries(), f"{path}[{index}]")
         case _:
             yield _line(entry, entry.kind, value, path)
 
 
 def _alternative(entry: Entry, kind: OneOf, value: object, path: str) -> Iterator[Description]:
     word = Choice(options=tuple(kind.tables))
+    name = kind.kind_of(value)
     same = type(entry.default) is type(value)
-    default = kind.kind_of(value) if same else MISSING
-    shown = dataclasses.replace(entry, default=default)
-    yield _line(shown, word, kind.kind_of(value), f"{path}.kind")
-    yield from _table(value, path)
+    shown = dataclasses.replace(entry, default=name if same else MISSING)
+    yield _line(shown, word, name, f"{path}.kind")
+    yield from _table(value, kind.entries(name), path)
 
 
 def reference(link: Link) -> list[Description]:
@@ -89,8 +89,8 @@ def _declared(entries: Sequence[Entry], path: str) -> Iterator[Description]:
         inner = f"{path}.{entry.name}" if path else entry.name
         if not isinstance(entry.kind, Nested):
             yield _line(entry, entry.kind, entry.default, inner)
-        for place, table in _tables(entry.kind, inner):
-            yield from _declared(schema(table), place)
+        for place, _, declared in _tables(entry.kind, inner):
+            yield from _declared(declared, place)
 
 
 def reference_tables(link: Link) -> dict[str, str]:
@@ -101,17 +101,18 @@ def reference_tables(link: Link) -> dict[str, str]:
 def _said(entries: Sequence[Entry], path: str) -> Iterator[tuple[str, str]]:
     for entry in entries:
         inner = f"{path}.{entry.name}" if path else entry.name
-        for place, table in _tables(entry.kind, inner):
+        for place, table, declared in _tables(entry.kind, inner):
             yield place, (table.__doc__ or "").partition("\n")[0]
-            yield from _said(schema(table), place)
+            yield from _said(declared, place)
 
 
-def _tables(kind: Kind, path: str) -> Iterator[tuple[str, type[Any]]]:
+def _tables(kind: Kind, path: str) -> Iterator[tuple[str, type[Any], tuple[Entry, ...]]]:
     match kind:
         case Nested():
-            yield path, kind.table
+            yield path, kind.table, kind.entries()
         case OneOf():
-            yield from ((f"{path}({name})", table) for name, table in kind.tables.items())
+            for name, table in kind.tables.items():
+                yield f"{path}({name})", table, kind.entries(name)
         case Many(item=OneOf()):
             yield from _tables(kind.item, path)
         case Many():

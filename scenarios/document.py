@@ -94,6 +94,8 @@ def _head_of_any(links: Mapping[str, Link]) -> list[Entry]:
 
 def entries(link: Link) -> tuple[Entry, ...]:
     """Return the top-level parameters of a link's scenarios, in the order of showing them."""
+    defaults = tuple((f".{path}", value) for path, value in link.defaults.items())
+    model = Nested(table=link.model, defaults=defaults)
     whole = all(not entry.required for entry in schema(link.model))
     return (
         _NAME,
@@ -103,8 +105,8 @@ def entries(link: Link) -> tuple[Entry, ...]:
         _entry("violates", _names(link.properties), (), "properties that this design must break"),
         _entry(
             link.key,
-            Nested(table=link.model),
-            link.model() if whole else REQUIRED,
+            model,
+            model.default() if whole else REQUIRED,
             "parameters of the model",
         ),
         _entry(
@@ -114,6 +116,17 @@ def entries(link: Link) -> tuple[Entry, ...]:
             "what goes wrong, and when",
         ),
     )
+
+
+def defaults(link: Link) -> dict[str, object]:
+    """Return the document of a link's model with every parameter that has a default."""
+    model = next(entry for entry in entries(link) if entry.name == link.key)
+    inside = cast("Nested", model.kind).entries()
+    return {
+        link.key: {
+            entry.name: entry.kind.plain(entry.default) for entry in inside if not entry.required
+        }
+    }
 
 
 def _names(known: tuple[str, ...]) -> Kind:

@@ -65,6 +65,14 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f', did you mean "{close[0]}"?' if close else ""
 
 
+Defaults = tuple[tuple[str, object], ...]
+"""Pairs of a path, as `ckptsim explain` prints it, and the default of the parameter there.
+
+Paths begin inside a value: `.interval_ns` in a table, `[].name` in an array, `(fixed).delay_ns` in
+a table of one of several kinds.
+"""
+
+
 class Kind(ABC):
     """What a parameter may hold."""
 
@@ -99,6 +107,10 @@ class Kind(ABC):
     def bounds(self) -> str:
         """Return the permitted range in words, or nothing where all values of the type are."""
         return ""
+
+    def with_defaults(self, _defaults: Defaults) -> Kind:
+        """Return the kind with other defaults of parameters inside its values."""
+        return self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,14 +5,9 @@ from __future__ import annotations
 from ckptsim.scenarios import composed_names, store_names
 from ckptsim.scenarios.composed import Pipeline
 from ckptsim.scenarios.composed_faults import COMPOSED_FAULTS
-from ckptsim.scenarios.dataflow import DataflowModel
-from ckptsim.scenarios.dataflow_faults import DATAFLOW_FAULTS
-from ckptsim.scenarios.dataflow_names import GOALS as DATAFLOW_GOALS
-from ckptsim.scenarios.dataflow_names import PROPERTIES as DATAFLOW_PROPERTIES
-from ckptsim.scenarios.job_faults import JOB_FAULTS
-from ckptsim.scenarios.job_names import GOALS as JOB_GOALS
-from ckptsim.scenarios.job_names import PROPERTIES as JOB_PROPERTIES
-from ckptsim.scenarios.jobs import Job
+from ckptsim.scenarios.job import Job, defaults
+from ckptsim.scenarios.job.faults import JOB_FAULTS
+from ckptsim.scenarios.job.names import ALL_GOALS, ALL_PROPERTIES
 from ckptsim.scenarios.spec import Link
 from ckptsim.scenarios.store import StoreModel
 from ckptsim.scenarios.store_faults import STORE_FAULTS
@@ -33,12 +28,13 @@ _ALL: tuple[Link, ...] = (
     ),
     Link(
         name="barriers",
-        says="a dataflow job: barriers, buffers and state in flight between its tasks",
-        key="dataflow",
-        model=DataflowModel,
-        faults=DATAFLOW_FAULTS,
-        goals=DATAFLOW_GOALS,
-        properties=DATAFLOW_PROPERTIES,
+        says="a job buffer by buffer: barriers, and state in flight between its tasks",
+        key="job",
+        model=Job,
+        faults=JOB_FAULTS,
+        goals=ALL_GOALS,
+        properties=ALL_PROPERTIES,
+        defaults=defaults.BUFFERS,
     ),
     Link(
         name="barrier_protocol",
@@ -46,8 +42,9 @@ _ALL: tuple[Link, ...] = (
         key="job",
         model=Job,
         faults=JOB_FAULTS,
-        goals=JOB_GOALS,
-        properties=JOB_PROPERTIES,
+        goals=ALL_GOALS,
+        properties=ALL_PROPERTIES,
+        defaults=defaults.RECORDS,
     ),
     Link(
         name="final_checkpoint",
@@ -55,8 +52,9 @@ _ALL: tuple[Link, ...] = (
         key="job",
         model=Job,
         faults=JOB_FAULTS,
-        goals=JOB_GOALS,
-        properties=JOB_PROPERTIES,
+        goals=ALL_GOALS,
+        properties=ALL_PROPERTIES,
+        defaults=defaults.RECORDS,
     ),
     Link(
         name="checkpoint_store",
@@ -78,6 +76,7 @@ _ALL: tuple[Link, ...] = (
         properties=composed_names.PROPERTIES,
         hostile=("lose_store", "foreign_commit"),
         costs="pipeline.store.costs",
+        defaults=defaults.COMPOSED,
     ),
 )
 

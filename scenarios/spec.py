@@ -15,6 +15,8 @@ class Link:
     faults: kind -> dataclass of every fault that may befall it; one that names parts of the model
         has `problems_in(model) -> list[Problem]`, with paths relative to the fault.
     goals, properties: the names that a scenario may ask for; empty while a link does not say.
+    defaults: paths inside the model -> defaults of this link's own, such as
+        `checkpointing.interval_ns`; the others are those of the dataclasses.
     costs: path of the parameters that are costs of a store's steps, None where there is no store.
     hostile: kinds of faults that no design outlives, such as a disk that is gone; a scenario may
         have them, a search does not add them at random.
@@ -29,6 +31,7 @@ class Link:
     properties: tuple[str, ...] = ()
     hostile: tuple[str, ...] = ()
     costs: str | None = None
+    defaults: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any, Protocol, cast
 
 from ckptsim.scenarios.errors import Problem
-from ckptsim.scenarios.kinds import BAD, At, Bad, Kind, suggestion
+from ckptsim.scenarios.kinds import BAD, At, Bad, Defaults, Kind, suggestion
 
 METADATA_KEY = "parameter"
 
@@ -106,14 +106,50 @@ def short_key(name: str, mark: str) -> str | None:
     return match[1] + match[2] if match else None
 
 
-def read_table(table: type[Any], found: object, at: At) -> object:
-    """Return an instance of the dataclass, or BAD after noting all that is wrong."""
+def entries_of(table: type[Any], defaults: Defaults) -> tuple[Entry, ...]:
+    """Return the parameters of a table with other defaults, which may lie inside its tables."""
+    return _entries_of(cast("Hashable", table), defaults)
+
+
+@cache
+def _entries_of(table: Any, defaults: Defaults) -> tuple[Entry, ...]:
+    return tuple(_with_defaults(entry, defaults) for entry in schema(table))
+
+
+def _with_defaults(entry: Entry, defaults: Defaults) -> Entry:
+    head = f".{entry.name}"
+    own = [value for path, value in defaults if path == head]
+    inside = tuple(
+        (path.removeprefix(head), value)
+        for path, value in defaults
+        if path.startswith((f"{head}.", f"{head}[", f"{head}("))
+    )
+    kind = entry.kind.with_defaults(inside) if inside else entry.kind
+    default = own[0] if own else entry.default
+    return dataclasses.replace(entry, kind=kind, default=_redefaulted(default, inside))
+
+
+def _redefaulted(default: object, defaults: Defaults) -> object:
+    """Return the default of a table with the defaults of parameters inside it."""
+    if not any(path.startswith(".") for path, _ in defaults) or default is dataclasses.MISSING:
+        return default
+    table = cast("type[Any]", type(default))
+    pairs = zip(entries_of(table, defaults), schema(table), strict=True)
+    changed = {own.name: own.default for own, other in pairs if own.default != other.default}
+    return dataclasses.replace(cast("Any", default), **changed)
+
+
+def read_table(table: type[Any], found: object, at: At, entries: Sequence[Entry]) -> object:
+    """Return an instance of the dataclass, or BAD after noting all that is wrong.
+
+    entries: its parameters, whose defaults may be others than those of the dataclass.
+    """
     if not isinstance(found, Mapping):
         return at.refuse(found, "a table")
-    values = read_keys(schema(table), found, at)
+    values = read_keys(entries, found, at)
     if isinstance(values, Bad):
         return BAD
-    made = table(**values)
+    made = table(**{entry.name: entry.default for entry in entries if not entry.required} | values)
     notes = [placed(problem, at) for problem in _own_problems(made)]
     at.problems.extend(notes)
     return BAD if notes else made

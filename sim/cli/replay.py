@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
-from ckptsim.scenarios.dataflow import DataflowModel
+from ckptsim.scenarios.job import Job, Plane
 from ckptsim.sim.blame import OUTCOME_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.subject import (
@@ -78,10 +78,11 @@ def run(arguments: argparse.Namespace) -> int:
         "sequence.mmd": mermaid.diagram(entries, vocabulary),
         "shiviz.log": shiviz.log(entries, vocabulary),
     }
-    if target is not None and isinstance(subject.scenario.model, DataflowModel):
+    model = subject.scenario.model
+    if target is not None and isinstance(model, Job) and model.plane is Plane.BUFFERS:
         try:
             with extras_explained():
-                files["barriers.svg"] = _barriers(entries, subject.scenario.model, target.index)
+                files["barriers.svg"] = _barriers(entries, model, target.index)
         except ExtraMissing as missing:  # all else can be told without it
             print(f"barriers.svg is not drawn: {missing}", file=sys.stderr)
     folder.mkdir(parents=True, exist_ok=True)
@@ -126,8 +127,8 @@ def _tell_raised(subject: Subject, result: RunResult, *, as_json: bool) -> int:
     return EXIT_VIOLATED
 
 
-def _barriers(entries: Sequence[Entry], model: DataflowModel, checkpoint: int) -> str:
-    """Draw the barriers of one checkpoint on their way through a dataflow job."""
+def _barriers(entries: Sequence[Entry], model: Job, checkpoint: int) -> str:
+    """Draw the barriers of one checkpoint on their way through a job on buffers."""
     from ckptsim.analysis.figures.barrier_story import barrier_story
     from ckptsim.analysis.figures.style import svg
     from ckptsim.sim.job.buffers.senders import senders_of

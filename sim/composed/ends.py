@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ckptsim.scenarios.jobs import Mode
+from ckptsim.scenarios.job import Mode
 from ckptsim.sim.composed.identity import row_name
 from ckptsim.sim.job.records.account import differences
 

@@ -16,7 +16,7 @@ from ckptsim.scenarios.composed_faults import (
     RefuseCommits,
     SlowStore,
 )
-from ckptsim.scenarios.job_faults import JobFault
+from ckptsim.scenarios.job.faults import JobFault
 from ckptsim.scenarios.sync_faults import SyncFault
 
 _SYNC_TYPES = tuple(SYNC_KINDS.values())

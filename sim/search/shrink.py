@@ -168,12 +168,9 @@ def _plain(scenario: Scenario) -> dict[str, Any]:
 
 
 def _default(scenario: Scenario) -> dict[str, Any]:
-    """Return the document of the link's model at its defaults, as far as it has them."""
-    link = LINKS[scenario.link]
-    try:
-        return document.plain(replace(scenario, model=link.model(), faults=(), goals=()))
-    except TypeError:  # the model has parameters that must be given
-        return {}
+    """Return the document with everything that has a default at its default."""
+    without = replace(scenario, faults=(), goals=())
+    return document.plain(without) | document.defaults(LINKS[scenario.link])
 
 
 def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from ckptsim.scenarios.dataflow import DataflowModel, PlacementKind
+from ckptsim.scenarios.job import Job, PlacementKind
 from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants
 from ckptsim.sim.job.buffers.mechanisms import MECHANISMS, Mechanisms
 
 _PLENTY = 1_000
 
 
-def _same(model: DataflowModel) -> DataflowModel:
+def _same(model: Job) -> Job:
     return model
 
 
@@ -21,32 +21,32 @@ class Ablation:
     """One wrong model on purpose: what is left out, and how."""
 
     name: str
-    change: Callable[[DataflowModel], DataflowModel] = _same
+    change: Callable[[Job], Job] = _same
     constants: Constants = CONSTANTS
     mechanisms: Mechanisms = MECHANISMS
 
 
-def _no_flush(model: DataflowModel) -> DataflowModel:
+def _no_flush(model: Job) -> Job:
     return replace(model, network=replace(model.network, buffer_timeout_ns=0))
 
 
-def _no_channel_limit(model: DataflowModel) -> DataflowModel:
+def _no_channel_limit(model: Job) -> Job:
     return replace(model, network=replace(model.network, max_buffers_per_channel=_PLENTY))
 
 
-def _few_floating(model: DataflowModel) -> DataflowModel:
+def _few_floating(model: Job) -> Job:
     return replace(model, network=replace(model.network, floating_buffers=1))
 
 
-def _all_remote(model: DataflowModel) -> DataflowModel:
+def _all_remote(model: Job) -> Job:
     return replace(model, placement=PlacementKind.REMOTE)
 
 
-def _no_debloat(model: DataflowModel) -> DataflowModel:
+def _no_debloat(model: Job) -> Job:
     return replace(model, network=replace(model.network, debloat=False))
 
 
-def _no_network_time(model: DataflowModel) -> DataflowModel:
+def _no_network_time(model: Job) -> Job:
     network = replace(model.network, latency_ns=0, jitter_ns=0, send_ns=0)
     return replace(model, network=network)
 

@@ -10,8 +10,8 @@ from multiprocessing import get_context
 from typing import Any
 
 from ckptsim.models.core import ProtocolError
-from ckptsim.scenarios.dataflow import DataflowModel
-from ckptsim.scenarios.dataflow_measured import model_of
+from ckptsim.scenarios.job import Job as JobModel
+from ckptsim.scenarios.job.measured import model_of
 from ckptsim.sim.job.buffers.constants import Constants
 from ckptsim.sim.job.buffers.mechanisms import Mechanisms
 from ckptsim.sim.job.buffers.world import DataflowWorld
@@ -104,7 +104,7 @@ def predict(run: MeasuredRun, *, seeds: int, ablation: Ablation = NOTHING) -> Pr
     )
 
 
-def model_for(run: MeasuredRun, job: MeasuredJob) -> DataflowModel:
+def model_for(run: MeasuredRun, job: MeasuredJob) -> JobModel:
     """Return the job to simulate; time 0 of the simulation is when all tasks ran."""
     first = job.first_trigger_ms
     ran_ms = 0 if job.ran_ms is None else job.ran_ms - job.running_ms
@@ -125,7 +125,7 @@ def _cold(constants: Constants) -> Constants:
 
 
 def _simulate(
-    model: DataflowModel, job: MeasuredJob, seed: int, constants: Constants, mechanisms: Mechanisms
+    model: JobModel, job: MeasuredJob, seed: int, constants: Constants, mechanisms: Mechanisms
 ) -> tuple[Job, Rates]:
     with fence():
         world = DataflowWorld(Environment(seed), model, constants, mechanisms)

@@ -111,7 +111,7 @@ def finish_of(world: DataflowWorld, running_ms: int) -> dict[str, Any] | None:
         "job_finished_minus_last_record_ms": job - last_record,
         "last_record_minus_source_end_ms": last_record - end,
         "source_finished_minus_end_ms": behind,
-        "checkpoint_interval_ms": world.model.checkpoint.interval_ns // _MS,
+        "checkpoint_interval_ms": world.model.checkpointing.interval_ns // _MS,
         "last_trigger_before_source_end_ms": max(
             (t for t, _ in triggers if t <= end), default=None
         ),

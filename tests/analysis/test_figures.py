@@ -23,7 +23,7 @@ from ckptsim.analysis.figures.swept import evenly, number, with_axis
 from ckptsim.analysis.figures.theory import against_theory, trade_off
 from ckptsim.analysis.figures.timeline import scale_of, timeline
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.dataflow import DataflowModel
+from ckptsim.scenarios.job import Job
 from ckptsim.sim.job.buffers.senders import senders_of
 from ckptsim.sim.world import load_world, run_world
 from tests.analysis import frames
@@ -39,7 +39,7 @@ def sync_timeline() -> Figure:
 def barrier_diagram(name: str) -> Figure:
     """Draw the third checkpoint of a job of the library."""
     scenario = by_name(name)
-    assert isinstance(scenario.model, DataflowModel)
+    assert isinstance(scenario.model, Job)
     result = run_world(scenario, seed=1, keep_trace=True)
     return barrier_story(result.trace, senders_of(scenario.model), 3)
 

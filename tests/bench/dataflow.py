@@ -11,7 +11,7 @@ from math import log
 from time import process_time
 from unittest.mock import patch
 
-from ckptsim.scenarios.dataflow import DataflowModel, Engine
+from ckptsim.scenarios.job import Engine, Job
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.kernel import Environment, Trace
 from tests.bench.dataflow_models import (
@@ -30,7 +30,7 @@ MINUTE_128_S = 30.0
 MEMORY_128_MB = 2048.0
 
 
-def per_buffer(model: DataflowModel) -> tuple[float, float]:
+def per_buffer(model: Job) -> tuple[float, float]:
     """Return CPU microseconds and calendar entries per buffer that reached an operator."""
     world = DataflowWorld(Environment(1), model)
     started = process_time()

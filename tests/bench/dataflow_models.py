@@ -9,16 +9,17 @@ from typing import Any
 
 import simpy
 
-from ckptsim.scenarios.dataflow import (
-    CheckpointTable,
-    DataflowModel,
+from ckptsim.scenarios.job import (
+    Checkpointing,
     Engine,
-    InputTable,
-    NetworkTable,
-    OperatorTable,
+    Input,
+    Job,
+    Network,
     Partitioner,
-    SourceTable,
+    Vertex,
+    VertexKind,
 )
+from tests.job.buffers.jobs import on_buffers
 
 SECOND = 1_000_000_000
 RATE_PER_S = 19_531.0  # 20 MB/s of 1 KiB records
@@ -29,24 +30,23 @@ _GAP_NS = round(RECORDS_PER_BUFFER * SECOND / RATE_PER_S)
 _OPEN, _ARRIVE, _FREE, _CREDIT, _DONE = range(5)
 
 
-def exchange(parallelism: int, seconds: float, engine: Engine = Engine.CALLBACKS) -> DataflowModel:
+def exchange(parallelism: int, seconds: float, engine: Engine = Engine.CALLBACKS) -> Job:
     """Return the p x p exchange: 20 MB/s per source, aligned barriers every 6 simulated seconds."""
-    return DataflowModel(
-        sources=(
-            SourceTable(
-                name="source", parallelism=parallelism, rate_per_s=RATE_PER_S * parallelism
-            ),
+    return on_buffers(
+        Vertex(
+            kind=VertexKind.SOURCE,
+            name="source",
+            parallelism=parallelism,
+            rate_per_s=RATE_PER_S * parallelism,
         ),
-        operators=(
-            OperatorTable(
-                name="operator",
-                parallelism=parallelism,
-                inputs=(InputTable(upstream="source", partitioner=Partitioner.KEY_BY),),
-                service_ns=SERVICE_NS,
-            ),
+        Vertex(
+            name="operator",
+            parallelism=parallelism,
+            inputs=(Input(upstream="source", partitioner=Partitioner.HASH),),
+            service_ns=SERVICE_NS,
         ),
-        network=NetworkTable(buffer_timeout_ns=0, jitter_ns=0, latency_ns=LATENCY_NS),
-        checkpoint=CheckpointTable(interval_ns=6 * SECOND, first_trigger_ns=SECOND),
+        network=Network(buffer_timeout_ns=0, jitter_ns=0, latency_ns=LATENCY_NS),
+        checkpointing=Checkpointing(interval_ns=6 * SECOND, first_trigger_ns=SECOND),
         duration_ns=round(seconds * SECOND),
         engine=engine,
     )

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from time import process_time
 
-from ckptsim.scenarios.dataflow import Engine
+from ckptsim.scenarios.job import Engine
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.kernel import Environment
 from tests.bench.dataflow_models import exchange

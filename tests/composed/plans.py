@@ -20,7 +20,7 @@ from tests.job.records.plans import Chooser, Drawn, Seeded
 MS = 1_000_000
 FAULTS_MAX = 4
 MODES = ("aligned", "unaligned", "aligned_timeout", "at_least_once")
-PARTITIONERS = ("keyed", "rebalance", "rescale", "global", "forward")
+PARTITIONERS = ("hash", "rebalance", "rescale", "global", "forward")
 POINTS = tuple(point.value for point in Point)
 
 
@@ -47,7 +47,7 @@ def document(choose: Chooser, *, faults: bool = True) -> dict[str, Any]:
         "sockets": {"count": choose.integer(1, 4)},
         "readers": {
             "parallelism": readers,
-            "emit_interval_ns": choose.of((1, 0, 5)) * MS // 10,
+            "rate_per_s": choose.of((10_000.0 * readers, "none", 2_000.0 * readers)),
             "buffer_records": choose.of((40, 1, 10)),
         },
         "stages": stages,
@@ -106,7 +106,7 @@ def _checkpointing(choose: Chooser) -> dict[str, Any]:
     return {
         "mode": mode,
         "interval_ns": choose.of((10, 3, 25)) * MS,
-        "alignment_timeout_ns": choose.of((2, 0, 10)) * MS,
+        "aligned_timeout_ns": choose.of((2, 0, 10)) * MS,
         "timeout_ns": choose.of((600_000, 30)) * MS,
         "min_pause_ns": choose.of((0, 3)) * MS,
         "max_concurrent": 1 if one_at_a_time else choose.integer(1, 3),

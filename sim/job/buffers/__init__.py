@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from ckptsim.scenarios.dataflow import DataflowModel
-from ckptsim.scenarios.dataflow_faults import DataflowFault
-from ckptsim.scenarios.dataflow_names import GOALS
+from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job.faults import JobFault
+from ckptsim.scenarios.job.names import GOALS
+from ckptsim.scenarios.job.planes import Plane
 from ckptsim.sim.job.buffers.account import FullAccount
 from ckptsim.sim.job.buffers.tables import tables
 from ckptsim.sim.job.buffers.vocabulary import VOCABULARY
@@ -21,10 +22,14 @@ if TYPE_CHECKING:
 
 def run(spec: RunSpec) -> RunResult:
     """Run one job to its end and return its tables."""
-    model = cast("DataflowModel", spec.scenario.model)
-    faults = FaultPlan(cast("tuple[DataflowFault, ...]", spec.scenario.faults))
+    model = cast("Job", spec.scenario.model)
+    faults = FaultPlan(cast("tuple[JobFault, ...]", spec.scenario.faults))
     world = DataflowWorld(
-        spec.environment(GOALS), model, protocol=spec.cores, faults=faults, account=FullAccount()
+        spec.environment(GOALS[Plane.BUFFERS]),
+        model,
+        protocol=spec.cores,
+        faults=faults,
+        account=FullAccount(),
     )
     world.run()
     return tables(spec, world)

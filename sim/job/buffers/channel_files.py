@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers import subtask_events as sub
 from ckptsim.models.barriers.writer import group_of
-from ckptsim.scenarios.dataflow_faults import SlowFile
-from ckptsim.scenarios.job_faults import FailChannelState
+from ckptsim.scenarios.job.faults import FailChannelState, SlowFile
 from ckptsim.sim.job.control.channel_state import ChannelStateHost
 from ckptsim.sim.job.port import FileStored
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.debloater import DebloatParameters
 from ckptsim.models.coordinator.plan import Edge, Pattern, pointwise_senders
-from ckptsim.scenarios.dataflow import Engine, InputTable, OperatorTable, Partitioner, SourceTable
+from ckptsim.scenarios.job import Engine, Input, Partitioner, Vertex
 from ckptsim.sim.job.buffers.gate import Gate
 from ckptsim.sim.job.buffers.outlet import Outlet
 from ckptsim.sim.job.buffers.reference import ReferenceSource, ReferenceTask, ReferenceWriter
@@ -19,15 +19,8 @@ from ckptsim.sim.job.buffers.writer import Writer
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.world import DataflowWorld
 
-# Edges over which an unaligned barrier may overtake data; the others must keep their order.
-# Source: Apache Flink 1.20.3, StreamPartitioner.
-UNALIGNED_EDGES = frozenset(
-    {Partitioner.KEY_BY, Partitioner.REBALANCE, Partitioner.SHUFFLE, Partitioner.GLOBAL}
-)
-_POINTWISE = frozenset({Partitioner.FORWARD, Partitioner.RESCALE})
 _WEIGHT = 1_000_000
 _NO_LIMIT = 1 << 60
-_SECOND_NS = 1_000_000_000
 
 
 class Graph:
@@ -44,13 +37,14 @@ class Graph:
         self._env = world.env
         self._reference = world.model.engine is Engine.PROCESSES
         self._draws = world.env.stream("graph")
-        for source in self._model.sources:
-            self._add_source(source)
-        for operator in self._model.operators:
-            self._add_operator(operator)
-        for operator in self._model.operators:
-            for edge in operator.inputs:
-                self._connect(edge, operator.name)
+        for vertex in self._model.vertices:
+            if vertex.is_source:
+                self._add_source(vertex)
+            else:
+                self._add_operator(vertex)
+        for vertex in self._model.vertices:
+            for edge in vertex.inputs:
+                self._connect(edge, vertex.name)
 
     def number_of(self, name: str, subtask: int) -> int:
         """Return the number of a task."""
@@ -58,11 +52,8 @@ class Graph:
 
     # Tasks ------------------------------------------------------------------------------------
 
-    def _add_source(self, table: SourceTable) -> None:
-        gap = None
-        if table.rate_per_s is not None:
-            gap = max(1, round(_SECOND_NS * table.parallelism / table.rate_per_s))
-        limit = table.records
+    def _add_source(self, table: Vertex) -> None:
+        gap = table.gap_ns
         make = ReferenceSource if self._reference else Source
         self.by_name[table.name] = [
             make(
@@ -72,12 +63,12 @@ class Graph:
                 step_ns=self._world.constants.source_record_ns,
                 gap_ns=gap,
                 first_ns=0 if gap is None else self._draws.integer(1, gap),
-                limit=None if limit is None else _share(limit, table.parallelism, subtask),
+                limit=table.records_of(subtask),
             )
             for subtask in range(table.parallelism)
         ]
 
-    def _add_operator(self, table: OperatorTable) -> None:
+    def _add_operator(self, table: Vertex) -> None:
         make = ReferenceTask if self._reference else Task
         self.by_name[table.name] = [
             make(
@@ -90,12 +81,10 @@ class Graph:
             for subtask in range(table.parallelism)
         ]
 
-    def _step_ns(self, table: OperatorTable, subtask: int) -> int:
+    def _step_ns(self, table: Vertex, subtask: int) -> int:
         """Return the time per record: the service, and what waiting and handling add to it."""
         constants = self._world.constants
-        service = table.service_ns
-        if subtask == 0:
-            service = round(service * table.slow_subtask_factor)
+        service = table.service_of(subtask)
         if not service:
             return constants.record_ns
         per_park = max(1, -(-constants.park_min_ns // service))
@@ -103,10 +92,10 @@ class Graph:
 
     # Edges ------------------------------------------------------------------------------------
 
-    def _connect(self, edge: InputTable, name: str) -> None:
+    def _connect(self, edge: Input, name: str) -> None:
         network = self._model.network
         ups, downs = self.by_name[edge.upstream], self.by_name[name]
-        pointwise = edge.partitioner in _POINTWISE
+        pointwise = edge.partitioner.is_pointwise
         pattern = Pattern.POINTWISE if pointwise else Pattern.ALL_TO_ALL
         receivers = range(len(downs))
         senders = tuple(tuple(pointwise_senders(d, len(ups), len(downs))) for d in receivers)
@@ -125,7 +114,7 @@ class Graph:
             up.writers.append(writer)
             writer.attach(up.outlets[-len(targets) :])
 
-    def _writer(self, edge: InputTable, up: Task, name: str, channels: int) -> Writer:
+    def _writer(self, edge: Input, up: Task, name: str, channels: int) -> Writer:
         network = self._model.network
         broadcast = edge.partitioner is Partitioner.BROADCAST
         # A pool has at least one buffer more than there are channels, or the task could not go on.
@@ -149,7 +138,7 @@ class Graph:
             record_bytes=network.record_bytes,
             segment_bytes=network.segment_bytes,
             broadcast=broadcast,
-            supports_unaligned=edge.partitioner in UNALIGNED_EDGES,
+            supports_unaligned=edge.partitioner.supports_unaligned,
         )
 
     def _channel(self, outlet: Outlet, gate: Gate, writer: Writer) -> None:
@@ -175,16 +164,16 @@ class Graph:
     def _route(self, partitioner: Partitioner, up: Task, name: str, channels: int) -> Route:
         if channels == 1 or partitioner in (Partitioner.BROADCAST, Partitioner.GLOBAL):
             return SingleRoute(0)
-        if partitioner not in (Partitioner.KEY_BY, Partitioner.SHUFFLE):
+        if partitioner not in (Partitioner.HASH, Partitioner.SHUFFLE):
             return RoundRobinRoute(channels, self._draws.integer(0, channels - 1))
         mechanisms = self._world.mechanisms
         if not mechanisms.random_keys:
             return RoundRobinRoute(channels, 0)
         hot = 0.0
-        if partitioner is Partitioner.KEY_BY:
+        if partitioner is Partitioner.HASH:
             if mechanisms.keys_stay and self._keeps_key(up, channels):
                 return SingleRoute(up.subtask)
-            hot = next((s.hot_ratio for s in self._model.sources if s.name == up.name), 0.0)
+            hot = next(v.hot_ratio for v in self._model.vertices if v.name == up.name)
         weights = [round((1 - hot) / channels * _WEIGHT)] * channels
         weights[0] += round(hot * _WEIGHT)
         stream = f"keys {up.entity.name}>{name}"
@@ -192,19 +181,14 @@ class Graph:
 
     def _keeps_key(self, up: Task, channels: int) -> bool:
         """Tell whether a record's key leads to the same subtask index once more."""
-        table = next((o for o in self._model.operators if o.name == up.name), None)
-        if table is None or table.parallelism != channels:
+        table = next(v for v in self._model.vertices if v.name == up.name)
+        if table.is_source or table.parallelism != channels:
             return False
-        return all(edge.partitioner is Partitioner.KEY_BY for edge in table.inputs)
-
-
-def _share(total: int, parallelism: int, subtask: int) -> int:
-    """Return how many of `total` records a subtask emits."""
-    return total // parallelism + (subtask < total % parallelism)
+        return all(edge.partitioner is Partitioner.HASH for edge in table.inputs)
 
 
 def _targets(partitioner: Partitioner, subtask: int, ups: int, downs: int) -> list[int]:
     """Return the receivers that a sender is joined to."""
-    if partitioner not in _POINTWISE:
+    if not partitioner.is_pointwise:
         return list(range(downs))
     return [down for down in range(downs) if subtask in pointwise_senders(down, ups, downs)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.scenarios.dataflow import PlacementKind
+from ckptsim.scenarios.job import PlacementKind
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.task import Task

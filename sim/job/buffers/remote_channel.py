@@ -79,7 +79,7 @@ class RemoteChannel:
         self._ready_ns = 0
         self._pump_armed = False
         # No event passes another one or data, and every message takes the same time.
-        overtaking = task.world.model.checkpoint.unaligned and outlet.writer.supports_unaligned
+        overtaking = task.world.model.checkpointing.unaligned and outlet.writer.supports_unaligned
         self._keeps_order = not overtaking and not wire.jitter_ns
         outlet.link = self
         task.channels.append(self)

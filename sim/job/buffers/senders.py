@@ -8,10 +8,10 @@ from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.kernel import Environment
 
 if TYPE_CHECKING:
-    from ckptsim.scenarios.dataflow import DataflowModel
+    from ckptsim.scenarios.job import Job
 
 
-def senders_of(model: DataflowModel) -> dict[str, tuple[str, ...]]:
+def senders_of(model: Job) -> dict[str, tuple[str, ...]]:
     """Return for each subtask, by its name in the trace, the sender of each of its channels.
 
     Subtasks come in the order of the job: sources first, then operators as they are declared.

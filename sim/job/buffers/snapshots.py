@@ -26,8 +26,7 @@ from ckptsim.models.barriers.network import (
     PersistOutput,
     ResumeSender,
 )
-from ckptsim.scenarios.dataflow_faults import SlowFile
-from ckptsim.scenarios.job_faults import FailSnapshot
+from ckptsim.scenarios.job.faults import FailSnapshot, SlowFile
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.part import Part
 from ckptsim.sim.job.buffers.segment import Slice

@@ -13,10 +13,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ckptsim.scenarios.dataflow import Partitioner
+from ckptsim.scenarios.job import Partitioner
 
 if TYPE_CHECKING:
-    from ckptsim.scenarios.dataflow import DataflowModel, OperatorTable
+    from ckptsim.scenarios.job import Job, Vertex
 
 SOURCE_BYTES = 234
 """Found: every acknowledgement of a source carries this much."""
@@ -33,15 +33,16 @@ _LEAST_GROUPS = 128
 _MOST_GROUPS = 32_768
 
 
-def state_sizes(model: DataflowModel) -> dict[str, list[int]]:
-    """Return bytes of state per subtask of every source and operator."""
-    found = {source.name: [SOURCE_BYTES] * source.parallelism for source in model.sources}
-    for operator in model.operators:
-        found[operator.name] = [
-            operator.state_bytes // operator.parallelism + _overhead(operator, groups)
-            for groups in key_groups(operator.parallelism)
-        ]
-    return found
+def state_sizes(model: Job) -> dict[str, list[int]]:
+    """Return bytes of state per subtask of every vertex."""
+    return {vertex.name: _sizes(vertex) for vertex in model.vertices}
+
+
+def _sizes(vertex: Vertex) -> list[int]:
+    if vertex.is_source:
+        return [SOURCE_BYTES] * vertex.parallelism
+    own = vertex.state_bytes // vertex.parallelism
+    return [own + _overhead(vertex, groups) for groups in key_groups(vertex.parallelism)]
 
 
 def key_groups(parallelism: int) -> list[int]:
@@ -52,8 +53,8 @@ def key_groups(parallelism: int) -> list[int]:
     return [after - start for start, after in pairwise(starts)]
 
 
-def _overhead(operator: OperatorTable, groups: int) -> int:
-    if all(edge.partitioner is not Partitioner.KEY_BY for edge in operator.inputs):
+def _overhead(operator: Vertex, groups: int) -> int:
+    if all(edge.partitioner is not Partitioner.HASH for edge in operator.inputs):
         return 0
     if not operator.state_bytes:
         return EMPTY_HEAD_BYTES + EMPTY_GROUP_BYTES * groups

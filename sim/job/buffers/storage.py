@@ -18,7 +18,7 @@ from ckptsim.models.barriers.writer import handle_bytes
 from ckptsim.sim.job.buffers.kinds import Kind
 
 if TYPE_CHECKING:
-    from ckptsim.scenarios.dataflow import StorageTable
+    from ckptsim.scenarios.job import Storage as StorageTable
     from ckptsim.sim.job.buffers.constants import Constants
     from ckptsim.sim.job.buffers.cores import Cores
     from ckptsim.sim.kernel import Environment

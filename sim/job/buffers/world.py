@@ -1,4 +1,4 @@
-"""The world of one dataflow job: build it, start it, run it to its end."""
+"""The world of one job on buffers: build it, start it, run it to its end."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ckptsim.models.barriers.interface import handler_kind
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import CoordinatorParameters, EndOfDataListener
 from ckptsim.models.coordinator.plan import FinishedState
-from ckptsim.scenarios.dataflow import CheckpointTable, DataflowModel, Engine
+from ckptsim.scenarios.job import Checkpointing, Engine, Job
 from ckptsim.sim.job.buffers.account import Account
 from ckptsim.sim.job.buffers.alignment import Alignment
 from ckptsim.sim.job.buffers.channel_files import make_files
@@ -50,7 +50,7 @@ class DataflowWorld:
     def __init__(
         self,
         env: Environment,
-        model: DataflowModel,
+        model: Job,
         constants: Constants = CONSTANTS,
         mechanisms: Mechanisms = MECHANISMS,
         *,
@@ -60,7 +60,7 @@ class DataflowWorld:
         pauses: Pauses | None = None,
     ) -> None:
         self.env = env
-        self.model = model
+        self.model = model = model.spelled_out()
         self.constants = constants
         self.mechanisms = mechanisms
         self.protocol = protocol
@@ -109,7 +109,7 @@ class DataflowWorld:
         env.call_at(self.model.duration_ns, Kind.MEASURE, env.entity("world"), self.end)
 
     def _make_coordinator(self) -> CoordinatorHost:
-        table, env = self.model.checkpoint, self.env
+        table, env = self.model.checkpointing, self.env
         planning = PlanCalculator(
             self.model.vertices, self.graph.edges, self.finished_on_restore, after_finish=True
         )
@@ -127,7 +127,7 @@ class DataflowWorld:
 
     def _start_checkpoints(self) -> None:
         self.coordinator.start(1, self.tasks)
-        savepoint_ns = self.model.checkpoint.savepoint_at_ns
+        savepoint_ns = self.model.checkpointing.savepoint_at_ns
         if savepoint_ns is not None:
             ask = self.coordinator.request_savepoint
             entity = self.env.entity("coordinator")
@@ -142,7 +142,7 @@ class DataflowWorld:
 
     def first_delay_ns(self) -> int:
         """Return when the first periodic trigger comes: as set, or drawn."""
-        table = self.model.checkpoint
+        table = self.model.checkpointing
         if table.first_trigger_ns is not None:
             return table.first_trigger_ns
         bounds = coordinator_parameters(table).first_delay_bounds_ns
@@ -171,7 +171,7 @@ class DataflowWorld:
         """End the run when as many checkpoints are complete as were wanted."""
         del record
         self._completed += 1
-        wanted = self.model.checkpoint.count
+        wanted = self.model.checkpointing.count
         if wanted is not None and self._completed >= wanted:
             self.end()
 
@@ -224,18 +224,18 @@ class DataflowWorld:
 
     def _equip(self) -> None:
         """Give every task what it needs besides its channels."""
-        checkpoint = self.model.checkpoint
+        checkpoints = self.model.checkpointing
         kind = handler_kind(
-            exactly_once=checkpoint.exactly_once, unaligned_enabled=checkpoint.unaligned
+            exactly_once=checkpoints.exactly_once, unaligned_enabled=checkpoints.unaligned
         )
         sizes = state_sizes(self.model)
-        copying = {operator.name: operator.snapshot_sync_ns for operator in self.model.operators}
+        copying = {v.name: self.model.snapshot_sync_ns(v) for v in self.model.vertices}
         for task, file in zip(self.tasks, make_files(self), strict=True):
             task.file = file
             task.snapshots = Snapshots(
                 task,
                 state_bytes=sizes[task.name][task.subtask],
-                sync_ns=copying.get(task.name, 0),
+                sync_ns=copying[task.name],
             )
             task.ending = Ending(task)
             if task.gates:
@@ -257,13 +257,11 @@ class DataflowWorld:
             if self.model.network.debloat and task.gates:
                 first = draws.integer(1, period)
                 env.call_at(first, Kind.MEASURE, task.entity, self._debloat, task, period)
-        for source in self.model.sources:
-            if source.stop_after_ns is not None:
+        for source in self.model.vertices:
+            if source.ends_at_ns is not None:
                 for task in self.graph.by_name[source.name]:
                     if isinstance(task, Source):
-                        env.call_at(
-                            source.stop_after_ns, Kind.MAIL, task.entity, task.post, task.stop
-                        )
+                        env.call_at(source.ends_at_ns, Kind.MAIL, task.entity, task.post, task.stop)
 
     def _note_goals(self) -> None:
         """Note the rare situations that the parts of the world have seen."""
@@ -289,7 +287,7 @@ class DataflowWorld:
             self.env.call_in(period_ns, Kind.MEASURE, task.entity, self._debloat, task, period_ns)
 
 
-def coordinator_parameters(table: CheckpointTable) -> CoordinatorParameters:
+def coordinator_parameters(table: Checkpointing) -> CoordinatorParameters:
     """Return the coordinator's settings of a scenario."""
     return CoordinatorParameters(
         interval_ns=table.interval_ns,
@@ -299,6 +297,6 @@ def coordinator_parameters(table: CheckpointTable) -> CoordinatorParameters:
         tolerable_failures=table.tolerable_failures,
         exactly_once=table.exactly_once,
         unaligned=table.unaligned,
-        alignment_timeout_ns=table.alignment_timeout_ns,
+        alignment_timeout_ns=table.alignment_ends_after_ns,
         retained=table.retained,
     )

@@ -21,8 +21,7 @@ from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import events as ev
 from ckptsim.models.coordinator.plan import Plan, Rejected
 from ckptsim.models.lifecycle import StopMode
-from ckptsim.scenarios.dataflow_faults import LoseAcknowledgement
-from ckptsim.scenarios.job_faults import DelayAcknowledgement
+from ckptsim.scenarios.job.faults import DelayAcknowledgement, LoseAcknowledgement
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
 from ckptsim.sim.job.control.gateway import Gateway
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
-from ckptsim.scenarios.dataflow_faults import DataflowFault
-from ckptsim.scenarios.job_faults import AtCheckpoint, CrashTask, JobFault, StallTask
-
-Fault = JobFault | DataflowFault
+from ckptsim.scenarios.job.faults import AtCheckpoint, CrashTask, JobFault, StallTask
 
 
 class Subtask(Protocol):
@@ -27,7 +24,7 @@ class FaultPlan:
     for, at a checkpoint: of several alike the first counts.
     """
 
-    def __init__(self, faults: Iterable[Fault] = ()) -> None:
+    def __init__(self, faults: Iterable[JobFault] = ()) -> None:
         self._faults = tuple(faults)
         self._struck: set[tuple[type, str, int, int]] = set()
         self._at: dict[tuple[type, str, int, int], AtCheckpoint] = {}

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ckptsim.scenarios.dataflow_faults import LoseTrigger, RefuseTrigger
-from ckptsim.scenarios.job_faults import (
+from ckptsim.scenarios.job.faults import (
     DelayNotification,
     DelayTrigger,
     LoseNotification,
+    LoseTrigger,
+    RefuseTrigger,
     StrayNotification,
 )
 

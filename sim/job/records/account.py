@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from ckptsim.scenarios.jobs import Job, Mode, VertexKind
+from ckptsim.scenarios.job import Job, Mode, VertexKind
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.records.graph import Graph
 from ckptsim.sim.job.records.snapshot import SOURCE_SPAN, Element, TaskSnapshot

@@ -16,7 +16,7 @@ from ckptsim.models.lifecycle import (
 )
 from ckptsim.models.lifecycle import events as on
 from ckptsim.models.recovery import broadcast, split
-from ckptsim.scenarios.job_faults import CrashAtCheckpoint
+from ckptsim.scenarios.job.faults import CrashAtCheckpoint
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
 from ckptsim.sim.job.records.account import Account
 from ckptsim.sim.job.records.graph import TaskSpec

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.scenarios.jobs import ALWAYS_ALIGNED
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord
@@ -95,7 +94,7 @@ class CheckpointAccount:
         Its receiver may persist its input all the same, when a barrier overtakes in another one.
         """
         edge = self._world.graph.channels[channel].edge
-        return self._world.job.edges[edge].partitioner in ALWAYS_ALIGNED
+        return not self._world.graph.edges[edge].partitioner.supports_unaligned
 
     # --- ends ---
 

@@ -17,7 +17,7 @@ from ckptsim.models.barriers import writer_events as wr
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.lifecycle import TaskState
 from ckptsim.models.lifecycle import events as on
-from ckptsim.scenarios.jobs import Mode
+from ckptsim.scenarios.job import Mode
 from ckptsim.sim.job.handler_failure import broken_by_failure
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.subtask_side import SubtaskSide

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.scenarios.jobs import Job, Protocol
+from ckptsim.scenarios.job import Job, Protocol
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.records.link import Link

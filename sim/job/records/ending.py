@@ -17,7 +17,7 @@ from ckptsim.models.lifecycle import effects as do
 from ckptsim.models.lifecycle import events as on
 from ckptsim.models.lifecycle.naive import NaiveLifecycle
 from ckptsim.models.lifecycle.tables import Act
-from ckptsim.scenarios.jobs import Protocol, VertexKind
+from ckptsim.scenarios.job import Protocol, VertexKind
 from ckptsim.sim.job.records.closing_account import ClosingAccount
 from ckptsim.sim.job.records.link import Link
 from ckptsim.sim.job.records.settings import variant_of

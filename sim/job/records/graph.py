@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ckptsim.models.coordinator.plan import Edge as PlanEdge
 from ckptsim.models.coordinator.plan import Pattern, pointwise_senders
-from ckptsim.scenarios.jobs import ALWAYS_ALIGNED, POINTWISE, Job, Partitioner, Vertex, VertexKind
+from ckptsim.scenarios.job import Job, Partitioner, Vertex, VertexKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,15 @@ class OutputSpec:
 class Graph:
     """A job spelt out.
 
-    tasks, channels: in index order.  outputs[task]: one OutputSpec per edge.  gates[task]: number
-    of channels per input gate, in the order of the edges.  inputs[task]: channel indices.
+    tasks, channels: in index order.  edges: as channels name them.  outputs[task]: one OutputSpec
+    per edge.  gates[task]: number of channels per input gate, in the order of the edges.
+    inputs[task]: channel indices.
     """
 
     def __init__(self, job: Job) -> None:
         self.job = job
         self.vertices = job.vertices
+        self.edges = job.edges
         self.tasks: list[TaskSpec] = []
         self.first_task: dict[str, int] = {}
         for number, vertex in enumerate(job.vertices):
@@ -78,7 +80,7 @@ class Graph:
         self.plan_edges: list[PlanEdge] = []
         self._above: dict[int, frozenset[int]] = {}
         self._by_name = {vertex.name: vertex for vertex in job.vertices}
-        for number in range(len(job.edges)):
+        for number in range(len(self.edges)):
             self._add_edge(number)
 
     @property
@@ -109,7 +111,7 @@ class Graph:
         counts = {vertex.name: 0 for vertex in self.vertices}
         counts[source] = 1
         for name in self._topological():
-            for edge in self.job.edges:
+            for edge in self.edges:
                 if edge.upstream == name:
                     copies = self._copies(edge.partitioner, edge.downstream)
                     counts[edge.downstream] += counts[name] * copies
@@ -126,16 +128,16 @@ class Graph:
             ready = [
                 name
                 for name in waiting
-                if all(e.upstream in order for e in self.job.edges if e.downstream == name)
+                if all(e.upstream in order for e in self.edges if e.downstream == name)
             ]
             order += ready
             waiting = [name for name in waiting if name not in ready]
         return order
 
     def _add_edge(self, number: int) -> None:
-        edge = self.job.edges[number]
+        edge = self.edges[number]
         up, down = self._by_name[edge.upstream], self._by_name[edge.downstream]
-        pointwise = edge.partitioner in POINTWISE
+        pointwise = edge.partitioner.is_pointwise
         pairs: list[tuple[int, int]] = []
         for sender in range(up.parallelism):
             pairs += [
@@ -160,7 +162,7 @@ class Graph:
                 )
                 self.inputs[target].append(mine[-1])
                 counts[receiver] += 1
-            supports = edge.partitioner not in ALWAYS_ALIGNED
+            supports = edge.partitioner.supports_unaligned
             self.outputs[task].append(OutputSpec(edge.partitioner, supports, tuple(mine)))
         for receiver, size in enumerate(counts):
             self.gates[self.first_task[down.name] + receiver].append(size)
@@ -176,6 +178,6 @@ class Graph:
 def _targets(partitioner: Partitioner, up: Vertex, down: Vertex, sender: int) -> list[int]:
     """Return the subtasks that a sender is connected to."""
     ups, downs = up.parallelism, down.parallelism
-    if partitioner not in POINTWISE:
+    if not partitioner.is_pointwise:
         return list(range(downs))
     return [r for r in range(downs) if sender in pointwise_senders(r, ups, downs)]

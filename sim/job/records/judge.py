@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.plan import FinishedState, Plan, Rejected, check_restore
-from ckptsim.scenarios.jobs import Mode, VertexKind
+from ckptsim.scenarios.job import Mode, VertexKind
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.records.account import differences, expected_output, loss
 from ckptsim.sim.job.records.settings import final_at_once

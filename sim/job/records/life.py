@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.scenarios.jobs import Job, Protocol
+from ckptsim.scenarios.job import Job, Protocol
 from ckptsim.sim.job.records.graph import Graph
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ckptsim.sim.job.records.kinds import Kind
 
 if TYPE_CHECKING:
-    from ckptsim.scenarios.jobs import Costs
+    from ckptsim.scenarios.job import Costs
     from ckptsim.sim.job.port import Call, TaskGateway
     from ckptsim.sim.kernel import Entity, Environment
 

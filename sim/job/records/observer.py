@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.scenarios.jobs import StopKind
+from ckptsim.scenarios.job import StopKind
 from ckptsim.sim.job.records.checkpoint_account import CheckpointAccount
 
 if TYPE_CHECKING:

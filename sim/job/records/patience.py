@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ckptsim.scenarios.jobs import Job
+from ckptsim.scenarios.job import Job
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.kernel import Environment
@@ -17,19 +17,23 @@ _TIMES = 60
 def patience_of(job: Job, faults: FaultPlan) -> int:
     """Return for how long a job may make no progress, in ns."""
     costs, checkpointing, channels = job.costs, job.checkpointing, job.channels
+    snapshot_ns = costs.snapshot_async_ns + costs.snapshot_jitter_ns
     times = [
         checkpointing.interval_ns,
         checkpointing.min_pause_ns,
         costs.rpc_ns + costs.rpc_jitter_ns + costs.notification_jitter_ns,
-        costs.snapshot_sync_ns + costs.snapshot_async_ns + costs.snapshot_jitter_ns,
         costs.completion_ns,
-        costs.restart_ns + costs.restore_ns,
+        job.restart.delay_ns + costs.restore_ns,
         costs.closing_ns,
         channels.latency_ns + channels.end_of_partition_ns,
         faults.longest_ns + faults.latest_ns,
         job.ending.stop_at_ns or 0,
-        *(v.service_ns + v.service_step_ns * v.parallelism for v in job.vertices),
-        *(v.emit_interval_ns for v in job.vertices),
+        *(
+            max(v.service_ns, v.service_of(0)) + v.service_step_ns * v.parallelism
+            for v in job.vertices
+        ),
+        *(job.snapshot_sync_ns(v) + snapshot_ns for v in job.vertices),
+        *(v.pause_ns for v in job.vertices),
     ]
     return _TIMES * (max(times) + 1) + (checkpointing.first_trigger_ns or 0)
 

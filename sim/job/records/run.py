@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, cast
 
 from ckptsim.models.coordinator.parameters import TEN_MINUTES_NS
 from ckptsim.models.coordinator.plan import Rejected
-from ckptsim.scenarios.job_faults import JobFault
-from ckptsim.scenarios.job_names import GOALS
-from ckptsim.scenarios.jobs import Job
+from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job.faults import JobFault
+from ckptsim.scenarios.job.names import GOALS
+from ckptsim.scenarios.job.planes import Plane
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.records.external import ExternalSystem
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 def run(spec: RunSpec) -> RunResult:
     """Run one job scenario to its end and return its tables."""
-    env = spec.environment(GOALS)
+    env = spec.environment(GOALS[Plane.RECORDS])
     job = cast("Job", spec.scenario.model).spelled_out()
     faults = FaultPlan(cast("tuple[JobFault, ...]", spec.scenario.faults))
     restored = started_from(job)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ckptsim.models.coordinator import CoordinatorParameters
 from ckptsim.models.lifecycle import RULES, StopMode, Variant
-from ckptsim.scenarios.jobs import Job, Mode, Protocol, StopKind
+from ckptsim.scenarios.job import Job, Protocol, StopKind
 from ckptsim.sim.job.control.coordinator import CoordinatorSettings
 from ckptsim.sim.job.records.kinds import Kind
 
@@ -33,18 +33,16 @@ def final_at_once(job: Job) -> bool:
 def parameters_of(job: Job) -> CoordinatorParameters:
     """Return the coordinator's settings of a job."""
     checkpointing = job.checkpointing
-    unaligned = checkpointing.mode in (Mode.UNALIGNED, Mode.ALIGNED_TIMEOUT)
-    timed = checkpointing.mode is Mode.ALIGNED_TIMEOUT
     return CoordinatorParameters(
         interval_ns=checkpointing.interval_ns if checkpointing.enabled else None,
         timeout_ns=checkpointing.timeout_ns,
         min_pause_ns=checkpointing.min_pause_ns,
-        max_concurrent=1 if unaligned else checkpointing.max_concurrent,
+        max_concurrent=checkpointing.max_concurrent,
         tolerable_failures=checkpointing.tolerable_failures,
         retained=checkpointing.retained,
-        exactly_once=checkpointing.mode is not Mode.AT_LEAST_ONCE,
-        unaligned=unaligned,
-        alignment_timeout_ns=checkpointing.alignment_timeout_ns if timed else 0,
+        exactly_once=checkpointing.exactly_once,
+        unaligned=checkpointing.unaligned,
+        alignment_timeout_ns=checkpointing.alignment_ends_after_ns,
     )
 
 

@@ -6,8 +6,7 @@ The graph may have changed since: a vertex that the checkpoint says nothing of i
 from __future__ import annotations
 
 from ckptsim.models.coordinator.plan import FinishedState, Rejected, check_restore
-from ckptsim.scenarios.job_graph import Recorded
-from ckptsim.scenarios.jobs import Job
+from ckptsim.scenarios.job import Job, Recorded
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.records.graph import Graph
 

@@ -26,7 +26,7 @@ from ckptsim.models.barriers.network import (
 )
 from ckptsim.models.lifecycle import effects as do
 from ckptsim.models.lifecycle import events as on
-from ckptsim.scenarios.job_faults import FailSnapshot
+from ckptsim.scenarios.job.faults import FailSnapshot
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.parts import REMEMBERED, Parts
 from ckptsim.sim.job.records.snapshot import Element, TaskSnapshot
@@ -186,7 +186,7 @@ class SubtaskSide:
         for link in task.inputs:
             if link.recovered:  # lies in front of everything in the channel
                 self._keep_recovered(parts, link, flags.checkpoint_id)
-        task.occupy(task.attempt.job.costs.snapshot_sync_ns)
+        task.occupy(task.attempt.job.snapshot_sync_ns(task.spec.vertex))
         self.step(sub.SyncPartDone(flags.checkpoint_id))
 
     def _output_over(self, checkpoint: int) -> None:
@@ -260,7 +260,7 @@ class SubtaskSide:
     def _start_async(self, checkpoint: int) -> None:
         attempt = self.task.attempt
         costs = attempt.job.costs
-        delay_ns = costs.snapshot_sync_ns + costs.snapshot_async_ns
+        delay_ns = attempt.job.snapshot_sync_ns(self.task.spec.vertex) + costs.snapshot_async_ns
         delay_ns += attempt.jitter("snapshot", costs.snapshot_jitter_ns)
         self._writes[checkpoint] = attempt.timer_in(
             delay_ns, Kind.SNAPSHOT, self.task.entity, self._written, checkpoint

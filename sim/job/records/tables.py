@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ckptsim.scenarios.jobs import VertexKind
+from ckptsim.scenarios.job import VertexKind
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord
 from ckptsim.sim.job.records.world import JobWorld
 from ckptsim.sim.kernel import Environment
@@ -103,7 +103,7 @@ def _task_checkpoints(key: str, one: CheckpointRecord, world: JobWorld) -> list[
                 acknowledged_ns=acknowledged_ns,
                 start_delay_ns=parts.start_delay_ns,
                 alignment_ns=parts.alignment_ns,
-                sync_ns=world.job.costs.snapshot_sync_ns,
+                sync_ns=world.job.snapshot_sync_ns(spec.vertex),
                 async_ns=acknowledged_ns - parts.started_ns,
                 processed_bytes=parts.processed,
                 persisted_bytes=parts.persisted_bytes,

@@ -24,7 +24,7 @@ from ckptsim.models.barriers import (
 from ckptsim.models.barriers.network import NetworkEffect
 from ckptsim.models.lifecycle import StopMode
 from ckptsim.models.lifecycle import events as on
-from ckptsim.scenarios.jobs import Partitioner, VertexKind
+from ckptsim.scenarios.job import Partitioner, VertexKind
 from ckptsim.sim.job.records.checkpointing import TaskCheckpoints
 from ckptsim.sim.job.records.ending import TaskEnding
 from ckptsim.sim.job.records.graph import OutputSpec, TaskSpec
@@ -100,7 +100,7 @@ class Task:
         self._begins = self.env.timer(Kind.BEGIN, self.entity, self._go_on)
         self._service = self.env.timer(Kind.SERVICE, self.entity, self._served)
         self._emission = self.env.timer(Kind.EMIT, self.entity, self._due)
-        self._next_emission_ns = self.env.now + spec.vertex.emit_interval_ns
+        self._next_emission_ns = self.env.now + spec.vertex.pause_ns
 
     @property
     def name(self) -> str:
@@ -256,7 +256,7 @@ class Task:
         self.checkpoints.count_processed()
         self.busy = True
         self._record = record
-        self._service.arm_in(vertex.service_ns + vertex.service_step_ns * self.spec.subtask)
+        self._service.arm_in(vertex.service_of(self.spec.subtask))
 
     def _served(self) -> None:
         """Finish a record: its effect on the state, then what goes out."""
@@ -312,10 +312,13 @@ class Task:
         match spec.partitioner:
             case Partitioner.GLOBAL:
                 return links[:1]
-            case Partitioner.KEYED:
+            case Partitioner.HASH:
                 return [links[target_of(record, len(links))]]
             case Partitioner.FORWARD:
                 return links
+            case Partitioner.SHUFFLE:
+                stream = self.env.stream(f"shuffle {self.spec.vertex.name}", self.spec.subtask)
+                return [links[stream.integer(0, len(links) - 1)]]
             case _:
                 self._round_robin += 1
                 return [links[self._round_robin % len(links)]]
@@ -328,9 +331,9 @@ class Task:
         vertex = self.spec.vertex
         if self.exhausted or (vertex.ends_at_ns is not None and vertex.ends_at_ns <= self.env.now):
             return True
-        if vertex.records is None:
+        own = vertex.records_of(self.spec.subtask)
+        if own is None:
             return False
-        own = vertex.records + vertex.records_step * self.spec.subtask
         return self.position >= own + self.attempt.graph.preloaded_records
 
     def _emit_when_due(self) -> bool:
@@ -370,7 +373,7 @@ class Task:
     def _emit_next(self, record: Record) -> None:
         self.checkpoints.account.record(None)
         self.position += 1
-        self._next_emission_ns = self.env.now + self.spec.vertex.emit_interval_ns
+        self._next_emission_ns = self.env.now + self.spec.vertex.pause_ns
         self.attempt.progress()
         self.emit(record)
 

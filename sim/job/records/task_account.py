@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers import Barrier
-from ckptsim.scenarios.jobs import Mode
+from ckptsim.scenarios.job import Mode
 from ckptsim.sim.needed_barriers import NeededBarriers
 
 if TYPE_CHECKING:

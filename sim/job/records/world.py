@@ -6,7 +6,7 @@ from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import Recovery
 from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.models.lifecycle import RULES, TaskState
-from ckptsim.scenarios.jobs import Job, StopKind
+from ckptsim.scenarios.job import Job, StopKind
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.faults import FaultPlan
@@ -193,7 +193,7 @@ class JobWorld:
 
     def stop_failed(self) -> None:
         """Ask for the stop once more after a while: it has failed."""
-        delay_ns = self.job.costs.restart_ns + 2 * self.job.checkpointing.interval_ns
+        delay_ns = self.job.restart.delay_ns + 2 * self.job.checkpointing.interval_ns
         self.env.call_in(delay_ns, Kind.COORDINATOR, self.entity, self._stop)
 
     def _stall(self, spec: TaskSpec, lasts_ns: int) -> None:
@@ -312,7 +312,7 @@ class JobWorld:
         self.env.goals.reach("restarted")
         self.recoveries.append((self.attempts, cause, self.env.now, None, 0))
         self.coordinator.suspend(FailureReason.JOB_FAILOVER_REGION)
-        self.env.call_in(self.job.costs.restart_ns, Kind.COORDINATOR, self.entity, self._restart)
+        self.env.call_in(self.job.restart.delay_ns, Kind.COORDINATOR, self.entity, self._restart)
 
     def _restart(self) -> None:
         self.redeploy()

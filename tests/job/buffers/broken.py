@@ -13,22 +13,25 @@ import pytest
 
 from ckptsim.models.barriers import events as ev
 from ckptsim.models.lifecycle import TaskLifecycle
-from ckptsim.scenarios.dataflow import (
-    CheckpointMode,
-    CheckpointTable,
-    DataflowModel,
-    InputTable,
-    NetworkTable,
-    OperatorTable,
+from ckptsim.scenarios.job import (
+    Checkpointing,
+    Input,
+    Job,
+    Mode,
+    Network,
     Partitioner,
-    SourceTable,
+    Vertex,
+    VertexKind,
 )
-from ckptsim.scenarios.dataflow_faults import DataflowFault, LoseTrigger, RefuseTrigger, SlowFile
-from ckptsim.scenarios.job_faults import (
+from ckptsim.scenarios.job.faults import (
     DelayAcknowledgement,
     DelayNotification,
     DelayTrigger,
+    JobFault,
     LoseNotification,
+    LoseTrigger,
+    RefuseTrigger,
+    SlowFile,
 )
 from ckptsim.sim.job.buffers import channels
 from ckptsim.sim.job.buffers.outlet import Outlet
@@ -51,6 +54,7 @@ from tests.job.buffers.broken_cores import (
     twice,
     unaligned_all_the_same,
 )
+from tests.job.buffers.jobs import on_buffers
 
 MS = 1_000_000
 Patch = pytest.MonkeyPatch
@@ -62,22 +66,22 @@ def mutant(name: str) -> ProtocolCores:
 
 
 def job(
-    mode: CheckpointMode = CheckpointMode.ALIGNED,
+    mode: Mode = Mode.ALIGNED,
     *,
     rate_per_s: float | None = None,
-    partitioner: Partitioner = Partitioner.KEY_BY,
+    partitioner: Partitioner = Partitioner.HASH,
     network: dict[str, Any] | None = None,
     duration_ns: int = 450 * MS,
     **checkpoint: Any,
-) -> DataflowModel:
+) -> Job:
     """Return two sources in front of two operators that take 1 ms per record."""
-    edge = InputTable(upstream="source", partitioner=partitioner)
+    edge = Input(upstream="source", partitioner=partitioner)
     settings = {"interval_ns": 50 * MS, "tolerable_failures": 1000, "first_trigger_ns": 20 * MS}
-    return DataflowModel(
-        sources=(SourceTable(name="source", parallelism=2, rate_per_s=rate_per_s),),
-        operators=(OperatorTable(name="operator", parallelism=2, inputs=(edge,)),),
-        network=NetworkTable(**({"segment_bytes": 4096} | (network or {}))),
-        checkpoint=CheckpointTable(mode=mode, **(settings | checkpoint)),
+    return on_buffers(
+        Vertex(kind=VertexKind.SOURCE, name="source", parallelism=2, rate_per_s=rate_per_s),
+        Vertex(name="operator", parallelism=2, inputs=(edge,)),
+        network=Network(**({"segment_bytes": 4096} | (network or {}))),
+        checkpointing=Checkpointing(mode=mode, **(settings | checkpoint)),
         duration_ns=duration_ns,
     )
 
@@ -90,8 +94,8 @@ class Broken:
     """
 
     breaks: str
-    model: DataflowModel
-    faults: tuple[DataflowFault, ...] = ()
+    model: Job
+    faults: tuple[JobFault, ...] = ()
     protocol: ProtocolCores = OURS
     patch: Callable[[Patch], None] = lambda _: None
 
@@ -152,7 +156,7 @@ class TakesAny(TaskLifecycle):
 
 
 _SOURCE: dict[str, Any] = {"vertex": "source", "subtask": 0}
-_UNALIGNED = CheckpointMode.UNALIGNED
+_UNALIGNED = Mode.UNALIGNED
 _REFUSED = (RefuseTrigger(**_SOURCE, checkpoint=1),)
 _SMALL = {"record_bytes": 20_000, "max_overdraft_buffers": 1, "exclusive_buffers": 1}
 
@@ -178,7 +182,7 @@ BROKEN: dict[str, Broken] = {
     ),
     "output_time_out_unreported": Broken(
         breaks="reported_bytes_are_true",
-        model=job(CheckpointMode.ALIGNED_TIMEOUT, aligned_timeout_ns=10 * MS),
+        model=job(Mode.ALIGNED_TIMEOUT, aligned_timeout_ns=10 * MS),
         protocol=mutant("output_time_out_unreported"),
     ),
     "grants_all": Broken(
@@ -209,7 +213,7 @@ BROKEN: dict[str, Broken] = {
     ),
     "never_times_out": Broken(
         breaks="time_out_ends_alignment",
-        model=job(CheckpointMode.ALIGNED_TIMEOUT, aligned_timeout_ns=10 * MS),
+        model=job(Mode.ALIGNED_TIMEOUT, aligned_timeout_ns=10 * MS),
         protocol=mutant("never_times_out"),
     ),
     "longer_alignments": Broken(
@@ -224,14 +228,12 @@ BROKEN: dict[str, Broken] = {
         breaks="needed_barriers_stay_fixed",
         model=replace(
             job(rate_per_s=300.0),
-            sources=(
-                SourceTable(name="source", rate_per_s=300.0),
-                SourceTable(name="short", rate_per_s=300.0, records=20),
-            ),
-            operators=(
-                OperatorTable(
+            vertices=(
+                Vertex(name="source", kind=VertexKind.SOURCE, rate_per_s=300.0),
+                Vertex(name="short", kind=VertexKind.SOURCE, rate_per_s=300.0, records=20),
+                Vertex(
                     name="operator",
-                    inputs=(InputTable(upstream="source"), InputTable(upstream="short")),
+                    inputs=(Input(upstream="source"), Input(upstream="short")),
                 ),
             ),
         ),
@@ -251,7 +253,7 @@ BROKEN: dict[str, Broken] = {
     ),
     "tracker_stops_any_clock": Broken(
         breaks="tasks_fail_for_a_cause",
-        model=job(CheckpointMode.AT_LEAST_ONCE, rate_per_s=300.0, max_concurrent=3),
+        model=job(Mode.AT_LEAST_ONCE, rate_per_s=300.0, max_concurrent=3),
         faults=(DelayTrigger(**_SOURCE, checkpoint=1, delay_ns=80 * MS),),
         protocol=mutant("tracker_stops_any_clock"),
     ),

@@ -1,4 +1,4 @@
-"""Many random dataflow jobs in a row.
+"""Many random jobs on buffers in a row.
 
 `python -m tests.job.buffers.many FIRST LAST` runs the jobs of seeds FIRST to LAST, excluded,
 and prints each violation, how far it is, and at the end what was reached.
@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.dataflow_names import GOALS
+from ckptsim.scenarios.job.names import GOALS
+from ckptsim.scenarios.job.planes import Plane
 from ckptsim.sim.rows import ViolationRow
 from tests import many
 from tests.job.buffers.plans import random_job
@@ -23,14 +24,16 @@ HAZARDS = ("single_channel_keeps_the_clock",)
 
 def _mode(scenario: Scenario) -> str:
     job: Any = scenario.model
-    return str(job.checkpoint.mode.value)
+    return str(job.checkpointing.mode.value)
 
 
 def _is_hazard(_: Scenario, row: ViolationRow) -> bool:
     return row.property in HAZARDS
 
 
-HUNT = many.Hunt(random_job=random_job, goals=GOALS, mode=_mode, is_hazard=_is_hazard)
+HUNT = many.Hunt(
+    random_job=random_job, goals=GOALS[Plane.BUFFERS], mode=_mode, is_hazard=_is_hazard
+)
 
 
 def tally(seeds: Iterable[int]) -> many.Tally:

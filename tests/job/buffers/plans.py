@@ -1,4 +1,4 @@
-"""Random dataflow jobs with fault plans, as data: valid by construction, and they shrink.
+"""Random jobs on buffers with fault plans, as data: valid by construction, and they shrink.
 
 `faulty_jobs()` is a Hypothesis strategy; `random_job(seed)` draws from the same space by a seed
 alone, for long runs outside Hypothesis.
@@ -18,7 +18,7 @@ from tests.job.records.plans import Chooser, Drawn, Seeded
 MS = 1_000_000
 US = 1_000
 MODES = ("aligned", "unaligned", "aligned_timeout", "at_least_once")
-PARTITIONERS = ("keyBy", "rebalance", "shuffle", "rescale", "broadcast", "global", "forward")
+PARTITIONERS = ("hash", "rebalance", "shuffle", "rescale", "broadcast", "global", "forward")
 NUMBERED = (
     "fail_snapshot",
     "fail_channel_state",
@@ -43,7 +43,7 @@ def document(choose: Chooser) -> dict[str, Any]:
         "operators": operators,
         "placement": choose.of(("remote", "mixed", "local")),
         "network": _network(choose),
-        "checkpoint": _checkpoint(choose, mode),
+        "checkpointing": _checkpointing(choose, mode),
         "storage": _storage(choose),
         "duration_ns": choose.of((500, 300, 900)) * MS,
     }
@@ -51,12 +51,13 @@ def document(choose: Chooser) -> dict[str, Any]:
     if mode == "aligned_timeout" and choose.integer(0, 3) == 3:
         faults = _cut_short(choose, job)
     if choose.integer(0, 4) == 4:
-        job["checkpoint"]["savepoint_at_ns"] = choose.integer(1, 400) * MS
+        job["checkpointing"]["savepoint_at_ns"] = choose.integer(1, 400) * MS
+    job["vertices"] = job.pop("sources") + job.pop("operators")
     return {
-        "name": "random_dataflow",
+        "name": "random_job",
         "link": "barriers",
-        "says": "a random dataflow job with a random fault plan",
-        "dataflow": job,
+        "says": "a random job on buffers with a random fault plan",
+        "job": job,
         "faults": faults,
     }
 
@@ -64,6 +65,7 @@ def document(choose: Chooser) -> dict[str, Any]:
 def _source(choose: Chooser, name: str) -> dict[str, Any]:
     source: dict[str, Any] = {
         "name": name,
+        "kind": "source",
         "parallelism": choose.integer(1, 3),
         "hot_ratio": choose.of((0.0, 0.5)),
     }
@@ -74,7 +76,7 @@ def _source(choose: Chooser, name: str) -> dict[str, Any]:
     if bounded == "count":
         source["records"] = choose.of((choose.integer(1, 300), choose.integer(1, 3)))
     elif bounded == "time":
-        source["stop_after_ns"] = choose.integer(1, 400) * MS
+        source["ends_at_ns"] = choose.integer(1, 400) * MS
     return source
 
 
@@ -98,7 +100,7 @@ def _operator(choose: Chooser, name: str, upstream: list[dict[str, Any]]) -> dic
     for up in upstream:
         partitioner = choose.of(PARTITIONERS)
         if partitioner == "forward" and up["parallelism"] != parallelism:
-            partitioner = "keyBy"
+            partitioner = "hash"
         inputs.append({"upstream": up["name"], "partitioner": partitioner})
     return {
         "name": name,
@@ -129,7 +131,7 @@ def _network(choose: Chooser) -> dict[str, Any]:
     }
 
 
-def _checkpoint(choose: Chooser, mode: str) -> dict[str, Any]:
+def _checkpointing(choose: Chooser, mode: str) -> dict[str, Any]:
     several = mode in ("aligned", "at_least_once")
     return {
         "mode": mode,
@@ -182,8 +184,8 @@ def _cut_short(choose: Chooser, job: dict[str, Any]) -> list[dict[str, Any]]:
     Another source refuses it, and hears of the trigger only after the coordinator's word that all
     is over; so its cancellation comes to a task that knows the checkpoint by an announcement only.
     """
-    busy = {"name": "source0", "parallelism": choose.integer(1, 2), "hot_ratio": 0.0}
-    idle = {"name": "source1", "parallelism": 2, "hot_ratio": 0.0, "rate_per_s": 300.0}
+    busy = {"name": "source0", "kind": "source", "parallelism": choose.integer(1, 2)}
+    idle = {"name": "source1", "kind": "source", "parallelism": 2, "rate_per_s": 300.0}
     first = job["operators"][0]
     job["sources"][:] = [busy, idle]
     first["inputs"] = [
@@ -191,11 +193,11 @@ def _cut_short(choose: Chooser, job: dict[str, Any]) -> list[dict[str, Any]]:
     ]
     first |= {"two_input": False, "service_ns": MS}
     for operator in job["operators"][1:]:
-        operator["inputs"] = [{"upstream": "operator0", "partitioner": "keyBy"}]
+        operator["inputs"] = [{"upstream": "operator0", "partitioner": "hash"}]
         operator["two_input"] = False
     job["placement"] = "remote"
     job["network"] |= {"debloat": False, "record_bytes": 1024, "max_buffers_per_channel": 10}
-    job["checkpoint"] |= {"aligned_timeout_ns": 200 * MS, "tolerable_failures": 1000}
+    job["checkpointing"] |= {"aligned_timeout_ns": 200 * MS, "tolerable_failures": 1000}
     number = choose.integer(1, 2)
     at = {"vertex": "source1", "checkpoint": number}
     late_ns = choose.integer(15, 40) * MS

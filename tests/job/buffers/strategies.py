@@ -6,40 +6,42 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from ckptsim.scenarios.dataflow import (
-    CheckpointMode,
-    CheckpointTable,
-    DataflowModel,
-    InputTable,
-    NetworkTable,
-    OperatorTable,
+from ckptsim.scenarios.job import (
+    Checkpointing,
+    Input,
+    Job,
+    Mode,
+    Network,
     Partitioner,
     PlacementKind,
-    SourceTable,
-    StorageTable,
+    Storage,
+    Vertex,
+    VertexKind,
 )
+from tests.job.buffers.jobs import on_buffers
 
 MS = 1_000_000
 US = 1_000
 
 
 @st.composite
-def sources(draw: st.DrawFn, index: int) -> SourceTable:
+def sources(draw: st.DrawFn, index: int) -> Vertex:
     """Draw a source: as fast as possible or at a rate, endless or bounded."""
     parallelism = draw(st.integers(1, 3))
     bounded = draw(st.sampled_from(["no", "time", "count"]))
-    return SourceTable(
+    return Vertex(
+        kind=VertexKind.SOURCE,
         name=f"source{index}",
         parallelism=parallelism,
         rate_per_s=draw(st.sampled_from([None, 200.0, 1_000.0, 3_000.0])),
         hot_ratio=draw(st.sampled_from([0.0, 0.5])),
-        stop_after_ns=draw(st.integers(100, 700)) * MS if bounded == "time" else None,
+        ends_at_ns=draw(st.integers(100, 700)) * MS if bounded == "time" else None,
         records=draw(st.integers(1, 600)) if bounded == "count" else None,
     )
 
 
 @st.composite
-def operators(draw: st.DrawFn, index: int, before: list[tuple[str, int]]) -> OperatorTable:
+def operators(draw: st.DrawFn, index: int, before: list[tuple[str, int]]) -> Vertex:
     """Draw an operator behind some of the tasks before it."""
     parallelism = draw(st.integers(1, 3))
     if index == 0:  # every source is read
@@ -49,8 +51,8 @@ def operators(draw: st.DrawFn, index: int, before: list[tuple[str, int]]) -> Ope
     inputs = []
     for name, width in chosen:
         kinds = [p for p in Partitioner if p is not Partitioner.FORWARD or width == parallelism]
-        inputs.append(InputTable(upstream=name, partitioner=draw(st.sampled_from(kinds))))
-    return OperatorTable(
+        inputs.append(Input(upstream=name, partitioner=draw(st.sampled_from(kinds))))
+    return Vertex(
         name=f"operator{index}",
         parallelism=parallelism,
         inputs=tuple(inputs),
@@ -62,9 +64,9 @@ def operators(draw: st.DrawFn, index: int, before: list[tuple[str, int]]) -> Ope
 
 
 @st.composite
-def networks(draw: st.DrawFn) -> NetworkTable:
+def networks(draw: st.DrawFn) -> Network:
     """Draw buffers and network; records may span buffers."""
-    return NetworkTable(
+    return Network(
         record_bytes=draw(st.sampled_from([100, 1024, 1000, 5000, 12_000])),
         segment_bytes=draw(st.sampled_from([4096, 8192, 32_768])),
         exclusive_buffers=draw(st.integers(0, 3)),
@@ -81,29 +83,29 @@ def networks(draw: st.DrawFn) -> NetworkTable:
 
 
 @st.composite
-def jobs(draw: st.DrawFn) -> DataflowModel:
+def jobs(draw: st.DrawFn) -> Job:
     """Draw a job of up to two sources and three operators, built layer by layer."""
     first = [draw(sources(index)) for index in range(draw(st.integers(1, 2)))]
     before = [(source.name, source.parallelism) for source in first]
-    behind: list[OperatorTable] = []
+    behind: list[Vertex] = []
     for index in range(draw(st.integers(1, 3))):
         table = draw(operators(index, before))
         behind.append(table)
         before.append((table.name, table.parallelism))
-    mode = draw(st.sampled_from(CheckpointMode))
-    return DataflowModel(
-        sources=tuple(first),
-        operators=tuple(behind),
+    mode = draw(st.sampled_from(Mode))
+    return on_buffers(
+        *first,
+        *behind,
         placement=draw(st.sampled_from(PlacementKind)),
         network=draw(networks()),
-        checkpoint=CheckpointTable(
+        checkpointing=Checkpointing(
             mode=mode,
             aligned_timeout_ns=draw(st.sampled_from([5, 60])) * MS,
             interval_ns=draw(st.sampled_from([40, 150])) * MS,
             min_pause_ns=draw(st.sampled_from([0, 60])) * MS,
             tolerable_failures=1_000_000,
         ),
-        storage=StorageTable(
+        storage=Storage(
             write_bytes_per_s=draw(st.sampled_from([None, 5_000_000])),
             shared_limit=draw(st.booleans()),
         ),
@@ -112,30 +114,32 @@ def jobs(draw: st.DrawFn) -> DataflowModel:
 
 
 @st.composite
-def plain_jobs(draw: st.DrawFn) -> DataflowModel:
+def plain_jobs(draw: st.DrawFn) -> Job:
     """Draw a job that stretches cover: rates, one input each, remote channels, a steady network.
 
     Some are overloaded, some flush or resize buffers, some end: then stretches have to give way.
     """
-    source = SourceTable(
+    source = Vertex(
+        kind=VertexKind.SOURCE,
+        name="source",
         parallelism=draw(st.integers(1, 4)),
         rate_per_s=draw(st.sampled_from([300.0, 1_000.0, 4_000.0, 7_777.0, 20_000.0])),
         hot_ratio=draw(st.sampled_from([0.0, 0.0, 0.5])),
-        stop_after_ns=draw(st.sampled_from([None, None, 333 * MS])),
+        ends_at_ns=draw(st.sampled_from([None, None, 333 * MS])),
         records=draw(st.sampled_from([None, None, None, 1_500])),
     )
     before, width = source.name, source.parallelism
-    behind: list[OperatorTable] = []
+    behind: list[Vertex] = []
     for index in range(draw(st.integers(1, 3))):
         parallelism = draw(st.integers(1, 4))
         kinds = [p for p in Partitioner if p is not Partitioner.BROADCAST]
         if width != parallelism:
             kinds.remove(Partitioner.FORWARD)
         behind.append(
-            OperatorTable(
+            Vertex(
                 name=f"operator{index}",
                 parallelism=parallelism,
-                inputs=(InputTable(upstream=before, partitioner=draw(st.sampled_from(kinds))),),
+                inputs=(Input(upstream=before, partitioner=draw(st.sampled_from(kinds))),),
                 service_ns=draw(st.sampled_from([0, 10 * US, 70 * US, 333_333, 1 * MS])),
                 slow_subtask_factor=draw(st.sampled_from([1.0, 1.0, 2.0])),
                 state_bytes=draw(st.sampled_from([0, 100_000])),
@@ -149,12 +153,12 @@ def plain_jobs(draw: st.DrawFn) -> DataflowModel:
         buffer_timeout_ns=draw(st.sampled_from([0, 0, 0, 50 * MS])),
         debloat=draw(st.sampled_from([False, False, False, True])),
     )
-    return DataflowModel(
-        sources=(source,),
-        operators=tuple(behind),
+    return on_buffers(
+        source,
+        *behind,
         network=network,
-        checkpoint=CheckpointTable(
-            mode=draw(st.sampled_from(CheckpointMode)),
+        checkpointing=Checkpointing(
+            mode=draw(st.sampled_from(Mode)),
             aligned_timeout_ns=draw(st.sampled_from([5, 60])) * MS,
             interval_ns=draw(st.sampled_from([40, 150, 400])) * MS,
             timeout_ns=draw(st.sampled_from([30 * MS, 600_000 * MS])),

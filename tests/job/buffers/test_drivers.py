@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.dataflow import DataflowModel, Engine
-from ckptsim.scenarios.dataflow_faults import DataflowFault
-from ckptsim.scenarios.job_faults import StallTask
+from ckptsim.scenarios.job import Engine, Job
+from ckptsim.scenarios.job.faults import JobFault, StallTask
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.account import FullAccount
 from ckptsim.sim.job.control.faults import FaultPlan
@@ -25,11 +24,11 @@ from tests.job.buffers.strategies import jobs
 
 
 def trace(
-    model: DataflowModel,
+    model: Job,
     seed: int,
     ties: str,
     engine: Engine,
-    faults: tuple[DataflowFault, ...] = (),
+    faults: tuple[JobFault, ...] = (),
 ) -> list[object]:
     """Return the trace of one run, with how many records every task has processed."""
     env = Environment(seed, parse_ties(ties, seed), keep_trace=True)
@@ -46,8 +45,8 @@ def trace(
 
 def assert_same(scenario: Scenario, seed: int) -> None:
     """Compare the drivers on one job with its faults."""
-    model, faults = scenario.model, cast("tuple[DataflowFault, ...]", scenario.faults)
-    assert isinstance(model, DataflowModel)
+    model, faults = scenario.model, cast("tuple[JobFault, ...]", scenario.faults)
+    assert isinstance(model, Job)
     fast = trace(model, seed, "structural", Engine.CALLBACKS, faults)
     assert fast == trace(model, seed, "structural", Engine.PROCESSES, faults)
 
@@ -56,7 +55,7 @@ def assert_same(scenario: Scenario, seed: int) -> None:
     max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 @given(model=jobs(), seed=st.integers(0, 10**6))
-def test_drivers_agree_on_random_jobs(model: DataflowModel, seed: int) -> None:
+def test_drivers_agree_on_random_jobs(model: Job, seed: int) -> None:
     """Stretches and block arithmetic change nothing that can be seen, whatever the job."""
     fast = trace(model, seed, "structural", Engine.CALLBACKS)
     slow = trace(model, seed, "structural", Engine.PROCESSES)
@@ -68,7 +67,7 @@ def test_drivers_agree_on_random_jobs(model: DataflowModel, seed: int) -> None:
     max_examples=600, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 @given(model=jobs(), seed=st.integers(0, 10**6))
-def test_drivers_agree_on_many_random_jobs(model: DataflowModel, seed: int) -> None:
+def test_drivers_agree_on_many_random_jobs(model: Job, seed: int) -> None:
     """The same on many more jobs."""
     fast = trace(model, seed, "structural", Engine.CALLBACKS)
     assert fast == trace(model, seed, "structural", Engine.PROCESSES)
@@ -106,6 +105,6 @@ def test_drivers_agree_on_a_source_that_stands_still_at_once(rate_per_s: float |
 def test_drivers_agree_on_the_library(name: str) -> None:
     """Whole library scenarios, at their full length, have one trace."""
     model = by_name(name).model
-    assert isinstance(model, DataflowModel)
+    assert isinstance(model, Job)
     fast = trace(model, 1, "structural", Engine.CALLBACKS)
     assert fast == trace(model, 1, "structural", Engine.PROCESSES)

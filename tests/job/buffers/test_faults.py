@@ -7,20 +7,18 @@ from dataclasses import replace
 import pytest
 
 from ckptsim.models.barriers.reason import FailureReason as Why
-from ckptsim.scenarios.dataflow import CheckpointMode, DataflowModel, StorageTable
-from ckptsim.scenarios.dataflow_faults import (
-    DataflowFault,
-    LoseAcknowledgement,
-    LoseTrigger,
-    RefuseTrigger,
-    SlowFile,
-)
 from ckptsim.scenarios.errors import ScenarioError
-from ckptsim.scenarios.job_faults import (
+from ckptsim.scenarios.job import Job, Mode, Storage
+from ckptsim.scenarios.job.faults import (
     DelayTrigger,
     FailChannelState,
     FailSnapshot,
+    JobFault,
+    LoseAcknowledgement,
     LoseNotification,
+    LoseTrigger,
+    RefuseTrigger,
+    SlowFile,
     StallTask,
 )
 from ckptsim.sim.job.buffers import DataflowWorld
@@ -35,7 +33,7 @@ SOURCE = {"vertex": "source", "subtask": 0}
 OPERATOR = {"vertex": "operator", "subtask": 1}
 
 
-def run(model: DataflowModel, *faults: DataflowFault) -> DataflowWorld:
+def run(model: Job, *faults: JobFault) -> DataflowWorld:
     """Run a job with faults; all properties hold."""
     account = FullAccount()
     world = DataflowWorld(Environment(1), model, faults=FaultPlan(faults), account=account)
@@ -62,7 +60,7 @@ SLOW = job(rate_per_s=300.0, timeout_ns=45 * MS)
         (FailSnapshot(**OPERATOR, checkpoint=2), Why.CHECKPOINT_ASYNC_EXCEPTION),
     ],
 )
-def test_fault_costs_its_checkpoint_only(fault: DataflowFault, reason: Why) -> None:
+def test_fault_costs_its_checkpoint_only(fault: JobFault, reason: Why) -> None:
     """The checkpoint that is struck ends for the right reason, the others complete."""
     found = ends(run(SLOW, fault))
     assert found[1][1] == reason.value
@@ -71,7 +69,7 @@ def test_fault_costs_its_checkpoint_only(fault: DataflowFault, reason: Why) -> N
 
 def test_failed_channel_state_is_forgiven() -> None:
     """In-flight data that cannot be written declines the checkpoint, and counts as no failure."""
-    model = job(CheckpointMode.UNALIGNED, tolerable_failures=0)
+    model = job(Mode.UNALIGNED, tolerable_failures=0)
     world = run(model, FailChannelState(**OPERATOR, checkpoint=1))
     shared = Why.CHANNEL_STATE_SHARED_STREAM_EXCEPTION.value
     assert ends(world)[0] == ("aborted", shared)
@@ -87,17 +85,20 @@ def test_failures_in_a_row_fail_the_job() -> None:
     assert len(ends(world)) == 2
 
 
-def with_state(model: DataflowModel, storage: StorageTable, sync_ns: int = 0) -> DataflowModel:
+def with_state(model: Job, storage: Storage, sync_ns: int = 0) -> Job:
     """Return a job whose operators have 1,000,000 bytes of state together."""
-    operators = tuple(
-        replace(table, state_bytes=1_000_000, snapshot_sync_ns=sync_ns) for table in model.operators
+    vertices = tuple(
+        vertex
+        if vertex.is_source
+        else replace(vertex, state_bytes=1_000_000, snapshot_sync_ns=sync_ns)
+        for vertex in model.vertices
     )
-    return replace(model, operators=operators, storage=storage)
+    return replace(model, vertices=vertices, storage=storage)
 
 
 def test_given_up_files_take_no_share_of_a_limit() -> None:
     """Behind an expired checkpoint the next one writes as fast as if that had never been."""
-    limit = StorageTable(write_bytes_per_s=20_000_000, shared_limit=True)
+    limit = Storage(write_bytes_per_s=20_000_000, shared_limit=True)
     model = with_state(
         job(rate_per_s=300.0, timeout_ns=90 * MS, interval_ns=100 * MS, duration_ns=380 * MS), limit
     )
@@ -116,7 +117,7 @@ def test_given_up_files_take_no_share_of_a_limit() -> None:
 def test_synchronous_part_keeps_the_thread() -> None:
     """A snapshot that takes 4 ms to copy reports them, and the records wait meanwhile."""
     base = job(duration_ns=500 * MS)
-    quick, slow = (run(with_state(base, StorageTable(), sync_ns)) for sync_ns in (0, 4 * MS))
+    quick, slow = (run(with_state(base, Storage(), sync_ns)) for sync_ns in (0, 4 * MS))
     parts = [p for one in slow.coordinator.records.values() for p, _ in one.parts.values()]
     copied = [part.sync_ns for part in parts if part.state_bytes > 100_000]
     assert set(copied) == {4 * MS}
@@ -126,7 +127,7 @@ def test_synchronous_part_keeps_the_thread() -> None:
 
 def test_savepoints_are_aligned_in_any_mode() -> None:
     """A savepoint of a job with unaligned checkpoints waits for its turn and holds no buffers."""
-    model = job(CheckpointMode.UNALIGNED, savepoint_at_ns=60 * MS, duration_ns=1_500 * MS)
+    model = job(Mode.UNALIGNED, savepoint_at_ns=60 * MS, duration_ns=1_500 * MS)
     world = run(model)
     found = list(world.coordinator.records.values())
     (savepoint,) = [one for one in found if one.request.savepoint]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ckptsim.scenarios.dataflow import CheckpointMode
+from ckptsim.scenarios.job import Mode
 from tests.job.buffers.many import tally
 
 
@@ -12,7 +12,7 @@ def test_some_random_jobs_break_nothing() -> None:
     """The first jobs hold every property, and all four modes are among them."""
     found = tally(range(40))
     assert found.violations == []
-    assert set(found.modes) == {mode.value for mode in CheckpointMode}
+    assert set(found.modes) == {mode.value for mode in Mode}
 
 
 @pytest.mark.long

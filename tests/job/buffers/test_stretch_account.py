@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ckptsim.scenarios.dataflow import DataflowModel, Engine
+from ckptsim.scenarios.job import Engine, Job
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.account import FullAccount
 from ckptsim.sim.job.buffers.stretch import Stretches, stretch
@@ -27,9 +27,7 @@ QUIET = job(rate_per_s=900.0, network=_PLAIN)
 BUSY = job(rate_per_s=1_900.0, network=_PLAIN)
 
 
-def watched(
-    model: DataflowModel, seed: int, steps: int, protocol: ProtocolCores = OURS
-) -> DataflowWorld:
+def watched(model: Job, seed: int, steps: int, protocol: ProtocolCores = OURS) -> DataflowWorld:
     """Return a world that has run in stretches to its end, with a full account."""
     model = replace(model, engine=Engine.STRETCHES)
     env = Environment(seed, keep_trace=True)
@@ -43,7 +41,7 @@ def watched(
     max_examples=10, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 @given(model=plain_jobs(), seed=st.integers(0, 10**6), steps=st.sampled_from([1, 7, 50, 400]))
-def test_stretches_hold_every_property(model: DataflowModel, seed: int, steps: int) -> None:
+def test_stretches_hold_every_property(model: Job, seed: int, steps: int) -> None:
     """No property breaks wherever stretches begin and end, and the account changes nothing."""
     world = watched(model, seed, steps)
     assert world.account.violations == []

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ckptsim.scenarios.dataflow import DataflowModel, Engine
+from ckptsim.scenarios.job import Engine, Job
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.channels import RemoteChannel
 from ckptsim.sim.job.buffers.stretch import Stretches
@@ -27,7 +27,7 @@ class Tally:
     starved: int = 0
 
 
-def ended(model: DataflowModel, seed: int, steps: int | None) -> DataflowWorld:
+def ended(model: Job, seed: int, steps: int | None) -> DataflowWorld:
     """Return a world that has run to its end; `steps` entries between two attempts, if any."""
     engine = Engine.CALLBACKS if steps is None else Engine.STRETCHES
     world = DataflowWorld(Environment(seed, keep_trace=True), replace(model, engine=engine))
@@ -80,7 +80,7 @@ def channel_state(channel: RemoteChannel) -> tuple[object, ...]:
     )
 
 
-def different(model: DataflowModel, seed: int, steps: int, tally: Tally) -> dict[str, object]:
+def different(model: Job, seed: int, steps: int, tally: Tally) -> dict[str, object]:
     """Return what both drivers leave behind differently, by name."""
     world = ended(model, seed, steps)
     stretches = world.stretches
@@ -104,7 +104,7 @@ def compare(examples: int) -> Tally:
         suppress_health_check=[HealthCheck.too_slow],
     )
     @given(plain_jobs(), st.integers(0, 10**6), st.sampled_from([1, 7, 50, 400]))
-    def same(model: DataflowModel, seed: int, steps: int) -> None:
+    def same(model: Job, seed: int, steps: int) -> None:
         assert different(model, seed, steps, tally) == {}
 
     same()

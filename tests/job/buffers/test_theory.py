@@ -12,20 +12,21 @@ from typing import Any
 import pytest
 import simpy
 
-from ckptsim.scenarios.dataflow import (
-    CheckpointMode,
-    CheckpointTable,
-    DataflowModel,
-    InputTable,
-    NetworkTable,
-    OperatorTable,
+from ckptsim.scenarios.job import (
+    Checkpointing,
+    Input,
+    Job,
+    Mode,
+    Network,
     Partitioner,
-    SourceTable,
-    StorageTable,
+    Storage,
+    Vertex,
+    VertexKind,
 )
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.constants import CONSTANTS
 from ckptsim.sim.kernel import Environment
+from tests.job.buffers.jobs import on_buffers
 
 MS = 1_000_000
 US = 1_000
@@ -150,21 +151,18 @@ def test_token_ring() -> None:
 # The dataflow world ---------------------------------------------------------------------------
 
 
-def chain(depth: int, **network: Any) -> DataflowModel:
+def chain(depth: int, **network: Any) -> Job:
     """Return an idle chain of `depth` operators."""
     names = ["source", *(f"operator{index}" for index in range(depth))]
-    return DataflowModel(
-        sources=(SourceTable(name="source", rate_per_s=0.001),),
-        operators=tuple(
-            OperatorTable(name=name, inputs=(InputTable(upstream=before),))
-            for before, name in pairwise(names)
-        ),
-        network=NetworkTable(jitter_ns=0, **network),
-        checkpoint=CheckpointTable(interval_ns=SECOND, first_trigger_ns=100 * MS, count=6),
+    return on_buffers(
+        Vertex(kind=VertexKind.SOURCE, name="source", rate_per_s=0.001),
+        *(Vertex(name=name, inputs=(Input(upstream=before),)) for before, name in pairwise(names)),
+        network=Network(jitter_ns=0, **network),
+        checkpointing=Checkpointing(interval_ns=SECOND, first_trigger_ns=100 * MS, count=6),
     )
 
 
-def durations(model: DataflowModel, seed: int = 1) -> list[int]:
+def durations(model: Job, seed: int = 1) -> list[int]:
     """Return the durations of the completed checkpoints of a run."""
     world = DataflowWorld(Environment(seed), model)
     world.run()
@@ -183,8 +181,8 @@ def test_stability_boundary() -> None:
 
     def gaps(depth: int) -> list[int]:
         model = chain(depth, latency_ns=25 * MS)
-        table = replace(model.checkpoint, interval_ns=300 * MS)
-        world = DataflowWorld(Environment(1), replace(model, checkpoint=table))
+        table = replace(model.checkpointing, interval_ns=300 * MS)
+        world = DataflowWorld(Environment(1), replace(model, checkpointing=table))
         world.run()
         times = [r.triggered_ns for r in world.coordinator.records.values()]
         return [after - before for before, after in pairwise(times)]
@@ -195,19 +193,17 @@ def test_stability_boundary() -> None:
     assert min(gaps(20)[1:]) >= slow
 
 
-def pressed(**changes: Any) -> DataflowModel:
+def pressed(**changes: Any) -> Job:
     """Return an unlimited source in front of one slow operator."""
-    model = DataflowModel(
-        sources=(SourceTable(name="source"),),
-        operators=(
-            OperatorTable(
-                name="slow",
-                inputs=(InputTable(upstream="source"),),
-                service_ns=changes.pop("service_ns", MS),
-            ),
+    model = on_buffers(
+        Vertex(kind=VertexKind.SOURCE, name="source"),
+        Vertex(
+            name="slow",
+            inputs=(Input(upstream="source"),),
+            service_ns=changes.pop("service_ns", MS),
         ),
-        network=NetworkTable(jitter_ns=0),
-        checkpoint=CheckpointTable(interval_ns=SECOND, first_trigger_ns=2 * SECOND, count=3),
+        network=Network(jitter_ns=0),
+        checkpointing=Checkpointing(interval_ns=SECOND, first_trigger_ns=2 * SECOND, count=3),
     )
     return replace(model, **changes)
 
@@ -236,10 +232,10 @@ def test_drain_time_is_what_is_queued_by_the_rate() -> None:
 @pytest.mark.parametrize("service_ms", [1, 8])
 def test_unaligned_duration_does_not_depend_on_throughput(service_ms: int) -> None:
     """An unaligned checkpoint waits for the record under way at most, however slow the task is."""
-    table = CheckpointTable(
-        mode=CheckpointMode.UNALIGNED, interval_ns=SECOND, first_trigger_ns=2 * SECOND, count=3
+    table = Checkpointing(
+        mode=Mode.UNALIGNED, interval_ns=SECOND, first_trigger_ns=2 * SECOND, count=3
     )
-    found = durations(pressed(service_ns=service_ms * MS, checkpoint=table))
+    found = durations(pressed(service_ns=service_ms * MS, checkpointing=table))
     assert max(found) < (25 + service_ms) * MS
 
 
@@ -249,7 +245,7 @@ def test_buffers_for_full_speed() -> None:
     def rate(buffers: int) -> float:
         model = pressed(
             service_ns=0,
-            network=NetworkTable(
+            network=Network(
                 jitter_ns=0,
                 latency_ns=50 * MS,
                 exclusive_buffers=buffers,
@@ -257,7 +253,7 @@ def test_buffers_for_full_speed() -> None:
                 max_buffers_per_channel=1000,
                 buffer_timeout_ns=0,
             ),
-            checkpoint=CheckpointTable(interval_ns=60 * SECOND),
+            checkpointing=Checkpointing(interval_ns=60 * SECOND),
             duration_ns=10 * SECOND,
         )
         world = DataflowWorld(Environment(1), model)
@@ -272,18 +268,16 @@ def test_buffers_for_full_speed() -> None:
 def test_slowest_of_n() -> None:
     """The quantile q of a checkpoint over n independent files is the quantile q^(1/n) of one."""
     files, mean, wanted = 8, 400 * MS, 400
-    model = DataflowModel(
-        sources=(SourceTable(name="source", rate_per_s=0.001),),
-        operators=(
-            OperatorTable(
-                name="stateful",
-                parallelism=files,
-                inputs=(InputTable(upstream="source", partitioner=Partitioner.KEY_BY),),
-                state_bytes=files * 30_000,
-            ),
+    model = on_buffers(
+        Vertex(kind=VertexKind.SOURCE, name="source", rate_per_s=0.001),
+        Vertex(
+            name="stateful",
+            parallelism=files,
+            inputs=(Input(upstream="source", partitioner=Partitioner.HASH),),
+            state_bytes=files * 30_000,
         ),
-        storage=StorageTable(tail_ratio=1.0, tail_latency_ns=mean),
-        checkpoint=CheckpointTable(interval_ns=10 * SECOND, count=wanted),
+        storage=Storage(tail_ratio=1.0, tail_latency_ns=mean),
+        checkpointing=Checkpointing(interval_ns=10 * SECOND, count=wanted),
         duration_ns=10_000 * SECOND,
     )
     found = sorted(durations(model))
@@ -300,8 +294,8 @@ def test_slowest_of_n() -> None:
 
 def test_debloating_bounds_the_drain_time() -> None:
     """With debloating an aligned checkpoint takes about the target instead of all buffers."""
-    network = NetworkTable(jitter_ns=0, debloat=True, debloat_target_ns=200 * MS)
-    table = CheckpointTable(interval_ns=10 * SECOND, first_trigger_ns=20 * SECOND, count=2)
-    loose = durations(pressed(checkpoint=table, duration_ns=60 * SECOND))
-    tight = durations(pressed(network=network, checkpoint=table, duration_ns=60 * SECOND))
+    network = Network(jitter_ns=0, debloat=True, debloat_target_ns=200 * MS)
+    table = Checkpointing(interval_ns=10 * SECOND, first_trigger_ns=20 * SECOND, count=2)
+    loose = durations(pressed(checkpointing=table, duration_ns=60 * SECOND))
+    tight = durations(pressed(network=network, checkpointing=table, duration_ns=60 * SECOND))
     assert max(tight) < 0.6 * min(loose)

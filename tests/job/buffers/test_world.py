@@ -5,20 +5,20 @@ from __future__ import annotations
 import pytest
 
 from ckptsim.scenarios.catalogue import by_name as load_scenario
-from ckptsim.scenarios.dataflow import (
-    CheckpointTable,
-    DataflowModel,
-    InputTable,
-    OperatorTable,
+from ckptsim.scenarios.job import (
+    Checkpointing,
+    Input,
     Partitioner,
-    SourceTable,
+    Vertex,
+    VertexKind,
 )
-from ckptsim.scenarios.job_faults import LoseNotification
+from ckptsim.scenarios.job.faults import LoseNotification
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.account import FullAccount
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.world import run_world
+from tests.job.buffers.jobs import on_buffers
 
 LIBRARY = (
     "back_pressure_aligned",
@@ -73,16 +73,14 @@ def test_bounded_job_ends_at_once() -> None:
 
 def test_a_pointwise_branch_that_ended_is_triggered_itself() -> None:
     """Behind a rescaled edge a task whose only sender has finished still takes checkpoints."""
-    job = DataflowModel(
-        sources=(SourceTable(name="source", parallelism=2, rate_per_s=2.0, records=1),),
-        operators=(
-            OperatorTable(
-                name="operator",
-                parallelism=2,
-                inputs=(InputTable(upstream="source", partitioner=Partitioner.RESCALE),),
-            ),
+    job = on_buffers(
+        Vertex(kind=VertexKind.SOURCE, name="source", parallelism=2, rate_per_s=2.0, records=1),
+        Vertex(
+            name="operator",
+            parallelism=2,
+            inputs=(Input(upstream="source", partitioner=Partitioner.RESCALE),),
         ),
-        checkpoint=CheckpointTable(interval_ns=50_000_000, timeout_ns=200_000_000),
+        checkpointing=Checkpointing(interval_ns=50_000_000, timeout_ns=200_000_000),
         duration_ns=3_000_000_000,
     )
     lost = LoseNotification(vertex="operator", subtask=1, checkpoint=1)
@@ -95,14 +93,12 @@ def test_a_pointwise_branch_that_ended_is_triggered_itself() -> None:
 
 def test_pointwise_edges_are_joined_as_in_flink() -> None:
     """Of three senders the first feeds one receiver and the others the second one."""
-    job = DataflowModel(
-        sources=(SourceTable(name="source", parallelism=3),),
-        operators=(
-            OperatorTable(
-                name="operator",
-                parallelism=2,
-                inputs=(InputTable(upstream="source", partitioner=Partitioner.RESCALE),),
-            ),
+    job = on_buffers(
+        Vertex(kind=VertexKind.SOURCE, name="source", parallelism=3),
+        Vertex(
+            name="operator",
+            parallelism=2,
+            inputs=(Input(upstream="source", partitioner=Partitioner.RESCALE),),
         ),
     )
     world = DataflowWorld(Environment(1), job)

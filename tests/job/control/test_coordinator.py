@@ -8,8 +8,14 @@ import pytest
 
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.lifecycle import StopMode
-from ckptsim.scenarios.dataflow_faults import LoseAcknowledgement, LoseTrigger, RefuseTrigger
-from ckptsim.scenarios.job_faults import DelayTrigger, LoseNotification, StrayNotification
+from ckptsim.scenarios.job.faults import (
+    DelayTrigger,
+    LoseAcknowledgement,
+    LoseNotification,
+    LoseTrigger,
+    RefuseTrigger,
+    StrayNotification,
+)
 from ckptsim.sim.job.control.faults import Fault
 from tests.job.control.rig import MS, Rig
 

@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.job_names import GOALS
-from ckptsim.scenarios.jobs import Protocol
+from ckptsim.scenarios.job import Protocol
+from ckptsim.scenarios.job.names import GOALS
+from ckptsim.scenarios.job.planes import Plane
 from ckptsim.sim.rows import ViolationRow
 from tests import many
 from tests.job.records.plans import random_job
@@ -40,7 +41,7 @@ def _mode(scenario: Scenario) -> str:
 # Here the external system waits for ever: a time-out within the length of a job loses records by
 # design, which scenario `transaction_times_out` shows.
 _NOT_HERE = ("transaction_timed_out",)
-WANTED = tuple(name for name in GOALS if name not in _NOT_HERE)
+WANTED = tuple(name for name in GOALS[Plane.RECORDS] if name not in _NOT_HERE)
 HUNT = many.Hunt(random_job=random_job, goals=WANTED, mode=_mode, is_hazard=is_hazard)
 
 

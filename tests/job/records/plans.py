@@ -16,7 +16,7 @@ from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.document import from_json
 
 MS = 1_000_000
-PARTITIONERS = ("keyed", "rebalance", "broadcast", "global", "forward", "rescale")
+PARTITIONERS = ("hash", "rebalance", "broadcast", "global", "forward", "rescale")
 MODES = ("aligned", "unaligned", "aligned_timeout", "at_least_once")
 
 
@@ -61,19 +61,17 @@ def document(
     layers = choose.integer(1, 3)
     sources = range(choose.integer(1, 2))
     vertices = [_source(choose, f"source{number}") for number in sources]
-    edges: list[dict[str, Any]] = []
     last = [vertex["name"] for vertex in vertices]
     for layer in range(layers):
         kind = "sink" if layer == layers - 1 else "operator"
         vertex = _vertex(choose, f"{kind}{layer}", kind)
         vertices.append(vertex)
         by_name = {v["name"]: v for v in vertices}
-        edges += [_edge(choose, by_name[upstream], vertex) for upstream in last]
+        vertex["inputs"] = [_input(choose, by_name[upstream], vertex) for upstream in last]
         last = [vertex["name"]]
     mode = choose.of(modes)
     job: dict[str, Any] = {
         "vertices": vertices,
-        "edges": edges,
         "channels": {
             "sender_records": choose.of((4, 1, 2, 20)),
             "receiver_records": choose.of((4, 1, 2, 20)),
@@ -82,7 +80,7 @@ def document(
         "checkpointing": {
             "mode": mode,
             "interval_ns": choose.of((20, 5, 50)) * MS,
-            "alignment_timeout_ns": choose.of((2, 1, 10)) * MS,
+            "aligned_timeout_ns": choose.of((2, 1, 10)) * MS,
             "timeout_ns": choose.of((600_000, 40, 100)) * MS,
             "min_pause_ns": choose.of((0, 5 * MS)),
             "max_concurrent": choose.of((1, 2, 3)) if mode in ("aligned", "at_least_once") else 1,
@@ -105,7 +103,9 @@ def document(
     job["costs"]["closing_ns"] = choose.of((0, 0, 2 * MS))
     job["costs"]["messages_in_order"] = choose.of((True, True, True, False))
     _start_from_checkpoint(choose, vertices)
-    _broadcast_state(vertices, edges)
+    if choose.integer(0, 7) == 7:
+        vertices[-1]["inputs"][0]["partitioner"] = "shuffle"
+    _broadcast_state(vertices)
     return {
         "name": "random_job",
         "link": "final_checkpoint",
@@ -124,10 +124,10 @@ def _start_from_checkpoint(choose: Chooser, vertices: list[dict[str, Any]]) -> N
         vertex["recorded"] = choose.of(("full", "running", "none", *several))
 
 
-def _broadcast_state(vertices: list[dict[str, Any]], edges: list[dict[str, Any]]) -> None:
+def _broadcast_state(vertices: list[dict[str, Any]]) -> None:
     """Give broadcast state to every vertex that can have it: all that come to it are alike."""
     for vertex in vertices:
-        into = [edge["partitioner"] for edge in edges if edge["downstream"] == vertex["name"]]
+        into = [one["partitioner"] for one in vertex.get("inputs", ())]
         vertex["broadcast_state"] = bool(into) and set(into) == {"broadcast"}
 
 
@@ -145,15 +145,16 @@ def _chain_and_unite(choose: Chooser, vertices: list[dict[str, Any]], *, protoco
 
 def _source(choose: Chooser, name: str) -> dict[str, Any]:
     endless = choose.integer(0, 5) == 5
+    parallelism = choose.integer(1, 3)
     vertex: dict[str, Any] = {
         "name": name,
         "kind": "source",
-        "parallelism": choose.integer(1, 3),
-        "emit_interval_ns": choose.of((1, 2, 4)) * MS,
+        "parallelism": parallelism,
+        "rate_per_s": 1000.0 * parallelism / choose.of((1, 2, 4)),
         "records_step": choose.of((0, 5)),
     }
     if not endless:
-        vertex["records"] = choose.integer(0, 30)
+        vertex["records"] = choose.integer(0, 30) * parallelism
     return vertex
 
 
@@ -168,11 +169,11 @@ def _vertex(choose: Chooser, name: str, kind: str) -> dict[str, Any]:
     }
 
 
-def _edge(choose: Chooser, up: dict[str, Any], down: dict[str, Any]) -> dict[str, Any]:
+def _input(choose: Chooser, up: dict[str, Any], down: dict[str, Any]) -> dict[str, Any]:
     partitioner = choose.of(PARTITIONERS)
     if partitioner == "forward" and up["parallelism"] != down["parallelism"]:
         partitioner = "rescale"
-    return {"upstream": up["name"], "downstream": down["name"], "partitioner": partitioner}
+    return {"upstream": up["name"], "partitioner": partitioner}
 
 
 def _costs(choose: Chooser) -> dict[str, Any]:
@@ -267,11 +268,12 @@ def _cut_short(
     The marker of the other source, which hears of the decline first, comes through an idle channel.
     """
     busy, idle, first = vertices[0], vertices[1], vertices[2]
-    busy |= {"emit_interval_ns": MS, "records": choose.integer(20, 40)}
-    idle["emit_interval_ns"] = 30 * MS
+    busy["rate_per_s"] = 1000.0 * busy["parallelism"]
+    busy["records"] = choose.integer(20, 40) * busy["parallelism"]
+    idle["rate_per_s"] = 1000.0 / 30 * idle["parallelism"]
     first["service_ns"] = choose.of((5, 3)) * MS
     job["channels"] |= {"sender_records": 20, "receiver_records": 20}
-    job["checkpointing"]["alignment_timeout_ns"] = choose.of((20, 10)) * MS
+    job["checkpointing"]["aligned_timeout_ns"] = choose.of((20, 10)) * MS
     job["costs"] |= {"snapshot_async_ns": 0, "snapshot_jitter_ns": 0}
     at_idle = {"vertex": idle["name"], "subtask": choose.integer(0, idle["parallelism"] - 1)}
     delay_ns = choose.integer(2, 8) * MS

@@ -36,11 +36,15 @@ def pair(records: int = 10, **tables: Any) -> dict[str, Any]:
     """Return a source and a sink: records every millisecond, processed at once."""
     return {
         "vertices": [
-            {"name": "source", "kind": "source", "records": records, "emit_interval_ns": MS},
-            {"name": "sink", "kind": "sink", "service_ns": 0},
+            {"name": "source", "kind": "source", "records": records, "rate_per_s": 1000.0},
+            {"name": "sink", "kind": "sink", "inputs": reads("source"), "service_ns": 0},
         ],
-        "edges": [{"upstream": "source", "downstream": "sink"}],
     } | tables
+
+
+def reads(*upstream: str) -> list[dict[str, Any]]:
+    """Return inputs from vertices, by hash."""
+    return [{"upstream": name} for name in upstream]
 
 
 def closes_ns(result: RunResult) -> list[int]:

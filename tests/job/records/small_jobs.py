@@ -11,6 +11,7 @@ from ckptsim.scenarios import Scenario
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import run_world
 from tests.job.records.plans import MS, scenario_of
+from tests.job.records.small import reads
 
 
 def run_with(
@@ -27,10 +28,9 @@ def chain(records: int = 30, *, service_ns: int = MS, **tables: Any) -> dict[str
     """Return a source and a sink."""
     return {
         "vertices": [
-            {"name": "source", "kind": "source", "records": records, "emit_interval_ns": MS},
-            {"name": "sink", "kind": "sink", "service_ns": service_ns},
+            {"name": "source", "kind": "source", "records": records, "rate_per_s": 1000.0},
+            {"name": "sink", "kind": "sink", "inputs": reads("source"), "service_ns": service_ns},
         ],
-        "edges": [{"upstream": "source", "downstream": "sink"}],
     } | tables
 
 
@@ -38,13 +38,14 @@ def join(records: int = 30, *, more: int = 0, **tables: Any) -> dict[str, Any]:
     """Return two sources, of which one may have more records, and a sink."""
     return {
         "vertices": [
-            {"name": "left", "kind": "source", "records": records, "emit_interval_ns": MS},
-            {"name": "right", "kind": "source", "records": records + more, "emit_interval_ns": MS},
-            {"name": "sink", "kind": "sink", "service_ns": MS // 4},
-        ],
-        "edges": [
-            {"upstream": "left", "downstream": "sink"},
-            {"upstream": "right", "downstream": "sink"},
+            {"name": "left", "kind": "source", "records": records, "rate_per_s": 1000.0},
+            {"name": "right", "kind": "source", "records": records + more, "rate_per_s": 1000.0},
+            {
+                "name": "sink",
+                "kind": "sink",
+                "inputs": reads("left", "right"),
+                "service_ns": MS // 4,
+            },
         ],
     } | tables
 

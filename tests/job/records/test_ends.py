@@ -9,7 +9,7 @@ import pytest
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.sim.world import run_world
-from tests.job.records.small import MS, closes_ns, pair, run, small
+from tests.job.records.small import MS, closes_ns, pair, reads, run, small
 
 
 def timed(ends_ms: int, records: int | None = None, **tables: Any) -> dict[str, Any]:
@@ -82,11 +82,23 @@ def test_only_a_source_ends_at_an_instant() -> None:
 
 
 def test_source_without_a_number_of_records_takes_its_time() -> None:
-    """With no time between two records an instant would never end."""
-    job = timed(25)
-    job["vertices"][0]["emit_interval_ns"] = 0
-    with pytest.raises(ScenarioError, match=r"emit_interval.*1 us or more"):
-        small(job)
+    """As fast as possible is one record per microsecond: with no time an instant would not end."""
+    job = timed(1)
+    job["vertices"][0] |= {"ends_at_ns": MS // 10, "rate_per_s": "none"}
+    assert run(small(job)).run.records_committed == 100 - 1
+    job["vertices"][0] |= {"records": 50, "rate_per_s": "none"}
+    assert run(small(job)).run.records_committed == 50
+
+
+def test_subtasks_share_records_and_rate() -> None:
+    """Three subtasks with seven records emit three, two and two, at a third of the rate each."""
+    job = pair(records=7)
+    job["vertices"][0] |= {"parallelism": 3, "rate_per_s": 300}
+    result = run(small(job))
+    assert [row.records for row in result.tasks] == [3, 2, 2, 7]
+    vertex = small(job).model.vertices[0]
+    assert vertex.gap_ns == 10 * MS
+    assert [vertex.records_of(subtask) for subtask in range(3)] == [3, 2, 2]
 
 
 def test_stop_ends_an_endless_source() -> None:
@@ -141,11 +153,10 @@ def test_task_that_has_left_is_unknown_until_the_coordinator_knows() -> None:
 def chain_of(repeat: int, **changes: Any) -> dict[str, Any]:
     """Return a source, an operator that stands so many times in a row, and a sink."""
     job = pair()
-    job["vertices"].insert(1, {"name": "task", "service_ns": 0, "repeat": repeat} | changes)
-    job["edges"] = [
-        {"upstream": "source", "downstream": "task", "partitioner": "rebalance"},
-        {"upstream": "task", "downstream": "sink"},
-    ]
+    inputs = [{"upstream": "source", "partitioner": "rebalance"}]
+    task = {"name": "task", "inputs": inputs, "service_ns": 0, "repeat": repeat}
+    job["vertices"].insert(1, task | changes)
+    job["vertices"][2]["inputs"] = reads("task")
     return job
 
 
@@ -159,7 +170,7 @@ def test_repeated_operator_stands_in_a_row_under_numbered_names() -> None:
         ("source", "task1", "rebalance"),
         ("task1", "task2", "rebalance"),
         ("task2", "task3", "rebalance"),
-        ("task3", "sink", "keyed"),
+        ("task3", "sink", "hash"),
     ]
     once = small(chain_of(1)).model
     assert once.spelled_out() == once
@@ -175,7 +186,7 @@ def test_only_operators_are_repeated_and_faults_name_what_stands_once() -> None:
     with pytest.raises(ScenarioError, match="but for an operator"):
         small(job)
     clash = chain_of(2)
-    clash["vertices"][2]["name"] = clash["edges"][1]["downstream"] = "task2"
+    clash["vertices"][2]["name"] = "task2"
     with pytest.raises(ScenarioError, match="two vertices"):
         small(clash)
 

@@ -1,8 +1,10 @@
 """Each published invariant is a property of jobs, and each property stands for something."""
 
-from ckptsim.scenarios.job_names import PROPERTIES
+from ckptsim.scenarios.job.names import PROPERTIES as ALL_PROPERTIES
+from ckptsim.scenarios.job.planes import Plane
 from tests.job.records.invariants import BARRIERS, DOCUMENT, ENDS, OURS, document
 
+PROPERTIES = ALL_PROPERTIES[Plane.RECORDS]
 ROWS = [*BARRIERS.values(), *ENDS.values()]
 
 

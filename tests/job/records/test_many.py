@@ -2,7 +2,7 @@
 
 import pytest
 
-from ckptsim.scenarios.jobs import Mode
+from ckptsim.scenarios.job import Mode
 from tests.job.records.many import tally
 
 # Situations that need a job, a fault and an instant of their own, and are rare by chance.

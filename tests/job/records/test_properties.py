@@ -11,14 +11,18 @@ import pytest
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.job_names import PROPERTIES
+from ckptsim.scenarios.job.names import PROPERTIES as ALL_PROPERTIES
+from ckptsim.scenarios.job.planes import Plane
 from ckptsim.sim.rows import RunResult, ViolationRow
 from ckptsim.sim.world import run_world
 from tests import broken_counts
 from tests.job.records import breakers as br
 from tests.job.records import broken_worlds as worlds
 from tests.job.records.plans import MS
+from tests.job.records.small import reads
 from tests.job.records.small_jobs import chain, join, run_with, small
+
+PROPERTIES = ALL_PROPERTIES[Plane.RECORDS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,7 @@ def _broken(scenario: Scenario, *also: str, **parts: Any) -> Breaker:
 def _slow_right(**tables: Any) -> dict[str, Any]:
     """Return a join whose right source has a record every 12 ms, long after the left has ended."""
     job = join(5, more=5, **tables)
-    job["vertices"][1]["emit_interval_ns"] = 12 * MS
+    job["vertices"][1]["rate_per_s"] = 1000 / 12
     return job
 
 
@@ -262,9 +266,9 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
                             "name": "source",
                             "kind": "source",
                             "records": 3,
-                            "emit_interval_ns": 40 * MS,
+                            "rate_per_s": 25,
                         },
-                        {"name": "sink", "kind": "sink"},
+                        {"name": "sink", "kind": "sink", "inputs": reads("source")},
                     ]
                 },
             ),

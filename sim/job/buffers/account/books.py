@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 Violate = Callable[..., None]
 
-_SECOND_NS = 1_000_000_000
 _MS = 1_000_000
 # A job in which nothing is wrong does something within this time and some records.  Assumption:
 # far above what messages and files cost together in any job that is run here.
@@ -166,13 +165,12 @@ def _queued_bytes(outlet: Outlet) -> int:
 def _patience_ns(world: DataflowWorld) -> int:
     """Return for how long a job with work may do nothing."""
     model, faults = world.model, world.faults
-    checkpoint, network = model.checkpoint, model.network
+    checkpoint, network = model.checkpointing, model.network
     longest = _SLACK_NS + len(world.tasks) * world.constants.barrier_cost_ns
     longest += _RECORDS * max(task.step_ns for task in world.tasks)
     longest += 50 * (network.latency_ns + network.jitter_ns + network.send_ns)
-    longest += sum(operator.snapshot_sync_ns for operator in model.operators)
-    rates = [s.rate_per_s / s.parallelism for s in model.sources if s.rate_per_s is not None]
-    longest += round(2 * _SECOND_NS / min(rates)) if rates else 0
+    longest += sum(model.snapshot_sync_ns(vertex) for vertex in model.vertices)
+    longest += 2 * max(vertex.gap_ns or 0 for vertex in model.vertices)
     if len(faults) or model.storage.failure_ratio:
         # Channels can stay blocked until a checkpoint expires and the next one frees them.
         round_ns = checkpoint.timeout_ns + 2 * checkpoint.interval_ns + checkpoint.min_pause_ns

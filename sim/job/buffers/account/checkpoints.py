@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.scenarios.dataflow import CheckpointMode
 from ckptsim.sim.job.buffers.snapshots import BUFFER_HEADER_BYTES
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ class CheckpointAccount:
         violate: Violate,
     ) -> None:
         self._world = world
-        self._table = world.model.checkpoint
+        self._table = world.model.checkpointing
         self._flows = flows
         self._written_bytes = written_bytes
         self._violate = violate
@@ -164,7 +163,7 @@ class CheckpointAccount:
         if held and (not self._table.unaligned or record.request.savepoint):
             says = f"holds {held} bytes in flight of channel {flow.name}, and is aligned"
             self._violate("aligned_holds_nothing_in_flight", says, number)
-        repeats = self._table.mode is CheckpointMode.AT_LEAST_ONCE
+        repeats = not self._table.exactly_once
         if sent is None or read is None:
             fits = False
         else:

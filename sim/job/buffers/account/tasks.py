@@ -24,7 +24,7 @@ class TaskAccount:
 
     def __init__(self, task: Task, inputs: list[Flow], violate: Violate) -> None:
         self.inputs = inputs
-        exactly_once = task.world.model.checkpoint.exactly_once
+        exactly_once = task.world.model.checkpointing.exactly_once
         self.needed = NeededBarriers(len(inputs), one_at_a_time=exactly_once)
         self._task = task
         self._violate = violate

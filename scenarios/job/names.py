@@ -1,8 +1,12 @@
-"""The rare situations and the properties of jobs, by name."""
+"""The rare situations and the properties of jobs, by name, as each data plane knows them."""
 
 from __future__ import annotations
 
-GOALS = (
+from collections.abc import Mapping
+
+from ckptsim.scenarios.job.planes import Plane
+
+_RECORDS_GOALS = (
     "barrier_overtook_records",
     "completed_between_end_of_data_and_acknowledgement",
     "completed_after_lost_notification",
@@ -32,7 +36,7 @@ GOALS = (
     "failed_after_stop_savepoint",
 )
 
-PROPERTIES = (
+_RECORDS_PROPERTIES = (
     "consistent_cut",
     "exactly_once_output",
     "exactly_once_state",
@@ -88,3 +92,68 @@ PROPERTIES = (
     "periodic_triggers_go_on",
     "checkpoint_ends_in_time",
 )
+
+_BUFFERS_GOALS = (
+    "overtook_buffers",
+    "overtook_ten_buffers",
+    "timed_out_in_input",
+    "timed_out_in_output",
+    "cancelled_by_announcement_only",
+    "subsumed",
+    "credit_starvation",
+    "overdraft_used",
+    "debloat_changed_size",
+    "back_pressured",
+    "end_of_data",
+    "expired",
+    "declined",
+    "state_failed",
+    "channel_state_failed",
+    "late_acknowledgement",
+    "triggered_by_remote_call_below_finished",
+    "savepoint_completed",
+)
+
+_BUFFERS_PROPERTIES = (
+    "every_record_is_somewhere",
+    "order_is_kept",
+    "checkpoint_holds_what_is_in_flight",
+    "aligned_holds_nothing_in_flight",
+    "ordered_edges_hold_nothing_in_flight",
+    "reported_bytes_are_true",
+    "pools_stay_within_bounds",
+    "credits_stay_within_bounds",
+    "blocked_senders_send_nothing",
+    "senders_are_resumed_once",
+    "no_channel_stays_blocked",
+    "unaligned_barriers_are_taken_next",
+    "time_out_ends_alignment",
+    "alignment_figures_are_sane",
+    "needed_barriers_stay_fixed",
+    "triggered_and_aborted_once",
+    "triggered_ids_increase",
+    "tasks_fail_for_a_cause",
+    "single_channel_keeps_the_clock",
+    "files_fail_for_a_cause",
+    "writes_are_answered_once",
+    "pending_within_limit",
+    "savepoints_are_not_subsumed",
+    "ended_checkpoints_stay_ended",
+    "completed_ids_increase",
+    "notified_after_completion",
+    "checkpoint_ends_in_time",
+    "periodic_triggers_go_on",
+    "job_makes_progress",
+)
+
+GOALS: Mapping[Plane, tuple[str, ...]] = {
+    Plane.RECORDS: _RECORDS_GOALS,
+    Plane.BUFFERS: _BUFFERS_GOALS,
+}
+PROPERTIES: Mapping[Plane, tuple[str, ...]] = {
+    Plane.RECORDS: _RECORDS_PROPERTIES,
+    Plane.BUFFERS: _BUFFERS_PROPERTIES,
+}
+
+ALL_GOALS = tuple(dict.fromkeys(goal for goals in GOALS.values() for goal in goals))
+ALL_PROPERTIES = tuple(dict.fromkeys(name for names in PROPERTIES.values() for name in names))

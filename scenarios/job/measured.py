@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ckptsim.scenarios.dataflow import (
-    CheckpointMode,
-    CheckpointTable,
-    DataflowModel,
-    InputTable,
-    NetworkTable,
-    OperatorTable,
+from ckptsim.scenarios.job import (
+    Checkpointing,
+    Input,
+    Job,
+    Mode,
+    Network,
+    NoRestart,
     Partitioner,
     PlacementKind,
-    SourceTable,
-    StorageTable,
+    Plane,
+    Storage,
+    Vertex,
+    VertexKind,
 )
 
 _MS = 1_000_000
@@ -30,7 +32,7 @@ def model_of(
     checkpoints: int | None = None,
     stops_ns: Mapping[str, int] | None = None,
     duration_ns: int,
-) -> DataflowModel:
+) -> Job:
     """Return the job that a measured configuration describes.
 
     first_trigger_ns: the coordinator's phase, which Flink draws at random; checkpoints: completed
@@ -39,35 +41,40 @@ def model_of(
 
     Raises KeyError, TypeError or ValueError for a configuration that is not in the schema.
     """
-    return DataflowModel(
-        sources=tuple(_source(entry, stops_ns or {}) for entry in config["sources"]),
-        operators=tuple(_operator(entry, config) for entry in config["operators"]),
+    return Job(
+        plane=Plane.BUFFERS,
+        vertices=(
+            *(_source(entry, stops_ns or {}) for entry in config["sources"]),
+            *(_operator(entry, config) for entry in config["operators"]),
+        ),
         placement=PlacementKind(config["placement"]),
         network=_network(config),
-        checkpoint=_checkpoint(config["checkpoint"], first_trigger_ns, checkpoints),
+        checkpointing=_checkpointing(config["checkpoint"], first_trigger_ns, checkpoints),
         storage=_storage(config.get("storage") or {}),
+        restart=NoRestart(),
         duration_ns=duration_ns,
     )
 
 
-def _source(entry: Mapping[str, Any], stops_ns: Mapping[str, int]) -> SourceTable:
+def _source(entry: Mapping[str, Any], stops_ns: Mapping[str, int]) -> Vertex:
     stop = entry.get("stops_after_ms")
     stop_ns = stops_ns.get(entry["name"], None if stop is None else max(1, _ns(stop)))
-    return SourceTable(
+    return Vertex(
         name=entry["name"],
+        kind=VertexKind.SOURCE,
         parallelism=int(entry["parallelism"]),
         rate_per_s=_optional_float(entry.get("rate_limit_per_s_total")),
         hot_ratio=min(1.0, float(entry.get("hot_fraction_to_subtask0") or 0)),
-        stop_after_ns=stop_ns,
+        ends_at_ns=stop_ns,
     )
 
 
-def _operator(entry: Mapping[str, Any], config: Mapping[str, Any]) -> OperatorTable:
+def _operator(entry: Mapping[str, Any], config: Mapping[str, Any]) -> Vertex:
     inputs = tuple(
-        InputTable(upstream=edge["from"], partitioner=Partitioner(edge["partitioner"]))
+        Input(upstream=edge["from"], partitioner=_partitioner(edge["partitioner"]))
         for edge in entry["inputs"]
     )
-    return OperatorTable(
+    return Vertex(
         name=entry["name"],
         parallelism=int(entry["parallelism"]),
         inputs=inputs,
@@ -78,8 +85,13 @@ def _operator(entry: Mapping[str, Any], config: Mapping[str, Any]) -> OperatorTa
     )
 
 
-def _network(config: Mapping[str, Any]) -> NetworkTable:
-    usual = NetworkTable()
+def _partitioner(name: str) -> Partitioner:
+    """Return the partitioner that a measurement names by the method of Flink's API."""
+    return Partitioner.HASH if name == "keyBy" else Partitioner(name)
+
+
+def _network(config: Mapping[str, Any]) -> Network:
+    usual = Network()
 
     def whole(key: str, default: int) -> int:
         value = config.get(key)
@@ -87,7 +99,7 @@ def _network(config: Mapping[str, Any]) -> NetworkTable:
 
     timeout = config.get("buffer_timeout_ms")
     target = config.get("buffer_debloat_target_ms")
-    return NetworkTable(
+    return Network(
         record_bytes=int(config["record_bytes_on_wire"]),
         segment_bytes=whole("memory_segment_bytes", usual.segment_bytes),
         exclusive_buffers=whole("exclusive_buffers_per_channel", usual.exclusive_buffers),
@@ -100,11 +112,11 @@ def _network(config: Mapping[str, Any]) -> NetworkTable:
     )
 
 
-def _checkpoint(
+def _checkpointing(
     entry: Mapping[str, Any], first_trigger_ns: int | None, checkpoints: int | None
-) -> CheckpointTable:
-    return CheckpointTable(
-        mode=CheckpointMode(entry["mode"]),
+) -> Checkpointing:
+    return Checkpointing(
+        mode=Mode(entry["mode"]),
         aligned_timeout_ns=_ns(entry.get("aligned_timeout_ms")),
         interval_ns=_ns(entry["interval_ms"]),
         min_pause_ns=_ns(entry.get("min_pause_ms")),
@@ -115,16 +127,14 @@ def _checkpoint(
     )
 
 
-def _storage(entry: Mapping[str, Any]) -> StorageTable:
+def _storage(entry: Mapping[str, Any]) -> Storage:
     rate = entry.get("write_bytes_per_s")
     inline = entry.get("inline_threshold_bytes")
-    return StorageTable(
+    return Storage(
         write_bytes_per_s=None if rate is None else max(1, int(rate)),
         shared_limit=entry.get("limit_scope") == _SHARED,
         create_latency_ns=_ns(entry.get("create_latency_ms")),
-        inline_threshold_bytes=StorageTable().inline_threshold_bytes
-        if inline is None
-        else int(inline),
+        inline_threshold_bytes=Storage().inline_threshold_bytes if inline is None else int(inline),
     )
 
 

@@ -1,0 +1,41 @@
+"""Jobs of a stream processor: one dialect for every link that has a job, and for both planes."""
+
+from ckptsim.scenarios.job.checkpointing import Checkpointing, Mode
+from ckptsim.scenarios.job.costs import Costs, Storage
+from ckptsim.scenarios.job.ending import (
+    Ending,
+    FixedDelay,
+    NoRestart,
+    Protocol,
+    RestartStrategy,
+    StopKind,
+)
+from ckptsim.scenarios.job.graph import Edge, Input, Partitioner, Recorded, Vertex, VertexKind
+from ckptsim.scenarios.job.job import Engine, Job, PlacementKind
+from ckptsim.scenarios.job.network import Channels, Network
+from ckptsim.scenarios.job.planes import Plane
+
+__all__ = [
+    "Channels",
+    "Checkpointing",
+    "Costs",
+    "Edge",
+    "Ending",
+    "Engine",
+    "FixedDelay",
+    "Input",
+    "Job",
+    "Mode",
+    "Network",
+    "NoRestart",
+    "Partitioner",
+    "PlacementKind",
+    "Plane",
+    "Protocol",
+    "Recorded",
+    "RestartStrategy",
+    "StopKind",
+    "Storage",
+    "Vertex",
+    "VertexKind",
+]

@@ -1,0 +1,118 @@
+"""When the checkpoints of a job are triggered, and how they treat what is in flight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ckptsim.scenarios.fields import choice, count, duration_ns, flag
+
+_JOB = "assumption: part of the job"
+_CHECKPOINTS = "Source: Apache Flink 1.20.3, ExecutionCheckpointingOptions"
+
+
+class Mode(StrEnum):
+    """How checkpoints treat what is in flight."""
+
+    ALIGNED = "aligned"
+    UNALIGNED = "unaligned"
+    ALIGNED_TIMEOUT = "aligned_timeout"
+    AT_LEAST_ONCE = "at_least_once"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpointing:
+    """When checkpoints are taken, and how."""
+
+    enabled: bool = flag(True, says="checkpoints are taken at all", source=_JOB)
+    mode: Mode = choice(
+        "aligned", Mode, says="how what is in flight is treated", source=_CHECKPOINTS
+    )
+    aligned_timeout_ns: int = duration_ns(
+        0,
+        maximum="10 d",
+        says="after which an aligned_timeout one stops waiting",
+        source=_CHECKPOINTS,
+    )
+    interval_ns: int = duration_ns(
+        "1 s", minimum="1 us", maximum="10 d", says="time between two triggers", source=_JOB
+    )
+    first_trigger_ns: int | None = duration_ns(
+        None,
+        optional=True,
+        says="instant of the first trigger; absent: drawn between pause and interval as Flink "
+        "does, on records after one interval",
+        source="Source: Apache Flink 1.20.3, CheckpointCoordinator.getRandomInitDelay",
+    )
+    min_pause_ns: int = duration_ns(
+        0, says="least time from a completion to the next periodic trigger", source=_CHECKPOINTS
+    )
+    timeout_ns: int = duration_ns(
+        "10 min", minimum="1 us", says="after which a checkpoint expires", source=_CHECKPOINTS
+    )
+    max_concurrent: int = count(
+        1,
+        minimum=1,
+        maximum=100,
+        unit="checkpoints",
+        says="checkpoints under way at once",
+        source=_CHECKPOINTS,
+    )
+    tolerable_failures: int = count(
+        0,
+        unit="checkpoints",
+        says="failed ones in a row that the job survives",
+        source=_CHECKPOINTS,
+    )
+    retained: int = count(
+        1,
+        minimum=1,
+        maximum=1_000,
+        unit="checkpoints",
+        says="completed ones that are kept; the one that goes is deleted",
+        source="Source: Apache Flink 1.20.3, CheckpointingOptions",
+    )
+    after_finish: bool = flag(
+        True,
+        says="checkpoints go on after tasks have finished",
+        source="Source: Apache Flink 1.20.3, "
+        "execution.checkpointing.checkpoints-after-tasks-finish",
+    )
+    immediate_final: bool | None = flag(
+        None,
+        says="a checkpoint is triggered when all tasks have reached the end of data; absent: as "
+        "`ending.protocol` has it, on for `flink` and off for `flip`",
+        source="Source: Apache Flink 1.18, FLINK-28386; FLIP-147 waits for the next periodic one",
+        optional=True,
+    )
+    skip_missed_ticks: bool = flag(
+        False,
+        says="a periodic trigger that meets a running checkpoint is skipped, not queued",
+        source="Source: Apache Flink queues it; skipping makes closed forms simple",
+    )
+    savepoint_at_ns: int | None = duration_ns(
+        None, optional=True, minimum=1, says="when a savepoint is asked for", source=_JOB
+    )
+    count: int | None = count(
+        None,
+        optional=True,
+        minimum=1,
+        unit="checkpoints",
+        says="completed ones that end the run",
+        source=_JOB,
+    )
+
+    @property
+    def exactly_once(self) -> bool:
+        """Whether a restart repeats no effect on state."""
+        return self.mode is not Mode.AT_LEAST_ONCE
+
+    @property
+    def unaligned(self) -> bool:
+        """Whether barriers may overtake data at all."""
+        return self.mode in (Mode.UNALIGNED, Mode.ALIGNED_TIMEOUT)
+
+    @property
+    def alignment_ends_after_ns(self) -> int:
+        """After which an alignment stops waiting; 0 when it does not wait or waits to its end."""
+        return self.aligned_timeout_ns if self.mode is Mode.ALIGNED_TIMEOUT else 0

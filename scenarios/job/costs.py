@@ -1,0 +1,95 @@
+"""What the parts of a job cost: messages, snapshots and restores, and the checkpoint storage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ckptsim.scenarios.fields import duration_ns, flag, rate_bytes_per_s, ratio, size_bytes
+
+_SMALL = "assumption: small enough to be hunted in milliseconds"
+_STORE = "assumption: order of magnitude of an object store"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """What messages and snapshots cost on records; on buffers measured constants take its place."""
+
+    rpc_ns: int = duration_ns(
+        0, maximum="1 min", says="a message to or from the coordinator", source=_SMALL
+    )
+    rpc_jitter_ns: int = duration_ns(
+        0, maximum="1 min", says="at most added to a message, by chance", source=_SMALL
+    )
+    messages_in_order: bool = flag(
+        True,
+        says="triggers and words of completions that arrive at one instant keep their order",
+        source="assumption; off: ties decide, as the coordinator's threads send them side by side",
+    )
+    notification_jitter_ns: int = duration_ns(
+        0,
+        maximum="1 min",
+        says="at most added to a notification, by chance: notifications can change order",
+        source=_SMALL,
+    )
+    notification_loss_ratio: float = ratio(
+        0.0, says="share of completion notifications that are lost", source=_SMALL
+    )
+    snapshot_sync_ns: int = duration_ns(
+        0,
+        maximum="1 min",
+        says="how long copying the state keeps a task's thread, on either plane",
+        source="assumption: a backend that copies on write; measured: 0 ms in the median",
+    )
+    snapshot_async_ns: int = duration_ns(
+        0, maximum="1 h", says="from there to the acknowledgement", source=_SMALL
+    )
+    snapshot_jitter_ns: int = duration_ns(
+        0, maximum="1 h", says="at most added to the asynchronous part, by chance", source=_SMALL
+    )
+    checkpoint_failure_ratio: float = ratio(
+        0.0, says="share of checkpoints that fail when they are to be stored", source=_SMALL
+    )
+    completion_ns: int = duration_ns(
+        0, maximum="1 h", says="from the last acknowledgement to the notifications", source=_SMALL
+    )
+    restore_ns: int = duration_ns(
+        0,
+        maximum="1 h",
+        says="from a restart to the work of a restored task, which declines triggers until then",
+        source=_SMALL,
+    )
+    closing_ns: int = duration_ns(
+        0,
+        maximum="1 min",
+        says="from a task's close to its end; asked meanwhile it says so, afterwards it is unknown",
+        source=_SMALL,
+    )
+    transaction_timeout_ns: int | None = duration_ns(
+        None,
+        minimum="1 us",
+        says="after which the external system aborts a transaction that nobody has ended; absent: "
+        "not before the job is over",
+        source="Source: Apache Kafka, transaction.timeout.ms (1 min by default, at most 15 min)",
+        optional=True,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storage:
+    """Where checkpoints are written, on buffers; on records `costs` says how long that takes."""
+
+    write_bytes_per_s: int | None = rate_bytes_per_s(
+        None, optional=True, says="limit of one stream or of all, absent for none", source=_STORE
+    )
+    shared_limit: bool = flag(False, says="all streams share the limit", source=_STORE)
+    create_latency_ns: int = duration_ns("0 ms", says="time to create a file", source=_STORE)
+    tail_ratio: float = ratio(0.0, says="share of files that are created late", source=_STORE)
+    tail_latency_ns: int = duration_ns(
+        "0 ms", says="mean of what those take longer, exponential", source=_STORE
+    )
+    failure_ratio: float = ratio(0.0, says="share of files that cannot be written", source=_STORE)
+    inline_threshold_bytes: int = size_bytes(
+        "20 KiB",
+        says="smaller state travels in the acknowledgement",
+        source="Source: Apache Flink 1.20.3, execution.checkpointing.data-inline-threshold",
+    )

@@ -1,0 +1,218 @@
+"""Faults of a job; a closed union of frozen data, for both data planes.
+
+Faults name vertices and subtasks.  One that the plane of a job has nothing for is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from ckptsim.scenarios.errors import Problem
+from ckptsim.scenarios.fields import REQUIRED, count, duration_ns, name
+from ckptsim.scenarios.job.graph import Vertex
+from ckptsim.scenarios.job.planes import WITHOUT_FAULTS, Plane
+
+_PLAN = "assumption: part of the fault plan"
+
+
+class JobModel(Protocol):
+    """What a fault needs to know of a job."""
+
+    @property
+    def plane(self) -> Plane:
+        """Return its data plane."""
+        ...
+
+    @property
+    def vertices(self) -> tuple[Vertex, ...]:
+        """Return its vertices."""
+        ...
+
+
+class _Fault:
+    """What all faults of a job have in common."""
+
+    __slots__ = ()
+
+    def problems_in(self, model: JobModel) -> list[Problem]:
+        """Return what does not fit the job."""
+        kind = next(kind for kind, table in JOB_FAULTS.items() if table is type(self))
+        if kind not in WITHOUT_FAULTS[model.plane]:
+            return []
+        known = [kind for kind in JOB_FAULTS if kind not in WITHOUT_FAULTS[model.plane]]
+        expected = f'a fault of plane "{model.plane}": {", ".join(known)}'
+        return [Problem("kind", f'"{kind}"', expected)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtSubtask(_Fault):
+    """A fault of one subtask."""
+
+    vertex: str = name(REQUIRED, says="vertex concerned", source=_PLAN)
+    subtask: int = count(0, unit="index", says="subtask concerned, from 0", source=_PLAN)
+
+    def problems_in(self, model: JobModel) -> list[Problem]:
+        """Return what does not fit the job."""
+        found = _Fault.problems_in(self, model)
+        vertex = next((v for v in model.vertices if v.name == self.vertex), None)
+        if vertex is None:
+            found.append(Problem("vertex", f'"{self.vertex}"', "the name of a vertex"))
+        elif vertex.repeat > 1:
+            says = f'"{self.vertex}", which stands {vertex.repeat} times'
+            found.append(Problem("vertex", says, "the name of a vertex that stands once"))
+        elif self.subtask >= vertex.parallelism:
+            expected = f"less than the parallelism {vertex.parallelism}"
+            found.append(Problem("subtask", str(self.subtask), expected))
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtCheckpoint(AtSubtask):
+    """A fault of one subtask at one checkpoint."""
+
+    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateAtCheckpoint(AtCheckpoint):
+    """Something of one subtask at one checkpoint that comes late."""
+
+    delay_ns: int = duration_ns(REQUIRED, says="how much later", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrashTask(AtSubtask):
+    """A subtask fails at an instant; the job restarts from its latest completed checkpoint."""
+
+    at_ns: int = duration_ns(REQUIRED, says="instant of the failure", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrashAtCheckpoint(AtCheckpoint):
+    """A subtask fails right after it has taken its snapshot of a checkpoint."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrashTaskManager(AtSubtask):
+    """The task manager that a subtask runs on fails, and all subtasks with it."""
+
+    at_ns: int = duration_ns(REQUIRED, says="instant of the failure", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrashJobManager(_Fault):
+    """The job manager fails, with the coordinator and all it has under way."""
+
+    at_ns: int = duration_ns(REQUIRED, says="instant of the failure", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailSnapshot(AtCheckpoint):
+    """A subtask's asynchronous snapshot fails, so the checkpoint is declined."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailChannelState(AtCheckpoint):
+    """The file that a subtask writes in-flight data to breaks, for all that share it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowFile(LateAtCheckpoint):
+    """A subtask's files of a checkpoint are created late."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoseTrigger(AtCheckpoint):
+    """The trigger of a checkpoint never reaches a subtask."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelayTrigger(LateAtCheckpoint):
+    """The trigger of a checkpoint reaches a subtask late."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefuseTrigger(AtCheckpoint):
+    """A source subtask is not ready for the trigger of a checkpoint and declines it."""
+
+    def problems_in(self, model: JobModel) -> list[Problem]:
+        """Return what does not fit the job."""
+        found = AtCheckpoint.problems_in(self, model)
+        sources = [vertex.name for vertex in model.vertices if vertex.is_source]
+        if not found and self.vertex not in sources:
+            found.append(Problem("vertex", f'"{self.vertex}"', "the name of a source"))
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoseAcknowledgement(AtCheckpoint):
+    """A subtask's acknowledgement of a checkpoint never reaches the coordinator."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelayAcknowledgement(LateAtCheckpoint):
+    """A subtask's acknowledgement of a checkpoint comes late."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoseNotification(AtCheckpoint):
+    """A subtask never hears that a checkpoint is complete."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelayNotification(LateAtCheckpoint):
+    """A subtask hears late that a checkpoint is complete."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrayNotification(LateAtCheckpoint):
+    """A subtask hears of a completion once more, later, in whatever attempt runs then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StallTask(AtSubtask):
+    """A subtask's thread stands still for a while."""
+
+    at_ns: int = duration_ns(REQUIRED, says="instant of the stall", source=_PLAN)
+    lasts_ns: int = duration_ns(REQUIRED, says="how long it lasts", source=_PLAN)
+
+
+JobFault = (
+    CrashTask
+    | CrashAtCheckpoint
+    | CrashTaskManager
+    | CrashJobManager
+    | FailSnapshot
+    | FailChannelState
+    | SlowFile
+    | LoseTrigger
+    | DelayTrigger
+    | RefuseTrigger
+    | LoseAcknowledgement
+    | DelayAcknowledgement
+    | LoseNotification
+    | DelayNotification
+    | StrayNotification
+    | StallTask
+)
+
+JOB_FAULTS: Mapping[str, type] = {
+    "crash_task": CrashTask,
+    "crash_at_checkpoint": CrashAtCheckpoint,
+    "crash_task_manager": CrashTaskManager,
+    "crash_job_manager": CrashJobManager,
+    "fail_snapshot": FailSnapshot,
+    "fail_channel_state": FailChannelState,
+    "slow_file": SlowFile,
+    "lose_trigger": LoseTrigger,
+    "delay_trigger": DelayTrigger,
+    "refuse_trigger": RefuseTrigger,
+    "lose_acknowledgement": LoseAcknowledgement,
+    "delay_acknowledgement": DelayAcknowledgement,
+    "lose_notification": LoseNotification,
+    "delay_notification": DelayNotification,
+    "stray_notification": StrayNotification,
+    "stall_task": StallTask,
+}

@@ -1,0 +1,364 @@
+"""The graph of a job: vertices with subtasks, their inputs with partitioners, and what fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from ckptsim.scenarios import graphs
+from ckptsim.scenarios.errors import Problem
+from ckptsim.scenarios.fields import (
+    REQUIRED,
+    choice,
+    count,
+    duration_ns,
+    flag,
+    many,
+    name,
+    number,
+    rate_per_s,
+    ratio,
+    size_bytes,
+)
+
+_JOB = "assumption: part of the job"
+_SMALL = "assumption: small enough to be hunted in milliseconds"
+_FLINK = "Source: Apache Flink 1.20.3, "
+_SECOND_NS = 1_000_000_000
+
+# The least time between two records of a source that has no number of them, on records.
+# Assumption: as the least interval of checkpoints.
+SHORTEST_NS = 1_000
+
+
+class VertexKind(StrEnum):
+    """What a vertex does."""
+
+    SOURCE = "source"
+    OPERATOR = "operator"
+    SINK = "sink"
+
+
+class Partitioner(StrEnum):
+    """How records choose a subtask of the next vertex, by the names of Flink's partitioners."""
+
+    FORWARD = "forward"
+    HASH = "hash"
+    REBALANCE = "rebalance"
+    RESCALE = "rescale"
+    SHUFFLE = "shuffle"
+    BROADCAST = "broadcast"
+    GLOBAL = "global"
+
+    @property
+    def is_pointwise(self) -> bool:
+        """Whether a sender is connected to some of the receivers only."""
+        return self in (Partitioner.FORWARD, Partitioner.RESCALE)
+
+    @property
+    def supports_unaligned(self) -> bool:
+        """Whether a barrier may overtake records: their order or copies must not matter.
+
+        Source: Apache Flink 1.20.3, StreamPartitioner.disableUnalignedCheckpoints, which the job
+        graph calls for pointwise and broadcast edges.
+        """
+        return not self.is_pointwise and self is not Partitioner.BROADCAST
+
+
+class Recorded(StrEnum):
+    """What the checkpoint that a job is started from says of a vertex."""
+
+    NONE = "none"
+    RUNNING = "running"
+    PARTIAL = "partial"
+    FULL = "full"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """One input of a vertex: an edge of the job graph, and an input gate of each subtask."""
+
+    upstream: str = name(REQUIRED, says="vertex that it comes from", source=_JOB)
+    partitioner: Partitioner = choice(
+        "rebalance",
+        Partitioner,
+        says="how records choose a subtask",
+        source=_FLINK + "StreamGraph, between vertices of unequal parallelism",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vertex:
+    """One vertex of the job graph; its subtasks are built alike."""
+
+    name: str = name(REQUIRED, says="name of the vertex", source=_JOB)
+    kind: VertexKind = choice("operator", VertexKind, says="what it does", source=_JOB)
+    parallelism: int = count(
+        1, minimum=1, maximum=1024, unit="subtasks", says="number of subtasks", source=_SMALL
+    )
+    inputs: tuple[Input, ...] = many(
+        Input,
+        says="what it reads, none for a source; several are a union, or two inputs to connect",
+        source=_JOB,
+        maximum=64,
+    )
+    two_input: bool = flag(
+        False,
+        says="its two inputs are connected: it reads from them in turn, not channel by channel as "
+        "from a union (on records they are read alike)",
+        source=_FLINK + "StreamMultipleInputProcessor",
+    )
+    repeat: int = count(
+        1,
+        minimum=1,
+        maximum=32,
+        unit="vertices",
+        says="an operator stands so many times in a row, named NAME1, NAME2, ... if more than once",
+        source="assumption: makes the depth of a job one number",
+    )
+    chain: int = count(
+        1, minimum=1, maximum=8, unit="operators", says="operators in the chain", source=_SMALL
+    )
+    service_ns: int = duration_ns(
+        "1 ms",
+        maximum="1 h",
+        says="time to process one record, of an operator or a sink",
+        source=_SMALL,
+    )
+    slow_subtask_factor: float = number(
+        1.0, minimum=0.01, maximum=1000.0, says="times the service at subtask 0", source=_JOB
+    )
+    service_step_ns: int = duration_ns(
+        0, maximum="1 h", says="added to the service time per subtask index", source=_SMALL
+    )
+    rate_per_s: float | None = rate_per_s(
+        None,
+        optional=True,
+        minimum=0.00001,
+        says="records per second of all subtasks of a source together; absent: as fast as the "
+        "outputs take them (on records a source without a number of records takes 1 us for each "
+        "at least)",
+        source=_JOB,
+    )
+    records: int | None = count(
+        None,
+        maximum=1_000_000_000,
+        unit="records",
+        says="what all subtasks of a source together emit before they end, shared out evenly; "
+        "absent: any number",
+        source=_SMALL,
+        optional=True,
+    )
+    records_step: int = count(
+        0,
+        maximum=100_000,
+        unit="records",
+        says="added to a subtask's share of the records per subtask index",
+        source=_SMALL,
+    )
+    ends_at_ns: int | None = duration_ns(
+        None,
+        says="instant at which a source ends if it has not before; absent: at no time",
+        source=_SMALL,
+        optional=True,
+    )
+    hot_ratio: float = ratio(
+        0.0, says="share of a source's records with a key of subtask 0", source=_JOB
+    )
+    keeps_position: bool = flag(
+        True,
+        says="what a finished source subtask has read is remembered after a restore; a source "
+        "without state reads again from its beginning",
+        source=_FLINK + "observed: a partly finished vertex runs all subtasks again",
+    )
+    recorded: Recorded = choice(
+        "none",
+        Recorded,
+        says="what the checkpoint that the job is started from has of it: nothing (it is new, or, "
+        "if so all are, the job starts afresh), that it ran, that its first subtask had finished, "
+        "or that all had; what does not fit together is refused",
+        source=_FLINK + "VertexFinishedStateChecker",
+    )
+    state_bytes: int = size_bytes(
+        0, says="keyed state of all subtasks together (on records it has no size)", source=_JOB
+    )
+    snapshot_sync_ns: int | None = duration_ns(
+        None,
+        optional=True,
+        maximum="1 min",
+        says="how long copying the state keeps its threads, at each checkpoint; absent: as `costs` "
+        "has it",
+        source=_JOB,
+    )
+    union_state: bool = flag(
+        False, says="it uses union list state, which is redistributed whole", source=_JOB
+    )
+    broadcast_state: bool = flag(
+        False,
+        says="its state is broadcast state, the same in every subtask; after a restore those that "
+        "had finished get it from those that had not",
+        source=_FLINK + "RoundRobinOperatorStateRepartitioner",
+    )
+    opens_after_finish: bool = flag(
+        False,
+        says="a sink opens transactions also after finish()",
+        source=_FLINK + "TwoPhaseCommitSinkFunction opens none (FLINK-23473)",
+    )
+
+    @property
+    def is_source(self) -> bool:
+        """Whether it makes records instead of reading them."""
+        return self.kind is VertexKind.SOURCE
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether it is a source that has no end of its own."""
+        return self.is_source and self.records is None and self.ends_at_ns is None
+
+    @property
+    def gap_ns(self) -> int | None:
+        """Time between two records of one subtask of a source; None: as fast as possible."""
+        if self.rate_per_s is None:
+            return None
+        return max(1, round(_SECOND_NS * self.parallelism / self.rate_per_s))
+
+    @property
+    def pause_ns(self) -> int:
+        """Time between two records of one subtask of a source on records, where none takes time.
+
+        With nothing between them, and nothing in the tasks behind, the instant of a source without
+        a number of records would never end.
+        """
+        gap_ns = self.gap_ns or 0
+        return max(gap_ns, SHORTEST_NS) if self.records is None else gap_ns
+
+    def records_of(self, subtask: int) -> int | None:
+        """Return how many records a subtask of a source emits, None for any number."""
+        if self.records is None:
+            return None
+        share = self.records // self.parallelism + (subtask < self.records % self.parallelism)
+        return share + self.records_step * subtask
+
+    def service_of(self, subtask: int) -> int:
+        """Return how long a subtask takes to process one record, in ns."""
+        service_ns = self.service_ns
+        if subtask == 0:
+            service_ns = round(service_ns * self.slow_subtask_factor)
+        return service_ns + self.service_step_ns * subtask
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """One edge of the job graph, with both its ends."""
+
+    upstream: str
+    downstream: str
+    partitioner: Partitioner
+
+
+def edges_of(vertices: Sequence[Vertex]) -> tuple[Edge, ...]:
+    """Return all edges, by receiving vertex and in the order of its inputs."""
+    return tuple(
+        Edge(upstream=one.upstream, downstream=vertex.name, partitioner=one.partitioner)
+        for vertex in vertices
+        for one in vertex.inputs
+    )
+
+
+def spelled_out(vertices: Sequence[Vertex]) -> tuple[Vertex, ...]:
+    """Return a graph in which every vertex stands once.
+
+    Repeated ones are joined in a row by the partitioner of their first input.
+    """
+    last = {vertex.name: _row_names(vertex)[-1] for vertex in vertices}
+    found: list[Vertex] = []
+    for vertex in vertices:
+        inputs = tuple(replace(one, upstream=last[one.upstream]) for one in vertex.inputs)
+        for name_ in _row_names(vertex):
+            found.append(replace(vertex, name=name_, repeat=1, inputs=inputs))
+            inputs = tuple(replace(one, upstream=name_) for one in vertex.inputs[:1])
+    return tuple(found)
+
+
+def _row_names(vertex: Vertex) -> list[str]:
+    if vertex.repeat == 1:
+        return [vertex.name]
+    return [f"{vertex.name}{number}" for number in range(1, vertex.repeat + 1)]
+
+
+def graph_problems(vertices: Sequence[Vertex]) -> list[Problem]:
+    """Return what is wrong with a graph; the first kind of fault that is found hides others."""
+    names = [vertex.name for vertex in vertices]
+    found = [
+        Problem(f"vertices[{index}].name", f'"{repeated}"', "a name that no other vertex has")
+        for index, repeated in graphs.repeated(names)
+    ]
+    for index, vertex in enumerate(vertices):
+        found += [
+            Problem(f"{_input(index, place)}.upstream", f'"{one.upstream}"', "a vertex's name")
+            for place, one in enumerate(vertex.inputs)
+            if one.upstream not in names
+        ]
+    if found:
+        return found
+    circle = graphs.cycle({v.name: [one.upstream for one in v.inputs] for v in vertices})
+    if circle:
+        return [Problem("vertices", " -> ".join(circle), "a graph without a cycle")]
+    once = [vertex.name for vertex in spelled_out(vertices)]
+    found += [
+        Problem("vertices", f'two vertices called "{once[index]}"', "names that differ when spelt")
+        for index, _ in graphs.repeated(once)
+    ]
+    by_name = {vertex.name: vertex for vertex in vertices}
+    read = {one.upstream for vertex in vertices for one in vertex.inputs}
+    for index, vertex in enumerate(vertices):
+        found += _place_problems(f"vertices[{index}]", vertex, is_read=vertex.name in read)
+        for place, one in enumerate(vertex.inputs):
+            up = by_name[one.upstream].parallelism
+            if one.partitioner is Partitioner.FORWARD and up != vertex.parallelism:
+                says = f"forward from {up} to {vertex.parallelism} subtasks"
+                where = f"{_input(index, place)}.partitioner"
+                found.append(Problem(where, says, "equal parallelism on both sides"))
+    return found
+
+
+def _input(vertex: int, place: int) -> str:
+    return f"vertices[{vertex}].inputs[{place}]"
+
+
+def _place_problems(path: str, vertex: Vertex, *, is_read: bool) -> list[Problem]:
+    """Return what is wrong with the place of a vertex in the graph."""
+    found = []
+    if vertex.is_source == bool(vertex.inputs):
+        expected = "no input of a source" if vertex.inputs else "an input of every other vertex"
+        found.append(Problem(f"{path}.kind", f'"{vertex.kind.value}"', expected))
+    if vertex.kind is not VertexKind.OPERATOR and vertex.repeat > 1:
+        found.append(Problem(f"{path}.repeat", str(vertex.repeat), "1, but for an operator"))
+    if vertex.kind is VertexKind.SINK and is_read:
+        found.append(Problem(f"{path}.kind", '"sink"', "no vertex that reads from a sink"))
+    if vertex.two_input and (len(vertex.inputs) != 2 or vertex.repeat > 1):
+        found.append(Problem(f"{path}.two_input", "true", "exactly two inputs, and no repetition"))
+    if vertex.recorded is Recorded.PARTIAL and vertex.parallelism == 1:
+        found.append(Problem(f"{path}.recorded", '"partial"', "more than one subtask for that"))
+    alike = bool(vertex.inputs) and all(
+        one.partitioner is Partitioner.BROADCAST for one in vertex.inputs
+    )
+    if vertex.broadcast_state and not alike:
+        expected = "false, unless every input of the vertex is a broadcast"
+        found.append(Problem(f"{path}.broadcast_state", "true", expected))
+    return found + ([] if vertex.is_source else _source_keys(path, vertex))
+
+
+def _source_keys(path: str, vertex: Vertex) -> list[Problem]:
+    """Return the keys that only a source may have."""
+    values = {
+        "rate": vertex.rate_per_s,
+        "records": vertex.records,
+        "ends_at": vertex.ends_at_ns,
+    }
+    return [
+        Problem(f"{path}.{key}", str(value), "nothing but at a source")
+        for key, value in values.items()
+        if value is not None
+    ]

@@ -1,0 +1,133 @@
+"""A job of a stream processor, as all links with a job know it.
+
+A job is a graph of vertices with subtasks.  What moves between them is single records or network
+buffers, its data plane: on records every record has an identity and costs are few and may be zero,
+which is what protocols are hunted on; on buffers times are calibrated, which is what predictions
+are made with.  One job runs on either plane as far as `planes` has no objection.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import pairwise
+
+from ckptsim.scenarios.errors import Problem
+from ckptsim.scenarios.fields import REQUIRED, choice, duration_ns, many, nested, one_of
+from ckptsim.scenarios.job.checkpointing import Checkpointing
+from ckptsim.scenarios.job.costs import Costs, Storage
+from ckptsim.scenarios.job.ending import (
+    RESTART_STRATEGIES,
+    Ending,
+    FixedDelay,
+    NoRestart,
+    RestartStrategy,
+)
+from ckptsim.scenarios.job.graph import Edge, Vertex, edges_of, graph_problems, spelled_out
+from ckptsim.scenarios.job.network import Channels, Network
+from ckptsim.scenarios.job.planes import Plane, plane_problems
+
+_JOB = "assumption: part of the job"
+_CHOICE = "assumption: a choice of whoever runs the job"
+
+
+class PlacementKind(StrEnum):
+    """Which subtasks share a task manager."""
+
+    REMOTE = "remote"  # none
+    LOCAL = "local"  # all
+    MIXED = "mixed"  # those of equal index
+
+
+class Engine(StrEnum):
+    """Which driver of the buffer plane runs a job; all give the same trace."""
+
+    CALLBACKS = "callbacks"
+    STRETCHES = "stretches"  # callbacks, and whole stretches at once where nothing happens but data
+    PROCESSES = "processes"  # record by record in SimPy processes: slow, the reference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A job: its graph, what carries its records, its checkpoints, its costs and its end."""
+
+    plane: Plane = choice("records", Plane, says="what moves between subtasks", source=_CHOICE)
+    engine: Engine = choice(
+        "callbacks",
+        Engine,
+        says="the driver of the buffer plane",
+        source="assumption: the fast one",
+    )
+    duration_ns: int = duration_ns(
+        "20 s", minimum=1, says="a run on buffers ends here if not before", source=_CHOICE
+    )
+    placement: PlacementKind = choice(
+        "remote", PlacementKind, says="which subtasks share a task manager", source=_JOB
+    )
+    vertices: tuple[Vertex, ...] = many(
+        Vertex, REQUIRED, says="the vertices", source=_JOB, minimum=1, maximum=128
+    )
+    network: Network = nested(Network, says="buffers and network (plane buffers)")
+    channels: Channels = nested(Channels, says="every channel (plane records)")
+    checkpointing: Checkpointing = nested(Checkpointing, says="checkpoints")
+    storage: Storage = nested(Storage, says="checkpoint storage (plane buffers)")
+    costs: Costs = nested(Costs, says="messages and snapshots (plane records)")
+    ending: Ending = nested(Ending, says="the end")
+    restart: RestartStrategy = one_of(
+        RESTART_STRATEGIES, FixedDelay(), says="what follows a failure", source=_JOB
+    )
+
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """Return all edges, by receiving vertex and in the order of its inputs."""
+        return edges_of(self.vertices)
+
+    def snapshot_sync_ns(self, vertex: Vertex) -> int:
+        """Return how long copying the state keeps the thread of a vertex's subtasks."""
+        own_ns = vertex.snapshot_sync_ns
+        return self.costs.snapshot_sync_ns if own_ns is None else own_ns
+
+    def spelled_out(self) -> Job:
+        """Return the same job with every vertex standing once."""
+        if all(vertex.repeat == 1 for vertex in self.vertices):
+            return self
+        return replace(self, vertices=spelled_out(self.vertices))
+
+    def problems(self) -> list[Problem]:
+        """Return what does not hold between the values."""
+        found = graph_problems(self.vertices)
+        found += self._records_problems() if self.plane is Plane.RECORDS else []
+        found += self._buffers_problems() if self.plane is Plane.BUFFERS else []
+        found += unaligned_problems(self.checkpointing)
+        return found + plane_problems(self, self.vertices, self.plane)
+
+    def _records_problems(self) -> list[Problem]:
+        chain = [(one.name, next_.name) for one, next_ in pairwise(self.vertices)]
+        single = all(vertex.parallelism == 1 for vertex in self.vertices)
+        preloaded = self.channels.preloaded_records
+        found = []
+        if preloaded and (not single or [(e.upstream, e.downstream) for e in self.edges] != chain):
+            expected = "0, unless the job is a chain of single subtasks in order"
+            found.append(Problem("channels.preloaded_records", str(preloaded), expected))
+        return found
+
+    def _buffers_problems(self) -> list[Problem]:
+        read = {edge.upstream for edge in self.edges}
+        found = [
+            Problem(f"vertices[{index}].name", f'"{vertex.name}"', "a source that a vertex reads")
+            for index, vertex in enumerate(self.vertices)
+            if vertex.is_source and vertex.name not in read
+        ]
+        if not isinstance(self.restart, NoRestart):
+            expected = '"none", all that plane "buffers" can do'
+            found.append(Problem("restart.kind", '"fixed_delay"', expected))
+        return found
+
+
+def unaligned_problems(checkpointing: Checkpointing) -> list[Problem]:
+    """Return what unaligned checkpoints do not allow."""
+    if not checkpointing.unaligned or checkpointing.max_concurrent == 1:
+        return []
+    expected = "1, because unaligned checkpoints do not run concurrently"
+    text = str(checkpointing.max_concurrent)
+    return [Problem("checkpointing.max_concurrent", text, expected)]

@@ -1,0 +1,85 @@
+"""What carries the records of a job: buffers and network, or channels with room for records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ckptsim.scenarios.fields import count, duration_ns, flag, size_bytes
+
+_JOB = "assumption: a small job, to be replaced by the job in question"
+_SMALL = "assumption: small enough to be hunted in milliseconds"
+_FLINK = "Source: Apache Flink 1.20.3, TaskManagerOptions"
+_LOOPBACK = "assumption: loopback network with thread wake-ups"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """Records, buffers and the network between task managers, on buffers."""
+
+    record_bytes: int = size_bytes(
+        "1 KiB", minimum=1, maximum="64 MiB", says="one serialised record", source=_JOB
+    )
+    segment_bytes: int = size_bytes(
+        "32 KiB", minimum=256, maximum="64 MiB", says="one buffer", source=_FLINK
+    )
+    exclusive_buffers: int = count(
+        2, maximum=1000, says="buffers that a remote channel owns", source=_FLINK
+    )
+    floating_buffers: int = count(
+        8,
+        minimum=1,
+        maximum=10_000,
+        says="buffers that the channels of a gate share",
+        source=_FLINK,
+    )
+    max_buffers_per_channel: int = count(
+        10, minimum=2, maximum=10_000, says="most buffers of one outgoing channel", source=_FLINK
+    )
+    max_overdraft_buffers: int = count(
+        5, maximum=10_000, says="buffers beyond the pool to finish one record", source=_FLINK
+    )
+    buffer_timeout_ns: int = duration_ns(
+        "100 ms",
+        says="flush interval, 0 for never",
+        source="Source: Apache Flink 1.20.3, execution.buffer-timeout.interval",
+    )
+    debloat: bool = flag(False, says="shrink buffers to a target time", source=_FLINK)
+    debloat_target_ns: int = duration_ns(
+        "1 s", minimum="1 ms", says="time that buffered data may take", source=_FLINK
+    )
+    latency_ns: int = duration_ns(
+        "150 us", says="least time of a message one way", source=_LOOPBACK
+    )
+    jitter_ns: int = duration_ns(
+        "100 us", says="mean of what comes on top, exponential", source=_LOOPBACK
+    )
+    send_ns: int = duration_ns("40 us", says="time to write one buffer", source=_LOOPBACK)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Channels:
+    """What every channel between two subtasks can hold on records, and what passing it costs."""
+
+    sender_records: int = count(
+        4,
+        minimum=1,
+        maximum=100_000,
+        unit="records",
+        says="room in the sender's queue",
+        source=_SMALL,
+    )
+    receiver_records: int = count(
+        4, minimum=1, maximum=100_000, unit="records", says="credit of the receiver", source=_SMALL
+    )
+    preloaded_records: int = count(
+        0,
+        maximum=10_000,
+        unit="records",
+        says="records that every channel holds at the start, as if processed upstream, on top of "
+        "those that the source emits",
+        source="assumption: stands for a backlog that has built up",
+    )
+    latency_ns: int = duration_ns(0, maximum="1 min", says="time on the wire", source=_SMALL)
+    end_of_partition_ns: int = duration_ns(
+        0, maximum="1 min", says="time that EndOfPartition takes on top", source=_SMALL
+    )
