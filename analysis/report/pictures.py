@@ -176,7 +176,7 @@ def _back_pressure(findings: Findings) -> Iterator[Picture]:
 def back_pressure(findings: Findings) -> pd.DataFrame:
     """Return times of checkpoints with the back-pressure of their point, as the figure has them.
 
-    The mode is the swept parameter that ends in `checkpoint.mode`, if there is one.
+    The mode is the swept parameter that ends in `checkpointing.mode`, if there is one.
     """
     point = ["scenario", "parameters"]
     quartiles = {0.25: "low_ns", 0.5: "median_ns", 0.75: "high_ns"}
@@ -197,7 +197,7 @@ def back_pressure(findings: Findings) -> pd.DataFrame:
     ]
     if not tables:
         return pd.DataFrame({"backpressured_ratio": []})
-    axis = next((path for path in findings.axes if path.endswith("checkpoint.mode")), None)
+    axis = next((path for path in findings.axes if path.endswith("checkpointing.mode")), None)
     table = pd.concat(tables, ignore_index=True)
     values = [json.loads(text).get(axis) for text in table["parameters"]]
     return table.assign(mode=["all points" if value is None else str(value) for value in values])

@@ -14,9 +14,7 @@ POINT = ["scenario", "parameters"]
 
 def findings() -> Any:
     """Return what a sweep over two modes found, as far as this figure needs it."""
-    points = [
-        ("jobs", f'{{"dataflow.checkpoint.mode": "{mode}"}}') for mode in ("aligned", "loose")
-    ]
+    points = [("jobs", f'{{"job.checkpointing.mode": "{mode}"}}') for mode in ("aligned", "loose")]
     latency = [
         (*point, 12, probability, 1_000.0 * (place + 1) * probability)
         for place, point in enumerate(points)
@@ -25,7 +23,7 @@ def findings() -> Any:
     tasks = [(*point, task, ratio) for point in points for task, ratio in (("a", 0.25), ("b", 0.5))]
     first = [(*point, 12, 1.0, 2.0, 3.0) for point in points]
     return SimpleNamespace(
-        axes=["dataflow.checkpoint.mode"],
+        axes=["job.checkpointing.mode"],
         latency=pd.DataFrame(latency, columns=[*POINT, "completed", "probability", "completed_ns"]),
         tasks=pd.DataFrame(tasks, columns=[*POINT, "task", "backpressured_ratio"]),
         first_barriers=pd.DataFrame(first, columns=[*POINT, "n", "low_ns", "median_ns", "high_ns"]),

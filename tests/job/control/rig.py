@@ -14,10 +14,11 @@ from ckptsim.models.coordinator import (
 )
 from ckptsim.models.coordinator.plan import Edge, FinishedState, Pattern
 from ckptsim.models.lifecycle import StopMode
+from ckptsim.scenarios.job.faults import JobFault
 from ckptsim.sim.job.buffers.account import Account
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
 from ckptsim.sim.job.control.coordinator import CoordinatorHost, CoordinatorSettings
-from ckptsim.sim.job.control.faults import Fault, FaultPlan
+from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.planning import PlanCalculator
 from ckptsim.sim.kernel import Entity, Environment
 
@@ -168,7 +169,9 @@ class AJob:
 class Rig:
     """A host with a source and two subtasks behind it, numbered 0, 1 and 2."""
 
-    def __init__(self, *faults: Fault, union_state: bool = False, loss_ratio: float = 0.0) -> None:
+    def __init__(
+        self, *faults: JobFault, union_state: bool = False, loss_ratio: float = 0.0
+    ) -> None:
         self.env = env = Environment(1)
         self.job = AJob()
         self.messages = SameLatency(env)

@@ -10,13 +10,13 @@ from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.lifecycle import StopMode
 from ckptsim.scenarios.job.faults import (
     DelayTrigger,
+    JobFault,
     LoseAcknowledgement,
     LoseNotification,
     LoseTrigger,
     RefuseTrigger,
     StrayNotification,
 )
-from ckptsim.sim.job.control.faults import Fault
 from tests.job.control.rig import MS, Rig
 
 
@@ -183,7 +183,7 @@ def test_all_notifications_can_be_lost_by_chance() -> None:
     assert rig.host.records[1].status == "completed"
 
 
-def run_with(*faults: Fault, loss_ratio: float = 0.0) -> Rig:
+def run_with(*faults: JobFault, loss_ratio: float = 0.0) -> Rig:
     """Run one checkpoint that everybody acknowledges as soon as the source would be triggered."""
     rig = Rig(*faults, loss_ratio=loss_ratio)
     rig.run_until(12)
