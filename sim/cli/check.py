@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _document(subject: Subject, report: CheckReport) -> dict[str, Any]:
     return {
         "scenario": subject.scenario.name,
-        "cores": dict(subject.cores),
+        "cores": subject.names,
         "mutant": subject.mutant,
         "first": report.seeds.start,
         "seeds": len(report.seeds),
@@ -113,7 +113,7 @@ def _text(subject: Subject, report: CheckReport) -> str:
     found = ", ".join(f"seed {trial.seed}" for trial in report.unexpected[:10])
     pairs: list[tuple[str, object]] = [
         ("scenario", f"{subject.scenario.name} ({subject.scenario.link})"),
-        *ran_with(subject.cores, subject.mutant),
+        *ran_with(subject.names, subject.mutant),
         ("runs", f"{report.runs}, of {len(report.seeds)} seed(s), {', '.join(report.ties)} ties"),
         ("outcomes", ", ".join(f"{count} {name}" for name, count in report.outcomes.items())),
         ("reached", ", ".join(reached) or "no rare situation"),

@@ -101,12 +101,12 @@ def _written(find: Find, subject: Subject, path: Path) -> ViolationRow:
 def _nothing(subject: Subject, runs: int, *, as_json: bool) -> str:
     if as_json:
         return json.dumps({"found": None, "runs": runs} | _ran(subject))
-    cores = "".join(f" with {name}" for _, name in ran_with(subject.cores, subject.mutant))
+    cores = "".join(f" with {name}" for _, name in ran_with(subject.names, subject.mutant))
     return f"no violation in {runs} runs of {subject.scenario.name}{cores}"
 
 
 def _ran(subject: Subject) -> dict[str, Any]:
-    return {"cores": dict(subject.cores), "mutant": subject.mutant}
+    return {"cores": subject.names, "mutant": subject.mutant}
 
 
 def _document(find: Find, subject: Subject, row: ViolationRow, path: Path) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def _text(find: Find, subject: Subject, row: ViolationRow, path: Path) -> str:
     shrunk = f"{find.shrunk.steps} steps, {find.shrunk.trials} runs; faults {before} -> {after}"
     summary = table(
         [
-            *ran_with(subject.cores, subject.mutant),
+            *ran_with(subject.names, subject.mutant),
             ("found", f"after {find.runs} run(s), seed {find.found.seed}, {find.found.ties} ties"),
             ("shrunk", shrunk),
             ("written", path),

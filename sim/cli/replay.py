@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
         document = {
             "digest": result.run.digest,
             "run_key": result.run.run_key,
-            "cores": dict(subject.cores),
+            "cores": subject.names,
             "mutant": subject.mutant,
             "story": [str(line) for line in lines],
             "violations": [row.property for row in rows],
@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
     print("\n".join(shortened(lines, arguments.lines)))
     for row in rows:
         print("\n" + violation_text(row))
-    ran = "".join(f", {what} {name}" for what, name in ran_with(subject.cores, subject.mutant))
+    ran = "".join(f", {what} {name}" for what, name in ran_with(subject.names, subject.mutant))
     print(f"\n{result.run.outcome}{ran}, digest {result.run.digest}")
     print(f"written: {', '.join(str(folder / name) for name in files)}")
     print("the traces are for ui.perfetto.dev, Mermaid and ShiViz")
@@ -117,7 +117,7 @@ def _tell_raised(subject: Subject, result: RunResult, *, as_json: bool) -> int:
     document = {
         "digest": result.run.digest,
         "run_key": result.run.run_key,
-        "cores": dict(subject.cores),
+        "cores": subject.names,
         "mutant": subject.mutant,
         "story": [line for row in rows for line in row.story.splitlines()],
         "violations": [row.property for row in rows],

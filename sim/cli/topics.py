@@ -45,6 +45,14 @@ TOPICS: dict[str, Topic] = {
     "units": Topic(
         says="units of durations, sizes and rates", maker="ckptsim.sim.cli.reference:units_page"
     ),
+    "slots": Topic(
+        says="where a core of yours, or a mutant of ours, can stand: `--core`, `--mutant`",
+        maker="ckptsim.sim.cli.slots_page:slots_page",
+    ),
+    "mutants": Topic(
+        says="faulty cores that come with the program, and what is wrong with each",
+        maker="ckptsim.sim.cli.slots_page:mutants_page",
+    ),
     "barrier-states": Topic(
         says="state tables of the barrier handlers",
         maker="ckptsim.sim.cli.barrier_pages:states_page",

@@ -9,6 +9,8 @@ from ckptsim.scenarios import Scenario
 from ckptsim.sim.identity import replay_command
 from ckptsim.sim.kernel import TiePolicy
 from ckptsim.sim.rows import RunResult, ViolationRow
+from ckptsim.sim.slots import Factory
+from ckptsim.sim.slots.load import name_of
 from ckptsim.sim.story import Target, shortened, tell
 from ckptsim.sim.world import load_world, run_world
 
@@ -17,15 +19,21 @@ from ckptsim.sim.world import load_world, run_world
 class Subject:
     """What is tried: a scenario with a core.
 
-    cores: slot -> `package.module:factory` of a core to run instead of ours; mutant: one of ours.
+    cores: slot -> factory of a core to run instead of ours, or `package.module:factory`, which
+    several processes need; mutant: a faulty core of ours.
     source, parameters: how a command line gets this scenario again, see `run_world`.
     """
 
     scenario: Scenario
-    cores: Mapping[str, str] = field(default_factory=dict)
+    cores: Mapping[str, Factory | str] = field(default_factory=dict)
     mutant: str | None = None
     source: str | None = None
     parameters: str = "{}"
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Return slot -> `package.module:factory` of the cores that are not ours."""
+        return {slot: name_of(core) for slot, core in sorted(self.cores.items())}
 
     def run(self, seed: int, ties: str | TiePolicy, *, keep_trace: bool = False) -> RunResult:
         """Run the scenario once."""
@@ -96,7 +104,7 @@ def replay_of(subject: Subject, seed: int, ties: str) -> str:
         subject.source or subject.scenario.name,
         seed=seed,
         ties=ties,
-        cores=subject.cores,
+        cores=subject.names,
         mutant=subject.mutant,
         parameters=subject.parameters,
     )

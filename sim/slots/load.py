@@ -13,8 +13,10 @@ from ckptsim.sim.kernel.purity import impurities
 from ckptsim.sim.slots.cores import Factory
 
 
-def core_name(core: Factory) -> str:
-    """Return `package.module:factory` of a factory."""
+def name_of(core: Factory | str) -> str:
+    """Return `package.module:factory` of a factory, or the text that is that already."""
+    if isinstance(core, str):
+        return core
     kind = type(core)
     module = getattr(core, "__module__", kind.__module__)
     return f"{module}:{getattr(core, '__qualname__', kind.__qualname__)}"

@@ -10,7 +10,7 @@ from ckptsim.scenarios.kinds import suggestion
 from ckptsim.sim.mutants.mutant import Mutant
 from ckptsim.sim.mutants.registry import MUTANTS, mutants_of
 from ckptsim.sim.slots.cores import Factory
-from ckptsim.sim.slots.load import core_name, load_factory
+from ckptsim.sim.slots.load import load_factory, name_of
 from ckptsim.sim.slots.table import SLOTS, slots_of
 
 
@@ -49,7 +49,7 @@ def resolve(
     for name, given in (cores or {}).items():
         if name not in slots:
             raise UserError(f"--core: found slot {name!r}, {expected_slots(places, name)}")
-        names[name] = given if isinstance(given, str) else core_name(given)
+        names[name] = name_of(given)
         factory = load_factory(name, given) if isinstance(given, str) else given
         slots[name].check(factory, names[name])
         factories[name] = slots[name].guarded(factory, names[name])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ckptsim._scenarios import scenario_of
@@ -12,6 +12,10 @@ from ckptsim.sim.search import CheckReport, Find, Subject
 from ckptsim.sim.search import check as check_subject
 from ckptsim.sim.search import hunt as hunt_subject
 from ckptsim.sim.search.trial import stories
+from ckptsim.sim.slots import Factory
+
+# Slot -> factory of a core, or the text `package.module:factory` that names one.
+Cores = Mapping[str, Factory | str]
 
 SEEDS_TO_CHECK = 100
 SEEDS_TO_HUNT = 1000
@@ -22,6 +26,7 @@ def run(
     *,
     seed: int = 0,
     ties: str = "structural",
+    cores: Cores | None = None,
     mutant: str | None = None,
     keep_trace: bool = False,
 ) -> RunResult:
@@ -30,7 +35,9 @@ def run(
     scenario: one, or what `load` takes.  seed: of all random streams.
     ties: the order of simultaneous events, "structural", "random", "pct" or "pct:DEPTH"; all but
     the first are seeded by `seed`.
-    mutant: the name of a deliberately faulty core of ours.
+    cores: slot -> factory of a core that runs instead of ours, or the text
+    `package.module:factory` (`ckptsim explain slots`).  mutant: the name of a deliberately faulty
+    core of ours, which takes its slot.
     keep_trace: keep the trace, a list of `(time_ns, kind, entity, *fields)` in the order in which
     things happened.
 
@@ -38,9 +45,10 @@ def run(
     simulated ns since the start of the run, sizes are bytes (`ckptsim.sim.rows`).  A violated
     property is a row of `violations` with its story and the command that replays it, not an
     exception.
-    Raises UserError for a scenario, ties or a mutant that do not exist or do not fit.
+    Raises UserError for a scenario, ties, a slot, a core or a mutant that do not exist or do not
+    fit.
     """
-    subject = _subject(scenario, mutant)
+    subject = _subject(scenario, cores, mutant)
     result = subject.run(seed, ties, keep_trace=keep_trace)
     if any(not row.story for row in result.violations):
         kept = result if keep_trace else subject.run(seed, ties, keep_trace=True)
@@ -53,6 +61,7 @@ def check(
     *,
     seeds: int | range = SEEDS_TO_CHECK,
     ties: str | Sequence[str] = "random",
+    cores: Cores | None = None,
     mutant: str | None = None,
     jobs: int = 1,
     orders: int = 1000,
@@ -63,7 +72,7 @@ def check(
 
     seeds: how many, from 0, or a range.  ties: policies that the seeds take in turn; "exhaustive"
     alone tries every order of simultaneous events, at most `orders` per seed.
-    jobs: processes; the report does not depend on their number.
+    jobs: processes; the report does not depend on their number.  More than one need cores as texts.
     keep_going: do not stop at the first violation.  progress: called with the number of runs done.
 
     `report.passed` says whether it was fine; `report.unexpected` has the violating trials, by seed,
@@ -71,7 +80,7 @@ def check(
     Raises UserError as `run` does.
     """
     return check_subject(
-        _subject(scenario, mutant),
+        _subject(scenario, cores, mutant),
         _range(seeds),
         ties=_policies(ties),
         jobs=jobs,
@@ -88,6 +97,7 @@ def hunt(
     ties: str | Sequence[str] = ("random", "pct", "structural"),
     faults: int = 0,
     property_name: str | None = None,
+    cores: Cores | None = None,
     mutant: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Find | None:
@@ -102,7 +112,7 @@ def hunt(
     Raises UserError as `run` does.
     """
     return hunt_subject(
-        _subject(scenario, mutant),
+        _subject(scenario, cores, mutant),
         _range(seeds),
         ties=_policies(ties),
         faults=faults,
@@ -111,9 +121,11 @@ def hunt(
     )
 
 
-def _subject(scenario: Scenario | str | Path, mutant: str | None) -> Subject:
+def _subject(scenario: Scenario | str | Path, cores: Cores | None, mutant: str | None) -> Subject:
     source = None if isinstance(scenario, Scenario) else str(scenario)
-    return Subject(scenario=scenario_of(scenario), mutant=mutant, source=source)
+    return Subject(
+        scenario=scenario_of(scenario), cores=dict(cores or {}), mutant=mutant, source=source
+    )
 
 
 def _range(seeds: int | range) -> range:
