@@ -25,8 +25,8 @@ EXAMPLES = """examples:
   ckptsim check reference --seeds 1000
   ckptsim check reference --seeds 1000 --ties random,pct --jobs 2
   ckptsim check reference --seeds 1 --ties exhaustive --orders 5000
-  ckptsim check reference --seeds 1000 --mutant gaps_tolerated
-  ckptsim check reference --seeds 200 --core my_package.my_module:make_core"""
+  ckptsim check reference --seeds 1000 --mutant no_ordering
+  ckptsim check reference --seeds 200 --core ordering=my_package.my_module:make_core"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

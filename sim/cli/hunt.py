@@ -28,7 +28,7 @@ from ckptsim.sim.search.trial import with_story
 EXAMPLES = """examples:
   ckptsim hunt reference --mutant cursor_before_send
   ckptsim hunt reference --seeds 5000 --faults 3
-  ckptsim hunt my_scenario.toml --core my_package.my_module:make_core --out smallest.toml"""
+  ckptsim hunt my_scenario.toml --core handler=my_package.my_module:make_core --out smallest.toml"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

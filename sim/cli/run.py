@@ -29,7 +29,7 @@ EXAMPLES = """examples:
   ckptsim run reference --seed 7 --ties random
   ckptsim run reference --set sync.sockets.count=4 --json
   ckptsim run pipeline --store out/runs.duckdb
-  ckptsim run my_scenario.toml --core my_package.my_module:make_core"""
+  ckptsim run alignment_timeout --core handler=my_module:make --core coordinator=my_module:other"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

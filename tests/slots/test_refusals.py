@@ -58,9 +58,9 @@ SLOTS_OF_BARRIERS = "handler, coordinator, lifecycle, channel_state, subtask, in
 
 
 @pytest.fixture
-def mine(tmp_path, monkeypatch, request) -> str:
+def mine(tmp_path, monkeypatch) -> str:
     """Write a module of cores into a folder of its own, and return its name."""
-    name = f"mine_{abs(hash(request.node.name))}"
+    name = f"mine_of_{tmp_path.name}"
     (tmp_path / f"{name}.py").write_text(MODULE, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
