@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-from pyarrow import parquet
 
+from ckptsim.analysis.pieces import read_piece, read_table
 from ckptsim.analysis.schema import TABLES, arrow_schema
-from ckptsim.analysis.store import POINTS, SweepStore, read_piece
+from ckptsim.analysis.store import POINTS, SweepStore
 
 # Whole numbers with gaps would become floats in plain pandas, and nanoseconds would be rounded.
 _NULLABLE = {
@@ -29,7 +29,7 @@ def frames(store: SweepStore) -> dict[str, pd.DataFrame]:
     """
     store.about()
     pieces = [read_piece(store.directory, piece) for piece in store.pieces()]
-    found = {"points": parquet.read_table(store.directory / POINTS).to_pandas()}
+    found = {"points": read_table(store.directory / POINTS).to_pandas()}
     return found | {name: _frame(name, [piece[name] for piece in pieces]) for name in TABLES}
 
 

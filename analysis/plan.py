@@ -61,7 +61,8 @@ def _about(plan: Plan, point: Point) -> dict[str, str]:
 def prepare(plan: Plan, store: SweepStore, *, resume: bool = True) -> list[SweepRow]:
     """Make a directory ready for a plan, and return the rows of all its runs.
 
-    resume: keep the runs that are there; else they are removed, whatever sweep they were of.
+    resume: keep the runs that are there; else those of the sweep in the directory are removed,
+    whatever plan it was of.
     Raises ScenarioError for a plan that is wrong, UserError for a directory that holds other files
     or, to resume, another sweep.
     """

@@ -1,23 +1,30 @@
 """The directory of a sweep: Parquet tables that are written once and never half.
 
-Every wave of runs becomes one piece: a file of the same name in each table's folder.  Pieces are
+Every batch of runs becomes one piece: a file of the same name in each table's folder.  Pieces are
 written beside the tables and moved in when complete, the runs last; a piece without its runs is no
 piece and is removed by the next writer.  So a run is there with all of its rows or not at all.
+
+What a sweep has written stands in its manifest before it is moved in.  Nothing else is ever
+removed: a directory that is no sweep's is looked at and refused, and what others put beside the
+tables stays.  A directory has one writer at a time.  Should a run be there twice all the same,
+because tables of two sweeps were put together, readers take its first piece.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 from pyarrow import parquet
 
+from ckptsim.analysis.lock import LOCK, locked
+from ckptsim.analysis.pieces import Piece, count_rows, read_table
 from ckptsim.analysis.schema import TABLES, arrow_schema
 from ckptsim.analysis.worker import SweepRow
 from ckptsim.scenarios.errors import UserError
@@ -25,6 +32,7 @@ from ckptsim.scenarios.errors import UserError
 STAGING = "_staging"
 ABOUT = "sweep.json"
 POINTS = "points.parquet"
+MANIFEST = "pieces.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,20 +52,36 @@ class SweepStore:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
+        self._writers = 0
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Be the only writer of the directory; within itself it does nothing.
+
+        Raises UserError when another process is, or when the directory is not there to write in.
+        """
+        self._look_at_place()
+        with locked(self.directory) if self._writers == 0 else nullcontext():
+            self._writers += 1
+            try:
+                yield
+            finally:
+                self._writers -= 1
 
     def open(self, about: Mapping[str, object]) -> None:
         """Make the directory ready for the sweep that `about` describes.
 
         Raises UserError when the directory holds another sweep, or something else.
         """
+        self._look_at_place()
         path = self.directory / ABOUT
         if self.differs(about):
             raise UserError(
                 f"{self.directory}: found the results of another plan or program version, "
                 "expected this sweep's; choose another --out, or --no-resume to replace them"
             )
-        if not path.exists() and self.directory.exists() and any(self.directory.iterdir()):
-            raise UserError(f"{self.directory}: found other files, expected an empty directory")
+        if not path.exists():
+            self._look_for_others()
         self.directory.mkdir(parents=True, exist_ok=True)
         self._remove_unfinished()
         _write_whole(path, _text(about))
@@ -65,7 +89,7 @@ class SweepStore:
     def differs(self, about: Mapping[str, object]) -> bool:
         """Tell whether the directory holds a sweep that is not the described one."""
         path = self.directory / ABOUT
-        return path.exists() and path.read_text(encoding="utf-8") != _text(about)
+        return path.exists() and path.read_bytes() != _text(about).encode()
 
     def write_points(self, rows: Sequence[SweepRow]) -> None:
         """Write what each point of the sweep is, for those who read its results."""
@@ -80,7 +104,7 @@ class SweepStore:
 
     def points(self) -> list[dict[str, Any]]:
         """Return the points of the sweep in its order, as `write_points` has written them."""
-        found: list[dict[str, Any]] = parquet.read_table(self.directory / POINTS).to_pylist()
+        found: list[dict[str, Any]] = read_table(self.directory / POINTS).to_pylist()
         return found
 
     def about(self) -> dict[str, object]:
@@ -93,14 +117,32 @@ class SweepStore:
             raise UserError(
                 f"{self.directory}: found no {ABOUT}, expected the directory of a sweep"
             )
-        found: dict[str, object] = json.loads(path.read_text())
-        return found
+        return _document(path, dict)
 
     def clear(self) -> None:
-        """Remove the tables of an earlier sweep, and nothing else."""
-        for name in (*TABLES, STAGING):
-            shutil.rmtree(self.directory / name, ignore_errors=True)
-        for name in (ABOUT, POINTS):
+        """Remove what an earlier sweep has written here, and nothing else.
+
+        Raises UserError, with nothing removed, when the directory holds files and no sweep, or
+        tables that the sweep in it has not written.
+        """
+        if not (self.directory / ABOUT).exists():
+            self._look_for_others()
+            return
+        self.about()
+        listed = self._manifest()
+        for table in TABLES:
+            for path in sorted((self.directory / table).glob("*")):
+                if path.name not in listed:
+                    raise UserError(
+                        f"{path}: found a file that no sweep has written, nothing was removed; "
+                        "remove it, or choose another --out"
+                    )
+        self._remove_staged()
+        for piece in listed:
+            self._remove_piece(piece)
+        for table in TABLES:
+            _remove_if_empty(self.directory / table)
+        for name in (POINTS, MANIFEST, ABOUT):  # as long as there is more, it is a sweep's
             (self.directory / name).unlink(missing_ok=True)
 
     def run_keys(self) -> set[str]:
@@ -116,18 +158,24 @@ class SweepStore:
         staging.mkdir(exist_ok=True)
         for name, table in tables.items():
             parquet.write_table(table, staging / f"{name}-{piece}", compression="zstd")
+        self._list([*self._manifest(), piece])
         for name in TABLES:  # the runs are the last
             folder = self.directory / name
             folder.mkdir(exist_ok=True)
             (staging / f"{name}-{piece}").replace(folder / piece)
         staging.rmdir()
 
-    def pieces(self) -> list[str]:
-        """Return the names of the pieces that are there, each with all rows of its runs.
+    def pieces(self) -> list[Piece]:
+        """Return the pieces that are there, each with all rows of its runs.
 
         Raises UserError when there is none.
         """
-        found = sorted(path.name for path in (self.directory / "runs").glob("*.parquet"))
+        seen: set[str] = set()
+        found = []
+        for path in self._files("runs"):
+            keys = read_table(path, ["run_key"])["run_key"].to_pylist()
+            found.append(Piece(name=path.name, repeated=frozenset(seen.intersection(keys))))
+            seen.update(keys)
         if not found:
             raise UserError(f"{self.directory}: found no run, expected a sweep that has begun")
         return found
@@ -135,7 +183,7 @@ class SweepStore:
     def row_count(self) -> int:
         """Return how many rows the tables have together, from the feet of their files."""
         files = [path for table in TABLES for path in self._files(table) if path.exists()]
-        return sum(int(parquet.read_metadata(path).num_rows) for path in files)
+        return sum(count_rows(path) for path in files)
 
     def tally(self) -> Tally:
         """Count runs, errors and unexpected violations, without Spark."""
@@ -154,10 +202,14 @@ class SweepStore:
         return Tally(runs=len(runs), errors=errors, violated=len(broken))
 
     def columns(self, table: str, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return some columns of one table, of all runs that are there, without Spark."""
+        """Return some columns of one table, of all runs that are there, without Spark.
+
+        names: with `run_key` among them, by which runs that are there twice are told.
+        """
         found: list[dict[str, Any]] = []
-        for path in self._files(table):
-            found.extend(parquet.read_table(path, columns=list(names)).to_pylist())
+        for piece in self.pieces() if self._files("runs") else ():
+            rows = read_table(self.directory / table / piece.name, names).to_pylist()
+            found.extend(row for row in rows if row["run_key"] not in piece.repeated)
         return found
 
     def _files(self, table: str) -> list[Path]:
@@ -167,26 +219,66 @@ class SweepStore:
 
     def _remove_unfinished(self) -> None:
         """Remove what an interrupted writer left: staged files and pieces without their runs."""
-        shutil.rmtree(self.directory / STAGING, ignore_errors=True)
-        for name in TABLES:
-            for path in sorted((self.directory / name).glob("*.parquet")):
-                if not (self.directory / "runs" / path.name).exists():
-                    path.unlink()
+        self._remove_staged()
+        listed = self._manifest()
+        whole = [piece for piece in listed if (self.directory / "runs" / piece).exists()]
+        for piece in listed:
+            if piece not in whole:
+                self._remove_piece(piece)
+        if whole != listed:
+            self._list(whole)
+
+    def _remove_piece(self, piece: str) -> None:
+        for table in reversed(TABLES):  # the runs first: without them it is no piece any more
+            (self.directory / table / piece).unlink(missing_ok=True)
+
+    def _remove_staged(self) -> None:
+        staging = self.directory / STAGING
+        for table in TABLES:
+            for path in sorted(staging.glob(f"{table}-*.parquet")):
+                path.unlink()
+        _remove_if_empty(staging)
+
+    def _manifest(self) -> list[str]:
+        """Return the names of the pieces that this sweep has written."""
+        path = self.directory / MANIFEST
+        return _document(path, list) if path.exists() else []
+
+    def _list(self, pieces: list[str]) -> None:
+        _write_whole(self.directory / MANIFEST, json.dumps(pieces) + "\n")
+
+    def _look_at_place(self) -> None:
+        """Raise UserError where a file stands in the place of the directory or above it."""
+        for place in (self.directory, *self.directory.parents):
+            if place.is_dir():
+                return
+            if place.exists() or place.is_symlink():
+                raise UserError(f"--out {self.directory}: found a file {place}, expected a folder")
+
+    def _look_for_others(self) -> None:
+        """Raise UserError where the directory holds anything but a lock."""
+        if self.directory.exists() and any(p.name != LOCK for p in self.directory.iterdir()):
+            raise UserError(f"{self.directory}: found other files, expected an empty directory")
 
 
-def read_piece(directory: Path, piece: str) -> dict[str, pa.Table]:
-    """Return all tables of one piece, with their declared schemas.
-
-    A table that the sweep's release did not have is empty, and so are columns that it lacked.
-    """
-    return {table: _read(directory / table / piece, arrow_schema(table)) for table in TABLES}
+DocumentT = TypeVar("DocumentT", dict[str, object], list[str])
 
 
-def _read(path: Path, schema: pa.Schema) -> pa.Table:
-    if not path.exists():
-        return schema.empty_table()
-    found: pa.Table = parquet.read_table(path, schema=schema)
+def _document(path: Path, kind: type[DocumentT]) -> DocumentT:
+    """Return what a small file says; raises UserError when it is not what a sweep has written."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        words = f"found no JSON ({error}), expected what a sweep has written"
+        raise UserError(f"{path}: {words}") from error
+    if not isinstance(found, kind):
+        raise UserError(f"{path}: found another document, expected what a sweep has written")
     return found
+
+
+def _remove_if_empty(folder: Path) -> None:
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def _joined(table: str, streams: Sequence[bytes]) -> pa.Table:

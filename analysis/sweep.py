@@ -61,13 +61,15 @@ def run_sweep(
 
     partitions: tasks per Spark job; four per core when not given.
     A run that raises becomes a row of outcome "error"; so does one whose worker dies.
+    Raises UserError when another process writes into the store.
     """
     began = time.perf_counter()
-    there = store.run_keys()
     unique = {row.run_key: row for row in reversed(rows)}
-    wanted = [row for key, row in reversed(unique.items()) if key not in there]
-    sweep = _Sweep(session.sparkContext, store, world=world, partitions=partitions)
-    sweep.run(in_order_of_replication(wanted), progress or _silent)
+    with store.writing():
+        there = store.run_keys()
+        wanted = [row for key, row in reversed(unique.items()) if key not in there]
+        sweep = _Sweep(session.sparkContext, store, world=world, partitions=partitions)
+        sweep.run(in_order_of_replication(wanted), progress or _silent)
     return SweepSummary(
         skipped=len(unique) - len(wanted),
         done=len(wanted),

@@ -17,7 +17,8 @@ import pandas as pd
 from ckptsim.analysis.findings import points as of_points
 from ckptsim.analysis.findings.share import OUTLIER_COLUMNS, Point, Share, merge
 from ckptsim.analysis.findings.summarise import summarise
-from ckptsim.analysis.store import SweepStore, read_piece
+from ckptsim.analysis.pieces import Piece, read_piece
+from ckptsim.analysis.store import SweepStore
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,7 +73,7 @@ def find(store: SweepStore, session: SparkSession | None = None) -> Findings:
     return findings_of(share, store)
 
 
-def _summary(directory: Path, piece: str) -> Share:
+def _summary(directory: Path, piece: Piece) -> Share:
     return summarise(read_piece(directory, piece))
 
 

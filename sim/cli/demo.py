@@ -8,6 +8,7 @@ from typing import Any
 
 from ckptsim.scenarios.grid import load_plan
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.sweep import add_spark_arguments, spark_settings
 
@@ -26,7 +27,7 @@ PLANS = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("--out", type=Path, default=Path("out/demo"), metavar="DIR")
+    parser.add_argument("--out", type=output_folder, default=Path("out/demo"), metavar="DIR")
     add_spark_arguments(parser)
 
 
@@ -58,11 +59,11 @@ def _sweep(session: Any, name: str, arguments: argparse.Namespace) -> int:
     rows = sweep_rows(plan)
     store = SweepStore(arguments.out / name)
     about = about_sweep(plan, rows)
-    if store.differs(about):
-        store.clear()  # of an earlier version of the program
-    store.open(about)
-    store.write_points(rows)
-    with ProgressBar("  runs") as bar:
+    with store.writing(), ProgressBar("  runs") as bar:
+        if store.differs(about):
+            store.clear()  # of an earlier version of the program
+        store.open(about)
+        store.write_points(rows)
         summary = run_sweep(session, rows, store, partitions=arguments.partitions, progress=bar)
     found = store.tally()
     print(

@@ -10,6 +10,7 @@ from typing import Any
 
 from ckptsim.scenarios.toml import to_toml
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.subject import (
     add_subject_arguments,
@@ -50,7 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--property", metavar="NAME", help="look for this property's violation only"
     )
     parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="where the smallest scenario goes (out/hunt/...)"
+        "--out",
+        type=output_file,
+        metavar="FILE",
+        help="where the smallest scenario goes (out/hunt/...)",
     )
     parser.add_argument("--json", action="store_true", help="print the find as JSON")
 

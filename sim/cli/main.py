@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import Protocol, cast
 
 from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.cli.failures import refusal_of
 from ckptsim.sim.extras import extras_explained
 
 EXIT_FINE = 0
@@ -96,8 +97,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("ckptsim: interrupted", file=sys.stderr)
         return 130
-    except Exception:  # the last line of defence: whatever arrives here is a fault of ours
-        traceback.print_exc()
+    except Exception as error:  # the last line of defence
+        refusal = refusal_of(error, arguments) if isinstance(error, OSError) else None
+        if refusal is not None:
+            print(f"ckptsim {arguments.verb}: {refusal}", file=sys.stderr)
+            return EXIT_USER
+        traceback.print_exc()  # whatever else arrives here is a fault of ours
         print(f"ckptsim {arguments.verb}: this is a fault of ckptsim", file=sys.stderr)
         return EXIT_OURS
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.costs_file import costs_text
 from ckptsim.sim.cli.main import EXIT_FINE
+from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.progress import ProgressBar
 
 EXAMPLES = """examples:
@@ -28,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument(
         "--out",
-        type=Path,
+        type=output_file,
         metavar="FILE",
         default=Path("out", "measure-store", "costs.toml"),
         help="where the costs are written, for --costs (default out/measure-store/costs.toml)",

@@ -12,6 +12,7 @@ from ckptsim.scenarios import UserError
 from ckptsim.scenarios.job import Job, Plane
 from ckptsim.sim.blame import OUTCOME_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
@@ -51,7 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="print at most so many lines of the story; its file has all (default 120)",
     )
     parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="where the pictures go (out/replay/RUN_KEY)"
+        "--out",
+        type=output_folder,
+        metavar="DIR",
+        help="where the pictures go (out/replay/RUN_KEY)",
     )
     parser.add_argument("--json", action="store_true", help="print story and files as JSON")
 

@@ -12,6 +12,7 @@ from ckptsim.scenarios import UserError
 from ckptsim.scenarios.metrics import FIGURES
 from ckptsim.sim.blame import OUTCOME_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.add_argument(
         "--store",
-        type=Path,
+        type=output_file,
         metavar="FILE",
         help="keep the run, its checkpoints and what its store held in a DuckDB file",
     )

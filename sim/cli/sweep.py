@@ -13,6 +13,7 @@ from ckptsim.scenarios.costs_file import cost_parameters, load_costs
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.grid import Plan, load_plan, scenarios_of
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar, say
 from ckptsim.sim.cli.subject import add_costs_argument
 
@@ -31,7 +32,9 @@ _MASTER = re.compile(r"local(\[(\*|[1-9][0-9]*)(,[1-9][0-9]*)?\])?|spark://\S+|k
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("plan", metavar="PLAN", help="a plan's name or the path of its file")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="default: out/NAME of the plan")
+    parser.add_argument(
+        "--out", type=output_folder, metavar="DIR", help="default: out/NAME of the plan"
+    )
     parser.add_argument(
         "--resume",
         action=argparse.BooleanOptionalAction,
@@ -69,10 +72,14 @@ def run(arguments: argparse.Namespace) -> int:
         plan = with_costs(plan, load_costs(arguments.costs))
     out = arguments.out or Path("out") / plan.name
     store = SweepStore(out)
-    rows = prepare(plan, store, resume=arguments.resume)
-    say(f"starting Spark on {arguments.master}")
-    with spark_session(arguments.master, settings=settings) as session, ProgressBar("runs") as bar:
-        summary = run_sweep(session, rows, store, partitions=arguments.partitions, progress=bar)
+    with store.writing():
+        rows = prepare(plan, store, resume=arguments.resume)
+        say(f"starting Spark on {arguments.master}")
+        with (
+            spark_session(arguments.master, settings=settings) as session,
+            ProgressBar("runs") as bar,
+        ):
+            summary = run_sweep(session, rows, store, partitions=arguments.partitions, progress=bar)
     found = store.tally()
     if arguments.json:
         print(json.dumps({"out": str(out), **asdict(summary), **asdict(found)}))

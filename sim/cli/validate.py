@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_OURS
+from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.extras import require
 from ckptsim.sim.validate import (
@@ -74,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--out",
-        type=Path,
+        type=output_folder,
         metavar="DIR",
         help="write figures (predicted against measured, sequences), the report and the JSON there",
     )

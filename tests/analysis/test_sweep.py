@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -87,6 +88,8 @@ def test_a_sweep_resumes_where_it_was_interrupted(spark: SparkSession, tmp_path:
     (directory / "_staging").mkdir(exist_ok=True)
     (directory / "_staging" / "runs-half.parquet").write_bytes(b"half")
     (directory / "checkpoints" / "orphan.parquet").write_bytes(b"its runs were not moved in")
+    listed = json.loads((directory / "pieces.json").read_text())
+    (directory / "pieces.json").write_text(json.dumps([*listed, "orphan.parquet"]))
     assert len(SweepStore(directory).columns("checkpoints", ["run_key"])) == 9
 
     summary = swept(spark, directory, rows)

@@ -1,0 +1,49 @@
+"""What the system refuses about the user's own files: said in one line, as the user's to mend."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+# Whatever file it was about, nobody but the user can make room, or give leave to write.
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+_DEFAULT = Path("out")  # where verbs write when no place is named
+
+
+def refusal_of(error: OSError, arguments: argparse.Namespace) -> str | None:
+    """Return what the system refused about a place that the user has named, or None.
+
+    A file that the user named nowhere is ours, and so is the fault.
+    """
+    reason = (error.strerror or str(error)).partition("\n")[0]
+    if error.errno in _NO_ROOM or "No space left" in str(error):
+        return f"{_text(error.filename) or 'the output'}: {reason}"
+    if error.filename is None:
+        return None
+    found = Path(_text(error.filename)).absolute()
+    for place in _named(arguments):
+        absolute = place.absolute()
+        if found == absolute or absolute in found.parents or found in absolute.parents:
+            return f"{_text(error.filename)}: {reason}, expected a place to read or write"
+    return None
+
+
+def _named(arguments: argparse.Namespace) -> Iterator[Path]:
+    """Yield every place that the arguments name, or may name."""
+    yield _DEFAULT
+    for name, value in vars(arguments).items():
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, Path):
+                yield each
+            elif isinstance(each, str) and each and "\0" not in each and name != "verb":
+                yield Path(each)
+
+
+def _text(name: object) -> str:
+    """Return the name of a file as the system gave it."""
+    if isinstance(name, bytes):
+        return os.fsdecode(name)
+    return "" if name is None else str(name)

@@ -1,0 +1,47 @@
+"""Places that a verb will write to, looked at when the command is read and not after the work."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+_NAME_BYTES_MAX = 255  # Source: Linux, NAME_MAX; the same on the usual file systems elsewhere
+
+
+def output_folder(text: str) -> Path:
+    """Return a folder that is there, or can be made; for `type=` of an argument."""
+    path = _writable(text)
+    if path.exists() and not path.is_dir():
+        raise argparse.ArgumentTypeError(f"found {text!r}, a file, expected a folder")
+    return path
+
+
+def output_file(text: str) -> Path:
+    """Return a file that is there, or can be made; for `type=` of an argument."""
+    path = _writable(text)
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"found {text!r}, a folder, expected a file")
+    return path
+
+
+def _writable(text: str) -> Path:
+    """Return a path whose nearest folder that is there can be written."""
+    path = Path(text)
+    if not text or "\0" in text:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a path")
+    if any(len(os.fsencode(part)) > _NAME_BYTES_MAX for part in path.parts):
+        expected = f"names of at most {_NAME_BYTES_MAX} bytes"
+        raise argparse.ArgumentTypeError(f"found a name of {len(text)} characters, {expected}")
+    for place in (path, *path.absolute().parents):
+        if place.is_dir():
+            if not os.access(place, os.W_OK | os.X_OK):
+                raise argparse.ArgumentTypeError(f"found {str(place)!r}, which is read-only")
+            return path
+        if place.is_symlink() and not place.exists():
+            found = f"found {str(place)!r}, a link to nothing"
+            raise argparse.ArgumentTypeError(f"{found}, expected a place to write")
+        if place != path and place.exists():
+            found = f"found {str(place)!r}, a file"
+            raise argparse.ArgumentTypeError(f"{found}, expected a folder above {text!r}")
+    return path
