@@ -22,23 +22,19 @@ from ckptsim.scenarios.fields import (
     name,
     nested,
     number,
-    one_of,
     rate_per_s,
 )
 from ckptsim.scenarios.job import (
     Channels,
     Checkpointing,
     Costs,
-    FixedDelay,
     Input,
     Job,
     Partitioner,
     Plane,
-    RestartStrategy,
     Vertex,
     VertexKind,
 )
-from ckptsim.scenarios.job.ending import RESTART_STRATEGIES
 from ckptsim.scenarios.job.job import unaligned_problems
 from ckptsim.scenarios.store_costs import StepCosts
 from ckptsim.scenarios.sync import (
@@ -251,9 +247,6 @@ class Pipeline:
     channels: Channels = nested(Channels, says="every channel of the job")
     checkpointing: Checkpointing = nested(Checkpointing, says="the job's checkpoints")
     costs: Costs = nested(Costs, says="what messages and snapshots of the job cost")
-    restart: RestartStrategy = one_of(
-        RESTART_STRATEGIES, FixedDelay(), says="what follows a failure of the job", source=_CHOICE
-    )
     store: Store = nested(Store, says="the store behind the sink")
     release: Release = nested(Release, says="taking input in and returning states")
     platform: PlatformTable = nested(PlatformTable, says="the platform")
@@ -303,7 +296,6 @@ class Pipeline:
             channels=self.channels,
             checkpointing=self.checkpointing,
             costs=self.costs,
-            restart=self.restart,
         )
 
     def sync(self) -> SyncModel:

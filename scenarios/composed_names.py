@@ -42,6 +42,7 @@ OWN_GOALS: tuple[str, ...] = (
 
 _NOT_HERE = (
     "restarted",
+    "restarts_used_up",
     "transaction_timed_out",
     "failed_after_stop_savepoint",
     "stopped_under_backlog_drain",

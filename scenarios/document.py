@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Protocol, cast
 
 from ckptsim.scenarios.composites import Many, Nested, OneOf
@@ -19,6 +20,10 @@ from ckptsim.scenarios.kinds import At, Bad, Choice, Kind, Text, suggestion
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.spec import Link, Scenario
 from ckptsim.scenarios.tables import Entry, human_table, placed, plain_table, read_keys, schema
+
+
+class _Judge(Protocol):
+    def problems_with(self, scenario: Scenario) -> list[Problem]: ...
 
 
 class _Placed(Protocol):
@@ -38,12 +43,16 @@ def read(
     if link is None:
         read_keys(_head_of_any(links), found, at)
         raise ScenarioError(problems)
+    at = replace(at, renamed=link.renamed)
     values = read_keys(entries(link), found, at)
     if isinstance(values, Bad):
         raise ScenarioError(problems)
     whole = {entry.name: entry.default for entry in entries(link)} | values
     model = whole.pop(link.key)
     scenario = Scenario(model=model, **cast("dict[str, Any]", whole))
+    if hasattr(model, "problems_with"):
+        notes = cast("_Judge", model).problems_with(scenario)
+        problems.extend(placed(note, at) for note in notes)
     for index, fault in enumerate(scenario.faults):
         if hasattr(fault, "problems_in"):
             where = at.key("faults").item(index)

@@ -11,8 +11,8 @@ import difflib
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 
@@ -31,26 +31,56 @@ class Bad:
 BAD = Bad()
 
 
+def nothing_renamed(_path: str) -> str | None:
+    """Know of no old key."""
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class At:
-    """A place in the user's input, and the list that takes the problems found there."""
+    """A place in the user's input, and the list that takes the problems found there.
+
+    renamed: what is written now in the place of an old key, by its path, or of an old value.
+    """
 
     source: str
     path: str
     problems: list[Problem]
+    renamed: Callable[[str], str | None] = nothing_renamed
 
     def key(self, name: str) -> At:
         """Return the place of a key of this table."""
         safe = name if re.fullmatch(r"[A-Za-z0-9_-]{1,60}", name) else shown(name)
-        return At(self.source, f"{self.path}.{safe}" if self.path else safe, self.problems)
+        return replace(self, path=f"{self.path}.{safe}" if self.path else safe)
 
     def item(self, index: int) -> At:
         """Return the place of an item of this array."""
-        return At(self.source, f"{self.path}[{index}]", self.problems)
+        return replace(self, path=f"{self.path}[{index}]")
 
     def refuse(self, found: object, expected: str) -> Bad:
         """Note that the value found here is not what was expected."""
         return self.note(shown(found), expected)
+
+    def refuse_key(self, value: object, expected: str) -> Bad:
+        """Note that the key of this place is not known, or old, and so the old ones inside."""
+        new = self.renamed(self.path)
+        if new is None:
+            return self.note("an unknown key", expected)
+        self.note("an old key", new)
+        self.refuse_inside(value)
+        return BAD
+
+    def refuse_inside(self, value: object) -> None:
+        """Note the old keys in the value of an old one, but for those that keep their name."""
+        for index, item in enumerate(value if isinstance(value, list) else ()):
+            self.item(index).refuse_inside(item)
+        for key, inner in value.items() if isinstance(value, Mapping) else ():
+            place = self.key(str(key))
+            new = self.renamed(place.path)
+            if new is None or new.endswith(f".{key}"):
+                place.refuse_inside(inner)
+            else:
+                place.refuse_key(inner, "")
 
     def note(self, found: str, expected: str) -> Bad:
         """Note a problem whose finding is already put into words."""
@@ -242,7 +272,10 @@ class Choice(Kind):
     def read(self, found: object, at: At) -> object:
         """Take one of the words."""
         if not isinstance(found, str) or found not in self.options:
-            hint = suggestion(found, self.options) if isinstance(found, str) else ""
+            if not isinstance(found, str):
+                return at.refuse(found, self.expected())
+            new = at.renamed(f"{at.path}={found}")
+            hint = suggestion(found, self.options) if new is None else f"; now {new}"
             return at.refuse(found, self.expected() + hint)
         return found if self.members is None else self.members(found)
 

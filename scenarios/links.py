@@ -8,6 +8,7 @@ from ckptsim.scenarios.composed_faults import COMPOSED_FAULTS
 from ckptsim.scenarios.job import Job, defaults
 from ckptsim.scenarios.job.faults import JOB_FAULTS
 from ckptsim.scenarios.job.names import ALL_GOALS, ALL_PROPERTIES
+from ckptsim.scenarios.job.old_keys import renamed
 from ckptsim.scenarios.spec import Link
 from ckptsim.scenarios.store import StoreModel
 from ckptsim.scenarios.store_faults import STORE_FAULTS
@@ -35,6 +36,7 @@ _ALL: tuple[Link, ...] = (
         goals=ALL_GOALS,
         properties=ALL_PROPERTIES,
         defaults=defaults.BUFFERS,
+        renamed=renamed,
     ),
     Link(
         name="barrier_protocol",
@@ -45,6 +47,7 @@ _ALL: tuple[Link, ...] = (
         goals=ALL_GOALS,
         properties=ALL_PROPERTIES,
         defaults=defaults.RECORDS,
+        renamed=renamed,
     ),
     Link(
         name="final_checkpoint",
@@ -55,6 +58,7 @@ _ALL: tuple[Link, ...] = (
         goals=ALL_GOALS,
         properties=ALL_PROPERTIES,
         defaults=defaults.RECORDS,
+        renamed=renamed,
     ),
     Link(
         name="checkpoint_store",
@@ -77,6 +81,7 @@ _ALL: tuple[Link, ...] = (
         hostile=("lose_store", "foreign_commit"),
         costs="pipeline.store.costs",
         defaults=defaults.COMPOSED,
+        renamed=renamed,
     ),
 )
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from ckptsim.scenarios.kinds import nothing_renamed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +20,7 @@ class Link:
     goals, properties: the names that a scenario may ask for; empty while a link does not say.
     defaults: paths inside the model -> defaults of this link's own, such as
         `checkpointing.interval_ns`; the others are those of the dataclasses.
+    renamed: what is written in the place of an old key, by its path.
     costs: path of the parameters that are costs of a store's steps, None where there is no store.
     hostile: kinds of faults that no design outlives, such as a disk that is gone; a scenario may
         have them, a search does not add them at random.
@@ -32,6 +36,16 @@ class Link:
     hostile: tuple[str, ...] = ()
     costs: str | None = None
     defaults: Mapping[str, object] = field(default_factory=dict)
+    renamed: Callable[[str], str | None] = nothing_renamed
+
+
+@runtime_checkable
+class Placed(Protocol):
+    """A model that may be run by the world of another link than its scenario's."""
+
+    def world_of(self, link: str) -> str:
+        """Return the link whose world runs it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,3 +65,10 @@ class Scenario:
     violates: tuple[str, ...] = ()
     model: object
     faults: tuple[object, ...] = ()
+
+    @property
+    def world(self) -> str:
+        """The link whose world runs the scenario: another one's where its model says so."""
+        if not isinstance(self.model, Placed):
+            return self.link
+        return self.model.world_of(self.link)

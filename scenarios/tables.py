@@ -168,7 +168,7 @@ def read_keys(
     values: dict[str, object] = {}
     for key, value in found.items():
         if key not in by_key:
-            at.key(key).note("an unknown key", _known(key, entries))
+            at.key(key).refuse_key(value, _known(key, entries))
             continue
         entry, is_short = by_key[key]
         if entry.name in values:

@@ -45,7 +45,8 @@ def with_parameters(
             expected = "a path such as sync.sockets.count or faults[0].at"
             problems.append(Problem(source, shown(path), expected))
             continue
-        _set(document.entries(link), base, steps, parameters[path], At(source, "", problems))
+        at = At(source, "", problems, link.renamed)
+        _set(document.entries(link), base, steps, parameters[path], at)
     try:
         varied = document.read(base, source=source, links=links)
     except ScenarioError as error:
@@ -118,7 +119,11 @@ def _set(
     if entry is None:
         keys = [name for e in entries for name in (e.short, e.name) if name]
         shortest = ", ".join(e.short or e.name for e in entries)
-        at.key(key).note("an unknown key", f"one of {shortest}{suggestion(key, keys)}")
+        whole = at.key(key)
+        for step in steps[1:]:
+            whole = whole.key(step) if isinstance(step, str) and step != EVERY else whole.item(0)
+        place = at.key(key) if at.renamed(whole.path) is None else whole
+        place.refuse_key(None, f"one of {shortest}{suggestion(key, keys)}")
     elif len(steps) > 1:
         _set_inside(entry.kind, (table, entry.name), steps[1:], value, at.key(key))
     else:

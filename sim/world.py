@@ -73,9 +73,9 @@ def run_world(
     A core that is not ours and raises what no core may raise ends the run with a violation.
     Raises UserError for ties, slots, cores, a mutant or a link that do not exist or do not fit.
     """
-    world = load_world(scenario.link)
+    world = load_world(scenario.world)
     policy = _policy(ties, seed) if isinstance(ties, str) else ties
-    choice = resolve(scenario.link, cores=cores, mutant=mutant)
+    choice = resolve(scenario.world, cores=cores, mutant=mutant)
     spec = _spec(
         scenario=scenario,
         seed=seed,

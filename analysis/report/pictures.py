@@ -238,7 +238,7 @@ def _slowest_run(findings: Findings) -> Iterator[Picture]:
     ]
     scenario = document.read(json.loads(point["document"]), source=point["source"])
     result = run_world(scenario, seed=int(row["seed"]), ties=str(row["ties"]), keep_trace=True)
-    yield _timeline(result, row, f"The story in words: {row['replay']}")
+    yield _timeline(result, row, scenario.world, f"The story in words: {row['replay']}")
     if any(entry[1] == "task_state" for entry in result.trace):
         yield Picture(
             title="How the tasks ended",
@@ -249,7 +249,7 @@ def _slowest_run(findings: Findings) -> Iterator[Picture]:
     yield from _barriers(result, f"The run with the slowest checkpoint: {row['replay']}")
 
 
-def _timeline(result: RunResult, row: pd.Series, story: str) -> Picture:
+def _timeline(result: RunResult, row: pd.Series, world: str, story: str) -> Picture:
     begin, length = int(row["triggered_ns"]), int(row["elapsed_ns"])
     short = result.run.ended_ns <= LONG_RUN * length
     whole = short and len(result.checkpoints) <= CHECKPOINTS_DRAWN
@@ -257,7 +257,7 @@ def _timeline(result: RunResult, row: pd.Series, story: str) -> Picture:
     window = (max(0, begin - before), begin + length + length // 5)
     drawn = timeline(
         result.trace,
-        load_world(result.run.link).VOCABULARY,
+        load_world(world).VOCABULARY,
         result.checkpoints,
         window_ns=None if whole else window,
     )

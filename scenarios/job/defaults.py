@@ -18,10 +18,6 @@ _CHECKPOINTING: Mapping[str, object] = {
     "interval_ns": 20 * _MS,
     "tolerable_failures": 1_000,
 }
-_RESTART: Mapping[str, object] = {
-    "restart": FixedDelay(delay_ns=10 * _MS),
-    "restart(fixed_delay).delay_ns": 10 * _MS,
-}
 
 # Of the links that predict.
 BUFFERS: Mapping[str, object] = {
@@ -33,12 +29,12 @@ BUFFERS: Mapping[str, object] = {
 RECORDS: Mapping[str, object] = {
     "vertices[].inputs[].partitioner": Partitioner.HASH,
     **{f"checkpointing.{key}": value for key, value in _CHECKPOINTING.items()},
-    **_RESTART,
+    "restart": FixedDelay(delay_ns=10 * _MS),
+    "restart(fixed_delay).delay_ns": 10 * _MS,
 }
 
 # Of the job in a composed pipeline.
 COMPOSED: Mapping[str, object] = {
     **{f"checkpointing.{key}": value for key, value in _CHECKPOINTING.items()},
     "checkpointing.interval_ns": 10 * _MS,
-    **_RESTART,
 }

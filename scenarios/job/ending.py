@@ -70,13 +70,20 @@ class FixedDelay:
         "restart-strategy.fixed-delay.attempts is 1",
     )
 
+    def restarts_after(self, failures: int) -> bool:
+        """Say whether the job is restarted after so many failures."""
+        return self.attempts is None or failures <= self.attempts
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoRestart:
     """A job that fails has failed."""
 
     delay_ns: ClassVar[int] = 0
-    attempts: ClassVar[int] = 0
+
+    def restarts_after(self, _failures: int) -> bool:
+        """Say whether the job is restarted: never."""
+        return False
 
 
 RestartStrategy: TypeAlias = FixedDelay | NoRestart

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
+from typing import Protocol
 
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import REQUIRED, choice, duration_ns, many, nested, one_of
@@ -24,11 +25,30 @@ from ckptsim.scenarios.job.ending import (
     RestartStrategy,
 )
 from ckptsim.scenarios.job.graph import Edge, Vertex, edges_of, graph_problems, spelled_out
+from ckptsim.scenarios.job.names import GOALS, PROPERTIES
 from ckptsim.scenarios.job.network import Channels, Network
 from ckptsim.scenarios.job.planes import Plane, plane_problems
 
 _JOB = "assumption: part of the job"
 _CHOICE = "assumption: a choice of whoever runs the job"
+
+
+# The links whose worlds have one plane each.
+ON_BUFFERS, ON_RECORDS = "barriers", "barrier_protocol"
+
+
+class Named(Protocol):
+    """What the job has to know of its scenario."""
+
+    @property
+    def goals(self) -> tuple[str, ...]:
+        """Return the situations that it must reach."""
+        ...
+
+    @property
+    def violates(self) -> tuple[str, ...]:
+        """Return the properties that it must break."""
+        ...
 
 
 class PlacementKind(StrEnum):
@@ -92,6 +112,24 @@ class Job:
         if all(vertex.repeat == 1 for vertex in self.vertices):
             return self
         return replace(self, vertices=spelled_out(self.vertices))
+
+    def world_of(self, link: str) -> str:
+        """Return the link whose world runs the job: that of its plane."""
+        if self.plane is Plane.BUFFERS:
+            return ON_BUFFERS
+        return ON_RECORDS if link == ON_BUFFERS else link
+
+    def problems_with(self, scenario: Named) -> list[Problem]:
+        """Return the names in the head of a scenario that the job's plane does not know."""
+        return [
+            Problem(f"{key}[{index}]", f'"{name}"', f'a name that plane "{self.plane}" knows')
+            for key, names, known in (
+                ("goals", scenario.goals, GOALS[self.plane]),
+                ("violates", scenario.violates, PROPERTIES[self.plane]),
+            )
+            for index, name in enumerate(names)
+            if name not in known
+        ]
 
     def problems(self) -> list[Problem]:
         """Return what does not hold between the values."""

@@ -29,6 +29,7 @@ _RECORDS_GOALS = (
     "credit_starved",
     "channel_state_failed",
     "restarted",
+    "restarts_used_up",
     "left_to_the_external_system",
     "transaction_timed_out",
     "triggered_by_remote_call_below_finished",

@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     result = subject.run(arguments.seed, arguments.ties, keep_trace=True)
     if result.run.outcome == OUTCOME_RAISED:
         return _tell_raised(subject, result, as_json=arguments.json)
-    vocabulary = load_world(subject.scenario.link).VOCABULARY
+    vocabulary = load_world(subject.scenario.world).VOCABULARY
     entries = result.trace
     if target is not None:
         if not tells_of(entries, vocabulary, target):
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
-    rows = stories(subject.scenario.link, result)
+    rows = stories(subject.scenario.world, result)
     if arguments.json:
         document = {
             "digest": result.run.digest,

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     result = subject.run(arguments.seed, arguments.ties, keep_trace=arguments.store is not None)
     if any(not row.story for row in result.violations):
         kept = subject.run(arguments.seed, arguments.ties, keep_trace=True)
-        result.violations = stories(subject.scenario.link, kept)
+        result.violations = stories(subject.scenario.world, kept)
     raised = result.run.outcome == OUTCOME_RAISED
     written = None if raised else _keep(arguments.store, result)
     print(_json(result, written) if arguments.json else _text(result, subject.scenario.goals))

@@ -71,8 +71,8 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
         parameters = measured | parameters
     if parameters:
         scenario = with_parameters(scenario, parameters, source="--set")
-    cores = read_cores(arguments.core, (scenario.link,))
-    resolve(scenario.link, cores=cores, mutant=arguments.mutant)
+    cores = read_cores(arguments.core, (scenario.world,))
+    resolve(scenario.world, cores=cores, mutant=arguments.mutant)
     try_out(cores)
     return Subject(
         scenario=scenario,

@@ -82,12 +82,12 @@ def with_story(subject: Subject, found: Trial) -> Trial:
     if not found.violations or all(row.story for row in found.violations):
         return found
     result = subject.run(found.seed, found.ties, keep_trace=True)
-    return replace(found, violations=tuple(stories(subject.scenario.link, result)))
+    return replace(found, violations=tuple(stories(subject.scenario.world, result)))
 
 
-def stories(link: str, result: RunResult) -> list[ViolationRow]:
+def stories(world: str, result: RunResult) -> list[ViolationRow]:
     """Return the violations of a run whose trace was kept, each with its story."""
-    vocabulary = load_world(link).VOCABULARY
+    vocabulary = load_world(world).VOCABULARY
     told: list[ViolationRow] = []
     for row in result.violations:
         if not row.story:

@@ -52,7 +52,7 @@ def run(
     result = subject.run(seed, ties, keep_trace=keep_trace)
     if any(not row.story for row in result.violations):
         kept = result if keep_trace else subject.run(seed, ties, keep_trace=True)
-        result.violations = stories(subject.scenario.link, kept)
+        result.violations = stories(subject.scenario.world, kept)
     return result
 
 

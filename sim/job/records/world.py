@@ -297,6 +297,8 @@ class JobWorld:
         if self.cores.failover(stop_completed=stopped) is Recovery.FAIL:
             self.failed_while_stopping = stopped
             self.env.goals.reach("failed_after_stop_savepoint")
+        elif not self.job.restart.restarts_after(self.attempts):
+            self.env.goals.reach("restarts_used_up")
         elif self.attempts >= _ATTEMPTS:
             self.violate("job_ends", f"the job has failed {self.attempts} times, last: {cause}")
         else:

@@ -1,0 +1,233 @@
+"""One dialect of jobs: the defaults of its links, its planes, and what each of them refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ckptsim.scenarios import LINKS, Scenario, ScenarioError, document, loads
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.describe import describe, reference
+from ckptsim.scenarios.job import Job, Plane
+from ckptsim.scenarios.job.faults import JOB_FAULTS
+from ckptsim.scenarios.job.names import ALL_GOALS, ALL_PROPERTIES, GOALS, PROPERTIES
+from ckptsim.scenarios.job.planes import FIXED, FIXED_OF_VERTEX, WITHOUT_FAULTS
+from ckptsim.scenarios.kinds import At
+from ckptsim.scenarios.tables import schema
+from ckptsim.scenarios.toml import write
+from ckptsim.scenarios.vary import with_parameters
+from ckptsim.sim.world import run_world
+
+MS = 1_000_000
+JOBS = ("barriers", "barrier_protocol", "final_checkpoint")
+
+
+def scenario(link: str = "barrier_protocol", **job: Any) -> Scenario:
+    """Return a source and a sink, with tables of a job in base units."""
+    vertices = [
+        {"name": "source", "kind": "source", "parallelism": 2, "records": 40, "rate_per_s": 1000},
+        {
+            "name": "sink",
+            "kind": "sink",
+            "parallelism": 2,
+            "inputs": [{"upstream": "source"}],
+            "service_ns": MS // 10,
+        },
+    ]
+    return document.read(
+        {
+            "name": "one",
+            "link": link,
+            "says": "one job",
+            "job": {"vertices": vertices} | job,
+        },
+        source="test",
+    )
+
+
+def model(made: Scenario) -> Job:
+    """Return the job of a scenario."""
+    assert isinstance(made.model, Job)
+    return made.model
+
+
+def test_links_differ_in_their_defaults_only() -> None:
+    """The same file says the same job on every link, but for what it leaves out."""
+    here = {link: {one.path: one.plain for one in describe(scenario(link))} for link in JOBS}
+    differing = {
+        path
+        for path in here["barriers"] | here["barrier_protocol"]
+        if here["barriers"].get(path) != here["barrier_protocol"].get(path)
+    } - {"link"}
+    assert differing == {
+        "job.plane",
+        "job.vertices[1].inputs[0].partitioner",
+        "job.checkpointing.aligned_timeout_ns",
+        "job.checkpointing.interval_ns",
+        "job.checkpointing.tolerable_failures",
+        "job.restart.kind",
+        "job.restart.delay_ns",
+        "job.restart.attempts",
+    }
+
+
+@pytest.mark.parametrize("name", [name for name, link in LINKS.items() if link.defaults])
+def test_defaults_of_links_are_sound(name: str) -> None:
+    """Each is at a path that exists, is taken by its own kind, and differs from the table's."""
+    found = {one.path: one for one in reference(LINKS[name])}
+    entries = {entry.name: entry for entry in document.entries(LINKS[name])}
+    key = LINKS[name].key
+    written = document.defaults(LINKS[name])[key]
+    at = At("defaults", "", [])
+    table = {entry.name: entry for entry in entries[key].kind.entries()}  # type: ignore[attr-defined]
+    for path in LINKS[name].defaults:
+        assert f"{key}.{path}" in found
+    for key_, value in written.items():  # type: ignore[attr-defined]
+        table[key_].kind.read(value, at)
+    assert at.problems == []
+
+
+def test_a_default_of_the_link_is_not_written_and_is_read_again() -> None:
+    """A written scenario leaves out what its link has by default, and only that."""
+    for link in JOBS:
+        made = scenario(link)
+        text = write(document.human(made))
+        assert "interval" not in text
+        assert "partitioner" not in text
+        assert loads(text, source="written") == made
+    other = scenario(checkpointing={"interval_ns": 1_000 * MS}, restart={"kind": "fixed_delay"})
+    assert 'interval = "1 s"' in write(document.human(other))
+    assert model(other).restart.delay_ns == 10 * MS
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_a_job_runs_on_either_plane(name: str) -> None:
+    """Its link decides where a job runs that does not say so; what differs are the worlds."""
+    given: dict[str, Any] = {"restart": {"kind": "none"}, "checkpointing": {"interval_ns": 15 * MS}}
+    runs = {plane: run_world(scenario(name, plane=plane.value, **given), seed=1) for plane in Plane}
+    usual = scenario(name, **given)
+    assert run_world(usual, seed=1).run.digest == runs[model(usual).plane].run.digest
+    assert {run.run.outcome for run in runs.values()} == {"completed"}
+    assert {run.run.records_produced for run in runs.values()} == {40}
+
+
+def _fixed() -> Iterator[tuple[Plane, str]]:
+    for plane in Plane:
+        yield from ((plane, path) for path in FIXED[plane])
+        yield from ((plane, f"vertices[1].{key}") for key in FIXED_OF_VERTEX[plane])
+
+
+def _another(kind: Any, value: object) -> object:
+    """Return a value of a kind in its plain form, other than the given one."""
+    options = getattr(kind, "options", ())
+    if isinstance(value, bool) or type(kind).__name__ == "Flag":
+        return not value
+    if options:
+        return next(option for option in options if option != value)
+    return 0.5 if isinstance(value, float) else 10 * MS if value is None else value + 1  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(("plane", "path"), list(_fixed()))
+def test_a_plane_refuses_what_it_cannot_do(plane: Plane, path: str) -> None:
+    """Each is refused at its place on this plane, and nothing of it on the other one."""
+    made = scenario("barriers", plane=plane.value)
+    held: Any = made.model
+    for step in path.replace("[1]", ".1").split("."):
+        parent, held = held, held[int(step)] if step.isdigit() else getattr(held, step)
+    entry = next(one for one in schema(type(parent)) if one.name == path.rpartition(".")[2])
+    value = _another(entry.kind, held)
+    with pytest.raises(ScenarioError) as caught:
+        with_parameters(made, {f"job.{path}": value})
+    assert f"job.{path}: found " in str(caught.value)
+    assert f'all that plane "{plane}" can do' in str(caught.value)
+
+
+def test_restarts_are_refused_on_buffers() -> None:
+    """A job on buffers ends when it fails."""
+    with pytest.raises(ScenarioError, match=r'job.restart.kind: found "fixed_delay".*"buffers"'):
+        scenario("barriers", restart={"kind": "fixed_delay"})
+
+
+def _fault(kind: str) -> dict[str, Any]:
+    required = {"vertex": "source", "checkpoint": 1, "delay_ns": MS, "at_ns": MS, "lasts_ns": MS}
+    names = {entry.name for entry in schema(JOB_FAULTS[kind])}
+    return {"kind": kind} | {key: value for key, value in required.items() if key in names}
+
+
+@pytest.mark.parametrize("plane", Plane)
+@pytest.mark.parametrize("kind", JOB_FAULTS)
+def test_faults_are_taken_or_refused_by_plane(kind: str, plane: Plane) -> None:
+    """One union of faults for both planes; what a plane has nothing for is the user's error."""
+    text = document.plain(scenario("barriers", plane=plane.value)) | {"faults": [_fault(kind)]}
+    if kind in WITHOUT_FAULTS[plane]:
+        with pytest.raises(ScenarioError, match=rf'faults\[0\].kind: found "{kind}", expected'):
+            document.read(text, source="test")
+    else:
+        assert type(document.read(text, source="test").faults[0]) is JOB_FAULTS[kind]
+
+
+def test_names_are_those_of_the_plane() -> None:
+    """A goal or a property of the other plane is refused with its place."""
+    text = document.plain(scenario())
+    for key, all_names, known in (
+        ("goals", ALL_GOALS, GOALS[Plane.RECORDS]),
+        ("violates", ALL_PROPERTIES, PROPERTIES[Plane.RECORDS]),
+    ):
+        assert set(known) < set(all_names)
+        other = next(name for name in all_names if name not in known)
+        with pytest.raises(ScenarioError, match=rf'{key}\[1\]: found "{other}".*plane "records"'):
+            document.read(text | {key: [known[0], other]}, source="test")
+
+
+def test_shuffle_on_records_reaches_every_subtask() -> None:
+    """Records of a shuffled input take subtasks at random, the same ones under the same seed."""
+    vertices = document.plain(scenario())["job"]["vertices"]  # type: ignore[index]
+    vertices[1]["inputs"][0]["partitioner"] = "shuffle"
+    made = scenario(vertices=vertices)
+    runs = [run_world(made, seed=seed) for seed in (1, 1, 2)]
+    assert [run.violations for run in runs] == [[], [], []]
+    shares = [tuple(row.records for row in run.tasks if row.task == "sink") for run in runs]
+    assert shares[0] == shares[1] != shares[2]
+    assert all(sum(share) == 40 and min(share) > 10 for share in shares)
+
+
+def _crashes(*instants_ms: int) -> list[dict[str, Any]]:
+    return [{"kind": "crash_task", "vertex": "sink", "at_ns": at * MS} for at in instants_ms]
+
+
+@pytest.mark.parametrize(
+    ("restart", "outcome", "attempts"),
+    [
+        ({"kind": "none"}, "failed", 1),
+        ({"kind": "fixed_delay", "attempts": 1}, "failed", 2),
+        ({"kind": "fixed_delay", "attempts": 2}, "completed", 3),
+        ({"kind": "fixed_delay"}, "completed", 3),
+    ],
+)
+def test_restart_strategy_decides_what_follows_a_failure(
+    restart: dict[str, Any], outcome: str, attempts: int
+) -> None:
+    """A job that crashes twice fails for good when it may not be restarted as often."""
+    text = document.plain(scenario(restart=restart)) | {"faults": _crashes(30, 60)}
+    result = run_world(document.read(text, source="test"), seed=0)
+    assert (result.run.outcome, result.run.attempts) == (outcome, attempts)
+    assert (result.goals["restarts_used_up"] > 0) == (outcome == "failed")
+    assert result.violations == []
+
+
+def test_a_vertex_has_a_snapshot_cost_of_its_own() -> None:
+    """What copying the state costs is that of the job, but where a vertex says otherwise."""
+    vertices = document.plain(scenario())["job"]["vertices"]  # type: ignore[index]
+    vertices[1]["snapshot_sync_ns"] = 3 * MS
+    result = run_world(scenario(vertices=vertices, costs={"snapshot_sync_ns": 2 * MS}), seed=0)
+    assert {row.sync_ns for row in result.task_checkpoints if row.task == "source"} == {2 * MS}
+    assert {row.sync_ns for row in result.task_checkpoints if row.task == "sink"} == {3 * MS}
+
+
+def test_library_says_what_jobs_are_in_one_way() -> None:
+    """No scenario of the library names a plane other than its link's own."""
+    for link, plane in zip(JOBS, (Plane.BUFFERS, Plane.RECORDS, Plane.RECORDS), strict=True):
+        assert model(scenario(link)).plane is plane
+    assert model(by_name("keyed_crash")).plane is Plane.RECORDS
