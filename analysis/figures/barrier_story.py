@@ -17,13 +17,10 @@ from ckptsim.analysis.figures.style import (
     GREY,
     ORANGE,
     VERMILION,
-    Unit,
-    in_unit,
     new_figure,
-    size_unit,
     styled,
-    time_unit,
 )
+from ckptsim.analysis.words import Unit, in_unit, size_unit, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

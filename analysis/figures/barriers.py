@@ -11,19 +11,26 @@ from ckptsim.analysis.figures.style import (
     BLUE,
     DASHES,
     GREEN,
+    INK,
     LINES,
     MARKERS,
     ORANGE,
     PURPLE,
     VERMILION,
-    Unit,
-    count_label,
     new_figure,
-    size_unit,
     styled,
-    time_unit,
 )
 from ckptsim.analysis.figures.swept import scale_axis
+from ckptsim.analysis.figures.vector import tell
+from ckptsim.analysis.words import (
+    Unit,
+    count_label,
+    in_unit,
+    plain_number,
+    size_unit,
+    time_in_words,
+    time_unit,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,12 +64,16 @@ def durations_over_time(checkpoints: pd.DataFrame) -> Figure:
     bottom = np.zeros(len(done))
     for part, (label, color, hatch) in PARTS.items():
         height = done[part].astype("float64").fillna(0.0).to_numpy() / up.size
+        if not height.any():  # said by its absence from the legend
+            continue
         ax.bar(
             x, height, width, bottom, color=color, hatch=hatch, edgecolor="white", lw=0.3,
             label=label,
         )  # fmt: skip
         bottom = bottom + height
-    ax.plot(x, done["duration_ns"] / up.size, "o-", color="black", ms=3, lw=1, label="end to end")
+    ax.plot(x, done["duration_ns"] / up.size, "o-", color=INK, ms=3, lw=1, label="end to end")
+    for at, duration, number in zip(x, done["duration_ns"], done["checkpoint_id"], strict=True):
+        tell(ax, at, duration / up.size, f"checkpoint {number}: {time_in_words(duration)}")
     if len(lost):
         at = lost["triggered_ns"] / across.size
         zero = np.zeros(len(lost))
@@ -106,23 +117,24 @@ def alignment_heat_map(task_checkpoints: pd.DataFrame) -> Figure:
 
 @styled
 def against_back_pressure(table: pd.DataFrame) -> Figure:
-    """Draw times of checkpoints against back-pressure, a panel per time, a line per mode.
+    """Draw times and sizes of checkpoints against back-pressure: a panel each, a line per mode.
 
-    table: columns `quantity` (what the time is, in the order of the panels), `mode`,
-    `backpressured_ratio`, `n`, `median_ns`, `low_ns`, `high_ns` (a band around the median, such as
+    table: columns `quantity` (what a panel shows, in their order), `measure` (`ns` or `bytes`),
+    `mode`, `backpressured_ratio`, `n`, `middle`, `low`, `high` (a band around the middle, such as
     the quartiles).
     """
     quantities = list(dict.fromkeys(table["quantity"]))
-    figure = new_figure(3.6)
+    figure = new_figure(3.6, width=2.4 * max(3, len(quantities)))
     panels = figure.subplots(1, len(quantities), squeeze=False)[0]
     for ax, quantity in zip(panels, quantities, strict=True):
         rows = table[table["quantity"] == quantity]
-        unit = time_unit(rows["high_ns"])
+        pick = size_unit if rows["measure"].iloc[0] == "bytes" else time_unit
+        unit = pick(rows["high"].fillna(rows["middle"]))
         _draw_modes(ax, rows, unit)
-        scale_axis(ax, rows["median_ns"].to_numpy() / unit.size, vertical=True)
+        scale = scale_axis(ax, rows["middle"].to_numpy() / unit.size, vertical=True)
         ax.set_xlim(_shown_shares(100 * table["backpressured_ratio"]))
         ax.set_xlabel("time back-pressured [%]")
-        ax.set_ylabel(f"{quantity} [{unit.name}]")
+        ax.set_ylabel(f"{quantity} [{unit.name}{scale}]")
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower left", ncols=3)
     return figure
@@ -138,12 +150,15 @@ def _shown_shares(shares: pd.Series) -> tuple[float, float]:
 def _draw_modes(ax: Axes, table: pd.DataFrame, unit: Unit) -> None:
     modes = list(table.groupby("mode", sort=False))
     for (mode, group), color, dashes, marker in zip(modes, LINES, DASHES, MARKERS, strict=False):
-        rows = group.sort_values(["backpressured_ratio", "median_ns"])
+        rows = group.sort_values(["backpressured_ratio", "middle"])
         x = 100 * rows["backpressured_ratio"]
-        low, high = rows["low_ns"] / unit.size, rows["high_ns"] / unit.size
+        low, high = rows["low"] / unit.size, rows["high"] / unit.size
         ax.fill_between(x, low, high, color=color, alpha=0.18, lw=0)
+        for share, middle in zip(x, rows["middle"] / unit.size, strict=True):
+            says = f"{mode}: {plain_number(middle)} {unit.name} at {share:.0f} % back-pressured"
+            tell(ax, share, middle, says)
         ax.plot(
-            x, rows["median_ns"] / unit.size, color=color, ls=dashes, marker=marker, ms=4,
+            x, rows["middle"] / unit.size, color=color, ls=dashes, marker=marker, ms=4,
             label=f"{mode} ({count_label(int(rows['n'].sum()))})",
         )  # fmt: skip
 
@@ -164,6 +179,12 @@ def in_flight_bytes(checkpoints: pd.DataFrame) -> Figure:
         ("persisted_bytes", VERMILION, "--", "persisted with the checkpoint"),
     ):
         known = rows[rows[name].notna()]
+        if not known[name].any():
+            continue
+        for _, row in known.iterrows():
+            at, size = row["triggered_ns"] / across.size, row[name]
+            says = f"checkpoint {row['checkpoint_id']}: {in_unit(size, size_unit([size]))} {label}"
+            tell(ax, at, size / up.size, says)
         ax.plot(
             known["triggered_ns"] / across.size, known[name] / up.size, color=color, ls=dashes,
             marker="o", ms=3, label=f"{label} ({count_label(len(known))})",

@@ -9,18 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ckptsim.analysis.figures.replications import METRICS, unit_of
-from ckptsim.analysis.figures.style import (
-    DASHES,
-    LINES,
-    MARKERS,
-    WIDTH,
-    new_figure,
-    point_label,
-    short_name,
-    styled,
-)
+from ckptsim.analysis.figures.style import DASHES, LINES, MARKERS, WIDTH, new_figure, styled
 from ckptsim.analysis.figures.swept import evenly, label_swept, with_axis
+from ckptsim.analysis.words import axis_title, point_label, unit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,16 +19,6 @@ if TYPE_CHECKING:
 
 LONGEST_OF_TWO = 45  # characters of a label that fits beside another
 FINISHING = ("finishing_ns", "finishing_checkpoints")
-
-
-def numeric_axes(intervals: pd.DataFrame, axes: Sequence[str]) -> list[str]:
-    """Return the swept paths whose values are numbers or quantities, more than one of them."""
-    found = []
-    for axis in axes:
-        table = with_axis(intervals, axis)
-        if not table.empty and not table["word"].any() and table["x"].nunique() > 1:
-            found.append(axis)
-    return found
 
 
 @styled
@@ -57,7 +38,7 @@ def time_to_finish(intervals: pd.DataFrame, axis: str, others: Sequence[str]) ->
         rows = table.assign(line=labels)[table["metric"] == metric]
         _draw(ax, rows, names, metric)
         counts = label_swept(ax, rows.drop_duplicates("x"), width=0.4 * WIDTH)
-        ax.set_xlabel(f"{short_name(axis)}  {counts}")
+        ax.set_xlabel(f"{axis}  {counts}")
         ax.set_ylim(0, None)
     if others:
         handles, found = panels[0].get_legend_handles_labels()
@@ -82,4 +63,4 @@ def _draw(ax: Axes, rows: pd.DataFrame, names: Sequence[str], metric: str) -> No
             linewidth=1.4,
             label=name,
         )
-    ax.set_title(METRICS[metric] + (f" [{unit.name}]" if unit.name else ""), fontsize=9)
+    ax.set_title(axis_title(metric, unit), fontsize=9)

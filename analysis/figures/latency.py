@@ -1,4 +1,4 @@
-"""Checkpoint latency: its distribution, its percentiles against a parameter, and its parts."""
+"""Checkpoint durations: their distribution, percentiles against a parameter, and their parts."""
 
 from __future__ import annotations
 
@@ -6,25 +6,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from ckptsim.analysis.figures.style import (
     BLUE,
     DASHES,
     GREEN,
+    INK,
     LINES,
     ORANGE,
     PURPLE,
     SKY,
     VERMILION,
     WIDTH,
-    Unit,
-    count_label,
     new_figure,
-    point_label,
-    short_name,
     styled,
-    time_unit,
 )
 from ckptsim.analysis.figures.swept import (
     CHARACTER_INCHES,
@@ -33,15 +30,28 @@ from ckptsim.analysis.figures.swept import (
     scale_axis,
     with_axis,
 )
+from ckptsim.analysis.figures.vector import tell
+from ckptsim.analysis.words import (
+    Unit,
+    count_label,
+    in_lines,
+    in_unit,
+    point_label,
+    time_in_words,
+    time_unit,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 CURVES_MAX = 6
+LEGEND_CHARACTERS = 90  # of a line
+LABEL_CHARACTERS = 40  # of a line beside a bar
+STEPS_MAX = 800  # of a curve; more cannot be seen
 PANELS_MAX = 3
 BARS_MAX = 12
-# Part of a checkpoint's latency -> what it is, colour, pattern.
+# Part of a checkpoint's duration -> what it is, colour, pattern.
 PARTS = {
     "wait_records_ns": ("for records to arrive", BLUE, ""),
     "wait_upload_ns": ("for the upload", ORANGE, "//"),
@@ -52,87 +62,94 @@ PARTS = {
 
 @styled
 def latency_cdf(distribution: pd.DataFrame, axes: Sequence[str]) -> Figure:
-    """Draw the distribution of checkpoint latency, one curve per point.
+    """Draw the distribution of checkpoint durations, one curve per point.
 
-    distribution: as from `points.distribution`; axes: the swept paths.  Of many points some are
-    drawn, evenly spaced in the order given.  A curve ends below 1 where the rest did not complete.
+    distribution: as from `points.distribution`; axes: the swept names.  Of many points some are
+    drawn, evenly spaced in the order given.  A curve that ends below 1, because the rest did not
+    complete, ends in an arrow: those lasted longer than any that is shown.
     """
     groups = [group for _, group in distribution.groupby(["scenario", "parameters"], sort=False)]
     chosen = evenly(groups, CURVES_MAX)
-    figure = new_figure(3.3 + 0.17 * len(chosen))
+    labels = [_curve_label(group, axes) for group in chosen]
+    columns = 1 if max(map(len, labels)) > LEGEND_CHARACTERS // 2 else 2
+    lines = sum(label.count("\n") + 1 for label in labels)
+    figure = new_figure(3.3 + 0.17 * -(-lines // columns))
     ax = figure.add_subplot()
     unit = time_unit(distribution["latency_ns"])
-    several = distribution["scenario"].nunique() > 1
-    for group, color, dashes in zip(chosen, LINES, DASHES, strict=False):
-        first = group.iloc[0]
-        label = point_label(first["parameters"], axes)
-        name = f"{first['scenario']}: {label}" if several else label
-        ax.step(
-            np.concatenate([group["latency_ns"].iloc[:1], group["latency_ns"]]) / unit.size,
-            np.concatenate([[0.0], group["below"]]),
-            where="post",
-            color=color,
-            linestyle=dashes,
-            linewidth=1.6,
-            label=f"{name}  ({count_label(first['n'], first['unfinished'])})",
-        )
-    scale_axis(ax, distribution["latency_ns"].to_numpy() / unit.size)
-    ax.set_xlabel(f"checkpoint latency, from trigger to completion [{unit.name}]")
+    for group, label, color, dashes in zip(chosen, labels, LINES, DASHES, strict=False):
+        x, y = _steps(group)
+        ax.step(x / unit.size, y, where="post", color=color, ls=dashes, lw=1.6, label=label)
+        _tell_quantiles(ax, group, label, unit)
+        if y[-1] < 1:
+            _draw_censored(ax, float(x[-1]) / unit.size, float(y[-1]), color)
+    scale = scale_axis(ax, distribution["latency_ns"].to_numpy() / unit.size)
+    ax.set_xlabel(f"checkpoint duration, from trigger to completion [{unit.name}{scale}]")
     ax.set_ylabel("share of checkpoints")
-    ax.set_ylim(0, 1.02)
+    ax.set_ylim(0, 1.04)
     some = f"{len(chosen)} of {len(groups)} points" if len(chosen) < len(groups) else None
-    longest = max(len(text) for text in ax.get_legend_handles_labels()[1])
-    figure.legend(
-        loc="outside lower left", ncols=1 if longest > 45 else 2, title=some, alignment="left"
-    )
+    figure.legend(loc="outside lower left", ncols=columns, title=some, alignment="left")
     return figure
+
+
+def _curve_label(group: pd.DataFrame, axes: Sequence[str]) -> str:
+    first = group.iloc[0]
+    name = point_label(first["parameters"], axes) or str(first["scenario"])
+    counts = count_label(first["n"], first["unfinished"])
+    return in_lines(f"{name}  ({counts})", LEGEND_CHARACTERS)
+
+
+def _steps(group: pd.DataFrame) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the corners of a curve from 0 on; of very many every so many, and the last."""
+    times = group["latency_ns"].to_numpy(dtype=float)
+    below = group["below"].to_numpy(dtype=float)
+    kept = np.unique(np.linspace(0, len(times) - 1, min(len(times), STEPS_MAX)).round().astype(int))
+    return np.concatenate([times[:1], times[kept]]), np.concatenate([[0.0], below[kept]])
+
+
+def _tell_quantiles(ax: Axes, group: pd.DataFrame, label: str, unit: Unit) -> None:
+    below = group["below"].to_numpy()
+    for share in (0.25, 0.5, 0.75, 0.95, 0.99):
+        place = int(np.searchsorted(below, share - 1e-12))
+        if place < len(group):
+            at = float(group["latency_ns"].iloc[place])
+            says = f"{label}: {100 * share:g} % take at most {time_in_words(at)}"
+            tell(ax, at / unit.size, float(below[place]), says)
+
+
+def _draw_censored(ax: Axes, x: float, y: float, color: str) -> None:
+    ax.annotate(
+        "", (1.0, y), (x, y), xycoords=("axes fraction", "data"), textcoords="data",
+        arrowprops={"arrowstyle": "->", "color": color, "ls": ":", "lw": 1.1,
+                    "shrinkA": 0, "shrinkB": 0},
+    )  # fmt: skip
+    ax.plot([x], [y], marker="|", color=color, ms=9, mew=1.6)
 
 
 @styled
 def latency_bands(quantiles: pd.DataFrame, axis: str, others: Sequence[str] = ()) -> Figure:
-    """Draw percentiles of checkpoint latency against one swept parameter.
+    """Draw percentiles of checkpoint durations against one swept parameter.
 
     quantiles: as from `points.latency`, of points that differ in `axis` and `others` only; there
-    is one panel per scenario and combination of the others.  Bands are from the 5th to the 95th and
-    from the 25th to the 75th percentile; a band stops where too few completed to know.
+    is one panel per combination of the others.  Bands are from the 5th to the 95th and from the
+    25th to the 75th percentile; a band stops where too few completed to know.
     """
     table = with_axis(quantiles, axis)
-    labels = _panels(table, [other for other in others if other != "scenario"])
+    labels = [point_label(text, others) for text in table["parameters"]]
     panels = evenly(list(table.groupby(labels, sort=False)), PANELS_MAX)
-    figure = new_figure(3.6)
+    figure = new_figure(4.0)
     unit = time_unit(table["latency_ns"])
     drawn = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    room = int(0.8 * WIDTH / len(panels) / CHARACTER_INCHES)
     for ax, (label, panel) in zip(drawn, panels, strict=True):
         _draw_bands(ax, panel, unit)
         counts = label_swept(ax, panel, width=0.8 * WIDTH / len(panels))
-        ax.set_title(_in_lines(str(label), 0.8 * WIDTH / len(panels)), fontsize=8.5)
-        ax.set_xlabel(f"{short_name(axis)}\n{counts}")
-    scale_axis(drawn[0], table["latency_ns"].to_numpy() / unit.size, vertical=True)
-    drawn[0].set_ylabel(f"checkpoint latency [{unit.name}]")
+        ax.set_title(in_lines(str(label), room), fontsize=8.5)
+        ax.set_xlabel(f"{in_lines(axis, room)}\n{in_lines(counts, room)}")
+    scale = scale_axis(drawn[0], table["latency_ns"].to_numpy() / unit.size, vertical=True)
+    drawn[0].set_ylabel(f"duration [{unit.name}{scale}]")
     handles, names = drawn[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower left", ncols=4)
     return figure
-
-
-def _in_lines(label: str, width: float) -> str:
-    """Return a panel's title, a line per parameter, or two where one is wider than its panel."""
-    lines = label.split(", ")
-    if max(map(len, lines)) * CHARACTER_INCHES > width:
-        lines = [line.replace(" = ", " =\n") for line in lines]
-    return "\n".join(lines)
-
-
-def _panels(table: pd.DataFrame, others: Sequence[str]) -> list[str]:
-    """Return the panel of each row: its scenario, where there are several, and its other values."""
-    several = table["scenario"].nunique() > 1
-    rows = zip(table["scenario"].tolist(), table["parameters"].tolist(), strict=True)
-    return [
-        ", ".join(
-            ([str(scenario)] if several else [])
-            + ([point_label(parameters, others)] if others else [])
-        )
-        for scenario, parameters in rows
-    ]
 
 
 def _draw_bands(ax: Axes, panel: pd.DataFrame, unit: Unit) -> None:
@@ -150,7 +167,16 @@ def _draw_bands(ax: Axes, panel: pd.DataFrame, unit: Unit) -> None:
         else:
             ax.fill_between(x, wide[low], wide[high], color=color, alpha=0.35, lw=0, label=label)
     ax.plot(x, wide[0.99], color=VERMILION, marker="^", ms=4, ls="" if words else ":", label="99 %")
-    ax.plot(x, wide[0.5], color="black", marker="o", ms=4, ls="" if words else "-", label="median")
+    ax.plot(x, wide[0.5], color=INK, marker="o", ms=4, ls="" if words else "-", label="median")
+    shown = dict(zip(panel["x"], panel["shown"], strict=True))
+    for place, row in wide.iterrows():
+        if not np.isnan(row[0.5]):
+            quantiles = ", ".join(
+                f"{100 * p:g} %: {in_unit(row[p], Unit(unit.name, 1))}"
+                for p in (0.05, 0.5, 0.95, 0.99)
+                if not np.isnan(row[p])
+            )
+            tell(ax, float(str(place)), float(row[0.5]), f"{shown[place]}: {quantiles}")
 
 
 @styled
@@ -158,44 +184,41 @@ def latency_parts(waits: pd.DataFrame, axes: Sequence[str]) -> Figure:
     """Draw where the time of completed checkpoints went, one bar per point.
 
     waits: as from `points.waits`; a bar is the mean of a checkpoint, its parts are the time it
-    waited for each thing in turn.
+    waited for each thing in turn.  A part that is zero everywhere is left out.
     """
     rows = evenly([row for _, row in waits.iterrows()], BARS_MAX)
     figure = new_figure(1.5 + 0.34 * len(rows))
     ax = figure.add_subplot()
     means = {part: np.array([row[part] / row["n"] for row in rows]) for part in PARTS}
-    unit = time_unit(np.sum(list(means.values()), axis=0))
+    means = {part: values for part, values in means.items() if values.any()}
+    unit = time_unit(np.sum(list(means.values()), axis=0) if means else [])
     left = np.zeros(len(rows))
     places = range(len(rows))
-    for part, (label, color, hatch) in PARTS.items():
-        width = means[part] / unit.size
+    labels = [
+        in_lines(point_label(row["parameters"], axes) or str(row["scenario"]), LABEL_CHARACTERS)
+        for row in rows
+    ]
+    for part, values in means.items():
+        label, color, hatch = PARTS[part]
+        width = values / unit.size
         ax.barh(
-            places,
-            width,
-            left=left,
-            color=color,
-            hatch=hatch,
-            edgecolor="white",
-            linewidth=0.5,
+            places, width, left=left, color=color, hatch=hatch, edgecolor="white", lw=0.5,
             label=label,
-        )
+        )  # fmt: skip
+        for place in places:
+            says = f"{labels[place]}: {time_in_words(values[place])} {label}".replace("\n", " ")
+            tell(ax, float(left[place] + width[place] / 2), place, says)
         left = left + width
     for place, row, end in zip(places, rows, left.tolist(), strict=True):
         ax.annotate(
             count_label(row["n"]), (end, place), (4, 0), textcoords="offset points", va="center"
         )
-    several = waits["scenario"].nunique() > 1
-    labels = [
-        f"{row['scenario']}\n{point_label(row['parameters'], axes)}"
-        if several
-        else point_label(row["parameters"], axes)
-        for row in rows
-    ]
     ax.set_yticks(places, labels)
     ax.invert_yaxis()
     ax.grid(visible=False, axis="y")
     ax.margins(x=0.16)
     ax.set_xlim(0, None)
-    ax.set_xlabel(f"mean time of a completed checkpoint spent waiting [{unit.name}]")
-    figure.legend(loc="outside lower left", ncols=4)
+    ax.set_xlabel(f"mean waiting time [{unit.name}]")
+    handles, names = ax.get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower left", ncols=4)
     return figure

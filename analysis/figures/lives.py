@@ -14,11 +14,10 @@ from ckptsim.analysis.figures.style import (
     PURPLE,
     SKY,
     VERMILION,
-    Unit,
     new_figure,
     styled,
-    time_unit,
 )
+from ckptsim.analysis.words import Unit, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

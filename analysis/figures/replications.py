@@ -1,4 +1,4 @@
-"""Figures over replications: means with intervals, and paired differences to a baseline."""
+"""How each point differs from a baseline, paired by seed."""
 
 from __future__ import annotations
 
@@ -8,64 +8,36 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ckptsim.analysis.figures.style import (
-    BLUE,
-    GREY,
-    VERMILION,
-    WIDTH,
-    Unit,
-    count_label,
-    new_figure,
-    point_label,
-    short_name,
-    styled,
-    time_unit,
-)
-from ckptsim.analysis.figures.swept import evenly, label_swept, with_axis
-from ckptsim.scenarios.metrics import METRICS as CATALOGUE
+from ckptsim.analysis.figures.style import GREY, VERMILION, new_figure, styled
+from ckptsim.analysis.figures.swept import evenly
+from ckptsim.analysis.figures.vector import tell
+from ckptsim.analysis.words import count_label, in_lines, point_label, unit_of, with_interval
+from ckptsim.scenarios.metrics import METRICS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROWS_MAX = 16
-METRICS = {name: metric.says for name, metric in CATALOGUE.items()}
+LABEL_CHARACTERS = 40  # of a line beside a row
+TITLE_CHARACTERS = 88
 
 
 @styled
-def means(intervals: pd.DataFrame, axis: str, metrics: Sequence[str]) -> Figure:
-    """Draw the means of up to four figures of a run against a swept parameter, with intervals.
-
-    intervals: as from `points.intervals`, of points that differ in `axis` only.
-    """
-    rows = (len(metrics) + 1) // 2
-    figure = new_figure(2.5 * rows)
-    panels = figure.subplots(rows, 2, squeeze=False).ravel()
-    for ax, metric in zip(panels, metrics, strict=False):
-        table = with_axis(intervals[intervals["metric"] == metric], axis).sort_values("x")
-        unit = unit_of(metric, table["high"].fillna(table["mean"]))
-        mean = table["mean"] / unit.size
-        errors = np.vstack([mean - table["low"] / unit.size, table["high"] / unit.size - mean])
-        ax.errorbar(
-            table["x"], mean, np.nan_to_num(errors), color=BLUE, marker="o", ms=4, capsize=3, lw=1.2
-        )
-        counts = label_swept(ax, table, width=0.35 * WIDTH)
-        ax.set_ylim(0, None)
-        ax.set_xlabel(f"{short_name(axis)}  {counts}")
-        ax.set_title(METRICS[metric] + (f" [{unit.name}]" if unit.name else ""), fontsize=9)
-    for ax in panels[len(metrics) :]:
-        ax.remove()
-    return figure
-
-
-@styled
-def paired_differences(differences: pd.DataFrame, axes: Sequence[str], metric: str) -> Figure:
+def paired_differences(
+    differences: pd.DataFrame, axes: Sequence[str], metric: str, *, baseline: str
+) -> Figure:
     """Draw how each point differs from the baseline, paired by seed, with 95 % intervals.
 
-    differences: as from `points.differences`.  An interval that excludes zero is drawn filled.
+    differences: as from `points.differences`; baseline: the name of that point.  An interval that
+    excludes zero is drawn filled.
     """
     table = differences[differences["metric"] == metric]
     rows = evenly([row for _, row in table.iterrows()], ROWS_MAX)
-    figure = new_figure(1.0 + 0.32 * len(rows))
+    labels = [in_lines(point_label(row["parameters"], axes), LABEL_CHARACTERS) for row in rows]
+    title = in_lines(f"{METRICS[metric].says}: difference to {baseline}", TITLE_CHARACTERS)
+    lines = max(label.count("\n") + 1 for label in labels)
+    figure = new_figure(1.1 + (0.18 + 0.14 * lines) * len(rows) + 0.16 * title.count("\n"))
+    figure.suptitle(title[:1].upper() + title[1:], fontsize=9, x=0.01, ha="left")
     ax = figure.add_subplot()
     unit = unit_of(metric, [max(abs(row["low"]), abs(row["high"])) for row in rows])
     ax.axvline(0, color=GREY, linewidth=1)
@@ -80,6 +52,9 @@ def paired_differences(differences: pd.DataFrame, axes: Sequence[str], metric: s
             markerfacecolor=VERMILION if clear else "white",
             capsize=3,
         )
+        says = with_interval(metric, row["mean"], row["low"], row["high"])
+        name = point_label(row["parameters"], axes)
+        tell(ax, row["mean"] / unit.size, place, f"{name} minus {baseline}: {says}")
         ax.annotate(
             count_label(row["n"]),
             (1.0, place),
@@ -88,22 +63,9 @@ def paired_differences(differences: pd.DataFrame, axes: Sequence[str], metric: s
             textcoords="offset points",
             va="center",
         )
-    several = table["scenario"].nunique() > 1
-    ax.set_yticks(
-        range(len(rows)),
-        [
-            (f"{row['scenario']}: " if several else "") + point_label(row["parameters"], axes)
-            for row in rows
-        ],
-    )
+    ax.set_yticks(range(len(rows)), labels, fontsize=8.5)
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.locator_params(axis="x", nbins=5)
     ax.grid(visible=False, axis="y")
-    of_unit = f" [{unit.name}]" if unit.name else ""
-    ax.set_xlabel(f"difference to the baseline\n{METRICS[metric]}{of_unit}")
+    ax.set_xlabel(f"difference to the baseline{f' [{unit.name}]' if unit.name else ''}")
     return figure
-
-
-def unit_of(metric: str, values: Sequence[float] | pd.Series) -> Unit:
-    """Return the unit for a figure of runs: one of time, or none for counts."""
-    return time_unit(values) if metric.endswith("_ns") else Unit("", 1)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import functools
 import io
-import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec
 
@@ -29,7 +27,7 @@ LINES = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK)
 # Colours never carry a meaning alone: lines differ in their dashes too.
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-GREY = "#777777"
+INK, GRID, GREY = "#1b1b1b", "#e4e4e4", "#777777"  # text and axes, lines behind data, remarks
 WIDTH = 7.2  # inches
 SETTINGS: dict[str, Any] = {
     "font.size": 9,
@@ -38,7 +36,9 @@ SETTINGS: dict[str, Any] = {
     "axes.spines.right": False,
     "axes.grid": True,
     "axes.axisbelow": True,
-    "grid.color": "#E4E4E4",
+    "grid.color": GRID,
+    **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor"), INK),
+    **dict.fromkeys(("xtick.color", "ytick.color"), INK),
     "grid.linewidth": 0.6,
     "legend.frameon": False,
     "legend.fontsize": 8,
@@ -46,32 +46,6 @@ SETTINGS: dict[str, Any] = {
     "svg.hashsalt": "ckptsim",  # the same figure gives the same bytes
     "svg.fonttype": "path",
 }
-_TIME_UNITS = (("ns", 1), ("µs", 10**3), ("ms", 10**6), ("s", 10**9), ("min", 60 * 10**9))
-_SIZE_UNITS = (("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40))
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """A unit for an axis: its name and how many base units it is."""
-
-    name: str
-    size: int
-
-
-def time_unit(values_ns: Iterable[float]) -> Unit:
-    """Return the largest unit in which the largest of these times is at least 1."""
-    return _unit(values_ns, _TIME_UNITS)
-
-
-def size_unit(values_bytes: Iterable[float]) -> Unit:
-    """Return the largest unit in which the largest of these sizes is at least 1."""
-    return _unit(values_bytes, _SIZE_UNITS)
-
-
-def _unit(values: Iterable[float], units: Sequence[tuple[str, int]]) -> Unit:
-    largest = max((value for value in values if value == value), default=0.0)  # noqa: PLR0124
-    fitting = [Unit(name, size) for name, size in units if size <= largest]
-    return fitting[-1] if fitting else Unit(*units[0])
 
 
 def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
@@ -117,42 +91,3 @@ def use_private_cache() -> None:
     place = Path(sys.prefix) / "var" / "matplotlib" if in_environment else shared
     place.mkdir(parents=True, exist_ok=True)
     os.environ["MPLCONFIGDIR"] = str(place)
-
-
-def short_name(path: str) -> str:
-    """Return the last words of a parameter's path, enough to know it by."""
-    words = path.removesuffix("_ns").split(".")
-    return ".".join(words[-2:])
-
-
-def shown_value(path: str, value: object) -> str:
-    """Return a swept value as people write it."""
-    if isinstance(value, bool) or value is None:
-        return str(value).lower()
-    name = path.rsplit("[", 1)[0] if path.endswith("]") else path
-    if isinstance(value, int) and name.endswith("_ns"):
-        return in_unit(value, time_unit([value]))
-    if isinstance(value, int) and name.endswith("_bytes"):
-        return in_unit(value, size_unit([value]))
-    if isinstance(value, int) and name.endswith("_bytes_per_s"):
-        return f"{in_unit(value, size_unit([value]))}/s"
-    return str(value)
-
-
-def in_unit(value: float, unit: Unit) -> str:
-    """Return a number of base units with its unit, to three digits."""
-    return f"{value / unit.size:.3g} {unit.name}"
-
-
-def point_label(parameters: str, axes: Sequence[str]) -> str:
-    """Return a point's swept parameters in words, one per swept path."""
-    values = json.loads(parameters)
-    parts = [
-        f"{short_name(path)} = {shown_value(path, values[path])}" for path in axes if path in values
-    ]
-    return ", ".join(parts) or "no swept parameter"
-
-
-def count_label(n: int, unfinished: int = 0) -> str:
-    """Return how many values stand behind something."""
-    return f"n = {n:,}" + (f", {unfinished:,} unfinished" if unfinished else "")

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ckptsim.analysis.figures.style import shown_value
-from ckptsim.scenarios import units
+from ckptsim.analysis.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
 ItemT = TypeVar("ItemT")
 CHARACTER_INCHES = 0.085  # of a tick label, with some room
+_DECADES_IN_PARTS = 2000
 LOG_RATIO = 30  # from this ratio of largest to smallest on, an axis is logarithmic
 
 
@@ -38,61 +38,65 @@ def with_axis(table: pd.DataFrame, axis: str) -> pd.DataFrame:
     if words:
         order = {text: float(place) for place, text in enumerate(dict.fromkeys(map(str, given)))}
         numbers = [order[str(value)] for value in given]
-    shown = [shown_value(axis, value) for value in given]
+    shown = [str(value) for value in given]
     return kept.assign(x=numbers, shown=shown, word=words)
 
 
-def number(value: object) -> float | None:
-    """Return the number that a swept value is, in base units if it has one; None for a word."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | float):
-        return float(value)
-    for scale in (units.DURATION_UNITS, units.SIZE_UNITS, units.BYTE_RATE_UNITS):
-        found = units.parse(str(value), scale)
-        if found is not None:
-            return float(found)
-    return None
-
-
 def label_swept(ax: Axes, panel: pd.DataFrame, *, width: float) -> str:
-    """Put a tick at every swept place, and return what is to be said of the counts.
+    """Put a tick at every swept place; return what is to be said of counts and scale.
 
     panel: rows with `x`, `shown`, `n` and, where some are censored, `completed`; width: inches
-    that the axis has.  Counts stand below the ticks, or in the returned text where they would
-    overlap.
+    that the axis has.  Counts that differ stand below the ticks, or in the returned text where
+    they would overlap.
     """
     places = panel.drop_duplicates("x").sort_values("x")
     x = places["x"].tolist()
     shown = places["shown"].tolist()
-    position = spread(ax, x)
+    is_word = bool(places["word"].any())
+    position = [0.5 for _ in x] if is_word else spread(ax, x)
+    if is_word and len(x) > 1:
+        position = [(place - x[0]) / (x[-1] - x[0]) for place in x]
     completed = (places["completed"] if "completed" in places else places["n"]).tolist()
-    counts = [
-        f"{n:,}" if done == n else f"{done:,} / {n:,}"
-        for done, n in zip(completed, places["n"].tolist(), strict=True)
-    ]
-    margin = 0.3 if places["word"].any() else 0.08
+    n = places["n"].tolist()
+    counts = [f"{a:,}" if a == b else f"{a:,} / {b:,}" for a, b in zip(completed, n, strict=True)]
+    margin = 0.3 if is_word else 0.08
     ax.margins(x=margin)
     gap = min((right - left for left, right in pairwise(position)), default=1.0)
     gap *= width / (1 + 2 * margin)
-    if places["word"].any() and _inches(shown) > gap:
-        shown = [word.replace("_", "_\n").replace(" ", "\n") for word in shown]
+    if is_word and _inches(shown) > gap:
+        shown = [word.replace(" ", "\n") for word in shown]
     tilted = len(shown) > 1 and _inches(shown) > gap
-    fits = _inches(counts) <= gap and not tilted
-    labels = [f"{a}\n{b}" for a, b in zip(shown, counts, strict=True)] if fits else shown
+    if tilted and not is_word:
+        x, shown, tilted = _thinned(x, shown, position, gap=width / (1 + 2 * margin))
+    below = len(set(counts)) > 1 and _inches(counts) <= gap and len(x) == len(counts)
     if tilted:
-        labels = [text.replace("\n", "") for text in labels]
+        labels = [text.replace("\n", " ") for text in shown]
         turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
         ax.set_xticks(x, labels, fontsize=8, **turned)  # type: ignore[arg-type]
     else:
+        labels = [f"{a}\n{b}" for a, b in zip(shown, counts, strict=True)] if below else shown
         ax.set_xticks(x, labels, fontsize=8)
     ax.set_xticks([], minor=True)
-    if fits:
-        return "(below: n)" if completed == places["n"].tolist() else "(below: completed / n)"
+    logarithmic = ", log scale" if ax.get_xscale() == "log" else ""
+    if below and not tilted:
+        kind = "n" if completed == n else "completed / n"
+        return f"(below: {kind}{logarithmic})"
     if len(set(counts)) == 1:
-        return f"n = {counts[0]}"
-    text = f"n = {counts[0]} ... {counts[-1]}"
-    return text if _inches([text]) <= width else text.replace(" ... ", "\n... ")
+        return f"(n = {counts[0]}{logarithmic})"
+    few, many = min(n), max(n)
+    return f"(n = {few:,} to {many:,}{logarithmic})"
+
+
+def _thinned(
+    x: list[float], shown: list[str], position: Sequence[float], *, gap: float
+) -> tuple[list[float], list[str], bool]:
+    """Leave labels of numbers out where they would overlap; the last of the three is `tilted`."""
+    kept = [0]
+    for index in range(1, len(x)):
+        room = _inches([shown[kept[-1]], shown[index]]) / gap
+        if position[index] - position[kept[-1]] >= room:
+            kept.append(index)
+    return [x[index] for index in kept], [shown[index] for index in kept], False
 
 
 def _inches(texts: Sequence[str]) -> float:
@@ -122,35 +126,52 @@ def _least_gap(places: Sequence[float]) -> float:
     return min(right - left for left, right in pairwise(places))
 
 
-def scale_axis(ax: Axes, values: npt.NDArray[np.float64], *, vertical: bool = False) -> None:
-    """Make an axis logarithmic when its values span far, else let it begin at zero."""
+def scale_axis(ax: Axes, values: npt.NDArray[np.float64], *, vertical: bool = False) -> str:
+    """Make an axis logarithmic when its values span far, else let it begin at zero.
+
+    Called when all is drawn.  Returns what the axis's title says of it: that it is logarithmic, or
+    nothing.
+    """
     positive = values[np.isfinite(values) & (values > 0)]
-    set_scale, set_limit = (
-        (ax.set_yscale, ax.set_ylim) if vertical else (ax.set_xscale, ax.set_xlim)
-    )
-    if len(positive) and positive.max() / positive.min() >= LOG_RATIO:
-        set_scale("log")
+    far = spans_far(values)
+    if far and vertical and (values == 0).any():
+        _scale_from_zero(ax, positive)
+        return ", log scale above 0"
+    if far:
+        (ax.set_yscale if vertical else ax.set_xscale)("log")
         _label_decades(ax.yaxis if vertical else ax.xaxis)
-    else:
-        set_limit(0, None)
+        return ", log scale"
+    (ax.set_ylim if vertical else ax.set_xlim)(0, None)
+    if not len(positive):  # all values are zero: there is nothing to scale by
+        (ax.set_ylim if vertical else ax.set_xlim)(0, 1)
+    return ""
 
 
-def scale_from_zero(ax: Axes, values: npt.NDArray[np.float64]) -> None:
+def spans_far(values: npt.NDArray[np.float64]) -> bool:
+    """Tell whether values above zero span so far that their axis is logarithmic."""
+    positive = values[np.isfinite(values) & (values > 0)]
+    return len(positive) > 0 and bool(positive.max() / positive.min() >= LOG_RATIO)
+
+
+def _scale_from_zero(ax: Axes, positive: npt.NDArray[np.float64]) -> None:
     """Make the vertical axis logarithmic for what is above zero, with room for zero below."""
-    least, most = values[values > 0].min(), values.max()
-    first, last = math.floor(math.log10(least)), math.ceil(math.log10(most))
+    first = math.floor(math.log10(positive.min()))
+    last = math.ceil(math.log10(positive.max()))
     ax.set_yscale("symlog", linthresh=10.0**first, linscale=0.5)
-    ticks = [0.0, *(10.0**power for power in range(first, last + 1))]
+    step = -(-(last - first) // 6)
+    ticks = [0.0, *(10.0**power for power in range(first, last + 1, step))]
     ax.set_yticks(ticks, [_plain(tick) for tick in ticks])
     ax.set_yticks([], minor=True)
-    ax.set_ylim(-0.3 * 10.0**first, 10.0**last)
+    ax.set_ylim(-0.3 * 10.0**first, 1.3 * float(positive.max()))
 
 
 def _label_decades(axis: Axis) -> None:
-    """Label 1, 2, 5, 10, 20, ... as plain numbers."""
+    """Label 1, 2, 5, 10, 20, ... as plain numbers; of many decades the powers of ten."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    low, high = axis.get_data_interval()
+    few = low > 0 and high / low < _DECADES_IN_PARTS
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: _plain(value)))
     axis.set_minor_locator(NullLocator())
 

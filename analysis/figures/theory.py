@@ -9,31 +9,23 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ckptsim.analysis.figures.replications import METRICS
-from ckptsim.analysis.figures.style import (
-    DASHES,
-    GREY,
-    LINES,
-    MARKERS,
-    new_figure,
-    point_label,
-    short_name,
-    styled,
-)
+from ckptsim.analysis.figures.style import DASHES, GREY, LINES, MARKERS, new_figure, styled
 from ckptsim.analysis.figures.swept import (
     evenly,
     label_swept,
     scale_axis,
-    scale_from_zero,
     with_axis,
 )
+from ckptsim.analysis.figures.vector import tell
+from ckptsim.analysis.words import point_label
+from ckptsim.scenarios.metrics import METRICS, Measure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 LINES_MAX = len(LINES)
-_SHARE = "_share"  # how the names of shares end
+LEGEND_CHARACTERS = 70  # of a line
 
 
 @styled
@@ -52,9 +44,11 @@ def against_theory(
         for place, (label, line) in enumerate(_lines(rows, others)):
             _draw_line(ax, line, place, label)
         counts = label_swept(ax, rows, width=4.6 / len(figures))
-        scale_axis(ax, rows["mean"].to_numpy(), vertical=True)
-        ax.set_xlabel(f"{short_name(axis)}\n{counts}")
-        ax.set_title(_title(name), fontsize=9)
+        scale = scale_axis(ax, rows["mean"].to_numpy(), vertical=True)
+        ax.set_xlabel(f"{axis}\n{counts}")
+        ax.set_title(_title(name, scale), fontsize=9)
+        for (_, row), (_, said) in zip(rows.iterrows(), _said(rows, others), strict=True):
+            tell(ax, row["x"], row["mean"], said)
     _legend(figure, drawn[0])
     return figure
 
@@ -75,16 +69,16 @@ def trade_off(
         wide = _wide(table, axis, (across, up))
         for place, (label, line) in enumerate(_lines(wide, others)):
             _draw_trade(ax, line, (across, up), place, label)
-        scale_axis(ax, wide[f"{across} mean"].to_numpy())
-        values = wide[f"{up} mean"].to_numpy(dtype=float)
-        if (values == 0).any() and (values > 0).any():
-            scale_from_zero(ax, values)
-        else:
-            scale_axis(ax, values, vertical=True)
+        scale_across = scale_axis(ax, wide[f"{across} mean"].to_numpy())
+        scale_up = scale_axis(ax, wide[f"{up} mean"].to_numpy(dtype=float), vertical=True)
         if ax is panels[0]:
             _name_marks(ax, wide, across, up)
-        ax.set_xlabel(_title(across))
-        ax.set_ylabel(_title(up))
+        ax.set_xlabel(_title(across, scale_across))
+        ax.set_ylabel(_title(up, scale_up))
+        for _, row in wide.iterrows():
+            x, y = row[f"{across} mean"], row[f"{up} mean"]
+            name = point_label(row["parameters"], [axis, *others])
+            tell(ax, x, y, f"{name}: {_title(across)} {x:.3g}, {_title(up)} {y:.3g}")
         counts += wide["n"].tolist()
     low, high = min(counts), max(counts)
     _legend(figure, panels[0], title=f"n = {low}" if low == high else f"n = {low} to {high}")
@@ -148,14 +142,7 @@ def _lines(rows: pd.DataFrame, others: Sequence[str]) -> Iterator[tuple[str, pd.
 
     They come in the order of the points of the sweep.
     """
-    several = rows["scenario"].nunique() > 1
-    others = [other for other in others if other != "scenario"]
-    labels = [
-        ", ".join(
-            ([str(scenario)] if several else []) + ([point_label(text, others)] if others else [])
-        )
-        for scenario, text in zip(rows["scenario"], rows["parameters"], strict=True)
-    ]
+    labels = [point_label(text, others) for text in rows["parameters"]]
     groups = list(rows.assign(line=labels).groupby("line", sort=False))
     for label, line in evenly(groups, LINES_MAX):
         yield str(label) or "simulated", line
@@ -189,18 +176,36 @@ def _errors(line: pd.DataFrame, prefix: str) -> npt.NDArray[np.float64]:
     return errors
 
 
-def _title(name: str) -> str:
-    """Return what a figure is, with its unit."""
-    return METRICS[name] + (" [%]" if name.endswith(_SHARE) else "")
+def _title(name: str, scale: str = "") -> str:
+    """Return what a figure is, with its unit and its scale."""
+    unit = "%" if METRICS[name].measure is Measure.SHARE else ""
+    inside = f"{unit}{scale}".removeprefix(", ")
+    return METRICS[name].says + (f" [{inside}]" if inside else "")
+
+
+def _said(rows: pd.DataFrame, others: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield for each row its point and what it says."""
+    for _, row in rows.iterrows():
+        name = ", ".join(filter(None, [point_label(row["parameters"], others), row["shown"]]))
+        paper = "" if pd.isna(row["expected"]) else f", on paper {row['expected']:.3g}"
+        yield name, f"{name}: {row['mean']:.3g} ({row['low']:.3g} to {row['high']:.3g}){paper}"
 
 
 def _in_unit(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of one figure in the unit of its title."""
     values = ["mean", "low", "high", "expected"]
-    share = rows["metric"].str.endswith(_SHARE)
-    return rows.assign(**{name: rows[name].where(~share, 100 * rows[name]) for name in values})
+    share = [METRICS[name].measure is Measure.SHARE for name in rows["metric"]]
+    return rows.assign(
+        **{
+            name: rows[name].where(~np.array(share, dtype=bool), 100 * rows[name])
+            for name in values
+        }
+    )
 
 
 def _legend(figure: Figure, ax: Axes, *, title: str | None = None) -> None:
     handles, names = ax.get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower left", ncols=2, title=title, alignment="left")
+    columns = max(1, min(2, LEGEND_CHARACTERS // max(map(len, names), default=1)))
+    figure.legend(
+        handles, names, loc="outside lower left", ncols=columns, title=title, alignment="left"
+    )

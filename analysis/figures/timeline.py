@@ -6,12 +6,15 @@ begin and end a span, is declared by the vocabulary beside the trace.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.analysis.figures.latency import PARTS
-from ckptsim.analysis.figures.style import GREY, SKY, VERMILION, Unit, new_figure, styled, time_unit
+from ckptsim.analysis.figures.style import GREY, GRID, INK, SKY, VERMILION, new_figure, styled
+from ckptsim.analysis.figures.vector import tell
+from ckptsim.analysis.words import Unit, time_in_words, time_unit
 from ckptsim.sim.rows import CheckpointRow
 from ckptsim.sim.story import Vocabulary, span_keys
 
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LANES_MAX = 12  # of one kind; more would be too thin to see
+TEXT_CHARACTERS = 60  # of a line of a mark
+CHARACTERS_OF_WINDOW = 105  # how many of these a window is wide
+TOLD_MAX = 40  # bars of a row; of more none could be pointed at
 ROW_HEIGHT = 0.17  # inches
 _LATE = 20  # spans of a window, after which its axis counts from near its begin
 Entry = tuple[Any, ...]
@@ -35,6 +41,7 @@ class Bar:
     parts: tuple[tuple[str, int], ...] = ()  # (what it waited for, ns), in turn
     completed: bool = True
     is_checkpoint: bool = False
+    is_focus: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +61,11 @@ def timeline(
     checkpoints: Sequence[CheckpointRow],
     *,
     window_ns: tuple[int, int] | None = None,
+    focus: CheckpointRow | None = None,
 ) -> Figure:
     """Draw one run, or the part of it in a window of simulated time.
+
+    focus: a checkpoint that is outlined, and drawn however many others there are.
 
     One lane of ticks per part that acts at instants, one lane per kind of span, one lane per scope
     for its checkpoints, coloured by what each waited for; faults and attempts are vertical lines.
@@ -64,7 +74,7 @@ def timeline(
     lanes = [
         *ticks_of(trace, vocabulary, begin, end),
         *spans_of(trace, vocabulary, begin, end),
-        *checkpoints_of(checkpoints, cuts_of(trace, vocabulary), begin, end),
+        *checkpoints_of(checkpoints, cuts_of(trace, vocabulary), (begin, end), focus),
     ]
     heights = [max(1, len(lane.rows)) for lane in lanes]
     figure = new_figure(1.7 + ROW_HEIGHT * (sum(heights) + 0.6 * len(lanes)))
@@ -76,7 +86,7 @@ def timeline(
         _draw_lane(ax, lane, top, unit)
         middles.append(top + height / 2)
         top += height + 0.6
-        ax.axhline(top - 0.3, color="#D0D0D0", linewidth=0.5)
+        ax.axhline(top - 0.3, color=GRID, linewidth=0.5)
     _draw_marks(ax, trace, vocabulary, unit=unit, window=(begin, end))
     ax.set_yticks(middles, [lane.label for lane in lanes])
     ax.tick_params(axis="y", length=0)
@@ -100,7 +110,8 @@ def scale_of(begin_ns: int, end_ns: int) -> tuple[Unit, int]:
     if _LATE * span >= end_ns:
         return time_unit([end_ns]), 0
     unit = time_unit([span])
-    return unit, begin_ns // (1000 * unit.size) * (1000 * unit.size)
+    step = 1000 * int(unit.size)
+    return unit, begin_ns // step * step
 
 
 def ticks_of(trace: Sequence[Entry], vocabulary: Vocabulary, begin: int, end: int) -> list[Lane]:
@@ -114,14 +125,18 @@ def ticks_of(trace: Sequence[Entry], vocabulary: Vocabulary, begin: int, end: in
     return [Lane(name, ticks=tuple(found[name])) for name in sorted(found)][:LANES_MAX]
 
 
+def marks_of(trace: Sequence[Entry], vocabulary: Vocabulary) -> list[int]:
+    """Return the instants at which something concerned everything, such as a crash, ascending."""
+    return sorted({int(entry[0]) for entry in trace if _is_mark(entry, vocabulary)})
+
+
 def cuts_of(trace: Sequence[Entry], vocabulary: Vocabulary) -> list[int]:
     """Return the instants at which something concerned everything, ascending, and the last one.
 
     What was under way then and never ended by itself is drawn up to there.
     """
     last = max([int(entry[0]) for entry in trace], default=0)
-    marked = [int(entry[0]) for entry in trace if _is_mark(entry, vocabulary)]
-    return [*sorted(marked), last]
+    return [*marks_of(trace, vocabulary), last]
 
 
 def _is_mark(entry: Entry, vocabulary: Vocabulary) -> bool:
@@ -156,7 +171,10 @@ def spans_of(trace: Sequence[Entry], vocabulary: Vocabulary, begin: int, end: in
 
 
 def checkpoints_of(
-    rows: Sequence[CheckpointRow], cuts: Sequence[int], begin: int, end: int
+    rows: Sequence[CheckpointRow],
+    cuts: Sequence[int],
+    window: tuple[int, int],
+    focus: CheckpointRow | None = None,
 ) -> list[Lane]:
     """Return a lane for every scope with its checkpoints from trigger to completion."""
     scopes: dict[str, list[Bar]] = {}
@@ -173,13 +191,17 @@ def checkpoints_of(
             parts,
             completed,
             is_checkpoint=True,
+            is_focus=row is focus,
         )
         scopes.setdefault(row.scope, []).append(bar)
-    return [_lane(f"checkpoints\nof {scope}", bars, begin, end) for scope, bars in scopes.items()]
+    return [
+        _lane("checkpoints" if scope == "*" else f"checkpoints\nof {scope}", bars, *window)
+        for scope, bars in scopes.items()
+    ]
 
 
 def _lane(label: str, bars: Iterable[Bar], begin: int, end: int) -> Lane:
-    """Put bars into rows so that none overlap, the earliest first."""
+    """Put bars into rows so that none overlap, the earliest first; that in focus is never out."""
     rows: list[list[Bar]] = []
     left_out = 0
     for bar in sorted(bars, key=lambda bar: (bar.begin_ns, bar.end_ns)):
@@ -188,7 +210,7 @@ def _lane(label: str, bars: Iterable[Bar], begin: int, end: int) -> Lane:
         row = next((row for row in rows if row[-1].end_ns <= bar.begin_ns), None)
         if row is not None:
             row.append(bar)
-        elif len(rows) < LANES_MAX:
+        elif len(rows) < LANES_MAX or bar.is_focus:
             rows.append([bar])
         else:
             left_out += 1
@@ -199,10 +221,15 @@ def _lane(label: str, bars: Iterable[Bar], begin: int, end: int) -> Lane:
 def _draw_lane(ax: Axes, lane: Lane, top: float, unit: Unit) -> None:
     if lane.ticks:
         at = [time / unit.size for time in lane.ticks]
-        ax.vlines(at, top + 0.1, top + 0.9, color="black", linewidth=0.8)
+        ax.vlines(at, top + 0.1, top + 0.9, color=INK, linewidth=0.8)
+    kind = lane.label.replace("\n", " ")
     for number, row in enumerate(lane.rows):
         for bar in row:
             _draw_bar(ax, bar, top + number, unit)
+        for bar in row if len(row) <= TOLD_MAX else ():
+            middle = (bar.begin_ns + bar.end_ns) / 2 / unit.size
+            lasted = time_in_words(bar.end_ns - bar.begin_ns)
+            tell(ax, middle, top + number + 0.5, f"{kind} {bar.text}: {lasted}")
 
 
 def _draw_bar(ax: Axes, bar: Bar, top: float, unit: Unit) -> None:
@@ -219,7 +246,12 @@ def _draw_bar(ax: Axes, bar: Bar, top: float, unit: Unit) -> None:
         ax.barh(top + 0.5, length / unit.size, 0.8, left=left, color=color, linewidth=0)
         left += length / unit.size
     if bar.is_checkpoint and bar.completed:
-        ax.plot(end, top + 0.5, marker="D", color="black", markersize=3, linestyle="none")
+        ax.plot(end, top + 0.5, marker="D", color=INK, markersize=3, linestyle="none")
+    if bar.is_focus:
+        ax.barh(
+            top + 0.5, end - begin, 0.94, left=begin, facecolor="none", edgecolor=INK, lw=1.6,
+            zorder=4,
+        )  # fmt: skip
 
 
 def _draw_marks(
@@ -239,7 +271,7 @@ def _draw_marks(
     drawn = [(time, lines) for time, lines in texts.items() if time != window[0]]
     for time, _ in drawn:
         ax.axvline(time / unit.size, color=VERMILION, linewidth=1.2, linestyle="--")
-    for time, lines in _merged(drawn, (window[1] - window[0]) // 3):
+    for time, lines in _merged(drawn, window):
         at_right = time > (window[0] + window[1]) / 2
         ax.annotate(
             "\n".join(lines),
@@ -253,14 +285,24 @@ def _draw_marks(
         )
 
 
-def _merged(marks: Sequence[tuple[int, list[str]]], near_ns: int) -> list[tuple[int, list[str]]]:
-    """Return the texts of marks, those of near ones together at the first, so none overlap."""
+def _merged(
+    marks: Sequence[tuple[int, list[str]]], window: tuple[int, int]
+) -> list[tuple[int, list[str]]]:
+    """Return the texts of marks, those of near ones together at the first, so none overlap.
+
+    Texts in the left half go to the right and others to the left: two that are on different sides
+    of the middle could meet, so what would reach over it is put together.
+    """
     merged: list[tuple[int, list[str]]] = []
+    whole = max(1, window[1] - window[0])
     for time, lines in marks:
-        if merged and time - merged[-1][0] < near_ns:
-            merged[-1][1].extend(lines)
-        else:
-            merged.append((time, list(lines)))
+        lines = [part for line in lines for part in textwrap.wrap(line, TEXT_CHARACTERS)]  # noqa: PLW2901
+        if merged:
+            widest = max(map(len, [*merged[-1][1], *lines])) / CHARACTERS_OF_WINDOW
+            if (time - merged[-1][0]) / whole < 2 * widest:
+                merged[-1][1].extend(lines)
+                continue
+        merged.append((time, list(lines)))
     return merged
 
 
@@ -271,7 +313,7 @@ def _legend(*, waited: bool) -> list[Any]:
     waits = [Patch(facecolor=color, label=f"waits {label}") for label, color, _ in PARTS.values()]
     return [
         *(waits if waited else ()),
-        Line2D([], [], marker="D", color="black", linestyle="none", ms=4, label="completed"),
+        Line2D([], [], marker="D", color=INK, linestyle="none", ms=4, label="completed"),
         Patch(facecolor="white", edgecolor=GREY, hatch="////", label="not finished"),
         Patch(facecolor=SKY, label="under way"),
     ]

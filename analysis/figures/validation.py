@@ -14,10 +14,10 @@ from ckptsim.analysis.figures.style import (
     LINES,
     MARKERS,
     VERMILION,
-    count_label,
     new_figure,
     styled,
 )
+from ckptsim.analysis.words import count_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,8 +65,8 @@ def predicted_and_measured(pairs: pd.DataFrame) -> Figure:
     ax.set_xlim(low, high)
     ax.set_ylim(low, high)
     ax.set_aspect("equal")
-    ax.set_xlabel("measured median duration [ms]")
-    ax.set_ylabel("predicted median duration [ms]")
+    ax.set_xlabel("measured median duration [ms, log scale]")
+    ax.set_ylabel("predicted median duration [ms, log scale]")
     figure.legend(loc="outside right upper")
     return figure
 

@@ -16,6 +16,7 @@ import pandas as pd
 
 from ckptsim.analysis.findings import points as of_points
 from ckptsim.analysis.findings.share import OUTLIER_COLUMNS, Point, Share, merge
+from ckptsim.analysis.findings.spoken import Spoken
 from ckptsim.analysis.findings.summarise import summarise
 from ckptsim.analysis.pieces import Piece, read_piece
 from ckptsim.analysis.store import SweepStore
@@ -30,14 +31,18 @@ SPARK_ROWS = 3_000_000  # from here on reading takes longer here than starting S
 class Findings:
     """The findings of one sweep.
 
-    about: what the sweep says of itself; points: its points in order.  All frames with a point are
-    in the order of the points.  For the columns see the functions of `points` of the same names.
+    about: what the sweep says of itself; points: its points in order; axes: the swept parameters,
+    the slowest varying first, with their values.  A point's `parameters` are the swept ones alone,
+    as JSON, and like `axes` in words: `{"time of an upload": "20 ms"}`.  All frames with a point
+    are in the order of the points.  For the columns see the functions of `points` of the same
+    names.
     outliers: the slowest checkpoints, one per run at most, with the run's replay command.
     replications: by metric and point the values of every seed.
     """
 
     about: Mapping[str, Any]
     points: list[dict[str, Any]]
+    axes: Mapping[str, list[str]]
     outcomes: pd.DataFrame
     latency: pd.DataFrame
     distribution: pd.DataFrame
@@ -52,11 +57,6 @@ class Findings:
     tasks: pd.DataFrame
     first_barriers: pd.DataFrame
     replications: of_points.Replications
-
-    @property
-    def axes(self) -> list[str]:
-        """The swept paths, the slowest varying first."""
-        return [path for path, _ in self.about["axes"]]
 
 
 def find(store: SweepStore, session: SparkSession | None = None) -> Findings:
@@ -83,26 +83,34 @@ def wants_spark(store: SweepStore) -> bool:
 
 
 def findings_of(share: Share, store: SweepStore) -> Findings:
-    """Return the findings from the share of all runs."""
+    """Return the findings from the share of all runs, with swept parameters in words."""
     about, points = store.about(), store.points()
     keys: list[Point] = [(point["scenario"], point["parameters"]) for point in points]
+    spoken = Spoken(about, points)
     values = of_points.replications(share, keys)
     slowest = [entry[-1] for entry in share.outliers]
+    frames = {
+        "outcomes": of_points.outcomes(share, keys),
+        "latency": of_points.latency(share, keys),
+        "distribution": of_points.distribution(share, keys),
+        "waits": of_points.waits(share, keys),
+        "intervals": of_points.intervals(values, keys),
+        "expected": of_points.expected(share, keys),
+        "differences": of_points.differences(values, keys),
+        "violations": of_points.violations(share, keys),
+        "errors": of_points.errors(share, keys),
+        "outliers": pd.DataFrame(slowest, columns=list(OUTLIER_COLUMNS)),
+        "tasks": of_points.task_times(share, keys),
+        "first_barriers": of_points.first_barriers(share, keys),
+    }
     return Findings(
         about=about,
-        points=points,
-        outcomes=of_points.outcomes(share, keys),
-        latency=of_points.latency(share, keys),
-        distribution=of_points.distribution(share, keys),
-        waits=of_points.waits(share, keys),
-        intervals=of_points.intervals(values, keys),
-        expected=of_points.expected(share, keys),
-        differences=of_points.differences(values, keys),
-        violations=of_points.violations(share, keys),
-        errors=of_points.errors(share, keys),
-        outliers=pd.DataFrame(slowest, columns=list(OUTLIER_COLUMNS)),
+        points=[{**point, "parameters": spoken.parameters(point)} for point in points],
+        axes=spoken.axes,
         goals=of_points.goals(share),
-        tasks=of_points.task_times(share, keys),
-        first_barriers=of_points.first_barriers(share, keys),
-        replications=values,
+        replications={
+            metric: {(key[0], spoken.of[key]): seeds for key, seeds in found.items()}
+            for metric, found in values.items()
+        },
+        **{name: spoken.frame(frame) for name, frame in frames.items()},
     )

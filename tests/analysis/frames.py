@@ -8,11 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from ckptsim.analysis.answers.series import Place, Series
 from ckptsim.analysis.findings import points
 from ckptsim.analysis.findings.runs import WAITS
 from ckptsim.analysis.findings.share import Durations, Share
+from ckptsim.analysis.statistics import interval
 
-COUNT, UPLOAD = "sync.sockets.count", "sync.destination.upload_ns"
+COUNT, UPLOAD = "sockets", "time of an upload"
 AXES = (COUNT, UPLOAD)
 
 
@@ -91,7 +93,7 @@ def intervals(metric: str = "ended_ns") -> pd.DataFrame:
 
 
 SIZES = ("10 kB", "30 kB", "100 kB", "300 kB", "1 MiB", "3 MB", "8 MiB")
-PLACEMENTS = ("external", "colocated", "consumer_group_blob")
+PLACEMENTS = ("external", "colocated", "consumer group blob")
 
 
 def swept_latency(axis: str, values: Sequence[str], other: str) -> pd.DataFrame:
@@ -213,11 +215,30 @@ def back_pressure() -> pd.DataFrame:
         )
         for ratio in (0.0, 0.2, 0.4, 0.6, 0.8, 0.95)
     ]
-    names = ["mode", "backpressured_ratio", "n", "median_ns", "low_ns", "high_ns"]
-    durations = pd.DataFrame(rows, columns=names)
-    delays = durations.assign(median_ns=durations["median_ns"] * 0.8)
+    names = ["mode", "backpressured_ratio", "n", "middle", "low", "high"]
+    durations = pd.DataFrame(rows, columns=names).assign(measure="ns")
+    delays = durations.assign(middle=durations["middle"] * 0.8)
+    sizes = durations.assign(measure="bytes", middle=durations["middle"] / 100, low=0.0)
     both = {
         "duration": durations,
         "until the first barrier": delays,
+        "persisted in-flight data": sizes,
     }
     return pd.concat([table.assign(quantity=name) for name, table in both.items()])
+
+
+def series(*, ordered: bool = True, several: int = 3) -> list[Series]:
+    """Return a metric along numbers or words, a series each of several batch sizes."""
+    draws = np.random.default_rng(8)
+    found = []
+    for number in range(several):
+        values = ("1", "2", "4", "8", "16") if ordered else PLACEMENTS
+        places = []
+        for rank, shown in enumerate(values):
+            seeds = dict(enumerate((draws.normal(1, 0.1, 6) * 1e7 * (rank + 1) ** number).tolist()))
+            mean = interval(list(seeds.values()))
+            at = float(shown) if ordered else None
+            places.append(Place(shown=shown, number=at, seeds=seeds, mean=mean))
+        label = f"records per batch {10 * 5**number}" if several > 1 else ""
+        found.append(Series(label=label, places=tuple(places)))
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ import pandas as pd
 from ckptsim.analysis.figures.finishing import FINISHING, time_to_finish
 from ckptsim.analysis.figures.lives import lives
 from ckptsim.analysis.figures.style import svg
+from ckptsim.analysis.words import value_in_words
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.grid import load_plan, runs
 from ckptsim.sim.world import run_world
@@ -198,12 +200,15 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def intervals(plan: str) -> pd.DataFrame:
     """Return the means of a plan of one replication, as a report computes them."""
     rows = []
+    called = load_plan(plan).words
     for run in runs(load_plan(plan)):
+        swept = json.loads(run.point.parameters)
+        spoken = {called[path]: value_in_words(path, value) for path, value in swept.items()}
         found = run_world(run.point.scenario, seed=run.seed).run
         rows += [
             {
                 "scenario": found.scenario,
-                "parameters": run.point.parameters,
+                "parameters": json.dumps(spoken),
                 "metric": metric,
                 "n": 1,
                 "mean": float(getattr(found, metric)),
@@ -217,7 +222,7 @@ def intervals(plan: str) -> pd.DataFrame:
 
 def pictures() -> dict[str, str]:
     """Return the pictures of the page as SVG texts, by name."""
-    depth, words = "job.vertices[1].repeat", ["job.ending.protocol", "job.checkpointing.mode"]
+    depth, words = "operators in the chain", ["ending protocol", "checkpoint mode"]
     found = {"finishing_depth": svg(time_to_finish(intervals("finishing_depth"), depth, words))}
     for name in ("final_backlog_unaligned", "transactions_after_finish"):
         found[name] = svg(lives(run_world(by_name(name), seed=0, keep_trace=True).trace))

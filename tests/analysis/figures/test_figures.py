@@ -9,19 +9,23 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
 from matplotlib.transforms import Bbox
 
+from ckptsim.analysis.answers import Layout
 from ckptsim.analysis.figures import barriers, validation
 from ckptsim.analysis.figures.barrier_story import barrier_story, lanes_of
+from ckptsim.analysis.figures.headline import headline
 from ckptsim.analysis.figures.latency import latency_bands, latency_cdf, latency_parts
-from ckptsim.analysis.figures.replications import means, paired_differences
-from ckptsim.analysis.figures.style import LINES, in_unit, point_label, short_name, svg, time_unit
-from ckptsim.analysis.figures.swept import evenly, number, with_axis
+from ckptsim.analysis.figures.replications import paired_differences
+from ckptsim.analysis.figures.style import LINES, svg
+from ckptsim.analysis.figures.swept import evenly, with_axis
 from ckptsim.analysis.figures.theory import against_theory, trade_off
 from ckptsim.analysis.figures.timeline import scale_of, timeline
+from ckptsim.analysis.words import time_unit
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.job import Job
 from ckptsim.sim.job.buffers.senders import senders_of
@@ -48,23 +52,32 @@ def one_upload(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["parameters"].str.contains("20 ms")]
 
 
+NUMBERS = Layout(along="sockets", others=("records per batch",), is_ordered=True)
+ALONE = Layout(along="sockets", others=(), is_ordered=True)
+WORDS = Layout(along="place of the checkpoint", others=("records per batch",), is_ordered=False)
 FIGURES: dict[str, Callable[[], Figure]] = {
     "cdf": lambda: latency_cdf(frames.distribution(), frames.AXES),
     "bands": lambda: latency_bands(one_upload(frames.latency()), frames.COUNT),
     "bands of many values": lambda: latency_bands(
-        frames.swept_latency("store.sync.sync_bytes", frames.SIZES, "store.placement"),
-        "store.sync.sync_bytes",
-        ["store.placement"],
+        frames.swept_latency("bytes between two syncs", frames.SIZES, "place of the checkpoint"),
+        "bytes between two syncs",
+        ["place of the checkpoint"],
     ),
     "bands of long words": lambda: latency_bands(
-        frames.swept_latency("store.placement", frames.PLACEMENTS, "store.sync.sync_bytes"),
-        "store.placement",
-        ["store.sync.sync_bytes"],
+        frames.swept_latency(
+            "place of the checkpoint", frames.PLACEMENTS, "bytes between two syncs"
+        ),
+        "place of the checkpoint",
+        ["bytes between two syncs"],
     ),
     "bands in panels": lambda: latency_bands(frames.latency(), frames.COUNT, [frames.UPLOAD]),
     "parts": lambda: latency_parts(frames.waits(), frames.AXES),
-    "means": lambda: means(frames.intervals(), frames.COUNT, ["ended_ns"]),
-    "differences": lambda: paired_differences(frames.intervals(), [frames.COUNT], "ended_ns"),
+    "headline": lambda: headline(frames.series(), "median_latency_ns", NUMBERS),
+    "headline of words": lambda: headline(frames.series(ordered=False), "persisted_bytes", WORDS),
+    "headline of one": lambda: headline(frames.series(several=1), "records_reprocessed", ALONE),
+    "differences": lambda: paired_differences(
+        frames.intervals(), [frames.COUNT], "ended_ns", baseline="sockets 1"
+    ),
     "theory": lambda: against_theory(
         frames.beside_theory(), frames.COUNT, [frames.UPLOAD], ["undone_per_crash", "sync_share"]
     ),
@@ -150,7 +163,8 @@ def test_axes_have_labels_and_counts_are_shown(drawn: Figure) -> None:
     assert all(ax.get_xlabel() for ax in axes)
     words = "\n".join(text.get_text() for text in texts_of(drawn))
     is_timeline = "simulated time [" in words
-    assert re.search(r"\[(ns|µs|ms|s|min|B|KiB|MiB|GiB|%)\]", words)
+    unit = r"\[(ns|µs|ms|s|min|B|KiB|MiB|GiB|%)(, log scale( above 0)?)?\]|^number$"
+    assert re.search(unit, words, re.MULTILINE)
     assert re.search(r"\bn\b", words) or is_timeline
 
 
@@ -183,16 +197,20 @@ def test_the_same_figure_has_the_same_bytes(name: str) -> None:
 
 
 def test_a_censored_curve_ends_below_one() -> None:
-    """The share of checkpoints that never completed is missing at the top."""
+    """The share that never completed is missing at the top, and an arrow goes on from there."""
     (ax,) = latency_cdf(frames.distribution(), frames.AXES).axes
-    tops = [line.get_ydata()[-1] for line in ax.get_lines()]
-    assert min(tops) < 1.0
+    tops = [line.get_ydata()[-1] for line in ax.get_lines() if len(line.get_xdata()) > 2]
+    censored = [top for top in tops if top < 1.0]
+    arrows = [note for note in ax.findobj(Annotation) if note.arrow_patch is not None]
+    assert censored
+    assert sorted(arrow.xy[1] for arrow in arrows) == sorted(censored)
 
 
 def test_lines_differ_in_more_than_colour() -> None:
     """Who sees no colours can still tell the curves apart."""
     (ax,) = latency_cdf(frames.distribution(), frames.AXES).axes
-    styles = [str(line.get_linestyle()) + str(line._dash_pattern) for line in ax.get_lines()]
+    curves = [line for line in ax.get_lines() if len(line.get_xdata()) > 2]
+    styles = [str(line.get_linestyle()) + str(line._dash_pattern) for line in curves]
     assert len(set(styles)) == len(styles) == 6
 
 
@@ -215,22 +233,32 @@ def test_colours_are_told_apart_without_red_or_green() -> None:
             assert distance > 0.12, name
 
 
-def test_swept_values_are_placed_by_their_size() -> None:
-    """Quantities are placed by value, words by order of appearance."""
-    assert number("20 ms") == 20_000_000
-    assert number("4 KiB") == 4096
-    assert number(True) is None
+def test_words_are_placed_by_order_and_not_joined() -> None:
+    """Words stand in the order of appearance; no line joins them, there is nothing between them."""
     table = pd.DataFrame({"parameters": ['{"a": "x"}', '{"a": "y"}', '{"a": "x"}', '{"b": 1}']})
     assert with_axis(table, "a")["x"].tolist() == [0, 1, 0]
+    (words,) = headline(frames.series(ordered=False), "ended_ns", WORDS).axes
+    (numbers,) = headline(frames.series(), "ended_ns", NUMBERS).axes
+
+    def joined(ax: Axes) -> bool:
+        lines = [line for line in ax.get_lines() if len(line.get_xdata()) > 2]
+        return any(line.get_linestyle() != "None" and line.get_marker() in "os^" for line in lines)
+
+    assert joined(numbers)
+    assert not joined(words)
 
 
-def test_labels_are_short_and_say_the_unit() -> None:
-    """A point is named by the last words of its parameters and their values with units."""
-    text = '{"sync.destination.upload_ns": 20000000, "sync.sockets.count": 4, "x": true}'
-    axes = ["sync.destination.upload_ns", "sync.sockets.count", "x"]
-    assert point_label(text, axes) == "destination.upload = 20 ms, sockets.count = 4, x = true"
-    assert short_name("faults[0].at") == "faults[0].at"
-    assert in_unit(1_500_000, time_unit([1_500_000])) == "1.5 ms"
+def test_a_logarithmic_axis_says_so() -> None:
+    """Where an axis is logarithmic its title says it, and nowhere else."""
+    for draw in FIGURES.values():
+        for ax in draw().axes:
+            for scale, title in (
+                (ax.get_xscale(), ax.get_xlabel()),
+                (ax.get_yscale(), ax.get_ylabel() or ax.get_title()),
+            ):
+                if ax.get_shared_y_axes().joined(ax, ax.figure.axes[0]) and not title:
+                    continue  # the axis of a panel further left says it
+                assert (scale in ("log", "symlog")) == ("log scale" in title) or not title
 
 
 def test_of_many_points_the_ends_are_kept() -> None:

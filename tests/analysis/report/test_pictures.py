@@ -14,7 +14,7 @@ POINT = ["scenario", "parameters"]
 
 def findings() -> Any:
     """Return what a sweep over two modes found, as far as this figure needs it."""
-    points = [("jobs", f'{{"job.checkpointing.mode": "{mode}"}}') for mode in ("aligned", "loose")]
+    points = [("jobs", f'{{"checkpoint mode": "{mode}"}}') for mode in ("aligned", "loose")]
     latency = [
         (*point, 12, probability, 1_000.0 * (place + 1) * probability)
         for place, point in enumerate(points)
@@ -23,9 +23,13 @@ def findings() -> Any:
     tasks = [(*point, task, ratio) for point in points for task, ratio in (("a", 0.25), ("b", 0.5))]
     first = [(*point, 12, 1.0, 2.0, 3.0) for point in points]
     return SimpleNamespace(
-        axes=["job.checkpointing.mode"],
+        axes=["checkpoint mode"],
         latency=pd.DataFrame(latency, columns=[*POINT, "completed", "probability", "completed_ns"]),
         tasks=pd.DataFrame(tasks, columns=[*POINT, "task", "backpressured_ratio"]),
+        intervals=pd.DataFrame(
+            [(*point, "persisted_bytes", 3, 7.0, 6.0, 8.0) for point in points],
+            columns=[*POINT, "metric", "n", "mean", "low", "high"],
+        ),
         first_barriers=pd.DataFrame(first, columns=[*POINT, "n", "low_ns", "median_ns", "high_ns"]),
     )
 
@@ -34,13 +38,15 @@ def test_points_are_placed_by_their_most_back_pressured_task() -> None:
     """Each point has its mode, its quartiles of both times, and the largest ratio of its tasks."""
     table = back_pressure(findings())
     assert set(table["backpressured_ratio"]) == {0.5}
-    assert table["mode"].tolist() == ["aligned", "loose"] * 2
+    assert table["mode"].tolist() == ["aligned", "loose"] * 3
     durations = table[table["quantity"].str.startswith("duration")]
-    assert durations["low_ns"].tolist() == [250.0, 500.0]
-    assert durations["median_ns"].tolist() == [500.0, 1_000.0]
+    assert durations["low"].tolist() == [250.0, 500.0]
+    assert durations["middle"].tolist() == [500.0, 1_000.0]
     assert durations["n"].tolist() == [12, 12]
     delays = table[table["quantity"].str.startswith("until the first barrier")]
-    assert delays["median_ns"].tolist() == [2.0, 2.0]
+    assert delays["middle"].tolist() == [2.0, 2.0]
+    sizes = table[table["measure"] == "bytes"]
+    assert sizes["middle"].tolist() == [7.0, 7.0]
 
 
 def test_without_a_swept_mode_there_is_one_line() -> None:

@@ -1,0 +1,59 @@
+"""What each of several swept parameters does by itself, all others being equal."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+
+from ckptsim.analysis.answers.series import Seeds, differ
+from ckptsim.analysis.findings import Findings
+from ckptsim.analysis.statistics import interval
+from ckptsim.analysis.words import plain_number, span
+from ckptsim.scenarios.metrics import METRICS
+
+
+def effects(metric: str, findings: Findings) -> list[str]:
+    """Return two sentences: the range of a metric with what makes it, and what makes none of it."""
+    says = METRICS[metric].says
+    values = findings.replications[metric]
+    means = [interval(list(seeds.values())).mean for seeds in values.values()]
+    made: list[tuple[float, str]] = []
+    idle: list[str] = []
+    for name in findings.axes:
+        ratios, clear = _effect(findings, metric, name)
+        if clear:
+            low, high = min(ratios), max(ratios)
+            ends = plain_number(low) if plain_number(low) == plain_number(high) else ""
+            times = ends or f"{plain_number(low)} to {plain_number(high)}"
+            made.append((high, f"{name} {times} times"))
+        elif ratios:
+            idle.append(name)
+    made.sort(key=lambda entry: -entry[0])
+    found = f"{says[:1].upper()}{says[1:]}: {span(metric, min(means), max(means))}"
+    if made:
+        found += ", made by " + ", ".join(text for _, text in made)
+    sentences = [f"{found}."]
+    if idle:
+        sentences.append(f"No difference beyond noise by {' or '.join(idle)}.")
+    return sentences
+
+
+def _effect(findings: Findings, metric: str, name: str) -> tuple[list[float], bool]:
+    """Return how many times the metric is from the least to the greatest value of a parameter.
+
+    There is one ratio for each combination of the others, and whether any of them is clear.
+    """
+    groups: dict[str, list[Seeds]] = {}
+    for (_, parameters), seeds in findings.replications[metric].items():
+        rest = {key: value for key, value in json.loads(parameters).items() if key != name}
+        groups.setdefault(json.dumps(rest), []).append(seeds)
+    ratios: list[float] = []
+    clear = False
+    for group in groups.values():
+        means = [interval(list(seeds.values())).mean for seeds in group]
+        if len(group) < 2 or min(means) <= 0:
+            continue
+        ratios.append(max(means) / min(means))
+        pairs = list(combinations(group, 2))
+        clear |= any(differ(a, b, comparisons=len(pairs)) for a, b in pairs)
+    return ratios, clear

@@ -1,0 +1,219 @@
+"""One to three sentences that answer a sweep's question, with numbers and their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ckptsim.analysis.answers.effects import effects
+from ckptsim.analysis.answers.series import (
+    Layout,
+    Place,
+    Series,
+    answering,
+    differ,
+    layout_of,
+    series_of,
+)
+from ckptsim.analysis.answers.verdicts import (
+    Change,
+    Contrast,
+    Flat,
+    Turn,
+    contrast,
+    extent,
+    extent_along,
+    judge,
+)
+from ckptsim.analysis.findings import Findings
+from ckptsim.analysis.words import amount, plain_number, span, with_interval
+from ckptsim.scenarios.metrics import METRICS
+
+SENTENCES_MAX = 3
+SERIES_MAX = 6  # of more series the effect of each parameter is told instead
+SEVERAL = 3
+_CROSSING = 0.99
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a report opens a sweep with: sentences, and what their numbers stand on."""
+
+    sentences: tuple[str, ...]
+    note: str
+
+
+def answer(findings: Findings) -> Answer:
+    """Return the answer to a sweep's question, from the metrics that its plan names."""
+    layout = layout_of(findings.axes)
+    sentences: list[str] = []
+    used: list[Series] = []
+    for metric in answering(findings):
+        series = series_of(findings, metric, layout)
+        used += series
+        found = _about(metric, series, layout, findings)
+        sentences += found if not sentences else found[:1]
+    return Answer(sentences=tuple(sentences[:SENTENCES_MAX]), note=_note(used))
+
+
+def _about(metric: str, series: Sequence[Series], layout: Layout, findings: Findings) -> list[str]:
+    """Return what is to be said of a metric, the most telling first."""
+    says = _capital(METRICS[metric].says)
+    if len(series) == 1:
+        return [f"{says}: {_verdict(metric, series[0], layout)}."]
+    if len(series) > SERIES_MAX and len(layout.others) > 1:
+        return effects(metric, findings)
+    between = _between(metric, series, layout)
+    if all(len(one.places) == 1 for one in series):
+        return [f"{says}: {between}."]
+    along = _along(metric, series, layout)
+    ends = _ends(series)
+    if extent_along(ends) > extent(contrast(*ends)):
+        by = " and ".join(layout.others)
+        return [f"{says}, along {layout.along}: {along}.", f"By {by}: {between}."]
+    return [f"{says}: {between}.", f"Along {layout.along}: {along}."]
+
+
+def _ends(series: Sequence[Series]) -> tuple[Series, Series]:
+    """Return the series with the least and the one with the greatest mean."""
+    ranked = sorted(series, key=lambda one: sum(one.means) / len(one.means))
+    return ranked[0], ranked[-1]
+
+
+def _between(metric: str, series: Sequence[Series], layout: Layout) -> str:
+    """Return how the series differ, place by place."""
+    found = contrast(*_ends(series))
+    if found is None:
+        return ", ".join(f"{one.label} {_span(metric, one)}" for one in series)
+    if found.clear == 0:
+        every = [mean for one in series for mean in one.means]
+        several = f"the {len(series)} values of {' and '.join(layout.others)}"
+        whom = several if len(series) >= SEVERAL else " and ".join(one.label for one in series)
+        if min(every) == max(every):
+            return f"the same with {whom} ({amount(metric, every[0])})"
+        return f"no difference beyond noise between {whom} ({_whole_span(metric, every)})"
+    less, more = (f"{one.label} ({_span(metric, one)})" for one in (found.less, found.more))
+    crossing = found.ratios is not None and found.ratios[0] < _CROSSING
+    if len(series) < SEVERAL or crossing:
+        return f"{less}, {more}{_times(found, layout)}"
+    return f"least with {less}, most with {more}{_times(found, layout)}{_alike(series)}"
+
+
+def _times(found: Contrast, layout: Layout) -> str:
+    """Return how many times the one series is the other, and where that is clear."""
+    text = ""
+    if found.ratios is not None:
+        low, high = found.ratios
+        if low < _CROSSING:
+            text = f": which is less depends on {layout.along}"
+        elif plain_number(low) == plain_number(high):
+            text = f": {plain_number(low)} times"
+        else:
+            text = f": {plain_number(low)} to {plain_number(high)} times"
+    if found.clear < found.of:
+        text += f" (beyond noise at {found.clear} of {found.of} values)"
+    return text
+
+
+def _alike(series: Sequence[Series]) -> str:
+    """Return which of several series do not differ from the least one anywhere."""
+    least, *others = sorted(series, key=lambda one: sum(one.means) / len(one.means))
+    alike = [least.label]
+    for other in others:
+        found = contrast(least, other)
+        if found is not None and found.clear == 0:
+            alike.append(other.label)
+    if len(alike) == 1:
+        return ""
+    return f"; no difference beyond noise between {', '.join(alike[:-1])} and {alike[-1]}"
+
+
+def _along(metric: str, series: Sequence[Series], layout: Layout) -> str:
+    """Return what the metric does along the swept parameter, in the least and greatest series."""
+    told = [_verdict(metric, one, layout) for one in _ends(series)]
+    if told[0] == told[1]:
+        return told[0]
+    names = [one.label for one in _ends(series)]
+    return "; ".join(f"{name} {text}" for name, text in zip(names, told, strict=True))
+
+
+def _verdict(metric: str, series: Series, layout: Layout) -> str:
+    """Return in words what a metric does along a series."""
+    if len(series.places) == 1:
+        return _mean(metric, series.places[0])
+    if not layout.is_ordered:
+        return _ranking(metric, series)
+    found = judge(series)
+    if isinstance(found, Flat):
+        if found.low == found.high:
+            return f"stays the same ({amount(metric, found.low)})"
+        return f"does not change beyond noise ({span(metric, found.low, found.high)})"
+    if isinstance(found, Turn):
+        kind = "least" if found.is_least else "greatest"
+        ends = " and ".join(
+            f"{amount(metric, end.mean.mean)} at {end.shown}" for end in (found.first, found.last)
+        )
+        return f"{kind} at {found.best.shown} with {_mean(metric, found.best)}, against {ends}"
+    return _change(metric, found)
+
+
+def _change(metric: str, found: Change) -> str:
+    first, last = found.first.mean.mean, found.last.mean.mean
+    if found.is_slight:
+        return f"changes by less than 5 % ({span(metric, *sorted((first, last)))})"
+    ends = (
+        f"from {_mean(metric, found.first)} at {found.first.shown} "
+        f"to {_mean(metric, found.last)} at {found.last.shown}"
+    )
+    verb = "rises" if last > first else "falls"
+    times = f", {plain_number(max(first, last) / min(first, last))} times" if first * last else ""
+    cliff = ""
+    if found.cliff is not None:
+        cliff = f", with a cliff between {found.cliff[0].shown} and {found.cliff[1].shown}"
+    return f"{verb} {ends}{times}{cliff}"
+
+
+def _ranking(metric: str, series: Series) -> str:
+    """Return the least and the greatest place of a series whose values are words."""
+    ranked = sorted(series.places, key=lambda place: place.mean.mean)
+    low, high = ranked[0], ranked[-1]
+    pairs = len(ranked) * (len(ranked) - 1) // 2
+    if low.mean.mean == high.mean.mean:
+        return f"stays the same ({amount(metric, low.mean.mean)})"
+    if not differ(low.seeds, high.seeds, comparisons=pairs):
+        return f"does not change beyond noise ({_span(metric, series)})"
+    return (
+        f"least with {low.shown}, {_mean(metric, low)}, "
+        f"greatest with {high.shown}, {_mean(metric, high)}"
+    )
+
+
+def _mean(metric: str, place: Place) -> str:
+    return with_interval(metric, place.mean.mean, place.mean.low, place.mean.high)
+
+
+def _whole_span(metric: str, means: Sequence[float]) -> str:
+    return span(metric, min(means), max(means))
+
+
+def _span(metric: str, series: Series) -> str:
+    return _whole_span(metric, series.means)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _note(series: Sequence[Series]) -> str:
+    """Return what the numbers stand on: how many seeds, and whether there are intervals."""
+    counts = [place.mean.n for one in series for place in one.places]
+    if not counts:
+        return "No run has a value to answer with."
+    low, high = min(counts), max(counts)
+    if high == 1:
+        return "One seed per point: there are no intervals, values are compared as they are."
+    seeds = f"{low}" if low == high else f"{low} to {high}"
+    return (
+        f"Means over {seeds} seeds per point; in brackets and as bars their 95 % Student "
+        "intervals; points are compared in pairs by seed."
+    )

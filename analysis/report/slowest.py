@@ -1,0 +1,146 @@
+"""The run with the slowest checkpoint, run again with its trace kept, and drawn."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import pandas as pd
+
+from ckptsim.analysis.figures.barriers import (
+    alignment_heat_map,
+    durations_over_time,
+    in_flight_bytes,
+)
+from ckptsim.analysis.figures.lives import lives
+from ckptsim.analysis.figures.timeline import marks_of, timeline
+from ckptsim.analysis.findings import Findings
+from ckptsim.analysis.report.picture import Picture
+from ckptsim.analysis.words import time_in_words
+from ckptsim.scenarios import document
+from ckptsim.sim.rows import CheckpointRow, RunResult
+from ckptsim.sim.story import Vocabulary
+from ckptsim.sim.world import load_world, run_world
+
+CHECKPOINTS_DRAWN = 40
+LONG_RUN = 8  # a run this many times longer than its slowest checkpoint is drawn around that
+NEAR = 3  # a fault so many lengths of the checkpoint away is drawn in the same window
+Window = tuple[int, int]
+
+
+def slowest_run(findings: Findings) -> Iterator[Picture]:
+    """Run the run with the slowest checkpoint again, keeping its trace, and draw it."""
+    if findings.outliers.empty:
+        return
+    row = findings.outliers.iloc[0]  # they are in order
+    (point,) = [
+        point
+        for point in findings.points
+        if (point["scenario"], point["parameters"]) == (row["scenario"], row["parameters"])
+    ]
+    scenario = document.read(json.loads(point["document"]), source=point["source"])
+    result = run_world(scenario, seed=int(row["seed"]), ties=str(row["ties"]), keep_trace=True)
+    yield from _timelines(result, row, load_world(scenario.world).VOCABULARY)
+    if any(entry[1] == "task_state" for entry in result.trace):
+        yield Picture(
+            title="How its tasks ended",
+            caption="A bar per task, coloured by its state, with its snapshots, acknowledgements "
+            "and transactions; below, every checkpoint from its trigger to its end.",
+            figure=lives(result.trace),
+            data=_entries(result),
+        )
+    yield from _barriers(result)
+
+
+def _timelines(result: RunResult, row: pd.Series, vocabulary: Vocabulary) -> Iterator[Picture]:
+    """Draw the window of the slowest checkpoint, and that of a fault far away from it."""
+    focus = _the_slowest(result, row)
+    slow_ns = int(row["elapsed_ns"])
+    named = f"checkpoint {row['scope']}/{row['checkpoint_id']}".replace("*/", "")
+    for what, window in _windows(result, row, vocabulary):
+        yield Picture(
+            title=f"{what}: seed {row['seed']}",
+            caption=f"The slowest, {named}, is outlined and took {time_in_words(slow_ns)}. "
+            "Upper lanes: a tick for each thing that a part of the system did. Middle lanes: what "
+            "lasted, one lane per kind, in as many rows as overlap. Lowest lanes: checkpoints from "
+            "trigger to end, in the colours of what they waited for. Dashed red lines concern all.",
+            figure=timeline(
+                result.trace, vocabulary, result.checkpoints, window_ns=window, focus=focus
+            ),
+            data=pd.DataFrame(map(asdict, result.checkpoints)),
+        )
+
+
+def _the_slowest(result: RunResult, row: pd.Series) -> CheckpointRow | None:
+    """Return the row of the slowest checkpoint in the run that was repeated."""
+    wanted = (row["scope"], row["checkpoint_id"], row["attempt"], row["triggered_ns"])
+    for found in result.checkpoints:
+        if (found.scope, found.checkpoint_id, found.attempt, found.triggered_ns) == wanted:
+            return found
+    return None
+
+
+def _windows(
+    result: RunResult, row: pd.Series, vocabulary: Vocabulary
+) -> Iterator[tuple[str, Window | None]]:
+    """Yield what to draw: the whole of a short run, else around the checkpoint and each fault."""
+    begin, length = int(row["triggered_ns"]), max(1, int(row["elapsed_ns"]))
+    short = result.run.ended_ns <= LONG_RUN * length
+    if short and len(result.checkpoints) <= CHECKPOINTS_DRAWN:
+        yield "The whole run", None
+        return
+    before = length // 4 if short else 2 * length
+    first, last = max(0, begin - before), begin + length + length // 5
+    faults = [at for at in marks_of(result.trace, vocabulary) if at > 0]
+    near = [at for at in faults if first - NEAR * length <= at <= last + NEAR * length]
+    room = length // 10
+    first, last = (
+        min([first, *(at - room for at in near)]),
+        max([last, *(at + room for at in near)]),
+    )
+    yield "Around the slowest checkpoint", (max(0, first), last)
+    far = [at for at in faults if at not in near and at < begin]
+    if far:  # the last one before the checkpoint is what it has to do with
+        at = far[-1]
+        yield "Around the fault before it", (max(0, at - 2 * length), at + length)
+
+
+def _barriers(result: RunResult) -> Iterator[Picture]:
+    """Draw the parts of a run's barrier checkpoints, if it has any."""
+    rows = [row for row in result.checkpoints if row.inner] or result.checkpoints
+    checkpoints = pd.DataFrame(map(asdict, rows))
+    timed = not checkpoints.empty and checkpoints["alignment_ns"].notna().any()
+    if timed and (checkpoints["status"] == "completed").any():
+        yield Picture(
+            title="Its checkpoint durations and their parts",
+            caption="Dots are the durations from end to end, bars their parts. Each part is "
+            "that of the subtask for which it took longest: together they can exceed the duration.",
+            figure=durations_over_time(checkpoints),
+            data=checkpoints,
+        )
+    if timed and (checkpoints[["processed_bytes", "persisted_bytes"]].astype(float) > 0).any(
+        axis=None
+    ):
+        yield Picture(
+            title="In-flight data of its checkpoints",
+            caption="What was processed while channels were aligned, and what was persisted of the "
+            "data in flight, by the instant of the trigger. A kind that is zero is left out.",
+            figure=in_flight_bytes(checkpoints),
+            data=checkpoints,
+        )
+    subtasks = pd.DataFrame(map(asdict, result.task_checkpoints))
+    if not subtasks.empty and subtasks["alignment_ns"].any():
+        yield Picture(
+            title="Alignment of each subtask",
+            caption="How long each subtask held channels back for each checkpoint: the lighter, "
+            "the longer; blank where a subtask took no part.",
+            figure=alignment_heat_map(subtasks),
+            data=subtasks,
+        )
+
+
+def _entries(result: RunResult) -> pd.DataFrame:
+    """Return the entries of a trace as a table: when, what, who, and the rest as text."""
+    rows = [(entry[0], entry[1], entry[2], " ".join(map(str, entry[3:]))) for entry in result.trace]
+    return pd.DataFrame(rows, columns=["time_ns", "entry", "entity", "fields"])

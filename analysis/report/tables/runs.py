@@ -1,0 +1,163 @@
+"""Tables of single runs and of all: the slowest checkpoints, errors, situations, parameters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from ckptsim.analysis.findings import Findings
+from ckptsim.analysis.report.tables.cells import (
+    Column,
+    Part,
+    Row,
+    count,
+    key_of,
+    label,
+    records,
+    time,
+    word,
+)
+from ckptsim.analysis.words import time_in_words, value_in_words
+
+ROWS_MAX = 60
+
+
+def outliers_part(findings: Findings) -> Part:
+    """Return the slowest checkpoints with the command that replays each one's run."""
+    rows = [
+        Row(
+            (
+                word(label(findings, row)),
+                word(f"{row['scope']}/{row['checkpoint_id']}"),
+                word(row["status"]),
+                time(row["elapsed_ns"]),
+                word(row["replay"]),
+            )
+        )
+        for row in records(findings.outliers)
+    ]
+    return Part(
+        title="Slowest checkpoints",
+        says="One per run; the command tells the story of the run.",
+        columns=(
+            Column("point", "text"),
+            Column("checkpoint", "text"),
+            Column("status", "text"),
+            Column("took or lasted"),
+            Column("replay", "command"),
+        ),
+        rows=rows,
+    )
+
+
+def errors_part(findings: Findings) -> Part:
+    """Return the errors that runs ended in."""
+    rows = [
+        Row(
+            (
+                word(label(findings, row)),
+                word(row["error"]),
+                count(row["runs"]),
+                word(row["replay"]),
+            )
+        )
+        for row in records(findings.errors)
+    ]
+    return Part(
+        title="Errors",
+        says="Runs that raised instead of ending; each is a fault of the program or its input.",
+        columns=(
+            Column("point", "text"),
+            Column("error", "text"),
+            Column("runs"),
+            Column("replay the first", "command"),
+        ),
+        rows=rows[:ROWS_MAX],
+    )
+
+
+def goals_part(findings: Findings) -> Part:
+    """Return how often each situation that is wanted was reached."""
+    rows = [
+        Row(
+            (
+                word(str(row["goal"]).replace("_", " ")),
+                count(row["runs_reached"], f"{row['runs_reached']:,} of {row['runs']:,}"),
+                count(row["reached"]),
+            )
+        )
+        for row in records(findings.goals)
+    ]
+    return Part(
+        title="Situations reached",
+        says="How many runs reached each rare situation: a sweep without them shows little.",
+        columns=(Column("situation", "text"), Column("runs"), Column("times")),
+        rows=rows,
+    )
+
+
+def parameters_part(findings: Findings) -> Part:
+    """Return every parameter of the first point; those that the sweep changes are marked."""
+    document = json.loads(findings.points[0]["document"])
+    paths = [path for path, _ in findings.about["axes"]]
+    swept = [name for path in paths for name in (path, f"{path}_ns", f"{path}_bytes")]
+    rows = [
+        Row(
+            (word(path), word(value_in_words(path, value))),
+            marked=any(_same(path, name) for name in swept),
+        )
+        for path, value in flat(document)
+        if path != "says"
+    ]
+    return Part(
+        title="Parameters",
+        says="All parameters at the first point; what the sweep changes is marked.",
+        columns=(Column("parameter", "text"), Column("value", "text")),
+        rows=rows,
+    )
+
+
+def _same(path: str, swept: str) -> bool:
+    """Tell whether a path is the swept one, in which `[*]` stands for every index."""
+    pieces = swept.split("[*]")
+    if len(pieces) == 1:
+        return path == swept
+    return path.startswith(pieces[0] + "[") and path.endswith("]" + pieces[-1])
+
+
+def flat(value: object, path: str = "") -> list[tuple[str, object]]:
+    """Return the single values of a document by their paths, in order."""
+    if isinstance(value, Mapping):
+        inner = [(f"{path}.{key}" if path else str(key), item) for key, item in value.items()]
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        inner = [(f"{path}[{index}]", item) for index, item in enumerate(value)]
+    else:
+        return [(path, value)]
+    return [entry for inner_path, item in inner for entry in flat(item, inner_path)]
+
+
+def violations_of(findings: Findings) -> list[dict[str, Any]]:
+    """Return what the template shows of each property broken at each point."""
+    declared = {
+        key_of(point): json.loads(point["document"]).get("violates", [])
+        for point in findings.points
+    }
+    found = []
+    rows = records(findings.violations)
+    for (point, name), group in groupby(rows, lambda row: (key_of(row), row["property"])):
+        first, *more = group
+        found.append(
+            {
+                "property": name,
+                "declared": name in declared[point],
+                "point": label(findings, first),
+                "runs": first["runs"],
+                "of": first["of"],
+                "examples": [
+                    {**row, "at": f"at {time_in_words(row['at_ns'])}"} for row in (first, *more)
+                ],
+            }
+        )
+    return found

@@ -1,0 +1,124 @@
+"""The sentences that a page opens with: numbers, intervals, ratios, and honest words for noise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ckptsim.analysis.answers import answer
+
+MODES = ("aligned", "unaligned")
+SIZES = ("50 µs", "200 µs", "1 ms")
+
+
+def findings(
+    axes: Mapping[str, Sequence[str]], metrics: Mapping[str, Sequence[Sequence[float]]]
+) -> Any:
+    """Return what a sweep over these axes found: per metric the values of the seeds per point."""
+    points = [{}]
+    for name, values in axes.items():
+        points = [{**point, name: value} for point in points for value in values]
+    keys = [("s", json.dumps(point, ensure_ascii=False)) for point in points]
+    return SimpleNamespace(
+        about={"answers": list(metrics)},
+        axes=axes,
+        points=[{"scenario": scenario, "parameters": text} for scenario, text in keys],
+        replications={
+            metric: {key: dict(enumerate(seeds)) for key, seeds in zip(keys, values, strict=True)}
+            for metric, values in metrics.items()
+        },
+    )
+
+
+def around(*means: float) -> list[list[float]]:
+    return [[0.99 * mean, mean, 1.01 * mean] for mean in means]
+
+
+def test_two_modes_are_compared_with_ranges_and_ratios() -> None:
+    """Ranges of both modes, how many times the one is the other, then what happens along."""
+    values = around(51e6, 168e6, 733e6, 23e6, 23.2e6, 23.5e6)
+    found = answer(findings({"mode": MODES, "service": SIZES}, {"median_latency_ns": values}))
+    assert found.sentences == (
+        (
+            "Median checkpoint duration of a run: unaligned (23 to 23.5 ms), "
+            "aligned (51 to 733 ms): 2.22 to 31.2 times."
+        ),
+        (
+            "Along service: unaligned changes by less than 5 % (23 to 23.5 ms); aligned rises from "
+            "51 ms (49.7 to 52.3) at 50 µs to 733 ms (715 to 751) at 1 ms, 14.4 times."
+        ),
+    )
+    assert "3 seeds" in found.note
+
+
+def test_what_does_not_differ_is_said_not_to() -> None:
+    """Series whose seeds overlap give no number of times but `no difference beyond noise`."""
+    values = [[90, 100, 111], [91, 99, 110], [92, 108, 95], [110, 90, 101], [100, 93, 105],
+              [95, 104, 99]]  # fmt: skip
+    found = answer(findings({"mode": MODES, "service": SIZES}, {"records_produced": values}))
+    assert found.sentences[0].startswith(
+        "Records read from the source: no difference beyond noise between"
+    )
+    assert "does not change beyond noise" in found.sentences[1]
+
+
+def test_an_optimum_and_a_cliff_are_named() -> None:
+    """The best place is told with its interval against both ends; a jump with its neighbours."""
+    sizes = {"size": ("1 MB", "2 MB", "4 MB", "8 MB")}
+    found = answer(findings(sizes, {"lost_share": around(0.4, 0.1, 0.12, 0.5)}))
+    assert found.sentences == (
+        (
+            "Working time lost to syncs and crashes, per useful time: least at 2 MB with "
+            "10 % (9.75 to 10.2), against 40 % at 1 MB and 50 % at 8 MB."
+        ),
+    )
+    found = answer(findings(sizes, {"ended_ns": around(1e9, 1.1e9, 90e9, 95e9)}))
+    assert found.sentences[0].endswith(", with a cliff between 2 MB and 4 MB.")
+
+
+def test_of_many_series_each_parameter_has_its_effect() -> None:
+    """With three further parameters it is told what makes a difference, and what makes none."""
+    axes = {"depth": ("1", "3"), "backlog": ("1", "4"), "kind": ("a", "b"), "mode": ("x", "y")}
+    values = [
+        [float(depth * backlog)]
+        for depth in (1, 3) for backlog in (1, 4) for _ in range(4)
+    ]  # fmt: skip
+    found = answer(findings(axes, {"finishing_checkpoints": values}))
+    assert found.sentences == (
+        (
+            "Checkpoints triggered after the end of the input: 1 to 12, made by "
+            "backlog 4 times, depth 3 times."
+        ),
+        "No difference beyond noise by kind or mode.",
+    )
+    assert found.note.startswith("One seed per point")
+
+
+def test_three_sentences_are_the_most() -> None:
+    """A plan with four metrics gets three sentences, of the first metrics."""
+    metrics = {
+        name: around(1e6, 2e6, 5e6)
+        for name in ("median_latency_ns", "ended_ns", "recovery_ns", "finishing_ns")
+    }
+    found = answer(findings({"service": SIZES}, metrics))
+    assert len(found.sentences) == 3
+    assert found.sentences[2].startswith("Time spent down")
+
+
+def test_without_a_value_it_says_so() -> None:
+    """A sweep in which no run has a metric answers nothing and says it."""
+    found = answer(findings({"service": SIZES}, {}))
+    assert found.sentences == ()
+    assert found.note == "No run has a value to answer with."
+
+
+@pytest.mark.parametrize("metric", ["lost_per_crash", "persisted_bytes"])
+def test_zero_has_no_ratio(metric: str) -> None:
+    """Where one series is zero nothing is told in times."""
+    values = [*around(0, 0, 0), *around(10, 20, 30)]
+    found = answer(findings({"mode": MODES, "service": SIZES}, {metric: values}))
+    assert "times" not in found.sentences[0]

@@ -1,0 +1,100 @@
+"""The page in a browser: nothing on the console, nothing cut off, nothing on top of another."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ckptsim.analysis.report import PAGE
+from tests.analysis.report.browser import UNFOLD, chromium, look
+from tests.analysis.report.small import write_small_report
+
+pytestmark = [
+    pytest.mark.skipif(chromium() is None, reason="there is no Chromium on the PATH"),
+]
+SLACK = 1.5  # pixels; browsers round where text begins
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of three small sweeps: a sync, a job with barriers, an anti-pattern."""
+    return write_small_report(tmp_path_factory.mktemp("swept")) / PAGE
+
+
+@pytest.mark.parametrize("width", [1400, 800, 400])
+def test_no_label_is_cut_off_or_covered(page: Path, tmp_path: Path, width: int) -> None:
+    """At each width all texts of all figures are inside of them and apart from each other."""
+    found, console = look(page, tmp_path, width=width)
+    assert console == []
+    assert found["page"] <= found["width"], "the page is wider than the window"
+    figures: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for text in found["texts"]:
+        figures[text["figure"]].append(text)
+    assert len(figures) >= 12
+    for texts in figures.values():
+        for text in texts:
+            left, top, right, bottom = text["box"]
+            assert left >= -SLACK, text
+            assert top >= -SLACK, text
+            assert right <= text["outer"][0] + SLACK, text
+            assert bottom <= text["outer"][1] + SLACK, text
+        for one, other in combinations(texts, 2):
+            assert not overlap(one, other), (one, other)
+
+
+def overlap(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Tell whether two upright texts have more than their edges in common."""
+    if one["turned"] % 90 or other["turned"] % 90:
+        return False  # boxes of tilted texts are wider than they are: see the tests of figures
+    (a, b, c, d), (e, f, g, h) = one["box"], other["box"]
+    slack = SLACK + 1.5 * one["scale"]  # a box has room above and below its letters
+    return a + slack < g and e + slack < c and b + slack < h and f + slack < d
+
+
+def test_letters_can_be_read_on_a_narrow_screen(page: Path, tmp_path: Path) -> None:
+    """At 400 pixels the labels of headline figures are at least 7 pixels high."""
+    found, _ = look(page, tmp_path, width=400)
+    heads = [text for text in found["texts"] if "-answer-" in text["figure"]]
+    assert heads
+    assert min(8 * text["scale"] for text in heads) >= 7
+
+
+def test_buttons_do_what_they_say(page: Path, tmp_path: Path) -> None:
+    """Tables sort both ways and filter, a pointer finds values, an anchor opens its part."""
+    action = f"""
+    {UNFOLD}
+    const table = document.querySelector("table.sortable"), body = table.tBodies[0];
+    const head = [...table.tHead.rows[0].cells].find((cell) => cell.textContent === "median");
+    const cells = () => [...body.rows].map((row) => row.cells[head.cellIndex]);
+    const values = () => cells().map((cell) => Number(cell.dataset.value));
+    head.querySelector("button").click(); found.up = values();
+    head.querySelector("button").click(); found.down = values();
+    const input = document.querySelector("input[type=search]");
+    const rows = [...input.closest(".part").querySelectorAll("tbody tr")];
+    input.value = rows[0].cells[0].textContent; input.dispatchEvent(new Event("input"));
+    found.rows = rows.length; found.left = rows.filter((row) => !row.hidden).length;
+    const mark = document.querySelector(".told");
+    const at = {{ bubbles: true, clientX: 200, clientY: 200 }};
+    mark.dispatchEvent(new PointerEvent("pointermove", at));
+    found.tip = document.getElementById("tip").textContent;
+    found.png = (await toPng(document.querySelector("figure svg"))).slice(0, 22);
+    document.querySelectorAll("details").forEach((part) => {{ part.open = false; }});
+    const link = [...document.querySelectorAll("nav ul ul a")][1];
+    location.hash = link.getAttribute("href"); await new Promise((done) => setTimeout(done, 50));
+    found.opened = document.getElementById(link.getAttribute("href").slice(1)).open;
+    found.sticky = getComputedStyle(document.querySelector("nav")).position;
+    """
+    found, console = look(page, tmp_path, width=1400, action=action)
+    assert console == []
+    assert found["up"] == sorted(found["up"])
+    assert found["down"] == sorted(found["up"], reverse=True)
+    assert len(set(found["up"])) > 1
+    assert 0 < found["left"] < found["rows"]
+    assert "n = " in found["tip"]
+    assert found["png"] == "data:image/png;base64,"
+    assert found["opened"] is True
+    assert found["sticky"] == "sticky"
