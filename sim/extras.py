@@ -29,7 +29,8 @@ EXTRAS: dict[str, str] = {
 class ExtraMissing(UserError):  # noqa: N818 - named after what is the case, as its readers see it
     """A package is not installed that only one extra brings; the message has the pip command."""
 
-    def __init__(self, package: str, extra: str) -> None:
+    def __init__(self, package: str) -> None:
+        extra = EXTRAS[package]
         super().__init__(
             f"this needs {package}, which is not installed; it comes with the extra "
             f"{extra!r}: pip install 'ckptsim[{extra}]'"
@@ -45,7 +46,7 @@ def extras_explained() -> Iterator[None]:
         package = (error.name or "").partition(".")[0]
         if package not in EXTRAS:
             raise
-        raise ExtraMissing(package, EXTRAS[package]) from error
+        raise ExtraMissing(package) from error
 
 
 def require(*packages: str) -> None:

@@ -6,9 +6,11 @@ import sys
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
+from traceback import extract_tb
 from typing import cast
 
 from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.extras import EXTRAS, ExtraMissing
 from ckptsim.sim.kernel.purity import impurities
 from ckptsim.sim.slots.cores import Factory
 
@@ -36,17 +38,32 @@ def load_factory(slot: str, text: str) -> Factory:
         sys.path.insert(0, str(Path.cwd()))
     try:
         module = import_module(module_name)
-    except ImportError as error:
-        raise UserError(f"{where}: cannot import {module_name!r}: {error}") from error
     except Exception as error:
-        raise UserError(
-            f"{where}: importing {module_name!r} raised {type(error).__name__}: {error}"
-        ) from error
+        raise UserError(f"{where}: {_why_not_imported(module_name, error)}") from error
     factory = getattr(module, attribute, None)
     if not callable(factory):
         raise UserError(f"{where}: {module_name!r} has no callable {attribute!r}")
     _refuse_impure(where, module_name, getattr(module, "__file__", None))
     return cast("Factory", factory)
+
+
+def _why_not_imported(module_name: str, error: Exception) -> str:
+    """Tell a module that is not there from one that is, and fails while it is imported."""
+    missing = error.name if isinstance(error, ModuleNotFoundError) else None
+    if missing is not None and f"{module_name}.".startswith(f"{missing}."):
+        return f"found no module {missing!r} in the working directory or among what is installed"
+    # Behind the frame of this module, and without those of the import system.
+    frames = [frame for frame in extract_tb(error.__traceback__)[1:] if frame.filename[0] != "<"]
+    place = f" at {frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
+    if isinstance(error, SyntaxError):
+        place = ""  # its text has the file and the line
+    hint = ""
+    if missing is not None and missing.partition(".")[0] in EXTRAS:
+        hint = f" ({ExtraMissing(missing.partition('.')[0])})"
+    return (
+        f"module {module_name!r} is there, but importing it raised {type(error).__name__}{place}: "
+        f"{error}{hint}"
+    )
 
 
 def _refuse_impure(where: str, module_name: str, path: str | None) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from ckptsim._scenarios import scenario_of
-from ckptsim.scenarios import Scenario
+from ckptsim.scenarios import Scenario, UserError
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.search import CheckReport, Find, Subject
 from ckptsim.sim.search import check as check_subject
@@ -15,7 +17,7 @@ from ckptsim.sim.search.trial import stories
 from ckptsim.sim.slots import Factory
 
 # Slot -> factory of a core, or the text `package.module:factory` that names one.
-Cores = Mapping[str, Factory | str]
+Cores: TypeAlias = Mapping[str, Factory | str]
 
 SEEDS_TO_CHECK = 100
 SEEDS_TO_HUNT = 1000
@@ -35,9 +37,9 @@ def run(
     scenario: one, or what `load` takes.  seed: of all random streams.
     ties: the order of simultaneous events, "structural", "random", "pct" or "pct:DEPTH"; all but
     the first are seeded by `seed`.
-    cores: slot -> factory of a core that runs instead of ours, or the text
-    `package.module:factory` (`ckptsim explain slots`).  mutant: the name of a deliberately faulty
-    core of ours, which takes its slot.
+    cores: slot -> a core of yours in place of ours, as its factory or as the text
+    `package.module:factory` that names one; `ckptsim explain slots` says which slots there are and
+    how their factories are called.  mutant: the name of a deliberately faulty core of ours.
     keep_trace: keep the trace, a list of `(time_ns, kind, entity, *fields)` in the order in which
     things happened.
 
@@ -45,8 +47,7 @@ def run(
     simulated ns since the start of the run, sizes are bytes (`ckptsim.sim.rows`).  A violated
     property is a row of `violations` with its story and the command that replays it, not an
     exception.
-    Raises UserError for a scenario, ties, a slot, a core or a mutant that do not exist or do not
-    fit.
+    Raises UserError for a scenario, ties, a core or a mutant that do not exist or do not fit.
     """
     subject = _subject(scenario, cores, mutant)
     result = subject.run(seed, ties, keep_trace=keep_trace)
@@ -72,15 +73,19 @@ def check(
 
     seeds: how many, from 0, or a range.  ties: policies that the seeds take in turn; "exhaustive"
     alone tries every order of simultaneous events, at most `orders` per seed.
-    jobs: processes; the report does not depend on their number.  More than one need cores as texts.
+    jobs: processes; the report does not depend on their number.
     keep_going: do not stop at the first violation.  progress: called with the number of runs done.
+    cores, mutant: as of `run`.
 
     `report.passed` says whether it was fine; `report.unexpected` has the violating trials, by seed,
     each with rows that tell the story and the command that replays it.
-    Raises UserError as `run` does.
+    Raises UserError as `run` does, and for factories that other processes cannot import.
     """
+    subject = _subject(scenario, cores, mutant)
+    if jobs > 1:
+        _check_importable(subject)
     return check_subject(
-        _subject(scenario, cores, mutant),
+        subject,
         _range(seeds),
         ties=_policies(ties),
         jobs=jobs,
@@ -103,7 +108,8 @@ def hunt(
 ) -> Find | None:
     """Search for a violation that the scenario does not expect; return it shrunk, or None.
 
-    seeds, ties: as of `check`.  faults: add up to so many random faults per seed.
+    seeds, ties: as of `check`; cores, mutant: as of `run`.
+    faults: add up to so many random faults per seed.
     property_name: look for the violation of this property only.
     progress: called with the number of runs done, while searching.
 
@@ -122,10 +128,24 @@ def hunt(
 
 
 def _subject(scenario: Scenario | str | Path, cores: Cores | None, mutant: str | None) -> Subject:
-    source = None if isinstance(scenario, Scenario) else str(scenario)
     return Subject(
-        scenario=scenario_of(scenario), cores=dict(cores or {}), mutant=mutant, source=source
+        scenario=scenario_of(scenario),
+        cores=dict(cores or {}),
+        mutant=mutant,
+        source=None if isinstance(scenario, Scenario) else str(scenario),
     )
+
+
+def _check_importable(subject: Subject) -> None:
+    """Raise UserError for a factory that cannot travel to other processes, such as a lambda."""
+    for slot, core in subject.cores.items():
+        try:
+            pickle.dumps(core)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise UserError(
+                f"cores: found {subject.names[slot]} for {slot!r} with jobs > 1, expected a "
+                f"factory that other processes can import ({error})"
+            ) from error
 
 
 def _range(seeds: int | range) -> range:

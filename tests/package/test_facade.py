@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import ckptsim
-from ckptsim.models.ordering import OrderingCore
+from ckptsim.models.ordering import OrderingCore, SendState
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim import kernel
 from ckptsim.sim.cli.main import EXIT_FINE, main
@@ -146,6 +146,42 @@ def test_a_violation_has_its_story() -> None:
         assert result.violations == list(trial.violations)
         assert result.violations[0].story
         assert bool(result.trace) is keep_trace
+
+
+class Silent(OrderingCore):
+    """Sends nothing, whatever it is asked."""
+
+    def step(self, event):
+        """Take the event and answer with no send."""
+        return [effect for effect in super().step(event) if not isinstance(effect, SendState)]
+
+
+def test_a_core_of_the_user_s_takes_its_slot() -> None:
+    """A factory, or the text that names it, is run instead of ours, and the rows say which."""
+    own = {"ordering": Silent}
+    broken = ckptsim.run("reference", cores=own)
+    assert broken.violations
+    assert json.loads(broken.run.cores) == {"ordering": f"{__name__}:Silent"}
+    assert broken.run.replay.endswith(f"--core ordering={__name__}:Silent")
+    named = ckptsim.run("reference", cores={"ordering": f"{__name__}:Silent"})
+    assert (named.run, named.violations) == (broken.run, broken.violations)
+    right = ckptsim.check("reference", seeds=5, cores={"ordering": OrderingCore})
+    assert right.passed
+    assert right.digest == ckptsim.check("reference", seeds=5).digest
+    assert not ckptsim.check("reference", seeds=20, cores=own, jobs=2).passed
+    assert ckptsim.hunt("reference", seeds=3, cores=own) is not None
+
+
+def test_a_core_that_does_not_fit_is_refused() -> None:
+    """A slot that the link has not, and a factory that cannot travel, are the user's errors."""
+    with pytest.raises(ckptsim.UserError, match="found slot 'handler'"):
+        ckptsim.run("reference", cores={"handler": Silent})
+
+    def inner(parameters):
+        return Silent(parameters)
+
+    with pytest.raises(ckptsim.UserError, match="other processes can import"):
+        ckptsim.check("reference", cores={"ordering": inner}, jobs=2)
 
 
 def test_seeds_and_ties_of_a_check() -> None:

@@ -73,7 +73,7 @@ def mine(tmp_path, monkeypatch) -> str:
         ("{m}:handler", f"found '{{m}}:handler' without a slot.*{SLOTS_OF_BARRIERS}"),
         ("ordering={m}:make_ordering", f"found slot 'ordering'.*{SLOTS_OF_BARRIERS}"),
         ("handlr={m}:handler", 'did you mean "handler"'),
-        ("handler=nowhere:handler", "handler=nowhere:handler: cannot import 'nowhere'"),
+        ("handler=nowhere:handler", "handler=nowhere:handler: found no module 'nowhere'"),
         ("handler={m}", "expected package.module:factory"),
         ("handler={m}:three", "'{m}' has no callable 'three'"),
         ("handler={m}:wrong_signature", "handler={m}:wrong_signature: it is called with .kind: "),
