@@ -52,7 +52,7 @@ def test_the_user_s_models_are_not_ours(folder: Path) -> None:
     (folder / "models").mkdir()
     (folder / "models" / "__init__.py").touch()
     path = folder / "models" / "mine.py"
-    path.write_text("from models import ordering\n")
+    path.write_text("from . import ordering\n")
     told = refusal("models.mine")
     assert "module 'models.mine' is there, but importing it raised ImportError" in told
     assert f"at {path}, line 1" in told
