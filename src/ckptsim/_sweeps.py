@@ -51,7 +51,8 @@ def sweep(
     per core when not given.  settings: of Spark.  progress: called with runs done and all runs.
 
     Raises ScenarioError for a plan that is wrong, UserError for a directory that holds another
-    sweep, a cluster that is not reached, or when the extra `sweeps` is not installed.
+    sweep or that another process writes into, for a cluster that is not reached, or when the extra
+    `sweeps` is not installed.
     """
     with extras_explained():
         from ckptsim.analysis.plan import prepare
@@ -60,15 +61,16 @@ def sweep(
         from ckptsim.analysis.sweep import run_sweep
 
         store = SweepStore(Path(out))
-        rows = prepare(_plan(plan), store, resume=resume)
-        with spark_session(master, settings=settings) as session:
-            summary = run_sweep(
-                session,
-                rows,
-                store,
-                partitions=partitions,
-                progress=lambda *, done, total: progress(done, total) if progress else None,
-            )
+        with store.writing():
+            rows = prepare(_plan(plan), store, resume=resume)
+            with spark_session(master, settings=settings) as session:
+                summary = run_sweep(
+                    session,
+                    rows,
+                    store,
+                    partitions=partitions,
+                    progress=lambda *, done, total: progress(done, total) if progress else None,
+                )
         found = store.tally()
     return SweepResult(
         directory=store.directory,
