@@ -1,4 +1,4 @@
-"""What README, documents and help promise can be typed."""
+"""What README, documents and help promise is there and can be typed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _commands(text: str) -> list[str]:
 
 
 def _documents() -> list[Path]:
-    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def _check_command(command: str) -> None:
@@ -61,3 +61,52 @@ def test_the_examples_of_a_verb_can_be_typed(verb):
     assert any(command.split()[1] == verb for command in examples)
     for command in examples:
         _check_command(command)
+
+
+@pytest.mark.parametrize("path", _documents(), ids=_relative)
+def test_documents_link_to_what_is_there(path):
+    """Each relative link of a document leads to a file or folder."""
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text(encoding="utf-8")):
+        if not target.startswith(("http:", "https:")):
+            assert (path.parent / target).exists(), target
+
+
+def test_the_guide_for_contributors_names_files_that_are_there():
+    """Each file, folder and module that CONTRIBUTING.md names exists, so that its lists hold."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:models|scenarios|sim|analysis|tests|docs|src)/[\w./-]+)`", text)
+    assert len(named) > 40
+    assert [name for name in named if not (ROOT / name).exists()] == []
+    modules = re.findall(r"`python -m ([\w.]+)`", text)
+    assert len(modules) > 5
+    for module in modules:
+        assert (ROOT / module.replace(".", "/")).with_suffix(".py").exists(), module
+
+
+def test_the_guide_for_contributors_knows_every_folder_of_tests():
+    """CONTRIBUTING.md says of each folder of tests what it is for."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    folders = {path.parent.name for path in (ROOT / "tests").glob("*/__init__.py")}
+    assert {name for name in folders - {"bench"} if f"`tests/{name}`" not in text} == set()
+
+
+def _plain(text: str) -> str:
+    """Return a text in lower case with the words of names apart."""
+    return " ".join(re.sub(r"[_-]|(?<=[a-z])(?=[A-Z])", " ", text).lower().split())
+
+
+def test_each_word_of_the_glossary_is_in_use():
+    """The glossary has each word once, in order, and only words that source or documents use."""
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    tables = [re.findall(r"^\| (.+?) \| ", part, re.MULTILINE) for part in text.split("\n## ")[1:]]
+    words = [[word for word in table if word not in ("word", "---")] for table in tables]
+    everything = [word for table in words for word in table]
+    assert len(everything) == len(set(everything)) > 100
+    for table in words:
+        assert table == sorted(table, key=str.lower)
+    folders = [ROOT / name for name in ("models", "scenarios", "sim")]
+    files = [path for folder in folders for path in folder.rglob("*.py")]
+    files += [path for path in _documents() if path.name != "glossary.md"]
+    used = _plain(" ".join(path.read_text("utf-8") for path in files))
+    named = [word for entry in everything for word in entry.split(", ")]
+    assert [word for word in named if _plain(word) not in used] == []
