@@ -1,8 +1,9 @@
 """How the runs of a sweep are divided: into waves that are saved, and waves into chunks.
 
-A wave is one Spark job whose results are saved together; an interruption loses at most the waves
-under way.  A chunk is one task of a job.  A wave's chunks are filled longest run first, each run to
-the chunk with the least work so far, from the costs measured in earlier waves.
+A wave is one Spark job.  A chunk is one task of a job; its results arrive when it ends, and are
+saved with the wave, or before that where a run of the wave is long.  A wave's chunks are filled
+longest run first, each run to the chunk with the least work so far, from the costs measured in
+earlier waves.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ of its own `write_java_home` makes a JAVA_HOME that leaves it out.
 from __future__ import annotations
 
 import os
+import signal
 import struct
 import subprocess
 import sys
@@ -55,6 +56,7 @@ QUICK_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfDat
 # Notices of the virtual machine would mix with the output of the program.
 QUIET_OPTIONS = ("-Xlog:disable", "-Xlog:all=error:stderr")
 
+_LAST_BREATH_S = 2.0
 START_S_MAX = 120  # an assumption: a loaded machine needs some 10 s
 
 
@@ -188,6 +190,24 @@ def end_process(process: subprocess.Popen[bytes], *, patience_s: float = 60.0) -
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Tell whether the JVM is gone; one that has just broken its connections is about to be."""
+    try:
+        process.wait(_LAST_BREATH_S)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def ending_of(process: subprocess.Popen[bytes]) -> str:
+    """Say in words how the JVM has ended."""
+    code = process.returncode
+    if code is None or code >= 0:
+        return f"exit code {code}"
+    killed = f"killed by signal {-code}"
+    return f"{killed}, perhaps for want of memory" if -code == signal.SIGKILL else killed
 
 
 def write_java_home(directory: Path) -> Path:

@@ -8,18 +8,17 @@ directory is touched.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ckptsim.analysis.java import Gateway, end_process, launch_gateway
+from ckptsim.analysis.java import Gateway, end_process, ending_of, has_ended, launch_gateway
 from ckptsim.analysis.package import ARCHIVE_NAME, program_root, write_archive
+from ckptsim.analysis.scratch import scratch_directory
 from ckptsim.scenarios.errors import UserError
 
 if TYPE_CHECKING:
@@ -28,8 +27,14 @@ if TYPE_CHECKING:
 # Time zone of the JVM: simulated time has none, and rows must not depend on the machine's.
 JAVA_OPTIONS = ("-Duser.timezone=UTC", "-Dfile.encoding=UTF-8")
 LOCAL_MASTER = "local[*]"
+# Source: Linux, unix(7): a path of 107 bytes; PySpark's names have some 45.
+SOCKET_FOLDER_BYTES_MAX = 60
 SHUFFLE_PARTITIONS = 2  # an assumption: tables of sweeps are small
 LOGGING = Path(__file__).parent / "templates" / "log4j2.properties"
+
+
+class SparkEndedError(UserError):
+    """The Java process of Spark ended under the work: somebody has killed it, or it was too big."""
 
 
 @contextmanager
@@ -46,10 +51,10 @@ def spark_session(
     executors get the program as an archive that the driver ships.
     settings: Spark settings that win over those chosen here; java_options: of the driver's JVM.
 
-    Raises JavaStartError when the JVM does not start, UserError when a cluster is not reached.
+    Raises JavaStartError when the JVM does not start, UserError when a cluster is not reached,
+    SparkEndedError when the JVM is gone before the work is done.
     """
-    directory = Path(tempfile.mkdtemp(prefix="ckptsim-"))
-    try:
+    with scratch_directory() as directory:
         chosen = {
             **_settings(master, directory, shuffle_partitions=shuffle_partitions),
             **(settings or {}),
@@ -59,16 +64,58 @@ def spark_session(
         gateway = launch_gateway(chosen, directory=directory, options=options, log=log)
         try:
             session = _reach(master, gateway)
+            _hear_no_last_breath(session, gateway)
             try:
                 if not is_local(master):
                     session.sparkContext.addPyFile(str(write_archive(directory)))
-                yield session
+                with _end_explained(gateway):
+                    yield session
             finally:
-                session.stop()
+                with _quiet_when_gone(gateway):
+                    session.stop()
         finally:
-            _disconnect(gateway)
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
+            with _quiet_when_gone(gateway):
+                _disconnect(gateway)
+
+
+@contextmanager
+def _end_explained(gateway: Gateway) -> Iterator[None]:
+    """Turn whatever fails because the Java process is gone into one error that says so."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        if not has_ended(gateway.process):
+            raise
+        raise SparkEndedError(
+            f"the Java process of Spark has ended ({ending_of(gateway.process)}); runs that were "
+            "saved stay, and the same command does the rest"
+        ) from error
+
+
+def _hear_no_last_breath(session: SparkSession, gateway: Gateway) -> None:
+    """Let PySpark's server of accumulators say nothing when the Java process breaks off."""
+    server = session.sparkContext._accumulatorServer  # noqa: SLF001 - it prints by itself
+    tell = server.handle_error
+
+    def handle_error(request: object, client: object) -> None:
+        if not has_ended(gateway.process):
+            tell(request, client)
+
+    server.handle_error = handle_error
+
+
+@contextmanager
+def _quiet_when_gone(gateway: Gateway) -> Iterator[None]:
+    """Let pass what cannot be told any more to a Java process that is gone."""
+    from py4j.protocol import Py4JError
+
+    try:
+        yield
+    except (Py4JError, OSError):
+        if not has_ended(gateway.process):
+            raise
 
 
 def _reach(master: str, gateway: Gateway) -> SparkSession:
@@ -112,8 +159,11 @@ def _settings(master: str, directory: Path, *, shuffle_partitions: int) -> dict[
         "spark.driver.memory": "1g",
         "spark.driver.maxResultSize": "0",
         "spark.python.worker.reuse": "true",
-        # Small tasks stall on loopback TCP; a socket of the file system does not.
-        "spark.python.unix.domain.socket.enabled": "true",
+        # Small tasks stall on loopback TCP; a socket of the file system does not, but has to have
+        # a short name: a directory for temporary files with a long one leaves TCP.
+        "spark.python.unix.domain.socket.enabled": str(
+            len(os.fsencode(directory)) <= SOCKET_FOLDER_BYTES_MAX
+        ).lower(),
         "spark.python.daemon.module": "ckptsim.analysis.daemon",
         # Rows never depend on hashes of strings; equal seeds make that easy to check.
         "spark.executorEnv.PYTHONHASHSEED": "0",
@@ -169,8 +219,10 @@ def _disconnect(gateway: Gateway) -> None:
     """End the JVM and make PySpark forget it, so that a later session starts its own."""
     from pyspark import SparkContext
 
-    if SparkContext._gateway is not None:  # noqa: SLF001 - PySpark has no other way to forget
-        SparkContext._gateway.shutdown()  # noqa: SLF001
+    try:
+        if SparkContext._gateway is not None:  # noqa: SLF001 - PySpark has no other way to forget
+            SparkContext._gateway.shutdown()  # noqa: SLF001
+    finally:
         SparkContext._gateway = None  # noqa: SLF001
         SparkContext._jvm = None  # noqa: SLF001
-    end_process(gateway.process)
+        end_process(gateway.process)

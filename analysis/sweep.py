@@ -1,4 +1,4 @@
-"""Sweeps on Spark: one world per row, results saved wave by wave.
+"""Sweeps on Spark: one world per row, results saved as they arrive.
 
 A sweep's rows are known before it starts; runs whose key is in the store are skipped, which is all
 that resuming needs.  The rows that a run leaves depend on nothing but the run: not on partitions,
@@ -11,12 +11,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Protocol
 
-from ckptsim.analysis.chunks import Costs, in_order_of_replication, pack
+from ckptsim.analysis.chunks import WAVE_S, Costs, in_order_of_replication, pack
+from ckptsim.analysis.limits import UNLIMITED, Limits
 from ckptsim.analysis.store import SweepStore
 from ckptsim.analysis.worker import ChunkResult, SweepRow, died, run_chunk
 
@@ -28,6 +30,7 @@ WORLD = "ckptsim.sim.world:run_world"
 WAVES_UNDER_WAY = 2  # the second fills the cores while the last tasks of the first end
 CHUNKS_PER_CORE = 4
 POLL_S = 0.2
+SAVE_S = WAVE_S  # what has arrived is saved after this time at the latest, whatever runs longer
 
 
 class Progress(Protocol):
@@ -55,11 +58,12 @@ def run_sweep(
     *,
     world: str = WORLD,
     partitions: int | None = None,
+    limits: Limits = UNLIMITED,
     progress: Progress | None = None,
 ) -> SweepSummary:
     """Run every row whose key is not in the store and save the results.
 
-    partitions: tasks per Spark job; four per core when not given.
+    partitions: tasks per Spark job; four per core when not given.  limits: of each run.
     A run that raises becomes a row of outcome "error"; so does one whose worker dies.
     Raises UserError when another process writes into the store.
     """
@@ -68,7 +72,8 @@ def run_sweep(
     with store.writing():
         there = store.run_keys()
         wanted = [row for key, row in reversed(unique.items()) if key not in there]
-        sweep = _Sweep(session.sparkContext, store, world=world, partitions=partitions)
+        context = session.sparkContext
+        sweep = _Sweep(context, store, world=world, partitions=partitions, limits=limits)
         sweep.run(in_order_of_replication(wanted), progress or _silent)
     return SweepSummary(
         skipped=len(unique) - len(wanted),
@@ -92,15 +97,20 @@ class _Sweep:
         *,
         world: str,
         partitions: int | None,
+        limits: Limits,
     ) -> None:
+        from ckptsim.analysis.arrivals import Arrivals
+
         self._context = context
         self._store = store
-        self._world = world
         self._partitions = partitions
         self._cores = context.defaultParallelism
         self._stopped = False
         self._costs = Costs()
         self._finished = context.accumulator(0)
+        self._task = chunk_task(world, self._finished, limits)
+        self._arrivals = Arrivals(context)
+        self._saved_s = time.monotonic()
         self.worker_s = 0.0
 
     def run(self, rows: list[SweepRow], progress: Progress) -> None:
@@ -110,7 +120,7 @@ class _Sweep:
         """
         left = rows
         size = 0
-        under_way: set[Future[list[ChunkResult]]] = set()
+        under_way: set[Future[None]] = set()
         with ThreadPoolExecutor(WAVES_UNDER_WAY) as threads:
             try:
                 while left or under_way:
@@ -123,19 +133,30 @@ class _Sweep:
                     finished, under_way = wait(under_way, POLL_S, return_when=FIRST_COMPLETED)
                     progress(done=min(self._finished.value, len(rows)), total=len(rows))
                     for future in finished:
-                        self._save(future.result())
-            except BaseException:
+                        future.result()  # raises what its wave has raised
+                    if finished or time.monotonic() - self._saved_s > SAVE_S:
+                        self._save()
+            except BaseException as error:
                 self._stopped = True
-                cancelling = Thread(target=self._context.cancelAllJobs)
+                cancelling = Thread(target=self._cancel)
                 cancelling.start()
                 cancelling.join()
+                if isinstance(error, KeyboardInterrupt):
+                    self._save()
                 raise
         progress(done=len(rows), total=len(rows))
 
     def _chunks(self) -> int:
         return self._partitions or CHUNKS_PER_CORE * self._cores
 
-    def _run_wave(self, rows: list[SweepRow]) -> list[ChunkResult]:
+    def _cancel(self) -> None:
+        """Cancel what runs; a Java process that is gone runs nothing."""
+        from py4j.protocol import Py4JError
+
+        with suppress(Py4JError, OSError):
+            self._context.cancelAllJobs()
+
+    def _run_wave(self, rows: list[SweepRow]) -> None:
         """Run one wave as a Spark job; halve it when a worker dies, down to the run that kills."""
         from py4j.protocol import Py4JJavaError
 
@@ -143,28 +164,34 @@ class _Sweep:
         chunks = pack(rows, self._costs, chunks=self._chunks())
         try:
             shipped = self._context.parallelize(chunks, len(chunks))
-            found: list[ChunkResult] = shipped.map(
-                chunk_task(self._world, self._finished)
-            ).collect()
+            shipped.foreach(self._arrivals.sending(self._task))
         except Py4JJavaError as error:
             reason = str(error.java_exception.getMessage())
             if self._stopped:
                 raise
-            if len(rows) == 1:
-                return [died(rows[0], f"its worker died: {reason}")]
-            half = len(rows) // 2
-            return self._run_wave(rows[:half]) + self._run_wave(rows[half:])
-        return found
+            left = self._arrivals.missing(rows)
+            if len(left) == 1:
+                self._arrivals.add(died(left[0], f"its worker died: {reason}"))
+            else:
+                half = len(left) // 2
+                for part in (left[:half], left[half:]):
+                    if part:
+                        self._run_wave(part)
+        self._arrivals.forget(rows)
 
-    def _save(self, results: list[ChunkResult]) -> None:
-        self._store.commit([result.tables for result in results])
+    def _save(self) -> None:
+        """Save what has arrived."""
+        self._saved_s = time.monotonic()
+        results = self._arrivals.take()
+        if results:
+            self._store.commit([result.tables for result in results])
         for result in results:
             self._costs.learn(result.seconds)
             self.worker_s += sum(seconds for _, seconds in result.seconds)
 
 
 def chunk_task(
-    world: str, finished: Accumulator[int]
+    world: str, finished: Accumulator[int], limits: Limits = UNLIMITED
 ) -> Callable[[Sequence[SweepRow]], ChunkResult]:
-    """Return the function that Spark ships: a name and a counter, nothing else is captured."""
-    return partial(run_chunk, world, each=partial(finished.add, 1))
+    """Return what a worker does: a name, a counter and limits, nothing else is captured."""
+    return partial(run_chunk, world, each=partial(finished.add, 1), limits=limits)

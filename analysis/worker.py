@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
+from ckptsim.analysis.limits import UNLIMITED, Limits, limited
 from ckptsim.analysis.schema import TABLES, arrow_stream, rows_of
 from ckptsim.scenarios import document
 from ckptsim.scenarios.spec import Scenario
@@ -47,14 +48,22 @@ class SweepRow:
 class ChunkResult:
     """The tables of a chunk's runs as Arrow streams, and what each point cost.
 
+    run_keys: of its runs, in the order of running.
     seconds: (point, seconds of this worker) per run, in the order of running.
     """
 
+    run_keys: tuple[str, ...]
     tables: dict[str, bytes]
     seconds: list[tuple[int, float]]
 
 
-def run_chunk(world: str, rows: Sequence[SweepRow], *, each: Callable[[], None]) -> ChunkResult:
+def run_chunk(
+    world: str,
+    rows: Sequence[SweepRow],
+    *,
+    each: Callable[[], None],
+    limits: Limits = UNLIMITED,
+) -> ChunkResult:
     """Run the world `package.module:function` once per row; `each` is called after each run."""
     function = load_world(world)
     scenarios: dict[str, Scenario] = {}
@@ -62,15 +71,17 @@ def run_chunk(world: str, rows: Sequence[SweepRow], *, each: Callable[[], None])
     seconds: list[tuple[int, float]] = []
     for row in rows:
         began = time.perf_counter()
-        results.append(_run(function, row, scenarios))
+        results.append(_run(function, row, scenarios, limits))
         seconds.append((row.point, time.perf_counter() - began))
         each()
-    return ChunkResult(tables=_streams(results), seconds=seconds)
+    keys = tuple(row.run_key for row in rows)
+    return ChunkResult(run_keys=keys, tables=_streams(results), seconds=seconds)
 
 
 def died(row: SweepRow, error: str) -> ChunkResult:
     """Return the result of a chunk of one run that took its worker with it."""
-    return ChunkResult(tables=_streams([_failed(row, error)]), seconds=[])
+    tables = _streams([_failed(row, error)])
+    return ChunkResult(run_keys=(row.run_key,), tables=tables, seconds=[])
 
 
 def _streams(results: Sequence[RunResult]) -> dict[str, bytes]:
@@ -89,20 +100,23 @@ def load_world(world: str) -> World:
     return function
 
 
-def _run(function: World, row: SweepRow, scenarios: dict[str, Scenario]) -> RunResult:
+def _run(
+    function: World, row: SweepRow, scenarios: dict[str, Scenario], limits: Limits
+) -> RunResult:
     """Run one row; whatever it raises becomes a row that says so."""
     try:
         if row.document not in scenarios:
             scenarios[row.document] = document.read(
                 json.loads(row.document), source=f"sweep point {row.point}"
             )
-        return function(
-            scenarios[row.document],
-            seed=row.seed,
-            ties=row.ties,
-            parameters=row.parameters,
-            source=row.source,
-        )
+        with limited(limits):
+            return function(
+                scenarios[row.document],
+                seed=row.seed,
+                ties=row.ties,
+                parameters=row.parameters,
+                source=row.source,
+            )
     except (Exception, SystemExit) as error:  # noqa: BLE001 - one bad run must not stop a sweep
         return _failed(row, f"{type(error).__name__}: {error}")
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -135,29 +136,24 @@ def _check(plan: Plan, at: At, *, given_keys: frozenset[str]) -> None:
     for key in sorted({"first_seed", "replications"} & given_keys):
         if plan.seeds:
             at.key(key).note("a value beside seeds", "either seeds or first_seed and replications")
-    count = _count(plan)
-    if count > MOST_POINTS:
-        at.key("grid").note(f"{count} points", f"at most {MOST_POINTS}")
-    elif count * len(plan.ties) * (len(plan.seeds) or plan.replications) > MOST_RUNS:
-        at.note("more runs", f"points x ties x replications of at most {MOST_RUNS}")
+    size = size_of(plan)
+    if size.points > MOST_POINTS:
+        at.key("grid").note(f"{size.points} points", f"at most {MOST_POINTS}")
+    elif size.runs > MOST_RUNS:
+        at.note(f"{size.runs} runs", f"points x ties x replications of at most {MOST_RUNS}")
 
 
-def _count(plan: Plan) -> int:
-    count = min((len(values) for values in plan.zip.values()), default=1)
-    for values in plan.grid.values():
-        count *= len(values)
-    return count
-
-
-def points(plan: Plan, *, links: Mapping[str, Link] = LINKS) -> list[Point]:
-    """Return the points of a plan in order.
+def points(
+    plan: Plan, *, links: Mapping[str, Link] = LINKS, most: int | None = None
+) -> list[Point]:
+    """Return the points of a plan in order, or the first so many of them.
 
     Raises ScenarioError with every problem of any point, each once, at its place in the plan.
     """
     bases = _bases(plan, links)
     found: list[Point] = []
     problems: dict[Problem, None] = {}
-    for index, chosen in enumerate(_combinations(plan)):
+    for index, chosen in enumerate(itertools.islice(_combinations(plan), most)):
         values = {path: plan_values(plan)[path][place] for path, place in chosen.items()}
         name = str(values.get(SCENARIO_AXIS, plan.scenario))
         swept = {path: value for path, value in values.items() if path != SCENARIO_AXIS}
@@ -172,6 +168,35 @@ def points(plan: Plan, *, links: Mapping[str, Link] = LINKS) -> list[Point]:
     if problems:
         raise ScenarioError(list(problems))
     return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """How much a plan is, by multiplication alone."""
+
+    points: int
+    ties: int
+    replications: int
+
+    @property
+    def runs(self) -> int:
+        """Return the number of all runs."""
+        return self.points * self.ties * self.replications
+
+    def __str__(self) -> str:
+        ties = f" x {self.ties} tie policies" if self.ties > 1 else ""
+        counts = f"{self.points:,} points x {self.replications:,} replications{ties}"
+        return f"{counts} = {self.runs:,} runs"
+
+
+def size_of(plan: Plan) -> Size:
+    """Return how much a plan is, without making any of it."""
+    rows = min((len(values) for values in plan.zip.values()), default=1)
+    return Size(
+        points=math.prod(len(values) for values in plan.grid.values()) * rows,
+        ties=len(plan.ties),
+        replications=len(plan.seeds) or plan.replications,
+    )
 
 
 def scenarios_of(plan: Plan, *, links: Mapping[str, Link] = LINKS) -> list[Scenario]:

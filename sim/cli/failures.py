@@ -1,16 +1,41 @@
-"""What the system refuses about the user's own files: said in one line, as the user's to mend."""
+"""What ends a verb from outside: what the system refuses about the user's files, and signals."""
 
 from __future__ import annotations
 
 import argparse
 import errno
 import os
+import signal
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 # Whatever file it was about, nobody but the user can make room, or give leave to write.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 _DEFAULT = Path("out")  # where verbs write when no place is named
+
+
+class Terminated(KeyboardInterrupt):
+    """The process was asked to end; it tidies up as after an interrupt from the keyboard."""
+
+
+@contextmanager
+def terminating() -> Iterator[None]:
+    """Let a request to end unwind what is under way, where signals are ours to handle."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def refusal_of(error: OSError, arguments: argparse.Namespace) -> str | None:

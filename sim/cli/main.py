@@ -15,13 +15,16 @@ from importlib import import_module
 from typing import Protocol, cast
 
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.cli.failures import refusal_of
+from ckptsim.sim.cli.failures import Terminated, refusal_of, terminating
 from ckptsim.sim.extras import extras_explained
 
 EXIT_FINE = 0
 EXIT_VIOLATED = 1
 EXIT_USER = 2
 EXIT_OURS = 3
+# As shells have it: 128 and the signal.
+EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143
 
 # verb -> (module of this package, what it does).  Imported only when the verb is asked for.
 VERBS: dict[str, tuple[str, str]] = {
@@ -86,7 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_USER
     verb = import_verb(arguments.verb)
     try:
-        with extras_explained():
+        with extras_explained(), terminating():
             return verb.run(arguments)
     except UserError as error:
         print(f"ckptsim {arguments.verb}: {error}", file=sys.stderr)
@@ -94,9 +97,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _close_stdout_quietly()
         return EXIT_FINE
-    except KeyboardInterrupt:
-        print("ckptsim: interrupted", file=sys.stderr)
-        return 130
+    except KeyboardInterrupt as stop:
+        kept = f"; {stop}" if str(stop) else ""
+        terminated = isinstance(stop, Terminated) or isinstance(stop.__cause__, Terminated)
+        print(f"ckptsim: {'terminated' if terminated else 'interrupted'}{kept}", file=sys.stderr)
+        return EXIT_TERMINATED if terminated else EXIT_INTERRUPTED
     except Exception as error:  # the last line of defence
         refusal = refusal_of(error, arguments) if isinstance(error, OSError) else None
         if refusal is not None:

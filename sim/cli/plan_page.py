@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 
 from ckptsim.scenarios.document import scenario_key
-from ckptsim.scenarios.grid import Plan, plan_values, runs
+from ckptsim.scenarios.grid import Plan, plan_values, points, size_of
 from ckptsim.scenarios.metrics import METRICS
 from ckptsim.sim.cli.columns import aligned
 from ckptsim.sim.cli.topics import Page
+
+MOST_SHOWN = 10_000  # an assumption: what can be made within some seconds
 
 
 def plan_page(plan: Plan) -> Page:
@@ -16,8 +18,8 @@ def plan_page(plan: Plan) -> Page:
 
     Raises ScenarioError when a point of the plan cannot be made.
     """
-    found = runs(plan)
-    points = {run.point.index: run.point for run in found}
+    size = size_of(plan)
+    shown = points(plan, most=MOST_SHOWN)
     values = plan_values(plan)
     axes = [
         (
@@ -30,11 +32,12 @@ def plan_page(plan: Plan) -> Page:
     ]
     head = f"{plan.name} (sweep plan of {plan.scenario}): {plan.says}\n"
     seeds = "common random numbers" if plan.common_random_numbers else "seeds of their own"
-    replications = len(plan.seeds) or plan.replications
     count = (
-        f"points: {len(points)}; tie policies: {', '.join(plan.ties)}; "
-        f"replications: {replications}, with {seeds}; in all {len(found)} runs"
+        f"points: {size.points}; tie policies: {', '.join(plan.ties)}; "
+        f"replications: {size.replications}, with {seeds}; in all {size.runs} runs"
     )
+    if len(shown) < size.points:
+        count += f"\nchecked: the first {len(shown)} points; a sweep checks all before it begins"
     overrides = [(path, _shown(value)) for path, value in plan.overrides.items()]
     asked = [("question", plan.question)] if plan.question else []
     asked += [("answered by", f"{METRICS[name].says} ({name})") for name in plan.answers]
@@ -53,14 +56,14 @@ def plan_page(plan: Plan) -> Page:
         "axes": {path: list(values[path]) for path in plan.axes},
         "overrides": dict(plan.overrides),
         "ties": list(plan.ties),
-        "runs": len(found),
+        "runs": size.runs,
         "points": [
             {
                 "index": point.index,
                 "parameters": json.loads(point.parameters),
                 "scenario_key": scenario_key(point.scenario),
             }
-            for point in points.values()
+            for point in shown
         ],
     }
     return Page(text="\n".join([*lines, count]), data=data)

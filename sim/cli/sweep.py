@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
 from ckptsim.scenarios.costs_file import cost_parameters, load_costs
 from ckptsim.scenarios.errors import UserError
-from ckptsim.scenarios.grid import Plan, load_plan, scenarios_of
+from ckptsim.scenarios.grid import Plan, load_plan, scenarios_of, size_of
+from ckptsim.scenarios.units import DURATION_UNITS, SIZE_UNITS, parse
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar, say
@@ -26,6 +28,8 @@ EXAMPLES = """examples:
 
 The same command resumes an interrupted sweep: runs that are in the tables are skipped."""
 
+_SECOND_NS = 1_000_000_000
+_MANY_RUNS = 100_000
 _MASTER = re.compile(r"local(\[(\*|[1-9][0-9]*)(,[1-9][0-9]*)?\])?|spark://\S+|k8s://\S+|yarn")
 
 
@@ -40,6 +44,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         default=True,
         help="keep the runs that are there; --no-resume replaces an earlier sweep in DIR",
+    )
+    parser.add_argument(
+        "--run-timeout",
+        type=_duration,
+        metavar="TIME",
+        help='a run that takes longer, such as "30 s", becomes a row with the error',
+    )
+    parser.add_argument(
+        "--run-memory",
+        type=_size,
+        metavar="SIZE",
+        help='a run that needs more, such as "2 GiB", becomes a row with the error',
     )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     add_costs_argument(parser)
@@ -61,6 +77,7 @@ def add_spark_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the sweep and say what was done and where the tables are."""
+    from ckptsim.analysis.limits import Limits
     from ckptsim.analysis.plan import prepare
     from ckptsim.analysis.session import spark_session
     from ckptsim.analysis.store import SweepStore
@@ -71,15 +88,28 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.costs is not None:
         plan = with_costs(plan, load_costs(arguments.costs))
     out = arguments.out or Path("out") / plan.name
+    limits = Limits(seconds=arguments.run_timeout, memory_bytes=arguments.run_memory)
     store = SweepStore(out)
-    with store.writing():
-        rows = prepare(plan, store, resume=arguments.resume)
-        say(f"starting Spark on {arguments.master}")
-        with (
-            spark_session(arguments.master, settings=settings) as session,
-            ProgressBar("runs") as bar,
-        ):
-            summary = run_sweep(session, rows, store, partitions=arguments.partitions, progress=bar)
+    say_size(plan)
+    try:
+        with store.writing():
+            rows = prepare(plan, store, resume=arguments.resume)
+            say(f"starting Spark on {arguments.master}")
+            with (
+                spark_session(arguments.master, settings=settings) as session,
+                ProgressBar("runs") as bar,
+            ):
+                summary = run_sweep(
+                    session,
+                    rows,
+                    store,
+                    partitions=arguments.partitions,
+                    limits=limits,
+                    progress=bar,
+                )
+    except KeyboardInterrupt as stop:
+        kept = f"{len(store.run_keys())} of {size_of(plan).runs} runs are kept in {out}"
+        raise KeyboardInterrupt(f"{kept}; the same command does the rest") from stop
     found = store.tally()
     if arguments.json:
         print(json.dumps({"out": str(out), **asdict(summary), **asdict(found)}))
@@ -95,6 +125,34 @@ def run(arguments: argparse.Namespace) -> int:
         )
         print(f"next: ckptsim report {out}")
     return EXIT_VIOLATED if found.errors or found.violated else EXIT_FINE
+
+
+def say_size(plan: Plan) -> None:
+    """Say how much a plan is before anything is made of it: always where it is very much."""
+    size = size_of(plan)
+    said = f"sweep {plan.name}: {size}"
+    if size.runs >= _MANY_RUNS:
+        print(f"{said}; all of them are checked and listed first", file=sys.stderr, flush=True)
+    else:
+        say(said)
+
+
+def _duration(text: str) -> float:
+    """Return the seconds of a duration with a unit, or of a plain number."""
+    found = parse(text, DURATION_UNITS)
+    if found is None and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text):
+        found = int(float(text) * _SECOND_NS)
+    if not found:
+        raise argparse.ArgumentTypeError(f'found {text!r}, expected a duration such as "30 s"')
+    return found / _SECOND_NS
+
+
+def _size(text: str) -> int:
+    """Return the bytes of a size with a unit."""
+    found = parse(text, SIZE_UNITS)
+    if not found:
+        raise argparse.ArgumentTypeError(f'found {text!r}, expected a size such as "2 GiB"')
+    return found
 
 
 def with_costs(plan: Plan, costs: Mapping[str, object]) -> Plan:

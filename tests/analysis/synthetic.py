@@ -10,6 +10,7 @@ import json
 import os
 import random
 import signal
+import time
 from collections.abc import Mapping, Sequence
 
 from ckptsim.analysis.worker import SweepRow
@@ -23,12 +24,16 @@ WORLD_OF_GLOBALS = "tests.analysis.synthetic:run_with_global_random"
 Point = Mapping[str, int]
 
 
-def point(*, checkpoints: int = 3, fails: int = 0, dies: int = 0) -> Point:
+def point(
+    *, checkpoints: int = 3, fails: int = 0, dies: int = 0, sleeps: int = 0, hoards: int = 0
+) -> Point:
     """Return the parameters of a point: how many checkpoints a run has, and which seed goes wrong.
 
-    fails: the seed that raises; dies: the seed that kills its worker; 0 is no seed.
+    fails: the seed that raises; dies: the one that kills its worker; sleeps: the one that takes
+    three seconds; hoards: the one that needs a gigabyte; 0 is no seed.
     """
-    return {"checkpoints": checkpoints, "fails": fails, "dies": dies}
+    point = {"checkpoints": checkpoints, "fails": fails, "dies": dies}
+    return point | {"sleeps": sleeps, "hoards": hoards}
 
 
 def rows(points: Sequence[Point], seeds: Sequence[int]) -> list[SweepRow]:
@@ -69,6 +74,10 @@ def run_world(
         raise ValueError(f"seed {seed} is the one that fails")
     if seed == wanted["dies"]:
         os.kill(os.getpid(), signal.SIGKILL)
+    if seed == wanted["sleeps"]:
+        time.sleep(3)
+    if seed == wanted["hoards"]:
+        bytearray(1 << 30)
     key = key_of(wanted, seed)
     draws = random.Random(seed)
     checkpoints = [

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from ckptsim.analysis.package import program_root
+from ckptsim.analysis.store import SweepStore
 from ckptsim.sim.cli import main
 
 PLAN = """
@@ -91,7 +92,9 @@ def test_an_interrupted_sweep_goes_on_where_it_was(tmp_path: Path) -> None:
     first.send_signal(signal.SIGINT)
     _, said = first.communicate(timeout=90)
     assert first.returncode == 130, said
-    assert said.decode() == "ckptsim: interrupted\n"
+    kept = len(SweepStore(tmp_path / "out").run_keys())
+    wanted = f"{kept} of 120 runs are kept in out; the same command does the rest"
+    assert said.decode() == f"ckptsim: interrupted; {wanted}\n"
 
     plan(tmp_path, replications=60, records=LONG)
     done = subprocess.run(
