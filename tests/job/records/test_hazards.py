@@ -1,8 +1,9 @@
-"""The two hazards that were only read show when nothing but the order of ties is varied."""
+"""The hazards that were only read show; two of them when nothing but the order of ties varies."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from ckptsim.sim.world import load_world, run_world
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "hazards.md"
 STOP = Subject(scenario=by_name("stop_overtaken_at_once"))
+CLOCK = Subject(scenario=by_name("single_channel_clock"))
 LATE = Subject(
     scenario=by_name("late_trigger_at_once"),
     mutant="skipped_trigger_sets_minimum",
@@ -64,15 +66,29 @@ def test_hunt_shrinks_the_hanging_stop() -> None:
 
 
 @pytest.mark.parametrize(
-    ("subject", "seed", "place"), [(STOP, 5, 0), (LATE, 5, 1)], ids=["stop", "late"]
+    ("subject", "seed", "ties", "place"),
+    [(STOP, 5, "random", 0), (LATE, 5, "random", 1), (CLOCK, 0, "structural", 2)],
+    ids=["stop", "late", "clock"],
 )
-def test_pictures_are_what_replay_draws(subject: Subject, seed: int, place: int) -> None:
+def test_pictures_are_what_replay_draws(subject: Subject, seed: int, ties: str, place: int) -> None:
     """Every line of a picture in the document is in the replay's diagram, in this order."""
     pictures = re.findall(r"```mermaid\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
     result = run_world(
-        subject.scenario, seed=seed, ties="random", mutant=subject.mutant, keep_trace=True
+        subject.scenario, seed=seed, ties=ties, mutant=subject.mutant, keep_trace=True
     )
     vocabulary = load_world("final_checkpoint").VOCABULARY
     told = iter(mermaid.diagram(result.trace, vocabulary).splitlines())
     for line in pictures[place].splitlines():
         assert line in told, line
+
+
+def test_a_single_channel_loses_the_clock_and_several_keep_it() -> None:
+    """The hazard shows in every order; with all channels open only the mutant loses the clock."""
+    assert check(CLOCK, range(30), ties=("random", "pct")).expected == {
+        "single_channel_keeps_the_clock": 30
+    }
+    several = Subject(scenario=by_name("flink_23201_tracker_clock"))
+    assert check(several, range(60), ties=("random", "pct", "structural")).passed
+    faulty = replace(several, mutant="tracker_stops_any_clock")
+    (found,) = check(faulty, range(60), ties=("random", "pct")).unexpected
+    assert {row.property for row in found.violations} == {"tasks_fail_for_a_cause"}
