@@ -13,6 +13,7 @@ from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
 from ckptsim.scenarios.store_faults import FailWrite, Reopen, StopAt
+from ckptsim.sim.blame import CORE_RAISED, OUTCOME_RAISED
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.rows import CheckpointRow
 from ckptsim.sim.store.process import ProcessHost
@@ -90,7 +91,7 @@ def test_nothing_of_a_dead_process_acts(
 
 
 def test_an_error_in_a_thread_ends_the_run() -> None:
-    """What a core raises in the thread of a partition is raised to whoever runs the scenario."""
+    """What a core raises in the thread of a partition ends the run, and is put down to the core."""
 
     class Failing(PartitionIngestion):
         def written(self, event: Any) -> Any:
@@ -100,8 +101,11 @@ def test_an_error_in_a_thread_ends_the_run() -> None:
         medium = SpanMedium(atomic=placement is Placement.COLOCATED)
         return StoreVersions(StoreClient(placement, medium, parts=Parts(ingestion=Failing)))
 
-    with pytest.raises(ValueError, match="no sync at"):
-        run_world(by_name("errored_partition"), seed=1, core=versions)
+    result = run_world(by_name("errored_partition"), seed=1, cores={"store": versions})
+    assert result.run.outcome == OUTCOME_RAISED
+    (violation,) = result.violations
+    assert violation.property == CORE_RAISED
+    assert "raised ValueError: no sync at" in violation.says
 
 
 def test_a_partition_that_was_opened_anew_is_left_alone() -> None:

@@ -125,7 +125,7 @@ def hoards(parameters: OrderingParameters) -> OrderingDoor:
 
 def with_core(scenario: str, factory: Factory, seed: int = 0) -> RunResult:
     """Run a library scenario on another core."""
-    return run_world(library(scenario), seed=seed, core=factory)
+    return run_world(library(scenario), seed=seed, cores={"ordering": factory})
 
 
 def report_twice(monkeypatch: pytest.MonkeyPatch) -> RunResult:
