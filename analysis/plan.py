@@ -11,7 +11,8 @@ from ckptsim.analysis.worker import SweepRow
 from ckptsim.scenarios.document import plain
 from ckptsim.scenarios.grid import Plan, Point, plan_values, runs
 from ckptsim.scenarios.plan_keys import SCENARIO_AXIS
-from ckptsim.sim.identity import replay_command, run_key, version
+from ckptsim.sim.fingerprint import version
+from ckptsim.sim.identity import replay_command, run_key
 
 
 def sweep_rows(plan: Plan) -> list[SweepRow]:
@@ -30,7 +31,7 @@ def sweep_rows(plan: Plan) -> list[SweepRow]:
                 point=point.index,
                 seed=run.seed,
                 ties=run.ties,
-                version=version(),
+                version=version(point.scenario.world),
                 replay=replay_command(
                     about["source"],
                     seed=run.seed,
@@ -89,6 +90,6 @@ def about_sweep(plan: Plan, rows: list[SweepRow]) -> Mapping[str, object]:
         "overrides": dict(plan.overrides),
         "runs": len(rows),
         "points": len({row.point for row in rows}),
-        "program": version(),
+        "program": ", ".join(dict.fromkeys(row.version for row in rows)),
         "keys": keys.hexdigest(),
     }

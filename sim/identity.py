@@ -1,4 +1,4 @@
-"""What a run is called: its key, the version of the program, the command that repeats it."""
+"""What a run is called: its key, and the command that repeats it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import shlex
 from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import blake2b
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 
 from ckptsim.scenarios import Scenario, canonical_json
+from ckptsim.sim.fingerprint import version
 
 
 def run_key(
@@ -25,7 +24,8 @@ def run_key(
 
     cores: slot -> name of a core that is not ours.
     """
-    identity = [_canonical(scenario), seed, ties, version(), canonical_names(cores or {}), mutant]
+    program, chosen = version(scenario.world), canonical_names(cores or {})
+    identity = [_canonical(scenario), seed, ties, program, chosen, mutant]
     text = json.dumps(identity, separators=(",", ":"))
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
@@ -60,27 +60,3 @@ def replay_command(
 def canonical_names(cores: Mapping[str, str]) -> str:
     """Return the names of cores by slot as canonical JSON."""
     return json.dumps(dict(sorted(cores.items())), separators=(",", ":"))
-
-
-@lru_cache(maxsize=1)
-def version() -> str:
-    """Return a fingerprint of the program: a hash of the sources that decide a run."""
-    digest = blake2b(digest_size=6)
-    for package in ("models", "scenarios", "sim"):
-        for path, text in sorted(_sources(files(f"ckptsim.{package}"), package)):
-            digest.update(f"{path}\0{len(text)}\0".encode())
-            digest.update(text)
-    return digest.hexdigest()
-
-
-def _sources(folder: Traversable, path: str) -> list[tuple[str, bytes]]:
-    """Return the Python sources below a package; the command line decides nothing in a run."""
-    found: list[tuple[str, bytes]] = []
-    for item in folder.iterdir():
-        inner = f"{path}/{item.name}"
-        if item.is_dir():
-            if inner != "sim/cli":
-                found += _sources(item, inner)
-        elif item.name.endswith(".py"):
-            found.append((inner, item.read_bytes()))
-    return found

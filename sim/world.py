@@ -21,23 +21,14 @@ from typing import Any, Protocol, cast
 
 from ckptsim.scenarios import Scenario, UserError
 from ckptsim.sim.blame import raised_by_core
-from ckptsim.sim.identity import replay_command, run_key, version
+from ckptsim.sim.fingerprint import WORLDS, version
+from ckptsim.sim.identity import replay_command, run_key
 from ckptsim.sim.kernel import TiePolicy, fence, parse_ties
 from ckptsim.sim.rows import RunResult, RunRow
 from ckptsim.sim.run_spec import RunSpec
 from ckptsim.sim.slots import Factory, ProtocolCores
 from ckptsim.sim.slots.resolve import resolve
 from ckptsim.sim.story import Vocabulary
-
-# Link -> module of its world.
-WORLDS: dict[str, str] = {
-    "ordering": "ckptsim.sim.sync",
-    "barriers": "ckptsim.sim.job.buffers",
-    "barrier_protocol": "ckptsim.sim.job.records",
-    "final_checkpoint": "ckptsim.sim.job.records",
-    "checkpoint_store": "ckptsim.sim.store",
-    "composed": "ckptsim.sim.composed",
-}
 
 
 class World(Protocol):
@@ -123,7 +114,9 @@ def _spec(*, scenario: Scenario, source: str | None, **rest: Any) -> RunSpec:
         scenario.name if source is None else source, parameters=rest["parameters"], **decides
     )
     key = run_key(scenario, **decides)
-    return RunSpec(scenario=scenario, run_key=key, version=version(), replay=replay, **rest)
+    return RunSpec(
+        scenario=scenario, run_key=key, version=version(scenario.world), replay=replay, **rest
+    )
 
 
 def _with_violations(result: RunResult) -> RunRow:
