@@ -1,6 +1,17 @@
 """Answers: what a sweep says to its question, as sentences and as a headline."""
 
+from ckptsim.analysis.answers.compare import Comparison, compare
 from ckptsim.analysis.answers.sentences import Answer, answer
 from ckptsim.analysis.answers.series import Layout, Series, answering, layout_of, series_of
 
-__all__ = ["Answer", "Layout", "Series", "answer", "answering", "layout_of", "series_of"]
+__all__ = [
+    "Answer",
+    "Comparison",
+    "Layout",
+    "Series",
+    "answer",
+    "answering",
+    "compare",
+    "layout_of",
+    "series_of",
+]

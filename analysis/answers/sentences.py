@@ -43,9 +43,9 @@ class Answer:
     note: str
 
 
-def answer(findings: Findings) -> Answer:
+def answer(findings: Findings, layout: Layout | None = None) -> Answer:
     """Return the answer to a sweep's question, from the metrics that its plan names."""
-    layout = layout_of(findings.axes)
+    layout = layout or layout_of(findings.axes)
     sentences: list[str] = []
     used: list[Series] = []
     for metric in answering(findings):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LANES_MAX = 12  # of one kind; more would be too thin to see
 TEXT_CHARACTERS = 60  # of a line of a mark
-CHARACTERS_OF_WINDOW = 105  # how many of these a window is wide
+LINE_POINTS = 9.6  # of a line of a mark
 TOLD_MAX = 40  # bars of a row; of more none could be pointed at
 ROW_HEIGHT = 0.17  # inches
 _LATE = 20  # spans of a window, after which its axis counts from near its begin
@@ -76,6 +76,7 @@ def timeline(
         *spans_of(trace, vocabulary, begin, end),
         *checkpoints_of(checkpoints, cuts_of(trace, vocabulary), (begin, end), focus),
     ]
+    lanes = [lane for lane in lanes if lane.rows or lane.ticks]
     heights = [max(1, len(lane.rows)) for lane in lanes]
     figure = new_figure(1.7 + ROW_HEIGHT * (sum(heights) + 0.6 * len(lanes)))
     ax = figure.add_subplot()
@@ -90,7 +91,7 @@ def timeline(
     _draw_marks(ax, trace, vocabulary, unit=unit, window=(begin, end))
     ax.set_yticks(middles, [lane.label for lane in lanes])
     ax.tick_params(axis="y", length=0)
-    ax.set_ylim(top - 0.3, -0.3)
+    ax.set_ylim(max(top, 1.0) - 0.3, -0.3)
     ax.set_xlim(begin / unit.size, end / unit.size)
     ax.grid(visible=False, axis="y")
     since = f" since {origin_ns / 1e9:,.9g} s" if origin_ns else ""
@@ -271,38 +272,36 @@ def _draw_marks(
     drawn = [(time, lines) for time, lines in texts.items() if time != window[0]]
     for time, _ in drawn:
         ax.axvline(time / unit.size, color=VERMILION, linewidth=1.2, linestyle="--")
-    for time, lines in _merged(drawn, window):
+    # Each text has lines of its own above the axes, the last mark's lowest: none can meet another.
+    marks = _merged(drawn, window)
+    below = 0
+    for time, lines in reversed(marks):
         at_right = time > (window[0] + window[1]) / 2
         ax.annotate(
             "\n".join(lines),
             (time / unit.size, 1.0),
-            (-3 if at_right else 3, 3),
+            (-3 if at_right else 3, 3 + LINE_POINTS * below),
             xycoords=("data", "axes fraction"),
             textcoords="offset points",
             ha="right" if at_right else "left",
             fontsize=7.5,
             color=VERMILION,
         )
+        below += len(lines)
 
 
 def _merged(
     marks: Sequence[tuple[int, list[str]]], window: tuple[int, int]
 ) -> list[tuple[int, list[str]]]:
-    """Return the texts of marks, those of near ones together at the first, so none overlap.
-
-    Texts in the left half go to the right and others to the left: two that are on different sides
-    of the middle could meet, so what would reach over it is put together.
-    """
+    """Return the texts of marks in lines; those of marks at almost the same place together."""
     merged: list[tuple[int, list[str]]] = []
-    whole = max(1, window[1] - window[0])
-    for time, lines in marks:
-        lines = [part for line in lines for part in textwrap.wrap(line, TEXT_CHARACTERS)]  # noqa: PLW2901
-        if merged:
-            widest = max(map(len, [*merged[-1][1], *lines])) / CHARACTERS_OF_WINDOW
-            if (time - merged[-1][0]) / whole < 2 * widest:
-                merged[-1][1].extend(lines)
-                continue
-        merged.append((time, list(lines)))
+    near = (window[1] - window[0]) // 100
+    for time, texts in marks:
+        lines = [part for text in texts for part in textwrap.wrap(text, TEXT_CHARACTERS)]
+        if merged and time - merged[-1][0] <= near:
+            merged[-1][1].extend(lines)
+        else:
+            merged.append((time, lines))
     return merged
 
 

@@ -58,7 +58,7 @@ def inline(figure: Figure, prefix: str, title: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
         f'role="img" aria-label="{escape(title, quote=True)}" {found_box} '
-        f'data-width="{float(found_width):.0f}">{rest.strip()}'
+        f'style="--width: {float(found_width):.0f}">{rest.strip()}'
     )
 
 

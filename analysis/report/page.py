@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.analysis.findings import find, wants_spark
-from ckptsim.analysis.report.section import section
+from ckptsim.analysis.report.section import compared, section
+from ckptsim.analysis.report.view import View, layout_seen, seen
 from ckptsim.analysis.store import ABOUT, SweepStore
 from ckptsim.scenarios.errors import UserError
 
@@ -35,19 +36,32 @@ def write_report(
     directory: Path,
     session: SparkSession | None = None,
     *,
+    view: View | None = None,
     begins: Callable[[str], None] | None = None,
 ) -> Path:
     """Write the report of the sweeps in a directory there, and return its path.
 
     session: takes the sweeps that are too large to be summarised here soon.
+    view: which metrics, points and parameter are shown, and to what they are compared.
     begins: is told the name of each sweep before it is aggregated.
-    Raises UserError when the directory holds no sweep, or one without a run.
+    Raises UserError when a directory holds no sweep, or one without a run, and ScenarioError for a
+    view of what is not there.
     """
+    view = view or View()
+    view.check()
+    others = {} if view.compare is None else _by_plan(view.compare)
     sections = []
     for store in sweeps_in(directory):
         if begins is not None:
             begins(str(store.about()["plan"]))
-        sections.append(section(find(store, session if wants_spark(store) else None)))
+        found = seen(find(store, session if wants_spark(store) else None), view)
+        plan = str(found.about["plan"])
+        if plan in others:
+            other = find(others[plan], session if wants_spark(others[plan]) else None)
+            sections.append(compared(found, seen(other, view), str(others[plan].directory)))
+        elif view.compare is not None:
+            raise UserError(f"--compare: found no sweep of {plan} in {view.compare}")
+        sections.append(section(found, layout_seen(found, view)))
     one = len(sections) == 1
     title = f"Sweep {sections[0]['name']}" if one else f"{len(sections)} questions, answered"
     path = directory / PAGE
@@ -55,6 +69,11 @@ def write_report(
     beside.write_text(page(title, sections), encoding="utf-8")
     beside.replace(path)
     return path
+
+
+def _by_plan(directory: Path) -> dict[str, SweepStore]:
+    """Return the sweeps in a directory by the names of their plans."""
+    return {str(store.about()["plan"]): store for store in sweeps_in(directory)}
 
 
 def page(title: str, sections: Sequence[dict[str, Any]]) -> str:

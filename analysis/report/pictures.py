@@ -79,9 +79,8 @@ def metric_pictures(findings: Findings) -> Iterator[Picture]:
     varying = [name for name in FURTHER if name not in answers_of and _varies(findings, name)]
     for metric in varying[:METRICS_MAX] if layout.along is not None else ():
         series = series_of(findings, metric, layout)
-        says = METRICS[metric].says
         yield Picture(
-            title=f"{says[:1].upper()}{says[1:]}",
+            title="",  # the figure has it
             caption="Means over replications (seeds) with their 95 % Student intervals"
             + (f", a line each of {' and '.join(layout.others)}." if layout.others else "."),
             figure=headline(series, metric, layout),

@@ -8,8 +8,16 @@ from typing import Any
 
 import pandas as pd
 
-from ckptsim.analysis.answers import answer, answering, layout_of, series_of
+from ckptsim.analysis.answers import (
+    Layout,
+    answer,
+    answering,
+    compare,
+    layout_of,
+    series_of,
+)
 from ckptsim.analysis.figures.headline import headline, places_of
+from ckptsim.analysis.figures.replications import paired_differences
 from ckptsim.analysis.figures.vector import inline
 from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.report import tables
@@ -50,11 +58,12 @@ class Folded:
         return not (self.pictures or self.violations or any(part.rows for part in self.tables))
 
 
-def section(findings: Findings) -> dict[str, Any]:
-    """Return what the template shows of one sweep."""
+def section(findings: Findings, layout: Layout | None = None) -> dict[str, Any]:
+    """Return what the template shows of one sweep; layout: how its answer is laid out."""
     about = findings.about
     anchor = f"sweep-{about['plan']}"
-    found = answer(findings)
+    layout = layout or layout_of(findings.axes)
+    found = answer(findings, layout)
     parts = [part for part in folded(findings) if not part.is_empty]
     return {
         "name": about["plan"],
@@ -63,7 +72,7 @@ def section(findings: Findings) -> dict[str, Any]:
         "sentences": found.sentences,
         "note": found.note,
         "warnings": warnings(findings),
-        "headline": shown(headlines(findings), f"{anchor}-answer"),
+        "headline": shown(headlines(findings, layout), f"{anchor}-answer"),
         "says": about["says"],
         "scenario": about["scenario"],
         "program": about["program"],
@@ -81,9 +90,53 @@ def section(findings: Findings) -> dict[str, Any]:
     }
 
 
-def headlines(findings: Findings) -> Iterator[Picture]:
+def compared(one: Findings, other: Findings, where: str) -> dict[str, Any]:
+    """Return what the template shows of one sweep against another; where: that one's directory."""
+    about = one.about
+    anchor = f"against-{about['plan']}"
+    found = [compare(one, other, metric) for metric in answering(one)[:HEADLINES_MAX]]
+    drawn = [
+        Picture(
+            title="",
+            caption=f"Each point minus the same point of {where}, paired by seed, with 95 % "
+            "Student intervals. Filled marks differ from zero by more than noise.",
+            figure=paired_differences(
+                one_metric.table,
+                list(one.axes),
+                one_metric.metric,
+                baseline=f"the same point of {where}",
+            ),
+            data=one_metric.table,
+        )
+        for one_metric in found
+        if len(one_metric.table)
+    ]
+    missing = [
+        f"{count:,} points are {place} only."
+        for count, place in (
+            (found[0].only_here if found else 0, "here"),
+            (found[0].only_there if found else 0, f"in {where}"),
+        )
+        if count
+    ]
+    return {
+        "name": f"{about['plan']} against {where}",
+        "anchor": anchor,
+        "question": f"Does {about['plan']} differ from {where}?",
+        "sentences": [one_metric.sentence for one_metric in found],
+        "note": "Points are compared in pairs by seed. " + " ".join(missing),
+        "warnings": [],
+        "headline": shown(drawn, f"{anchor}-answer"),
+        "says": f"program {about['program']} against program {other.about['program']}",
+        "scenario": about["scenario"],
+        "program": other.about["program"],
+        "cards": [],
+        "folded": [],
+    }
+
+
+def headlines(findings: Findings, layout: Layout) -> Iterator[Picture]:
     """Draw the metrics that answer the sweep's question."""
-    layout = layout_of(findings.axes)
     for metric in answering(findings)[:HEADLINES_MAX]:
         series = series_of(findings, metric, layout)
         if layout.along is None or all(len(one.places) == 1 for one in series):

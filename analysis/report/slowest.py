@@ -25,6 +25,12 @@ from ckptsim.sim.world import load_world, run_world
 
 CHECKPOINTS_DRAWN = 40
 LONG_RUN = 8  # a run this many times longer than its slowest checkpoint is drawn around that
+FAULT = "The fault before it"
+LANES = (
+    "Upper lanes: a tick for each thing that a part of the system did. Middle lanes: what lasted, "
+    "one lane per kind, in as many rows as overlap. Lowest lanes: checkpoints from trigger to end, "
+    "in the colours of what they waited for. Dashed red lines concern the whole system."
+)
 NEAR = 3  # a fault so many lengths of the checkpoint away is drawn in the same window
 Window = tuple[int, int]
 
@@ -58,13 +64,11 @@ def _timelines(result: RunResult, row: pd.Series, vocabulary: Vocabulary) -> Ite
     focus = _the_slowest(result, row)
     slow_ns = int(row["elapsed_ns"])
     named = f"checkpoint {row['scope']}/{row['checkpoint_id']}".replace("*/", "")
+    outlined = f"The slowest, {named}, is outlined: {time_in_words(slow_ns)}. "
     for what, window in _windows(result, row, vocabulary):
         yield Picture(
             title=f"{what}: seed {row['seed']}",
-            caption=f"The slowest, {named}, is outlined and took {time_in_words(slow_ns)}. "
-            "Upper lanes: a tick for each thing that a part of the system did. Middle lanes: what "
-            "lasted, one lane per kind, in as many rows as overlap. Lowest lanes: checkpoints from "
-            "trigger to end, in the colours of what they waited for. Dashed red lines concern all.",
+            caption=("" if what == FAULT else outlined) + LANES,
             figure=timeline(
                 result.trace, vocabulary, result.checkpoints, window_ns=window, focus=focus
             ),
@@ -103,7 +107,7 @@ def _windows(
     far = [at for at in faults if at not in near and at < begin]
     if far:  # the last one before the checkpoint is what it has to do with
         at = far[-1]
-        yield "Around the fault before it", (max(0, at - 2 * length), at + length)
+        yield FAULT, (max(0, at - 2 * length), at + length // 4)
 
 
 def _barriers(result: RunResult) -> Iterator[Picture]:
@@ -111,7 +115,8 @@ def _barriers(result: RunResult) -> Iterator[Picture]:
     rows = [row for row in result.checkpoints if row.inner] or result.checkpoints
     checkpoints = pd.DataFrame(map(asdict, rows))
     timed = not checkpoints.empty and checkpoints["alignment_ns"].notna().any()
-    if timed and (checkpoints["status"] == "completed").any():
+    done = checkpoints[checkpoints["status"] == "completed"] if timed else checkpoints[:0]
+    if not done.empty and done["duration_ns"].astype(float).any():
         yield Picture(
             title="Its checkpoint durations and their parts",
             caption="Dots are the durations from end to end, bars their parts. Each part is "

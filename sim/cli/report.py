@@ -10,28 +10,64 @@ from ckptsim.sim.cli.progress import say
 
 EXAMPLES = """examples:
   ckptsim report out/uploads
-  ckptsim report out/demo        # a directory with several sweeps gives one page"""
+  ckptsim report out/demo        # a directory with several sweeps gives one page
+  ckptsim report out/modes --metric p95_latency_ns --metric persisted_bytes
+  ckptsim report out/modes --by "checkpoint mode" --points "service time of a record=1 ms"
+  ckptsim report out/modes --compare out/modes-before    # point by point, paired by seed"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("directory", type=Path, metavar="DIR", help="what `sweep` has written")
+    parser.add_argument(
+        "--metric",
+        action="append",
+        default=[],
+        metavar="M",
+        help="answer with this metric instead of the plan's; may be repeated",
+    )
+    parser.add_argument(
+        "--by", metavar="PARAM", help="lay figures and sentences along this swept parameter"
+    )
+    parser.add_argument(
+        "--points",
+        action="append",
+        default=[],
+        metavar="PARAM=VALUE",
+        help="only points with this value; may be repeated",
+    )
+    parser.add_argument(
+        "--compare",
+        type=Path,
+        metavar="OTHER_DIR",
+        help="compare each point with the same one of another sweep of the plan",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Aggregate the tables, on Spark where there are many rows, draw, and name the page."""
     from ckptsim.analysis.findings import wants_spark
-    from ckptsim.analysis.report import sweeps_in, write_report
+    from ckptsim.analysis.report import View, sweeps_in, write_report
     from ckptsim.analysis.session import spark_session
+
+    view = View(
+        metrics=tuple(arguments.metric),
+        by=arguments.by,
+        points=tuple(arguments.points),
+        compare=arguments.compare,
+    )
+    view.check()
+    directories = [arguments.directory, *([view.compare] if view.compare else [])]
+    stores = [store for directory in directories for store in sweeps_in(directory)]
 
     def begins(name: str) -> None:
         say(f"  {name}")
 
-    if any(wants_spark(store) for store in sweeps_in(arguments.directory)):
+    if any(wants_spark(store) for store in stores):
         say("starting Spark")
         with spark_session() as session:
-            path = write_report(arguments.directory, session, begins=begins)
+            path = write_report(arguments.directory, session, view=view, begins=begins)
     else:
-        path = write_report(arguments.directory, begins=begins)
+        path = write_report(arguments.directory, view=view, begins=begins)
     print(f"report: {path}")
     return EXIT_FINE

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from ckptsim.scenarios.costs_file import cost_parameters, load_costs
 from ckptsim.scenarios.errors import UserError
@@ -24,6 +25,7 @@ EXAMPLES = """examples:
   ckptsim sweep my_plan.toml --out out/mine --master "local[4]"
   ckptsim sweep my_plan.toml --out out/mine --master spark://host:7077
   ckptsim sweep store_knee --costs out/measure-store/costs.toml --out out/knee
+  ckptsim sweep my_plan.toml --out out/mine --report      # and the page, in one go
   ckptsim report out/mine
 
 The same command resumes an interrupted sweep: runs that are in the tables are skipped."""
@@ -56,6 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_size,
         metavar="SIZE",
         help='a run that needs more, such as "2 GiB", becomes a row with the error',
+    )
+    parser.add_argument(
+        "--report", action="store_true", help="write the report too, in the same Spark session"
     )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     add_costs_argument(parser)
@@ -107,12 +112,14 @@ def run(arguments: argparse.Namespace) -> int:
                     limits=limits,
                     progress=bar,
                 )
+                page = _report(out, session) if arguments.report else None
     except KeyboardInterrupt as stop:
         kept = f"{len(store.run_keys())} of {size_of(plan).runs} runs are kept in {out}"
         raise KeyboardInterrupt(f"{kept}; the same command does the rest") from stop
     found = store.tally()
     if arguments.json:
-        print(json.dumps({"out": str(out), **asdict(summary), **asdict(found)}))
+        told = {"out": str(out), **asdict(summary), **asdict(found)}
+        print(json.dumps(told if page is None else {**told, "report": str(page)}))
     else:
         rate = summary.done / summary.wall_s
         print(
@@ -123,8 +130,14 @@ def run(arguments: argparse.Namespace) -> int:
             f"{found.runs} runs in {out}: {found.errors} errors, "
             f"{found.violated} with a property violated"
         )
-        print(f"next: ckptsim report {out}")
+        print(f"next: ckptsim report {out}" if page is None else f"report: {page}")
     return EXIT_VIOLATED if found.errors or found.violated else EXIT_FINE
+
+
+def _report(out: Path, session: Any) -> Path:
+    from ckptsim.analysis.report import write_report
+
+    return write_report(out, session)
 
 
 def say_size(plan: Plan) -> None:

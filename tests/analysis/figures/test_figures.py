@@ -24,11 +24,12 @@ from ckptsim.analysis.figures.replications import paired_differences
 from ckptsim.analysis.figures.style import LINES, svg
 from ckptsim.analysis.figures.swept import evenly, with_axis
 from ckptsim.analysis.figures.theory import against_theory, trade_off
-from ckptsim.analysis.figures.timeline import scale_of, timeline
+from ckptsim.analysis.figures.timeline import checkpoints_of, scale_of, timeline
 from ckptsim.analysis.words import time_unit
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.job import Job
 from ckptsim.sim.job.buffers.senders import senders_of
+from ckptsim.sim.rows import CheckpointRow
 from ckptsim.sim.world import load_world, run_world
 from tests.analysis import frames
 
@@ -287,3 +288,43 @@ def test_a_channel_stands_still_from_its_barrier_to_the_last_one() -> None:
     (ax,) = barrier_story(trace, senders, 3).axes
     (bar,) = [patch for patch in ax.patches if patch.get_width() > 0]
     assert (bar.get_x(), bar.get_width()) == (20.0, 10.0)
+
+
+def test_the_checkpoint_in_focus_is_never_left_out() -> None:
+    """However many checkpoints overlap, the one that the picture is about is drawn and outlined."""
+    rows = [
+        CheckpointRow(
+            run_key="k", scope="s", checkpoint_id=number, attempt=1, kind="state",
+            status="completed", reason=None, triggered_ns=number, completed_ns=1000 + number,
+            duration_ns=1000,
+        )
+        for number in range(40)
+    ]  # fmt: skip
+    vocabulary = load_world("ordering").VOCABULARY
+    for focus in (rows[0], rows[39]):
+        [lane] = checkpoints_of(rows, [2000], (0, 2000), focus)
+        shown = [bar for row in lane.rows for bar in row]
+        assert [bar.text for bar in shown if bar.is_focus] == [str(focus.checkpoint_id)]
+        assert lane.left_out > 0
+        (ax,) = timeline([], vocabulary, rows, window_ns=(0, 2000), focus=focus).axes
+        outlines = [patch for patch in ax.patches if patch.get_facecolor()[3] == 0]
+        assert len(outlines) == 1
+
+
+def test_texts_of_faults_have_lines_of_their_own() -> None:
+    """Faults at any distance from each other have texts that do not meet."""
+    vocabulary = load_world("ordering").VOCABULARY
+    kind = next(name for name, telling in vocabulary.items() if telling.always)
+    sample = next(
+        entry
+        for seed in range(1, 9)
+        for entry in run_world(by_name("reference"), seed=seed, keep_trace=True).trace
+        if entry[1] == kind
+    )
+    trace = [(at, *sample[1:]) for at in (100, 180, 460, 520, 900)]
+    figure = timeline(trace, vocabulary, [], window_ns=(0, 1000))
+    FigureCanvasAgg(figure).draw()
+    notes = [text for text in figure.findobj(Annotation) if text.get_text()]
+    boxes = [note.get_window_extent().padded(-1) for note in notes]
+    assert len(notes) == 5
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
