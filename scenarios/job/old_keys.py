@@ -1,7 +1,7 @@
 """Keys of scenario files that have gone, and what is written instead.
 
-Until release 0.2 a job was written in two ways: on buffers as `[dataflow]`, on records as `[job]`
-with edges of its own.  A file or a plan with such a key is refused with the place of the new one.
+A job was written in two ways before: on buffers as `[dataflow]`, on records as `[job]` with edges
+of its own.  A file or a plan with such a key is refused with the place of the new one.
 """
 
 from __future__ import annotations

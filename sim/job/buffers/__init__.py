@@ -1,4 +1,4 @@
-"""A dataflow job at the level of buffers: network, tasks, checkpoints, and how it ends."""
+"""The plane of buffers: network, tasks, checkpoints, and how it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result tables of a dataflow job, with the metrics defined as Flink defines them.
+"""The result tables of a job on buffers, with the metrics defined as Flink defines them.
 
 End to end: trigger to the arrival of the last acknowledgement.  Start delay: trigger to the first
 barrier that the subtask processed.  Alignment: first to last barrier.  Asynchronous: from the

@@ -1,4 +1,4 @@
-"""How the trace entries of a dataflow job read."""
+"""How the trace entries of a job on buffers read."""
 
 from __future__ import annotations
 

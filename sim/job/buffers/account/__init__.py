@@ -1,4 +1,4 @@
-"""The world's own account of a dataflow job, and the properties that are checked against it.
+"""The world's own account of a job on buffers, and the properties that are checked against it.
 
 `Account` takes note of nothing, for worlds of which nobody asks; `FullAccount` follows every buffer
 and every checkpoint.  Neither changes what happens.

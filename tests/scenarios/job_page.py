@@ -1,0 +1,91 @@
+"""The tables of `docs/jobs.md`, made from what the program runs.
+
+`python -m tests.scenarios.job_page` prints them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ckptsim.scenarios import LINKS
+from ckptsim.scenarios.describe import reference
+from ckptsim.scenarios.job.faults import JOB_FAULTS
+from ckptsim.scenarios.job.old_keys import KEYS, TABLES
+from ckptsim.scenarios.job.planes import FIXED, FIXED_OF_VERTEX, WITHOUT_FAULTS, Plane
+
+JOBS = ("barriers", "barrier_protocol", "final_checkpoint")
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _table(*rows: str) -> str:
+    head, *rest = rows
+    return "\n".join([head, "|---" * (head.count("|") - 1) + "|", *rest])
+
+
+def defaults() -> str:
+    """Return the table of the defaults in which the links differ."""
+    shown = {link: {one.path: str(one.value) for one in reference(LINKS[link])} for link in JOBS}
+    first = shown[JOBS[0]]
+    differing = [
+        path for path in first if any(shown[link].get(path) != first[path] for link in JOBS)
+    ]
+    rows = [
+        _row(f"`{path}`", *(f"`{shown[link][path]}`" for link in JOBS))
+        for path in differing
+        if path.startswith("job.")
+    ]
+    return _table(_row("parameter", *(f"`{link}`" for link in JOBS)), *rows)
+
+
+def limits() -> str:
+    """Return the table of what a plane can do only one way, and of the faults that it refuses."""
+
+    def fixed(plane: Plane) -> str:
+        values: dict[str, object] = {f"job.{path}": value for path, value in FIXED[plane].items()}
+        values |= {f"job.vertices[].{key}": v for key, v in FIXED_OF_VERTEX[plane].items()}
+        return ", ".join(f"`{path}`" for path in values)
+
+    def refused(plane: Plane) -> str:
+        return ", ".join(f"`{kind}`" for kind in WITHOUT_FAULTS[plane])
+
+    return _table(
+        _row("plane", "at its default only", "faults that it has nothing for"),
+        *(_row(f"`{plane}`", fixed(plane), refused(plane)) for plane in Plane),
+    )
+
+
+def faults() -> str:
+    """Return the table of all faults."""
+    return _table(
+        _row("kind", "what happens"),
+        *(_row(f"`{kind}`", _says(table)) for kind, table in JOB_FAULTS.items()),
+    )
+
+
+def _says(table: type) -> str:
+    return (table.__doc__ or "").partition("\n")[0]
+
+
+def old_keys() -> str:
+    """Return the table of old keys and what is written instead."""
+
+    def rows(table: Mapping[str, str]) -> list[str]:
+        return [_row(f"`{old}`", new) for old, new in table.items()]
+
+    moved = {f"{old}.*": f"{new}.*" for old, new in TABLES.items()}
+    return _table(_row("old", "new"), *rows(KEYS), *rows(moved))
+
+
+TABLES_OF_PAGE = {
+    "defaults": defaults,
+    "limits": limits,
+    "faults": faults,
+    "old keys": old_keys,
+}
+
+if __name__ == "__main__":
+    for name, made in TABLES_OF_PAGE.items():
+        print(f"<!-- {name} -->\n{made()}\n")
