@@ -339,6 +339,9 @@ def _place_problems(path: str, vertex: Vertex, *, is_read: bool) -> list[Problem
         found.append(Problem(f"{path}.kind", '"sink"', "no vertex that reads from a sink"))
     if vertex.two_input and (len(vertex.inputs) != 2 or vertex.repeat > 1):
         found.append(Problem(f"{path}.two_input", "true", "exactly two inputs, and no repetition"))
+    if vertex.opens_after_finish and vertex.kind is not VertexKind.SINK:
+        expected = "false, but at a sink: only that has transactions"
+        found.append(Problem(f"{path}.opens_after_finish", "true", expected))
     if vertex.recorded is Recorded.PARTIAL and vertex.parallelism == 1:
         found.append(Problem(f"{path}.recorded", '"partial"', "more than one subtask for that"))
     alike = bool(vertex.inputs) and all(

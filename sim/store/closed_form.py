@@ -39,6 +39,9 @@ _PARTS = {
     StorePlacement.CONSUMER_GROUP_BLOB: (Part.DATA, Part.CHECKPOINT),
 }
 
+# exp of more overflows: an interval so much longer than the mean time between crashes never ends.
+_EXPONENT_MAX = 700.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
@@ -165,8 +168,10 @@ def _backlog(model: StoreModel, mean_ns: float | None) -> dict[str, float]:
         "lost_per_crash": interval.lost(mean_ns),
         "sync_share": interval.sync_share(mean_ns),
     }
-    if not found["lost_per_crash"]:  # what is lost is not done again
-        found["lost_share"] = mean_ns * math.expm1(interval.length_ns / mean_ns) / useful_ns - 1
+    exponent = interval.length_ns / mean_ns
+    # What is lost is not done again; and where crashes leave no interval whole, nothing is ever done.
+    if not found["lost_per_crash"] and exponent <= _EXPONENT_MAX:
+        found["lost_share"] = mean_ns * math.expm1(exponent) / useful_ns - 1
     return found
 
 

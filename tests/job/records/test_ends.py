@@ -203,3 +203,26 @@ def test_checkpoints_that_fail_by_chance_delay_the_end_and_break_nothing() -> No
     failed = [row for row in result.checkpoints if row.status == "aborted"]
     assert {row.reason for row in failed} == {"FINALIZE_CHECKPOINT_FAILURE"}
     assert result.run.finishing_checkpoints == len(failed) + 1
+
+
+def test_the_second_of_three_final_checkpoints_closes_every_task() -> None:
+    """Of 42, 43 and 44 only the word of 43 arrives: it commits what 42 holds and ends the job."""
+    scenario = by_name("final_second_of_three")
+    for seed, ties in ((0, "structural"), (1, "random"), (2, "pct")):
+        run = run_world(scenario, seed=seed, ties=ties)
+        assert run.violations == []
+        assert run.goals["closed_on_second_of_three_final_checkpoints"]
+        assert run.run.records_committed == run.run.records_produced
+    broken = {
+        mutant: {row.property for row in run_world(scenario, seed=0, mutant=mutant).violations}
+        for mutant in ("commits_only_its_own", "awaits_its_first_checkpoint")
+    }
+    assert "exactly_once_output" in broken["commits_only_its_own"]
+    assert "job_ends" in broken["awaits_its_first_checkpoint"]
+
+
+def test_only_a_sink_opens_transactions() -> None:
+    """`opens_after_finish` is refused at a vertex that has no transactions, like its neighbours."""
+    job = chain_of(1, opens_after_finish=True)
+    with pytest.raises(ScenarioError, match=r"opens_after_finish.*but at a sink"):
+        small(job)
