@@ -88,6 +88,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return EXIT_USER
     verb = import_verb(arguments.verb)
+    return _ended(arguments, verb)
+
+
+def _ended(arguments: argparse.Namespace, verb: Verb) -> int:
+    """Run a verb and return its exit code, also where it does not end by itself."""
     try:
         with extras_explained(), terminating():
             return verb.run(arguments)
@@ -102,6 +107,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         terminated = isinstance(stop, Terminated) or isinstance(stop.__cause__, Terminated)
         print(f"ckptsim: {'terminated' if terminated else 'interrupted'}{kept}", file=sys.stderr)
         return EXIT_TERMINATED if terminated else EXIT_INTERRUPTED
+    except MemoryError:
+        print(f"ckptsim {arguments.verb}: this needs more memory than there is", file=sys.stderr)
+        return EXIT_USER
     except Exception as error:  # the last line of defence
         refusal = refusal_of(error, arguments) if isinstance(error, OSError) else None
         if refusal is not None:

@@ -183,4 +183,7 @@ def _parsed(line: str) -> Vector:
     except VocabularyError as error:
         name = str(vector.get("name", ""))
         raise VocabularyError(f"vector {name!r} of suite {suite!r}: {error}") from error
+    except _ODD_VECTOR as error:  # a value of a kind that no word of the suite has
+        found = f"{type(error).__name__}: {error}"
+        raise VocabularyError(f"found a vector of suite {suite!r} with {found}") from error
     return vector

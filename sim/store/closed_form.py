@@ -169,7 +169,7 @@ def _backlog(model: StoreModel, mean_ns: float | None) -> dict[str, float]:
         "sync_share": interval.sync_share(mean_ns),
     }
     exponent = interval.length_ns / mean_ns
-    # What is lost is not done again; and where crashes leave no interval whole, nothing is ever done.
+    # What is lost is not done again; where crashes leave no interval whole, nothing is ever done.
     if not found["lost_per_crash"] and exponent <= _EXPONENT_MAX:
         found["lost_share"] = mean_ns * math.expm1(exponent) / useful_ns - 1
     return found

@@ -1,0 +1,50 @@
+"""Time and memory of one command that runs inside the tests, and what it came to."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import resource
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+
+from ckptsim.sim.cli import main
+
+MEMORY_BYTES = 2 << 30
+CUT = -1  # the command was ended at its limit of time
+
+
+class _TooLong(BaseException):
+    """The time is over; nothing of the program may catch it."""
+
+
+def code_of(words: list[str], *, seconds: float) -> tuple[int, str]:
+    """Run a command within limits; return its exit code, or CUT, and what it said of faults."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            with _within(seconds):
+                code = main(words)
+        except _TooLong:
+            code = CUT
+    return code, err.getvalue()
+
+
+@contextlib.contextmanager
+def _within(seconds: float) -> Iterator[None]:
+    def ring(_signal: int, _frame: FrameType | None) -> None:
+        raise _TooLong
+
+    before = signal.signal(signal.SIGALRM, ring)
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + MEMORY_BYTES, hard))
+    signal.setitimer(signal.ITIMER_REAL, seconds, 0.2)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

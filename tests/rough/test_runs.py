@@ -1,0 +1,94 @@
+"""Accepted scenarios run to an exit code of their own, however odd their values are."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from ckptsim.analysis.limits import Limits
+from ckptsim.analysis.plan import sweep_rows
+from ckptsim.analysis.sweep import WORLD
+from ckptsim.analysis.worker import run_chunk
+from ckptsim.scenarios.document import read
+from ckptsim.scenarios.grid import load_plan
+from ckptsim.scenarios.toml import to_toml
+from tests.rough.limits import CUT, code_of
+from tests.rough.mutants import Document, accepted
+
+# The alarm may ring within a collection, where whatever it raises is only warned about.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+_SETTINGS = settings(
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],  # a mutant that fails is told whole: it can be run by itself
+    suppress_health_check=list(HealthCheck),  # drawing is cheap; what is drawn may run long
+)
+_SECONDS = 1.0
+CODES: Counter[int] = Counter()
+_EXPECTED = ("RunTimeoutError", "RunMemoryError", "SimulationStalled", "LivenessError")
+
+
+def ends_by_itself(document: Document) -> None:
+    """Run a document as a file; its exit code is one of the three, or it was cut."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name, "mutant.toml")
+        path.write_text(to_toml(read(document, source="mutant")), encoding="utf-8")
+        code, said = code_of(["run", str(path)], seconds=_SECONDS)
+    CODES[code] += 1
+    assert code in {0, 1, 2, CUT}, f"{said[-2000:]}\n{json.dumps(document)}"
+    assert code == CUT or "Traceback" not in said  # the alarm may ring where it is only told
+
+
+def sweeps_by_itself(document: Document, seeds: int = 2) -> None:
+    """Sweep a document over its seeds; whatever goes wrong with a run is its limits."""
+    with tempfile.TemporaryDirectory() as name:
+        scenario = Path(name, "mutant.toml")
+        scenario.write_text(to_toml(read(document, source="mutant")), encoding="utf-8")
+        plan = Path(name, "plan.toml")
+        plan.write_text(f'name = "p"\nscenario = "{scenario}"\nreplications = {seeds}\n')
+        rows = sweep_rows(load_plan(str(plan)))
+        limits = Limits(seconds=_SECONDS, memory_bytes=2 << 30)
+        result = run_chunk(WORLD, rows, each=lambda: None, limits=limits)
+    runs = pa.ipc.open_stream(result.tables["runs"]).read_all().to_pylist()
+    errors = [run["error"] for run in runs if run["outcome"] == "error"]
+    assert [error for error in errors if not error.startswith(_EXPECTED)] == [], json.dumps(
+        document
+    )
+
+
+@settings(_SETTINGS, max_examples=250)
+@given(document=accepted())
+def test_accepted_scenarios_never_end_in_a_fault_of_ours(document: Document) -> None:
+    """Values within their bounds end a run with 0, 1 or 2."""
+    ends_by_itself(document)
+
+
+@settings(_SETTINGS, max_examples=60)
+@given(document=accepted())
+def test_accepted_scenarios_sweep(document: Document) -> None:
+    """The same in a sweep: no run becomes an error of the program's own."""
+    sweeps_by_itself(document)
+
+
+@pytest.mark.long
+@settings(_SETTINGS, max_examples=5000)
+@given(document=accepted())
+def test_five_thousand_accepted_scenarios_run(document: Document) -> None:
+    """Five thousand accepted mutants end with 0, 1 or 2 inside their limits."""
+    ends_by_itself(document)
+
+
+@pytest.mark.parametrize("value", ["365 d", "1 ns"])
+def test_times_at_their_bounds_end_well(value: str) -> None:
+    """A closed form that no number can hold is left out instead of overflowing."""
+    words = ["run", "rework_reference", "--set", f"store.process.apply_ns={value}"]
+    code, said = code_of(words, seconds=60)
+    assert code in {0, 1}
+    assert "Traceback" not in said
