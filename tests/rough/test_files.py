@@ -158,7 +158,9 @@ def _breaks(verb: str, times: int, folder: Path) -> None:
         words = make(random.Random(f"{verb} {seed}"), here)
         code, said = code_of(words, seconds=_SECONDS)
         assert code in {0, 1, 2, CUT}, f"{verb} {seed}: {words}\n{said[-3000:]}"
-        assert code == CUT or "Traceback" not in said, f"{verb} {seed}: {words}\n{said[-3000:]}"
+        assert "Traceback" not in said or "_TooLong" in said, (
+            f"{verb} {seed}: {words}\n{said[-3000:]}"
+        )
         shutil.rmtree(here)
 
 

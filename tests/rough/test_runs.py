@@ -43,7 +43,8 @@ def ends_by_itself(document: Document) -> None:
         code, said = code_of(["run", str(path)], seconds=_SECONDS)
     CODES[code] += 1
     assert code in {0, 1, 2, CUT}, f"{said[-2000:]}\n{json.dumps(document)}"
-    assert code == CUT or "Traceback" not in said  # the alarm may ring where it is only told
+    # The alarm may ring where it cannot stop anything and is only told.
+    assert "Traceback" not in said or "_TooLong" in said, said
 
 
 def sweeps_by_itself(document: Document, seeds: int = 2) -> None:
