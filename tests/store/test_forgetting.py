@@ -16,11 +16,11 @@ from ckptsim.models.store import (
     StoreError,
     StoreVersions,
     TopicPartition,
+    make_store,
 )
 from ckptsim.models.store.log import DataRecord, PartitionLog
 from ckptsim.models.store.loss import ContentLoss, loss_of
 from ckptsim.models.store.partition_state import SCHEMA_VERSION, read_fields, write_fields
-from ckptsim.sim.conform.checkpoint_store import model_versions
 from ckptsim.sim.mutants.store import MUTANTS
 
 KEY = TopicPartition("s_v1", 0)
@@ -29,7 +29,7 @@ NO_LOSS = ContentLoss(missing=0, stale=0, ghost=0)
 
 def begun(placement: Placement, mutant: str | None = None) -> StoreVersions:
     """Return versions whose one partition has synced four puts and a delete."""
-    make = model_versions if mutant is None else MUTANTS[mutant].factory
+    make = make_store if mutant is None else MUTANTS[mutant].factory
     versions = make(placement)
     client = versions.client
     client.topics.register("s_v1", 1)
