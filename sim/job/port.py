@@ -7,7 +7,7 @@ the ports themselves; nothing is wrapped.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ckptsim.models.barriers.subtask_events import ChannelStateFailed, ChannelStateWritten
@@ -15,9 +15,10 @@ from ckptsim.models.barriers.subtask_events import ChannelStateFailed, ChannelSt
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
     from ckptsim.models.barriers.reason import FailureReason
-    from ckptsim.models.coordinator.plan import FinishedState, Plan
+    from ckptsim.models.coordinator.plan import Edge, FinishedState, Plan
     from ckptsim.models.lifecycle import SinkState, StopMode
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
+    from ckptsim.sim.job.control.planning import PlannedVertex
     from ckptsim.sim.kernel import Entity
 
 
@@ -228,6 +229,88 @@ class JobPort(Protocol):
         ...
 
 
+class DataPlane(Protocol):
+    """What makes and runs the tasks of a job, attempt after attempt.
+
+    Tasks are named by their numbers, over all tasks of the job in the order of the vertices.
+    """
+
+    @property
+    def messages(self) -> Messages:
+        """Return what crosses machines."""
+        ...
+
+    @property
+    def observer(self) -> CoordinatorObserver:
+        """Return who follows what really happens."""
+        ...
+
+    @property
+    def vertices(self) -> Sequence[PlannedVertex]:
+        """Return the vertices, each standing once."""
+        ...
+
+    @property
+    def plan_edges(self) -> Sequence[Edge]:
+        """Return the edges as plans of checkpoints see them."""
+        ...
+
+    @property
+    def task_count(self) -> int:
+        """Return how many tasks the job has."""
+        ...
+
+    @property
+    def tasks(self) -> Sequence[TaskGateway]:
+        """Return the tasks of the attempt."""
+        ...
+
+    @property
+    def lost_state(self) -> frozenset[str]:
+        """Return the vertices whose state is not whole since a restore."""
+        ...
+
+    def deploy(self, number: int, restored: JobCheckpoint | None) -> None:
+        """Make the tasks and channels of an attempt, with what a checkpoint holds of them."""
+        ...
+
+    def start(self) -> None:
+        """Let the tasks work."""
+        ...
+
+    def halt(self) -> None:
+        """End the attempt: nothing of it acts any more."""
+        ...
+
+    def is_alive(self, number: int) -> bool:
+        """Return whether a task of an attempt that runs has not closed."""
+        ...
+
+    def colocated(self, number: int) -> Sequence[int]:
+        """Return the tasks on the task manager of a task, itself among them."""
+        ...
+
+    def stall(self, number: int, lasts_ns: int) -> None:
+        """Let a task's thread do nothing for a while."""
+        ...
+
+    def positions(self) -> dict[int, int]:
+        """Return how many records each source task has emitted, as this attempt counts."""
+        ...
+
+    def first_delay_ns(self, restored: JobCheckpoint | None) -> int:
+        """Return how long after the start of an attempt the first periodic trigger comes."""
+        ...
+
+    def task_finished(self, number: int) -> None:
+        """Note that a task is known to have FINISHED."""
+        ...
+
+    def violate(self, name: str, says: str) -> None:
+        """Report a property that does not hold."""
+        ...
+
+
 class CoordinatorObserver(Protocol):
     """Who follows what the coordinator does, apart from what its core believes."""
 
@@ -257,6 +340,9 @@ class CoordinatorObserver(Protocol):
 
     def notified(self, record: CheckpointRecord) -> None:
         """Note that tasks are told of a completion."""
+
+    def restored(self, checkpoint: JobCheckpoint) -> None:
+        """Note that an attempt was made from a checkpoint."""
 
     def final_request(self, task: TaskGateway, *, asked: bool) -> None:
         """Note a task's report of its end of data, and whether a checkpoint is asked for then."""

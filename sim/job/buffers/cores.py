@@ -29,6 +29,10 @@ class Cores:
         env = self._env
         env.call_at(env.now, Kind.CORES, entity, self.take_up, cost_ns, entity, done, *arguments)
 
+    def forget(self) -> None:
+        """Let all cores be free now: whom they worked for is gone."""
+        self._free_ns = [self._env.now] * len(self._free_ns)
+
     def take_up(
         self, cost_ns: int, entity: Entity, done: Callable[..., object], *arguments: Any
     ) -> None:

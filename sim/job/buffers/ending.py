@@ -14,6 +14,7 @@ from ckptsim.models.barriers import subtask_events as sub
 from ckptsim.models.barriers import writer_events as wr
 from ckptsim.models.barriers.barrier import Barrier, EndOfData
 from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.models.lifecycle import StopMode, TaskKind, TaskParameters, TaskState
 from ckptsim.models.lifecycle import effects as do
 from ckptsim.models.lifecycle import events as on
@@ -22,6 +23,7 @@ from ckptsim.sim.job.buffers.states import State
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.channels import Channel
     from ckptsim.sim.job.buffers.task import Task
+    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 
 _CLOSING = FailureReason.CHECKPOINT_DECLINED_TASK_CLOSING
 
@@ -33,20 +35,28 @@ class Ending:
     data_ended_ns: when the task had processed its last record and sent its own end of data.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, restored: JobCheckpoint | None) -> None:
         self.ended_channels: dict[int, None] = {}
         self.data_ended_ns: int | None = None
         self.closed = False
         self._task = task
         self._barrier: Barrier | None = None
         self._held: list[do.Effect] = []
+        finished = restored is not None and restored.vertices[task.name] is FinishedState.FULL
         self._core = task.world.protocol.lifecycle(
             TaskParameters(
+                restored_from=None if restored is None else restored.checkpoint_id,
+                finished_on_restore=finished,
                 kind=TaskKind.NON_SOURCE if task.gates else TaskKind.SOURCE,
                 gates=tuple(len(gate.channels) for gate in task.gates),
                 output_channels=len(task.outlets),
             )
         )
+
+    def start(self) -> None:
+        """Let a source that was restored as finished pass its end marks on."""
+        if not self._task.gates:
+            self._step(on.Started())
 
     def exhausted(self) -> None:
         """A source has no more records."""

@@ -18,6 +18,7 @@ from ckptsim.sim.job.buffers.writer import Writer
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 
 _WEIGHT = 1_000_000
 _NO_LIMIT = 1 << 60
@@ -27,9 +28,10 @@ class Graph:
     """The running form of a job graph.
 
     by_name: the tasks of each vertex, by subtask; edges: as the planner of checkpoints sees them.
+    restored: what the attempt begins from.
     """
 
-    def __init__(self, world: DataflowWorld) -> None:
+    def __init__(self, world: DataflowWorld, restored: JobCheckpoint | None) -> None:
         self.by_name: dict[str, list[Task]] = {}
         self.edges: list[Edge] = []
         self._world = world
@@ -37,6 +39,7 @@ class Graph:
         self._env = world.env
         self._reference = world.model.engine is Engine.PROCESSES
         self._draws = world.env.stream("graph")
+        self._restored = restored
         for vertex in self._model.vertices:
             if vertex.is_source:
                 self._add_source(vertex)
@@ -62,7 +65,7 @@ class Graph:
                 subtask,
                 step_ns=self._world.constants.source_record_ns,
                 gap_ns=gap,
-                first_ns=0 if gap is None else self._draws.integer(1, gap),
+                first_ns=self._env.now + (0 if gap is None else self._draws.integer(1, gap)),
                 limit=table.records_of(subtask),
             )
             for subtask in range(table.parallelism)
@@ -168,7 +171,7 @@ class Graph:
             return RoundRobinRoute(channels, self._draws.integer(0, channels - 1))
         mechanisms = self._world.mechanisms
         if not mechanisms.random_keys:
-            return RoundRobinRoute(channels, 0)
+            return RoundRobinRoute(channels, self._emitted(up))
         hot = 0.0
         if partitioner is Partitioner.HASH:
             if mechanisms.keys_stay and self._keeps_key(up, channels):
@@ -177,7 +180,13 @@ class Graph:
         weights = [round((1 - hot) / channels * _WEIGHT)] * channels
         weights[0] += round(hot * _WEIGHT)
         stream = f"keys {up.entity.name}>{name}"
-        return RandomRoute(weights, seed=self._env.streams.seed, name=stream)
+        seed = self._env.streams.seed
+        return RandomRoute(weights, seed=seed, name=stream, first=self._emitted(up))
+
+    def _emitted(self, up: Task) -> int:
+        """Return how many records a task has emitted before this attempt: keys come once."""
+        snapshot = None if self._restored is None else self._restored.tasks.get(up.number)
+        return 0 if snapshot is None else int(snapshot.processed)
 
     def _keeps_key(self, up: Task, channels: int) -> bool:
         """Tell whether a record's key leads to the same subtask index once more."""

@@ -8,6 +8,7 @@ from enum import IntEnum
 class Kind(IntEnum):
     """What a calendar entry is; the smaller number happens first at one instant."""
 
+    FAULT = 15  # something fails
     ARRIVAL = 16  # an element reaches the receiver's end of a channel
     CREDIT = 17  # new credit or a resumption reaches the sender's end
     MAIL = 18  # something is put into a task's mailbox from outside

@@ -16,6 +16,7 @@ from ckptsim.models.barriers.barrier import NetworkEvent
 from ckptsim.sim.job.buffers.segment import Segment, Slice
 
 if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.gate import Gate
     from ckptsim.sim.job.buffers.task import Task
     from ckptsim.sim.job.buffers.writer import Writer
 
@@ -24,7 +25,13 @@ Element = Slice | NetworkEvent
 
 
 class Link(Protocol):
-    """Where an outlet's elements go."""
+    """Where an outlet's elements go.
+
+    index: among the channels of the receiving task, over all its gates.
+    """
+
+    gate: Gate
+    index: int
 
     def pump(self) -> None:
         """Send what can be sent."""
@@ -39,10 +46,19 @@ class Outlet:
     """One channel as its sender sees it.
 
     taken_bytes, taken_records: what has left as slices of the first segment in the queue, which is
-    the only one that can have been taken in part.
+    the only one that can have been taken in part.  restored_bytes: put back by a restart.
     """
 
-    __slots__ = ("channel", "core", "link", "owner", "taken_bytes", "taken_records", "writer")
+    __slots__ = (
+        "channel",
+        "core",
+        "link",
+        "owner",
+        "restored_bytes",
+        "taken_bytes",
+        "taken_records",
+        "writer",
+    )
 
     def __init__(self, owner: Task, writer: Writer, channel: int) -> None:
         self.owner = owner
@@ -51,6 +67,7 @@ class Outlet:
         self.core = owner.world.protocol.output_subpartition(len(owner.outlets), owner.outbox)
         self.taken_bytes = 0
         self.taken_records = 0
+        self.restored_bytes = 0
         self.link: Link
         owner.outlets.append(self)
 
@@ -141,12 +158,16 @@ class Outlet:
             self.owner.snapshots.take_outbox()
         return event if isinstance(event, NetworkEvent) else None
 
-    def unsent(self, segments: Iterable[object]) -> list[int]:
-        """Return the bytes that are still to be sent of each of the first segments in the queue."""
-        sizes = [segment.bytes for segment in segments if isinstance(segment, Segment)]
-        if sizes:
-            sizes[0] -= self.taken_bytes
-        return [size for size in sizes if size]
+    def unsent(self, segments: Iterable[object]) -> list[tuple[int, int]]:
+        """Return what is still to be sent of each of the first segments in the queue.
+
+        Bytes, and how many records end in them.
+        """
+        found = [(one.bytes, one.records) for one in segments if isinstance(one, Segment)]
+        if found:
+            size, records = found[0]
+            found[0] = size - self.taken_bytes, records - self.taken_records
+        return [span for span in found if span[0]]
 
     def _take_open(self) -> Slice | None:
         core = self.core

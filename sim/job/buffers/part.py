@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ckptsim.models.barriers.barrier import Barrier
+from ckptsim.sim.job.buffers.recovery import BufferSnapshot, Span
 
 
 @dataclass(slots=True)
@@ -14,6 +15,8 @@ class Part:
     triggered_ns: when the snapshot was taken, None before.  overtaken: buffers in flight that have
     become state.  sync_ns: how long the thread stood still for the snapshot.  unaligned: whether
     barriers overtook data here.  operators_finished: whether they had before the snapshot.
+    input_spans, output_spans: buffers in flight, by channel and outlet.  snapshot: what a restart
+    begins from, None before it is taken.
     """
 
     barrier: Barrier
@@ -28,11 +31,10 @@ class Part:
     state_bytes: int = 0
     unaligned: bool = False
     operators_finished: bool = False
+    input_spans: dict[int, list[Span]] = field(default_factory=dict)
+    output_spans: dict[int, list[Span]] = field(default_factory=dict)
+    snapshot: BufferSnapshot | None = None
     acknowledged_ns: int | None = None
-
-    @property
-    def snapshot(self) -> None:
-        """The state of the task, which nobody restores."""
 
     @property
     def persisted_bytes(self) -> int:

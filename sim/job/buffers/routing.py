@@ -74,13 +74,14 @@ class RandomRoute:
     """Each record takes a channel at random, in proportion to the channels' weights.
 
     Keys of records are drawn independently, so only the channel that a key leads to is drawn here.
-    name: of the random stream, with the run's seed.
+    name: of the random stream, with the run's seed.  first: how many records have gone before.
     """
 
-    def __init__(self, weights: Sequence[int], *, seed: int, name: str) -> None:
-        self._made_of = (weights, seed, name)
+    def __init__(self, weights: Sequence[int], *, seed: int, name: str, first: int = 0) -> None:
+        self._made_of = (weights, seed, name, first)
         entropy = blake2b(f"{seed}\0{name}".encode(), digest_size=16).digest()
         self._bits = PCG64(SeedSequence(int.from_bytes(entropy, "big")))
+        self._bits.advance(first)  # one word each
         self._width = np.uint64(len(weights))
         self._uniform = len(set(weights)) == 1
         self._bounds = np.cumsum(np.array(weights, dtype=np.uint64))
@@ -98,5 +99,5 @@ class RandomRoute:
 
     def again(self) -> RandomRoute:
         """Return a route that begins where this one began."""
-        weights, seed, name = self._made_of
-        return RandomRoute(weights, seed=seed, name=name)
+        weights, seed, name, first = self._made_of
+        return RandomRoute(weights, seed=seed, name=name, first=first)

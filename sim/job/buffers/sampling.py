@@ -18,8 +18,9 @@ class Sampling:
     """
 
     def __init__(self, world: DataflowWorld) -> None:
-        self.inputs = [0] * len(world.tasks)
-        self.outputs = [0] * len(world.tasks)
+        count = sum(vertex.parallelism for vertex in world.model.vertices)
+        self.inputs = [0] * count
+        self.outputs = [0] * count
         self.count = 0
         self._world = world
         self._entity = world.env.entity("sampling")

@@ -26,9 +26,10 @@ from ckptsim.models.barriers.network import (
     PersistOutput,
     ResumeSender,
 )
-from ckptsim.scenarios.job.faults import FailSnapshot, SlowFile
+from ckptsim.scenarios.job.faults import CrashAtCheckpoint, FailSnapshot, SlowFile
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.part import Part
+from ckptsim.sim.job.buffers.recovery import BufferSnapshot
 from ckptsim.sim.job.buffers.segment import Slice
 
 if TYPE_CHECKING:
@@ -201,6 +202,12 @@ class Snapshots:
             self.step(sub.BarrierSent(now, checkpoint))
         part.triggered_ns = now
         part.state_bytes = self._state_bytes
+        part.snapshot = BufferSnapshot(
+            processed=task.processed,
+            exhausted=task.is_exhausted,
+            input_spans=part.input_spans,
+            output_spans=part.output_spans,
+        )
         self._env.trace.record(
             "snapshot",
             task.entity,
@@ -209,6 +216,8 @@ class Snapshots:
             part.start_delay_ns,
             part.unaligned,
         )
+        if self._world.faults.strikes_once(CrashAtCheckpoint, task, checkpoint):
+            self._world.control.fail(f"{task.name}/{task.subtask} crashes")
         if self._sync_ns:
             task.stand_still(self._sync_ns, self._copied, part)
         else:
@@ -259,6 +268,9 @@ class Snapshots:
         for channel in self._task.channels:
             unread = self._task.unread_bytes(channel)
             if unread:
+                # It comes before what is queued, which may have been persisted already.
+                spans = self.parts[checkpoint].input_spans.setdefault(channel.index, [])
+                spans.insert(0, (unread, self._task.unread_records(channel)))
                 self._keep_input(channel, checkpoint, unread)
 
     def _keep_input(self, channel: Channel, checkpoint: int, size: int) -> None:
@@ -282,6 +294,8 @@ class Snapshots:
                 for buffer in buffers:
                     if isinstance(buffer, Slice):
                         part.overtaken += 1
+                        spans = part.input_spans.setdefault(index, [])
+                        spans.append((buffer.bytes, buffer.records))
                         self._keep_input(channel, checkpoint, buffer.bytes)
             case PersistOutput(index, checkpoint, buffers):
                 self._persist_output(index, checkpoint, buffers)
@@ -302,7 +316,9 @@ class Snapshots:
     def _persist_output(self, outlet: int, checkpoint: int, buffers: Buffers) -> None:
         part, sender = self.parts[checkpoint], self._task.outlets[outlet]
         part.unaligned = True
-        for unsent in sender.unsent(buffers):
+        spans = part.output_spans.setdefault(outlet, [])
+        for unsent, records in sender.unsent(buffers):
+            spans.append((unsent, records))
             self._world.account.persisted(sender, checkpoint, unsent, at_sender=True)
             size = unsent + BUFFER_HEADER_BYTES
             part.output_bytes += size

@@ -76,6 +76,11 @@ class Source(Task):
             return
         self._begin_stretch()
 
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether there are no more records."""
+        return self.exhausted_ns is not None
+
     def stop(self) -> None:
         """Let the input end when the source asks it for a record the next time.
 

@@ -104,6 +104,11 @@ class Storage:
         self._updated_ns = 0
         self._timer = env.timer(Kind.STORAGE, self._entity, self._advance)
 
+    def forget(self) -> None:
+        """Give up every file under way: who writes it is gone."""
+        self._streams = []
+        self._updated_ns = self._env.now
+
     def is_inline(self, size: int) -> bool:
         """Tell whether state of this size travels in the acknowledgement instead of a file."""
         limit = self._table.inline_threshold_bytes

@@ -47,7 +47,8 @@ class Task:
 
     number: over all tasks of the job; step_ns: service time of one record; two_input: it reads an
     input until that is empty or the thread was interrupted, instead of taking the gates in turn.
-    upstream: tasks that write to it.  processed: records so far.  time_in: ns per state.
+    upstream: tasks that write to it.  processed: records so far; restored_records: those
+    of them that a restored state has.  time_in: ns per state.
     """
 
     def __init__(
@@ -75,9 +76,10 @@ class Task:
         self.mail: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
         self.state = State.IDLE
         self.processed = 0
+        self.restored_records = 0
         self.finished_ns: int | None = None
         self.time_in = [0] * len(State)
-        self.since_ns = 0
+        self.since_ns = world.env.now
         self._frees_when_read = world.mechanisms.freed_when_read
         self._record_bytes = world.record_bytes
         self.wake_ns = world.constants.wake_ns
@@ -216,6 +218,11 @@ class Task:
     def is_stuck(self) -> bool:
         """Whether the record under way lacks an output buffer."""
         return self.state is _STUCK
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether it is a source that has no more records."""
+        return False
 
     @property
     def has_ended(self) -> bool:
@@ -385,6 +392,13 @@ class Task:
             unread += self._left * record
         if self._choice is not None:
             unread += self._choice.unread_records(channel) * record
+        return unread
+
+    def unread_records(self, channel: Channel) -> int:
+        """Count what is unread of the buffer under way of a channel, in whole records."""
+        unread = 0 if self._choice is None else self._choice.unread_records(channel)
+        if self._slice is not None and self._channel is channel:
+            unread += self._left
         return unread
 
     def debloat(self) -> None:

@@ -1,11 +1,11 @@
-"""The world of one job on buffers: build it, start it, run it to its end."""
+"""The buffer plane of one job: makes the tasks of an attempt, starts them, ends them, runs."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ckptsim.models.barriers.interface import handler_kind
-from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import CoordinatorParameters, EndOfDataListener
-from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.scenarios.job import Checkpointing, Engine, Job
 from ckptsim.sim.job.buffers.account import Account
 from ckptsim.sim.job.buffers.alignment import Alignment
@@ -14,11 +14,13 @@ from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants
 from ckptsim.sim.job.buffers.cores import Cores
 from ckptsim.sim.job.buffers.ending import Ending
 from ckptsim.sim.job.buffers.graph import Graph
+from ckptsim.sim.job.buffers.halt import cancel_all_but
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.mechanisms import MECHANISMS, Mechanisms
 from ckptsim.sim.job.buffers.messages import BufferMessages
 from ckptsim.sim.job.buffers.pauses import Pauses
 from ckptsim.sim.job.buffers.placement import Placement
+from ckptsim.sim.job.buffers.recovery import BufferSnapshot, restore_channels
 from ckptsim.sim.job.buffers.sampling import Sampling
 from ckptsim.sim.job.buffers.snapshots import Snapshots
 from ckptsim.sim.job.buffers.source import Source
@@ -27,21 +29,30 @@ from ckptsim.sim.job.buffers.states import State
 from ckptsim.sim.job.buffers.storage import Storage
 from ckptsim.sim.job.buffers.stretch import Stretches
 from ckptsim.sim.job.buffers.task import Task
-from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
 from ckptsim.sim.job.control.coordinator import CoordinatorHost, CoordinatorSettings
 from ckptsim.sim.job.control.faults import NO_FAULTS, FaultPlan
-from ckptsim.sim.job.control.planning import PlanCalculator
+from ckptsim.sim.job.control.gateway import Gateway
+from ckptsim.sim.job.world import JobSettings, JobWorld
 from ckptsim.sim.kernel import Environment, garbage_collector_paused
 from ckptsim.sim.slots import OURS, ProtocolCores
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ckptsim.models.coordinator.plan import Edge
+    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+    from ckptsim.sim.job.control.planning import PlannedVertex
+
 _ENOUGH_CORES = 1024
+# What goes on when an attempt has failed.
+_KEEPERS: tuple[type, ...] = (JobWorld, CoordinatorHost, Gateway, Sampling)
 
 
 class DataflowWorld:
     """One run of one job.
 
     pauses: those of the machine, drawn unless they are known.
-    tasks: all subtasks, by number; ended: whether the job is over or has shown what was wanted.
+    tasks: all subtasks of the attempt, by number; control: the job over all its attempts.
     stretches: the driver that moves the flow of data in bulk, or None.
     protocol: makes the cores that decide about checkpoints.  account: what really happens, kept
     apart from what the cores believe, and what must hold of it; nothing is noted by default.
@@ -65,164 +76,181 @@ class DataflowWorld:
         self.mechanisms = mechanisms
         self.protocol = protocol
         self.faults = faults
-        self.account = Account() if account is None else account
+        self.account = self.observer = Account() if account is None else account
         self.record_bytes = model.network.record_bytes
         self.tasks: list[Task] = []
-        self.ended = False
-        self._completed = 0
         self.placement = Placement(model.placement)
+        self.pauses = Pauses(env, constants) if pauses is None else pauses
         cores = constants.cores if mechanisms.shared_cores else _ENOUGH_CORES
         self.cores = Cores(env, cores)
         self.storage = Storage(env, self.cores, model.storage, constants)
-        self.graph = Graph(self)
-        self.pauses = Pauses(env, constants) if pauses is None else pauses
-        self.coordinator = self._make_coordinator()
+        self.messages = BufferMessages(env, self.cores, constants, self.pauses)
+        self.lost_state: frozenset[str] = frozenset()
         self.sampling = Sampling(self)
         self._over = env.event()
-        self.failure: str | None = None
-        self.failed_checkpoints: FailureReason | None = None
-        self._equip()
-        in_stretches = model.engine is Engine.STRETCHES
-        self.stretches = Stretches(self) if in_stretches else None
-        self.account.begin(self)
+        self._final: dict[int, int] = {}  # records of tasks that have FINISHED
+        self.stretches: Stretches | None = None
+        self.graph = Graph(self, None)
+        self._equip(None)
+        self.control = JobWorld(
+            env,
+            self,
+            job_settings(model),
+            core=protocol.coordinator,
+            listener=EndOfDataListener,
+            faults=faults,
+            over=self._end,
+        )
+        self.coordinator = self.control.coordinator
+        self.account.begin(self, None)
+        if model.engine is Engine.STRETCHES:
+            self.stretches = Stretches(self)
 
     def run(self) -> None:
         """Run until the job is over, the wanted checkpoints are complete, or time is up."""
-        self._start()
+        env = self.env
+        self.control.plan_instants()
+        self.sampling.start()
+        env.call_at(self.model.duration_ns, Kind.MEASURE, env.entity("world"), self.control.end)
+        self.control.begin()
         with garbage_collector_paused():
             if self.stretches is not None:
                 self.stretches.run(self._over)
             else:
-                self.env.run(until=self._over)
+                env.run(until=self._over)
         self._note_goals()
         self.account.end()
 
-    def _start(self) -> None:
+    def _end(self) -> None:
+        if not self._over.triggered:
+            self._over.succeed()
+
+    @property
+    def failure(self) -> str | None:
+        """Why the job has failed for good, None if it has not."""
+        return self.control.failure
+
+    def fail_task(self, task: Task, name: str, story: str) -> None:
+        """Fail a task, and with it the attempt."""
+        self.account.violate(name, f"{task.entity.name} fails: {story}")
+        self.account.task_failed(task)
+        task.enter(State.ENDED)
+        self.control.fail(f"{task.entity.name} failed: {story}")
+
+    # What the job asks of its data plane ------------------------------------------------------
+
+    @property
+    def vertices(self) -> Sequence[PlannedVertex]:
+        """The vertices, sources first."""
+        return self.model.vertices
+
+    @property
+    def plan_edges(self) -> Sequence[Edge]:
+        """The edges as plans of checkpoints see them."""
+        return self.graph.edges
+
+    @property
+    def task_count(self) -> int:
+        """How many tasks the job has."""
+        return len(self.tasks)
+
+    def deploy(self, number: int, restored: JobCheckpoint | None) -> None:
+        """Make the tasks and channels of an attempt, with what a checkpoint holds of them."""
+        del number
+        before, self.tasks = self.tasks, []
+        self.cores.forget()
+        self.storage.forget()
+        self.account.redeployed()
+        self.graph = Graph(self, restored)
+        for task, old in zip(self.tasks, before, strict=True):
+            task.time_in = old.time_in
+            self._restore_position(task, restored)
+        self._equip(restored)
+        if restored is not None:
+            restore_channels(self.tasks, restored)
+        self.account.begin(self, restored)
+        if self.stretches is not None:
+            self.stretches.redeployed()
+
+    def _restore_position(self, task: Task, restored: JobCheckpoint | None) -> None:
+        """Let a task go on counting where the checkpoint, or its own end, has left off."""
+        if restored is None:
+            return
+        snapshot: BufferSnapshot | None = restored.tasks.get(task.number)
+        if snapshot is not None:
+            task.processed = task.restored_records = snapshot.processed
+        elif task.number in self._final:
+            task.processed = task.restored_records = self._final[task.number]
+        finished = task.number in restored.finished
+        if isinstance(task, Source) and (finished or (snapshot and snapshot.exhausted)):
+            task.stop()
+
+    def start(self) -> None:
+        """Let the tasks work."""
         env = self.env
         for task in self.tasks:
             if isinstance(task, Source):
                 env.call_at(env.now, Kind.TASK, task.entity, task.run)
+            task.ending.start()
+            for outlet in task.outlets:
+                if outlet.restored_bytes:
+                    outlet.pump()
         self._start_timers()
-        self._plan_stalls()
-        self.sampling.start()
-        self._start_checkpoints()
-        env.call_at(self.model.duration_ns, Kind.MEASURE, env.entity("world"), self.end)
 
-    def _make_coordinator(self) -> CoordinatorHost:
-        table, env = self.model.checkpointing, self.env
-        planning = PlanCalculator(
-            self.model.vertices, self.graph.edges, self.finished_on_restore, after_finish=True
-        )
-        return CoordinatorHost(
-            env,
-            self.protocol.coordinator(coordinator_parameters(table)),
-            settings=CoordinatorSettings(kind=Kind.COORDINATOR, interval_ns=table.interval_ns),
-            planning=planning,
-            listener=EndOfDataListener(len(self.tasks), enabled=True),
-            messages=BufferMessages(env, self.cores, self.constants, self.pauses),
-            faults=self.faults,
-            job=self,
-            observer=self.account,
-        )
+    def halt(self) -> None:
+        """End the attempt: nothing of it acts any more."""
+        for task in self.tasks:
+            task.enter(State.ENDED)
+        self._note_goals()
+        cancel_all_but(self.env, _KEEPERS, self._over)
 
-    def _start_checkpoints(self) -> None:
-        self.coordinator.start(1, self.tasks)
-        savepoint_ns = self.model.checkpointing.savepoint_at_ns
-        if savepoint_ns is not None:
-            ask = self.coordinator.request_savepoint
-            entity = self.env.entity("coordinator")
-            self.env.call_at(savepoint_ns, Kind.COORDINATOR, entity, ask)
+    def is_alive(self, number: int) -> bool:
+        """Return whether a task has not closed."""
+        return not self.tasks[number].has_ended
 
-    # What the coordinator host asks -----------------------------------------------------------
+    def colocated(self, number: int) -> Sequence[int]:
+        """Return the tasks on the task manager of a task."""
+        place = self.placement.task_manager
+        here = place(self.tasks[number])
+        return [task.number for task in self.tasks if place(task) == here]
 
-    @property
-    def running(self) -> bool:
-        """Whether the tasks run."""
-        return not self.ended
-
-    def first_delay_ns(self) -> int:
-        """Return when the first periodic trigger comes: as set, or drawn."""
-        table = self.model.checkpointing
-        if table.first_trigger_ns is not None:
-            return table.first_trigger_ns
-        bounds = coordinator_parameters(table).first_delay_bounds_ns
-        return self.env.stream("coordinator").uniform_ns(*bounds)
-
-    def finished_on_restore(self, vertex: str) -> bool:
-        """Return whether a vertex was deployed as finished: never, as nothing is restored."""
-        del vertex
-        return False
-
-    def checkpoint_of(
-        self, record: CheckpointRecord, vertices: dict[str, FinishedState]
-    ) -> JobCheckpoint:
-        """Return what is kept of a checkpoint."""
-        return JobCheckpoint(
-            checkpoint_id=record.checkpoint,
-            savepoint=record.request.savepoint,
-            tasks={number: part.snapshot for number, (part, _) in record.parts.items()},
-            vertices=vertices,
-            finished=frozenset(self.coordinator.planning.numbers(record.plan.finished)),
-            positions={},
-            lost_state=frozenset(),
-        )
-
-    def checkpoint_completed(self, record: CheckpointRecord) -> None:
-        """End the run when as many checkpoints are complete as were wanted."""
-        del record
-        self._completed += 1
-        wanted = self.model.checkpointing.count
-        if wanted is not None and self._completed >= wanted:
-            self.end()
-
-    def checkpoints_failed(self, reason: FailureReason) -> None:
-        """Fail the job."""
-        self.failed_checkpoints = reason
-        self.failure = f"checkpoints failed in a row, the last: {reason.value}"
-        self.end()
-
-    def stop_failed(self) -> None:
-        """Do nothing: a job at the level of buffers is not stopped."""
-
-    def task_finished(self, number: int) -> None:
-        """Note when a task is known to have FINISHED."""
+    def stall(self, number: int, lasts_ns: int) -> None:
+        """Let a task's thread do nothing for a while."""
         task = self.tasks[number]
-        task.finished_ns = self.env.now
-        self.env.trace.record("finished", task.entity)
-
-    def all_finished(self) -> None:
-        """End the job."""
-        self.coordinator.suspend(FailureReason.CHECKPOINT_COORDINATOR_SHUTDOWN)
-        self.end()
-
-    # The end ----------------------------------------------------------------------------------
-
-    def end(self) -> None:
-        """End the run at this instant."""
-        self.ended = True
-        if not self._over.triggered:
-            self._over.succeed()
-
-    def fail_task(self, task: Task, name: str, story: str) -> None:
-        """Fail a task, and with it the job: what would restart it is not part of this world."""
-        self.account.violate(name, f"{task.entity.name} fails: {story}")
-        self.account.task_failed(task)
-        self.failure = f"{task.entity.name} failed: {story}"
-        self.end()
-
-    def _plan_stalls(self) -> None:
-        for stall in self.faults.stalls:
-            task = self.graph.by_name[stall.vertex][stall.subtask]
-            self.env.call_at(
-                stall.at_ns, Kind.MAIL, task.entity, task.post, self._stall, task, stall.lasts_ns
-            )
+        task.post(self._stall, task, lasts_ns)
 
     def _stall(self, task: Task, lasts_ns: int) -> None:
         if not task.has_ended:
             self.env.trace.record("stalled", task.entity, lasts_ns)
             task.stand_still(lasts_ns, int)
 
-    def _equip(self) -> None:
+    def positions(self) -> dict[int, int]:
+        """Return how many records each source task has emitted, as this attempt counts."""
+        return {task.number: task.processed for task in self.tasks if isinstance(task, Source)}
+
+    def first_delay_ns(self, restored: JobCheckpoint | None) -> int:
+        """Return when the first periodic trigger comes: as set, or drawn."""
+        table = self.model.checkpointing
+        if table.first_trigger_ns is not None and not self.control.failovers:
+            return table.first_trigger_ns
+        del restored
+        bounds = coordinator_parameters(table).first_delay_bounds_ns
+        return self.env.stream("coordinator").uniform_ns(*bounds)
+
+    def task_finished(self, number: int) -> None:
+        """Note when a task is known to have FINISHED, and what it has done."""
+        task = self.tasks[number]
+        task.finished_ns = self.env.now
+        self._final[number] = task.processed
+        self.env.trace.record("finished", task.entity)
+
+    def violate(self, name: str, says: str) -> None:
+        """Report a property that does not hold."""
+        self.account.violate(name, says)
+
+    # Parts of an attempt -----------------------------------------------------------------------
+
+    def _equip(self, restored: JobCheckpoint | None) -> None:
         """Give every task what it needs besides its channels."""
         checkpoints = self.model.checkpointing
         kind = handler_kind(
@@ -237,7 +265,7 @@ class DataflowWorld:
                 state_bytes=sizes[task.name][task.subtask],
                 sync_ns=copying[task.name],
             )
-            task.ending = Ending(task)
+            task.ending = Ending(task, restored)
             if task.gates:
                 handler = self.protocol.handler(
                     kind, len(task.channels), gates=len(task.gates), after_finish=True
@@ -253,15 +281,16 @@ class DataflowWorld:
         for task in self.tasks:
             if timeout and task.writers:
                 first = draws.integer(1, timeout)
-                env.call_at(first, Kind.FLUSH, task.entity, self._flush, task, timeout)
+                env.call_in(first, Kind.FLUSH, task.entity, self._flush, task, timeout)
             if self.model.network.debloat and task.gates:
                 first = draws.integer(1, period)
-                env.call_at(first, Kind.MEASURE, task.entity, self._debloat, task, period)
+                env.call_in(first, Kind.MEASURE, task.entity, self._debloat, task, period)
         for source in self.model.vertices:
             if source.ends_at_ns is not None:
                 for task in self.graph.by_name[source.name]:
                     if isinstance(task, Source):
-                        env.call_at(source.ends_at_ns, Kind.MAIL, task.entity, task.post, task.stop)
+                        at_ns = max(env.now, source.ends_at_ns)
+                        env.call_at(at_ns, Kind.MAIL, task.entity, task.post, task.stop)
 
     def _note_goals(self) -> None:
         """Note the rare situations that the parts of the world have seen."""
@@ -285,6 +314,20 @@ class DataflowWorld:
         if task.state is not State.ENDED:
             task.post(task.debloat)
             self.env.call_in(period_ns, Kind.MEASURE, task.entity, self._debloat, task, period_ns)
+
+
+def job_settings(model: Job) -> JobSettings:
+    """Return what of a scenario concerns the job as a whole."""
+    table = model.checkpointing
+    return JobSettings(
+        parameters=coordinator_parameters(table),
+        coordinator=CoordinatorSettings(kind=Kind.COORDINATOR, interval_ns=table.interval_ns),
+        fault_kind=Kind.FAULT,
+        restart_delay_ns=model.restart.delay_ns,
+        restarts=model.restart.attempts,
+        savepoint_at_ns=table.savepoint_at_ns,
+        wanted=table.count,
+    )
 
 
 def coordinator_parameters(table: Checkpointing) -> CoordinatorParameters:

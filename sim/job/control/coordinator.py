@@ -13,7 +13,7 @@ receiveDeclineMessage, sendAcknowledgeMessages, sendAbortedMessages), SchedulerB
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
@@ -142,6 +142,16 @@ class CoordinatorHost:
     def stop_completed(self) -> bool:
         """Whether the savepoint of the stop is complete."""
         return self.stop_id is not None and self.records[self.stop_id].status == "completed"
+
+    def replace_core(self, make: Callable[[CheckpointCoordinator], CheckpointCoordinator]) -> None:
+        """Go on with a new core, made from the old one: the job manager has come back.
+
+        Timers of the old one are gone with it.
+        """
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+        self.core = make(self.core)
 
     # What tasks send --------------------------------------------------------------------------
 

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, assert_never
 
-from ckptsim.scenarios.job.faults import AtCheckpoint, CrashTask, JobFault, StallTask
+from ckptsim.scenarios.job.faults import (
+    AtCheckpoint,
+    CrashJobManager,
+    CrashTask,
+    CrashTaskManager,
+    JobFault,
+    StallTask,
+)
+
+if TYPE_CHECKING:
+    from ckptsim.sim.kernel import Entity, Environment
+
+Timed = CrashTask | CrashTaskManager | CrashJobManager | StallTask
 
 
 class Subtask(Protocol):
@@ -20,8 +32,8 @@ class Subtask(Protocol):
 class FaultPlan:
     """All faults of a scenario.
 
-    crashes, stalls: those at an instant; they are entered into the calendar.  The others are asked
-    for, at a checkpoint: of several alike the first counts.
+    timed: those at an instant; they are entered into the calendar.  The others are asked for, at a
+    checkpoint: of several alike the first counts.
     """
 
     def __init__(self, faults: Iterable[JobFault] = ()) -> None:
@@ -38,14 +50,9 @@ class FaultPlan:
         return len(self._faults)
 
     @property
-    def crashes(self) -> list[CrashTask]:
-        """Return the crashes at an instant."""
-        return [fault for fault in self._faults if isinstance(fault, CrashTask)]
-
-    @property
-    def stalls(self) -> list[StallTask]:
-        """Return the stalls."""
-        return [fault for fault in self._faults if isinstance(fault, StallTask)]
+    def timed(self) -> list[Timed]:
+        """Return the faults that strike at an instant."""
+        return [fault for fault in self._faults if isinstance(fault, Timed)]
 
     @property
     def longest_ns(self) -> int:
@@ -84,3 +91,51 @@ class FaultPlan:
 
 
 NO_FAULTS = FaultPlan()
+
+
+class Strikable(Protocol):
+    """A job as faults at an instant strike it; tasks by their numbers."""
+
+    def crash(self, numbers: Iterable[int], cause: str) -> None:
+        """Fail tasks."""
+        ...
+
+    def crash_job_manager(self) -> None:
+        """Fail the job manager."""
+        ...
+
+    def stall(self, number: int, lasts_ns: int) -> None:
+        """Let a task's thread do nothing for a while."""
+        ...
+
+    def number_of(self, vertex: str, subtask: int) -> int:
+        """Return the number of a task."""
+        ...
+
+    def colocated(self, number: int) -> Sequence[int]:
+        """Return the tasks on the task manager of a task, itself among them."""
+        ...
+
+
+def enter_instants(
+    plan: FaultPlan, env: Environment, kind: int, entity: Entity, job: Strikable
+) -> None:
+    """Enter the faults that strike at an instant into the calendar."""
+    for fault in plan.timed:
+        what: tuple[Any, ...]
+        match fault:
+            case CrashTask():
+                number = job.number_of(fault.vertex, fault.subtask)
+                what = (job.crash, (number,), f"{fault.vertex}/{fault.subtask} crashes")
+            case CrashTaskManager():
+                number = job.number_of(fault.vertex, fault.subtask)
+                cause = f"the task manager of {fault.vertex}/{fault.subtask} crashes"
+                what = (job.crash, job.colocated(number), cause)
+            case CrashJobManager():
+                what = (job.crash_job_manager,)
+            case StallTask():
+                number = job.number_of(fault.vertex, fault.subtask)
+                what = (job.stall, number, fault.lasts_ns)
+            case _:
+                assert_never(fault)
+        env.call_at(fault.at_ns, kind, entity, *what)

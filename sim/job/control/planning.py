@@ -57,14 +57,23 @@ class PlanCalculator:
         self._finished_on_restore = finished_on_restore
         self._after_finish = after_finish
         self._first: dict[str, int] = {}
-        self.task_count = 0
+        self._names: list[str] = []
         for vertex in vertices:
-            self._first[vertex.name] = self.task_count
-            self.task_count += vertex.parallelism
+            self._first[vertex.name] = len(self._names)
+            self._names += [vertex.name] * vertex.parallelism
+
+    @property
+    def task_count(self) -> int:
+        """How many tasks the job has."""
+        return len(self._names)
 
     def numbers(self, tasks: Sequence[tuple[str, int]]) -> tuple[int, ...]:
         """Return the numbers of tasks that a plan names."""
         return tuple(self._first[name] + subtask for name, subtask in tasks)
+
+    def vertex_of(self, number: int) -> str:
+        """Return the name of a task's vertex."""
+        return self._names[number]
 
     def plan(self) -> Plan | Rejected:
         """Plan a checkpoint from what is on record now."""

@@ -108,12 +108,12 @@ def longer(effects: list[ev.HandlerEffect]) -> list[ev.HandlerEffect]:
 def coordinator_with(**changes: Any) -> ProtocolCores:
     """Return cores whose coordinator has settings of its own, scaled or replaced."""
 
-    def make(parameters: CoordinatorParameters) -> CheckpointCoordinator:
+    def make(parameters: CoordinatorParameters, **rest: Any) -> CheckpointCoordinator:
         values = {
             name: change(getattr(parameters, name)) if callable(change) else change
             for name, change in changes.items()
         }
-        return CheckpointCoordinator(replace(parameters, **values))
+        return CheckpointCoordinator(replace(parameters, **values), **rest)
 
     return replace(OURS, coordinator=make)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.sim.job.buffers.account.watched import GateBuffers, WatchedPool
 from ckptsim.sim.job.buffers.channels import RemoteChannel
+from ckptsim.sim.job.buffers.recovery import is_restored
 from ckptsim.sim.job.buffers.segment import Segment
 from ckptsim.sim.job.buffers.source import Source
 
@@ -75,10 +76,11 @@ class Books:
         if task.gates:
             read = sum(flow.taken_bytes for flow in self._inputs(task))
             read -= sum(task.unread_bytes(channel) for channel in task.channels)
-            if read != task.processed * self._world.record_bytes:
-                self._lost(f"{task.entity.name} has read {read} bytes as {task.processed} records")
+            done = task.processed - task.restored_records
+            if read != done * self._world.record_bytes:
+                self._lost(f"{task.entity.name} has read {read} bytes as {done} records")
         for writer in task.writers:
-            if writer.emitted != task.processed:
+            if writer.emitted != task.processed - task.restored_records:
                 says = f"{task.entity.name} has processed {task.processed} records"
                 self._lost(f"{says} and emitted {writer.emitted}")
 
@@ -110,7 +112,9 @@ class Books:
         seen: list[object] = []
         for outlet in writer.outlets:
             for element in outlet.core.normal_elements():
-                if isinstance(element, Segment) and not any(s is element for s in seen):
+                if not isinstance(element, Segment) or is_restored(element):
+                    continue
+                if not any(s is element for s in seen):
                     seen.append(element)
         remote = all(isinstance(outlet.link, RemoteChannel) for outlet in writer.outlets)
         booked = pool.size - pool.free + pool.overdraft

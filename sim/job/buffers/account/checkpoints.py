@@ -41,6 +41,11 @@ class CheckpointAccount:
         self._newest_completed = -1
         self._idle_ns: int | None = None  # since when nothing runs
 
+    def attempt_begins(self) -> None:
+        """Note that an attempt begins: with nothing under way, triggers are due from now on."""
+        if self._world.control.failovers:
+            self._idle_ns = self._world.env.now
+
     # What a task reports ----------------------------------------------------------------------
 
     def acknowledged(self, task: Task, part: Part, size: int, *, unaligned: bool) -> None:
@@ -106,7 +111,8 @@ class CheckpointAccount:
         first_ns = self._table.first_trigger_ns
         since_ns = self._idle_ns if self._idle_ns is not None else first_ns or 0
         finishing = any(task.finished_ns is not None for task in world.tasks)
-        if not self._running and not finishing and now_ns - since_ns > pause_ns:
+        idle = not self._running and not finishing and world.control.running
+        if idle and now_ns - since_ns > pause_ns:
             says = f"no checkpoint for {now_ns - since_ns} ns, though nothing is under way"
             self._violate("periodic_triggers_go_on", says)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ckptsim.sim.job.buffers.account.books import Books
 from ckptsim.sim.job.buffers.account.checkpoints import CheckpointAccount
+from ckptsim.sim.job.buffers.account.counts import check_counts, check_restored
 from ckptsim.sim.job.buffers.account.flow import Flow
 from ckptsim.sim.job.buffers.account.recount import Recount
 from ckptsim.sim.job.buffers.account.silent import Account
@@ -96,16 +97,29 @@ class FullAccount(Account):
 
     # The run ----------------------------------------------------------------------------------
 
-    def begin(self, world: DataflowWorld) -> None:
+    def redeployed(self) -> None:
+        """Forget the channels, pools and tasks of the attempt that is over."""
+        self._flows.clear()
+        self._floating.clear()
+        self._recounts.clear()
+        self._tasks.clear()
+
+    def begin(self, world: DataflowWorld, restored: JobCheckpoint | None) -> None:
         """Take all tasks in."""
+        first = not hasattr(self, "_world")
         self._world = world
         for task in world.tasks:
             inputs = [
                 self._flows[c.outlet.owner.number, c.outlet.core.index] for c in task.channels
             ]
             self._tasks.append(TaskAccount(task, inputs, self.violate))
-        self._checkpoints = CheckpointAccount(world, self._flows, self._written_bytes, self.violate)
+        if first:
+            self._checkpoints = CheckpointAccount(
+                world, self._flows, self._written_bytes, self.violate
+            )
         self._books = Books(world, self._flows, self._floating, self._written_bytes, self.violate)
+        self._checkpoints.attempt_begins()
+        check_restored(world, restored, self.violate)
 
     def moved(
         self, channel: RemoteChannel, *, sent_bytes: int, taken_bytes: int, wired: list[int]
@@ -136,6 +150,7 @@ class FullAccount(Account):
         """Check what must hold at the end of a run."""
         self._books.end()
         self._checkpoints.look()
+        check_counts(self._world, self.violate)
 
     def violate(self, name: str, says: str, checkpoint: int | None = None) -> None:
         """Note that a property does not hold."""
@@ -145,14 +160,20 @@ class FullAccount(Account):
             env.trace.record("violated", env.entity("account"), name, says)
 
     def _written_bytes(self, task: Task) -> list[int]:
-        """Return what a task has written so far, per outlet, counted from its keys alone."""
+        """Return what a task has written so far, per outlet, counted from its keys alone.
+
+        What a restart has put back there was written before.
+        """
         record_bytes, found = self._world.record_bytes, []
         recounts = self._recounts.get(task.number, [])
         for writer, recount in zip(task.writers, recounts, strict=True):
             records = recount.records(writer.emitted)
             if len(records) < len(writer.outlets):  # a broadcast
                 records = records * len(writer.outlets)
-            found += [count * record_bytes for count in records]
+            found += [
+                count * record_bytes + outlet.restored_bytes
+                for count, outlet in zip(records, writer.outlets, strict=True)
+            ]
         return found
 
     # A task's checkpoints ---------------------------------------------------------------------

@@ -59,8 +59,14 @@ class Account:
 
     # The run ----------------------------------------------------------------------------------
 
-    def begin(self, world: DataflowWorld) -> None:
-        """Note that the world is built."""
+    def begin(self, world: DataflowWorld, restored: JobCheckpoint | None) -> None:
+        """Note that an attempt is built, and what it begins from."""
+
+    def redeployed(self) -> None:
+        """Note that the parts of the next attempt are going to be built."""
+
+    def restored(self, checkpoint: JobCheckpoint) -> None:
+        """Note that an attempt was made from a checkpoint."""
 
     def moved(
         self, channel: RemoteChannel, *, sent_bytes: int, taken_bytes: int, wired: list[int]

@@ -81,11 +81,16 @@ class Stretches:
         self._ended_ns = 0
         self._rate = 0.0
 
+    def redeployed(self) -> None:
+        """Take in the tasks of a new attempt."""
+        self._layout = Layout(self._world) if is_covered(self._world) else None
+        self._touches = Touches()
+        self._stopping = {}
+
     def run(self, until: simpy.Event) -> None:
         """Run until an event."""
         env = self._env
-        layout = self._layout
-        if layout is None:
+        if self._layout is None:
             env.run(until=until)
             return
         wait = self._steps
@@ -96,7 +101,8 @@ class Stretches:
             if env.now > then:
                 self._rate = (env.steps - before) / (env.now - then)
             undone = self.undone
-            self._attempt(layout, until)
+            if self._layout is not None and self._world.control.running:
+                self._attempt(self._layout, until)
             wait = 2 * wait if self.undone > undone else self._steps
 
     # One attempt ------------------------------------------------------------------------------

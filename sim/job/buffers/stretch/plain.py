@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from ckptsim.models.barriers.persister import PersisterStatus
 from ckptsim.sim.job.buffers.channels import RemoteChannel
 from ckptsim.sim.job.buffers.mechanisms import MECHANISMS
+from ckptsim.sim.job.buffers.recovery import is_restored
+from ckptsim.sim.job.buffers.segment import Segment
 from ckptsim.sim.job.buffers.source import Source
 from ckptsim.sim.job.buffers.states import State
 from ckptsim.sim.kernel import STRUCTURAL
@@ -61,7 +63,18 @@ def is_plain(layout: Layout) -> bool:
     """Tell whether the outputs have buffers, and channels hold nothing but data."""
     if not all(_has_room(writer) for writer in layout.writers):
         return False
+    if any(_has_restored(writer) for writer in layout.writers):
+        return False
     return all(_has_only_data(inlet) for inlet in layout.inlets.values())
+
+
+def _has_restored(writer: Writer) -> bool:
+    """Tell whether some of what a restart has put back is still to be sent."""
+    for outlet in writer.outlets:
+        head = outlet.core.head if outlet.restored_bytes else None
+        if isinstance(head, Segment) and is_restored(head):
+            return True
+    return False
 
 
 def _is_at_work(task: Task) -> bool:

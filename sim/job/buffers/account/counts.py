@@ -1,0 +1,67 @@
+"""Records counted over all attempts: each is in the state of every task that it went to once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ckptsim.scenarios.job import Partitioner, Vertex
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.task import Task
+    from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+
+Violate = Callable[..., None]
+
+
+def check_restored(world: DataflowWorld, restored: JobCheckpoint | None, violate: Violate) -> None:
+    """Check that an attempt begins from a consistent cut.
+
+    What the senders of an operator had emitted is in its state or was put back into its channels,
+    in the sum over its subtasks; at least that much where records may be repeated.
+    """
+    if restored is None:
+        return
+    size = world.record_bytes
+    for operator in _readers(world):
+        tasks = world.graph.by_name[operator.name]
+        emitted = _emitted(world, operator.name, lambda task: task.restored_records)
+        put_back = sum(c.outlet.restored_bytes for task in tasks for c in task.channels)
+        found = sum(task.restored_records for task in tasks) * size + put_back
+        exactly = world.model.checkpointing.exactly_once
+        if found < emitted * size or (exactly and found != emitted * size):
+            says = f"begins from checkpoint {restored.checkpoint_id}: {emitted} records were sent "
+            says += f"to {operator.name}, of which {found} bytes are in its state or in flight"
+            violate("restored_checkpoint_is_a_cut", says, restored.checkpoint_id)
+
+
+def check_counts(world: DataflowWorld, violate: Violate) -> None:
+    """Check that a job that has ended has each record in the state of each operator once.
+
+    Once for each edge that leads there, and for each subtask of a broadcast; in a job that may
+    repeat records at least that often.
+    """
+    if not world.control.ended:
+        return
+    exactly = world.model.checkpointing.exactly_once
+    for operator in _readers(world):
+        found = sum(task.processed for task in world.graph.by_name[operator.name])
+        expected = _emitted(world, operator.name, lambda task: task.processed)
+        if found < expected or (exactly and found != expected):
+            name = "exactly_once_state" if exactly else "at_least_once_state"
+            violate(name, f"{operator.name} has {found} records in its state, of {expected} sent")
+
+
+def _readers(world: DataflowWorld) -> list[Vertex]:
+    return [vertex for vertex in world.model.vertices if not vertex.is_source]
+
+
+def _emitted(world: DataflowWorld, operator: str, records: Callable[[Task], int]) -> int:
+    """Return how often something was sent to an operator; a record goes over each edge once."""
+    table = next(one for one in world.model.vertices if one.name == operator)
+    total = 0
+    for edge in table.inputs:
+        copies = table.parallelism if edge.partitioner is Partitioner.BROADCAST else 1
+        total += copies * sum(records(task) for task in world.graph.by_name[edge.upstream])
+    return total

@@ -1,0 +1,42 @@
+"""The end of an attempt: what is still to come of it is struck out of the calendar.
+
+No part of the data plane asks whether its attempt is alive, which would cost a look per buffer;
+instead an attempt that has failed has no entries any more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import simpy
+
+from ckptsim.sim.job.buffers.cores import Cores
+from ckptsim.sim.kernel import Timer
+
+if TYPE_CHECKING:
+    from ckptsim.sim.kernel import Environment
+
+# Place of the function to be called among the arguments of a job of the processor cores.
+_DONE = 2
+
+
+def cancel_all_but(env: Environment, keepers: tuple[type, ...], event: simpy.Event) -> None:
+    """Cancel all entries of the calendar but methods of these classes, and one event.
+
+    A job of the processor cores belongs to whom it calls at its end.
+    """
+    kept = []
+    for entry in env.calendar:
+        item = entry[4]
+        if item is event or (isinstance(item, Timer) and isinstance(_owner(item), keepers)):
+            kept.append(entry)
+        elif isinstance(item, Timer):
+            item.cancel()
+    env.rewrite(env.now, kept)
+
+
+def _owner(timer: Timer) -> Any:
+    owner = getattr(timer.function, "__self__", None)
+    if isinstance(owner, Cores):
+        owner = getattr(timer.arguments[_DONE], "__self__", None)
+    return owner

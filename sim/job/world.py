@@ -1,0 +1,354 @@
+"""One job over all its attempts: start, failures and restarts, the stop, the end.
+
+The data plane makes and runs the tasks of an attempt; this decides when an attempt begins and ends,
+and from which checkpoint.  A failure takes effect once what happens at its instant is over: then
+nothing of the attempt acts any more, the coordinator gives up what is pending, and after the
+restart strategy's delay the next attempt begins from the latest completed checkpoint.  Savepoints
+are the user's: no restart begins from one.
+
+Source: Apache Flink 1.20.3, DefaultScheduler, FixedDelayRestartBackoffTimeStrategy,
+CheckpointCoordinator.restoreLatestCheckpointedStateToAll.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.coordinator import Recovery, after_failure
+from ckptsim.models.coordinator.plan import FinishedState
+from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
+from ckptsim.sim.job.control.coordinator import CoordinatorHost, CoordinatorSettings
+from ckptsim.sim.job.control.faults import FaultPlan, enter_instants
+from ckptsim.sim.job.control.planning import PlanCalculator
+
+if TYPE_CHECKING:
+    from ckptsim.models.coordinator import (
+        CheckpointCoordinator,
+        CoordinatorParameters,
+        EndOfDataListener,
+    )
+    from ckptsim.sim.job.port import DataPlane
+    from ckptsim.sim.kernel import Environment
+
+# How often a stop that failed is asked for again before the user gives up.  Assumption.
+_STOP_TRIES = 8
+# How often a job is started before it is taken for one that cannot run.  Assumption.
+_ATTEMPTS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobSettings:
+    """What of a scenario concerns the job as a whole.
+
+    fault_kind: of the calendar entries of failures, which come before all others of an instant.
+    after_finish: checkpoints go on when tasks have finished.  final_at_once: a checkpoint is
+    triggered when all data has ended.  restart_delay_ns: from a failure to the next attempt;
+    restarts: how many there may be, None for any number.  stop_at_ns: when the job is stopped;
+    stop_again_ns: after which a stop that failed is asked for again.
+    savepoint_at_ns: when a savepoint is asked for.  wanted: completed checkpoints that end the run.
+    """
+
+    parameters: CoordinatorParameters
+    coordinator: CoordinatorSettings
+    fault_kind: int
+    after_finish: bool = True
+    final_at_once: bool = True
+    restart_delay_ns: int = 0
+    restarts: int | None = None
+    stop_at_ns: int | None = None
+    stop_again_ns: int = 0
+    savepoint_at_ns: int | None = None
+    wanted: int | None = None
+
+
+@dataclass(slots=True)
+class Failover:
+    """A failure and what followed; attempt: the one that failed.
+
+    resumed_ns: when the next attempt began, None where there was none.  restored: the checkpoint
+    that it began from, None for its beginning.  reprocessed: records that sources emitted again.
+    """
+
+    attempt: int
+    cause: str
+    failed_ns: int
+    resumed_ns: int | None = None
+    restored: int | None = None
+    reprocessed: int = 0
+
+
+class JobWorld:
+    """One job in one run.
+
+    restored: the checkpoint that the first attempt starts from, as a user would start a job from a
+    savepoint; later the one that the attempt which runs was started from.  over: called when the
+    run is to end.
+    running: an attempt runs.  ended: every task has FINISHED.  gave_up: the job has failed for
+    good, because of `failure`; failed_while_stopping: after the savepoint of a stop.
+    """
+
+    def __init__(
+        self,
+        env: Environment,
+        plane: DataPlane,
+        settings: JobSettings,
+        *,
+        core: Callable[..., CheckpointCoordinator],
+        listener: Callable[..., EndOfDataListener],
+        faults: FaultPlan,
+        over: Callable[[], None],
+        recovery: Callable[..., Recovery] = after_failure,
+        restored: JobCheckpoint | None = None,
+    ) -> None:
+        self.env = env
+        self.settings = settings
+        self.entity = env.entity("job")
+        self.running = self.ended = self.gave_up = False
+        self.failed_while_stopping = False
+        self.failure: str | None = None
+        self.attempts = 1
+        self.restored = self._initial = restored
+        self.failovers: list[Failover] = []
+        self._plane = plane
+        self._faults = faults
+        self._over = over
+        self._recovery = recovery
+        self._make_core = core
+        self._stop_tries = self._completed = 0
+        first = 1 if restored is None else restored.checkpoint_id + 1
+        self.coordinator = CoordinatorHost(
+            env,
+            core(settings.parameters, first_checkpoint=first),
+            settings=settings.coordinator,
+            planning=PlanCalculator(
+                plane.vertices,
+                plane.plan_edges,
+                self.finished_on_restore,
+                after_finish=settings.after_finish,
+            ),
+            listener=listener(plane.task_count, enabled=settings.final_at_once),
+            messages=plane.messages,
+            faults=faults,
+            job=self,
+            observer=plane.observer,
+        )
+        if restored is not None:
+            self.coordinator.highest_completed = restored.checkpoint_id
+
+    # The course of a job ----------------------------------------------------------------------
+
+    def plan_instants(self, *, may_stop: bool = True) -> None:
+        """Enter what happens at set instants into the calendar: faults, a stop, a savepoint."""
+        env, settings = self.env, self.settings
+        enter_instants(self._faults, env, settings.fault_kind, self.entity, self)
+        kind = settings.coordinator.kind
+        if settings.stop_at_ns is not None and may_stop:
+            env.call_in(settings.stop_at_ns, kind, self.entity, self.stop)
+        if settings.savepoint_at_ns is not None:
+            ask = self.coordinator.request_savepoint
+            env.call_at(settings.savepoint_at_ns, kind, env.entity("coordinator"), ask)
+
+    def begin(self) -> None:
+        """Let the tasks of the attempt work and the coordinator trigger."""
+        self.running = True
+        self.coordinator.start(self.attempts, self._plane.tasks)
+        self._plane.start()
+
+    def end(self) -> None:
+        """End the run: the job has finished, has failed for good, or is not followed further."""
+        self.running = False
+        self._over()
+
+    # The stop ---------------------------------------------------------------------------------
+
+    def stop(self) -> None:
+        """Ask for the stop; while the job restarts, and after a failed stop, ask again."""
+        if self.ended or self.coordinator.stop_completed:
+            return
+        self._stop_tries += 1
+        if self._stop_tries > _STOP_TRIES:
+            self.gave_up = True
+            self.end()
+        elif self.running:
+            self.coordinator.stop()
+        else:
+            self.stop_failed()
+
+    def stop_failed(self) -> None:
+        """Ask for the stop once more after a while: it has failed."""
+        kind = self.settings.coordinator.kind
+        self.env.call_in(self.settings.stop_again_ns, kind, self.entity, self.stop)
+
+    # Failures ---------------------------------------------------------------------------------
+
+    def crash(self, numbers: Iterable[int], cause: str) -> None:
+        """Fail tasks, and the job with them, unless all of them have finished."""
+        if any(self._plane.is_alive(number) for number in numbers):
+            self.fail_over(cause)
+
+    def crash_job_manager(self) -> None:
+        """Fail the job manager: what is pending is lost, what is completed is kept.
+
+        Numbers of checkpoints go on, as the counter is kept with the completed ones; all tasks are
+        deployed anew.  Source: Apache Flink 1.20.3, ZooKeeperCheckpointIDCounter,
+        DefaultCompletedCheckpointStore.recover.
+        """
+        if self.running:
+            self.fail_over("the job manager crashes")
+            self.coordinator.replace_core(self._new_core)
+
+    def _new_core(self, old: CheckpointCoordinator) -> CheckpointCoordinator:
+        return self._make_core(
+            self.settings.parameters,
+            first_checkpoint=old.next_checkpoint,
+            completed=old.completed,
+        )
+
+    def number_of(self, vertex: str, subtask: int) -> int:
+        """Return the number of a task."""
+        return self.coordinator.planning.numbers([(vertex, subtask)])[0]
+
+    def colocated(self, number: int) -> Sequence[int]:
+        """Return the tasks on the task manager of a task, itself among them."""
+        return self._plane.colocated(number)
+
+    def stall(self, number: int, lasts_ns: int) -> None:
+        """Let a task's thread do nothing for a while."""
+        if self.running and self._plane.is_alive(number):
+            self._plane.stall(number, lasts_ns)
+
+    def fail(self, cause: str) -> None:
+        """Fail the job because of something inside it, when all else of this instant is over.
+
+        What has failed must not act any more by itself; the others of its attempt still may.
+        """
+        env = self.env
+        env.call_at(env.now, self.settings.fault_kind, self.entity, self.fail_over, cause)
+
+    def fail_over(self, cause: str) -> None:
+        """End the attempt; begin the next one from the latest completed checkpoint.
+
+        Once the savepoint of a stop is complete there is no next attempt.
+        """
+        if not self.running or self.ended:
+            return
+        self.running = False
+        self._plane.halt()
+        self.env.trace.record("failed", self.entity, cause)
+        stopped = self.coordinator.stop_completed
+        allowed = self.settings.restarts
+        if self._recovery(stop_completed=stopped) is Recovery.FAIL:
+            self.failed_while_stopping = stopped
+            self.env.goals.reach("failed_after_stop_savepoint")
+        elif allowed is not None and self.attempts > allowed:
+            self.env.goals.reach("restarts_used_up")
+        elif self.attempts >= _ATTEMPTS:
+            says = f"the job has failed {self.attempts} times, last: {cause}"
+            self._plane.violate("job_ends", says)
+        else:
+            if stopped:
+                self.coordinator.forget_stop()
+            self._restart_later(cause)
+            return
+        self.gave_up = True
+        self.failure = cause
+        self.coordinator.suspend(FailureReason.CHECKPOINT_COORDINATOR_SHUTDOWN)
+        self.end()
+
+    def _restart_later(self, cause: str) -> None:
+        self.env.goals.reach("restarted")
+        self.failovers.append(Failover(self.attempts, cause, self.env.now))
+        self.coordinator.suspend(FailureReason.JOB_FAILOVER_REGION)
+        kind, delay_ns = self.settings.coordinator.kind, self.settings.restart_delay_ns
+        self.env.call_in(delay_ns, kind, self.entity, self._restart)
+
+    def _restart(self) -> None:
+        self.redeploy()
+        self.begin()
+
+    def redeploy(self) -> None:
+        """Make the tasks of the next attempt from the latest completed checkpoint."""
+        env, plane = self.env, self._plane
+        before = sum(plane.positions().values())
+        self.restored = restored = self._latest()
+        self.attempts += 1
+        plane.deploy(self.attempts, restored)
+        failover = self.failovers[-1]
+        failover.resumed_ns = env.now
+        failover.restored = None if restored is None else restored.checkpoint_id
+        failover.reprocessed = before - sum(plane.positions().values())
+        env.trace.record("restored", self.entity, failover.restored or 0)
+        if restored is None:
+            return
+        plane.observer.restored(restored)
+        if FinishedState.FULL in restored.vertices.values():
+            env.goals.reach("restored_fully_finished")
+        if FinishedState.PARTIAL in restored.vertices.values():
+            env.goals.reach("restored_partly_finished")
+
+    def _latest(self) -> JobCheckpoint | None:
+        """Return the latest checkpoint that the job may start from."""
+        kept = [one for one in self.coordinator.completed.values() if not one.savepoint]
+        return max(kept, key=lambda one: one.checkpoint_id, default=self._initial)
+
+    # What the coordinator host asks -----------------------------------------------------------
+
+    def first_delay_ns(self) -> int:
+        """Return how long after the start of an attempt the first periodic trigger comes."""
+        return self._plane.first_delay_ns(self.restored)
+
+    def finished_on_restore(self, vertex: str) -> bool:
+        """Return whether a vertex was deployed as finished in this attempt."""
+        restored = self.restored
+        return restored is not None and restored.vertices[vertex] is FinishedState.FULL
+
+    def checkpoint_of(
+        self, record: CheckpointRecord, vertices: dict[str, FinishedState]
+    ) -> JobCheckpoint:
+        """Return what is kept of a checkpoint; of vertices that have finished, nothing."""
+        vertex_of = self.coordinator.planning.vertex_of
+        kept = {
+            number: part.snapshot
+            for number, (part, _) in record.parts.items()
+            if vertices[vertex_of(number)] is not FinishedState.FULL
+        }
+        emitted = self._plane.positions()
+        snapshots = {number: part.snapshot for number, (part, _) in record.parts.items()}
+        return JobCheckpoint(
+            checkpoint_id=record.checkpoint,
+            savepoint=record.request.savepoint,
+            tasks=kept,
+            vertices=vertices,
+            finished=frozenset(self.coordinator.planning.numbers(record.plan.finished)),
+            positions={
+                number: snapshots[number].position if number in snapshots else count
+                for number, count in emitted.items()
+            },
+            lost_state=self._plane.lost_state,
+        )
+
+    def checkpoint_completed(self, record: CheckpointRecord) -> None:
+        """End the run when as many checkpoints are complete as were wanted."""
+        del record
+        self._completed += 1
+        wanted = self.settings.wanted
+        if wanted is not None and self._completed >= wanted:
+            self.end()
+
+    def checkpoints_failed(self, reason: FailureReason) -> None:
+        """Fail the job because of its checkpoints."""
+        self.fail(f"checkpoint failed: {reason.value}")
+
+    def task_finished(self, number: int) -> None:
+        """Note that a task is known to have FINISHED."""
+        self._plane.task_finished(number)
+
+    def all_finished(self) -> None:
+        """End the job: every task has FINISHED."""
+        self.ended = True
+        self.coordinator.suspend(FailureReason.CHECKPOINT_COORDINATOR_SHUTDOWN)
+        self.env.trace.record("finished", self.entity)
+        self.end()
