@@ -21,7 +21,6 @@ from ckptsim.scenarios.job.ending import (
     RESTART_STRATEGIES,
     Ending,
     FixedDelay,
-    NoRestart,
     RestartStrategy,
 )
 from ckptsim.scenarios.job.graph import Edge, Vertex, edges_of, graph_problems, spelled_out
@@ -151,15 +150,11 @@ class Job:
 
     def _buffers_problems(self) -> list[Problem]:
         read = {edge.upstream for edge in self.edges}
-        found = [
+        return [
             Problem(f"vertices[{index}].name", f'"{vertex.name}"', "a source that a vertex reads")
             for index, vertex in enumerate(self.vertices)
             if vertex.is_source and vertex.name not in read
         ]
-        if not isinstance(self.restart, NoRestart):
-            expected = '"none", all that plane "buffers" can do'
-            found.append(Problem("restart.kind", '"fixed_delay"', expected))
-        return found
 
 
 def unaligned_problems(checkpointing: Checkpointing) -> list[Problem]:

@@ -56,25 +56,6 @@ FIXED_OF_VERTEX: Mapping[Plane, Mapping[str, object]] = {
     },
 }
 
-# Kinds of faults that a plane has nothing for.
-WITHOUT_FAULTS: Mapping[Plane, tuple[str, ...]] = {
-    Plane.RECORDS: (
-        "lose_trigger",
-        "refuse_trigger",
-        "lose_acknowledgement",
-        "slow_file",
-        "crash_task_manager",
-        "crash_job_manager",
-    ),
-    Plane.BUFFERS: (
-        "crash_task",
-        "crash_at_checkpoint",
-        "stray_notification",
-        "crash_task_manager",
-        "crash_job_manager",
-    ),
-}
-
 
 def plane_problems(job: object, vertices: tuple[object, ...], plane: Plane) -> list[Problem]:
     """Return what a job asks of its plane that the plane cannot do."""

@@ -36,7 +36,7 @@ class PipelineAttempt(SyncAttempt):
     def begin(self) -> None:
         """Start source and destination, then the job."""
         super().begin()
-        self.destination.job.begin()
+        self.destination.job.control.begin()
 
 
 class PipelineTasks(JobAttempt):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.sim.composed.attempt import PipelineTasks
 from ckptsim.sim.job.records.judge import Judge
-from ckptsim.sim.job.records.world import JobWorld
+from ckptsim.sim.job.records.world import RecordWorld
+from ckptsim.sim.job.world import Failover, JobWorld
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,10 +34,38 @@ class KeepingJudge(Judge):
             self._job.kept.append(checkpoint)
 
 
-class PipelineJob(JobWorld):
-    """The job over all attempts; its coordinator and completed checkpoints outlive them."""
+class PipelineControl(JobWorld):
+    """The job over all attempts, which come and go with those of the pipeline around it."""
+
+    _plane: PipelineJob
+
+    def fail_over(self, cause: str) -> None:
+        """End the attempt around the job: what was read from sockets is lost with it."""
+        attempt = self._plane.pipeline.attempt
+        if self.running and not self.ended and attempt is not None:
+            self.env.trace.record("failed", self.entity, cause)
+            attempt.end(f"the job failed: {cause}")
+
+    def interrupt(self, cause: str) -> None:
+        """Stop whatever runs: the attempt around it is over."""
+        self.failovers.append(Failover(self.attempts, cause, self.env.now))
+        self._plane.halt()
+        if self.running:
+            self.running = False
+            self.coordinator.suspend(FailureReason.JOB_FAILOVER_REGION)
+
+    def all_finished(self) -> None:
+        """End the job: with its last task the destination has stored all."""
+        super().all_finished()
+        self._plane.job_ended()
+
+
+class PipelineJob(RecordWorld):
+    """The tasks of the job; its completed checkpoints outlive the attempts of the pipeline."""
 
     attempt: PipelineTasks
+    control: PipelineControl
+    control_type = PipelineControl
 
     def __init__(self, pipeline: PipelineWorld, faults: FaultPlan) -> None:
         self.pipeline = pipeline
@@ -47,18 +76,20 @@ class PipelineJob(JobWorld):
             pipeline.pipeline.job(),
             faults,
             cores=pipeline.cores,
+            may_stop=False,
         )
         self.judge = KeepingJudge(self)
-        self.plan_faults()
+        self.control.plan_instants()
 
-    def deploy(self, number: int, restored: JobCheckpoint | None) -> Attempt:
+    def make_attempt(self, number: int, restored: JobCheckpoint | None) -> Attempt:
         """Make the tasks and channels of an attempt."""
         return PipelineTasks(self, number, restored)
 
     def next_attempt(self) -> None:
         """Make the next attempt from the latest completed checkpoint."""
-        self.ended = False
-        restored = self.redeploy()
+        self.control.ended = False
+        self.control.redeploy()
+        restored = self.control.restored
         self.restored_ids.append(None if restored is None else restored.checkpoint_id)
 
     def end_input(self) -> None:
@@ -66,24 +97,8 @@ class PipelineJob(JobWorld):
         for inlet in self.attempt.inlets:
             inlet.close()
 
-    def halt(self, cause: str) -> None:
-        """Stop whatever runs: the attempt around it is over."""
-        self.recoveries.append((self.attempts, cause, self.env.now, None, 0))
-        self.attempt.alive = False
-        if self.running:
-            self.running = False
-            self.coordinator.suspend(FailureReason.JOB_FAILOVER_REGION)
-
-    def fail_over(self, cause: str) -> None:
-        """End the attempt around the job: what was read from sockets is lost with it."""
-        attempt = self.pipeline.attempt
-        if self.running and not self.ended and attempt is not None:
-            self.env.trace.record("failed", self.entity, cause)
-            attempt.end(f"the job failed: {cause}")
-
-    def all_finished(self) -> None:
-        """End the job: with its last task the destination has stored all."""
-        super().all_finished()
+    def job_ended(self) -> None:
+        """Close the committers, and tell the destination."""
         if self.pipeline.attempt is not None:
             for sink in self.attempt.sinks():
                 sink.committer.close()
@@ -93,7 +108,7 @@ class PipelineJob(JobWorld):
         """Report a property that does not hold."""
         self.pipeline.note(name, says)
 
-    def waits(self) -> Iterator[Wait]:
-        """Return who waits for whom in the job."""
+    def open_waits(self) -> Iterator[Wait]:
+        """Return who waits for whom in the job, unless it has ended."""
         if not self.ended:
-            yield from self._waits()
+            yield from self.waits()

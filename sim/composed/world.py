@@ -131,11 +131,11 @@ class PipelineWorld(SyncWorld):
 
     def attempt_ended(self, attempt: Attempt, reason: str | None) -> None:
         """Stop the job with its attempt."""
-        self.job.halt(reason or "the end")
+        self.job.control.interrupt(reason or "the end")
         super().attempt_ended(attempt, reason)
 
     def explain(self) -> str:
         """Say who waits for whom, in the sync and in the job."""
         if self.attempt is None:
             return ""
-        return explain_waits([*waits(self.attempt), *self.job.waits()])
+        return explain_waits([*waits(self.attempt), *self.job.open_waits()])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.sim.job.buffers.source import Source
 from ckptsim.sim.job.buffers.states import State
+from ckptsim.sim.job.tables import recovery_rows
 from ckptsim.sim.rows import CheckpointRow, RunResult, TaskCheckpointRow, TaskRow
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def tables(spec: RunSpec, world: DataflowWorld) -> RunResult:
         for number in record.tasks
     ]
     result.tasks = [_task(key, task, world) for task in world.tasks]
+    result.recoveries = recovery_rows(key, world.control)
     result.violations = [
         spec.violation(name, at_ns, says, scope=None if number is None else "job", index=number)
         for name, at_ns, says, number in world.account.violations

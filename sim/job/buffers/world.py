@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.interface import handler_kind
-from ckptsim.models.coordinator import CoordinatorParameters, EndOfDataListener
-from ckptsim.scenarios.job import Checkpointing, Engine, Job
+from ckptsim.scenarios.job import Engine, Job
 from ckptsim.sim.job.buffers.account import Account
 from ckptsim.sim.job.buffers.alignment import Alignment
 from ckptsim.sim.job.buffers.channel_files import make_files
@@ -19,7 +18,6 @@ from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.mechanisms import MECHANISMS, Mechanisms
 from ckptsim.sim.job.buffers.messages import BufferMessages
 from ckptsim.sim.job.buffers.pauses import Pauses
-from ckptsim.sim.job.buffers.placement import Placement
 from ckptsim.sim.job.buffers.recovery import BufferSnapshot, restore_channels
 from ckptsim.sim.job.buffers.sampling import Sampling
 from ckptsim.sim.job.buffers.snapshots import Snapshots
@@ -29,10 +27,12 @@ from ckptsim.sim.job.buffers.states import State
 from ckptsim.sim.job.buffers.storage import Storage
 from ckptsim.sim.job.buffers.stretch import Stretches
 from ckptsim.sim.job.buffers.task import Task
-from ckptsim.sim.job.control.coordinator import CoordinatorHost, CoordinatorSettings
+from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.faults import NO_FAULTS, FaultPlan
 from ckptsim.sim.job.control.gateway import Gateway
-from ckptsim.sim.job.world import JobSettings, JobWorld
+from ckptsim.sim.job.placement import Placement
+from ckptsim.sim.job.settings import job_settings, parameters_of
+from ckptsim.sim.job.world import JobWorld
 from ckptsim.sim.kernel import Environment, garbage_collector_paused
 from ckptsim.sim.slots import OURS, ProtocolCores
 
@@ -95,11 +95,12 @@ class DataflowWorld:
         self.control = JobWorld(
             env,
             self,
-            job_settings(model),
+            job_settings(model, kind=Kind.COORDINATOR, fault_kind=Kind.FAULT),
             core=protocol.coordinator,
-            listener=EndOfDataListener,
+            listener=protocol.end_of_data,
             faults=faults,
             over=self._end,
+            recovery=protocol.failover,
         )
         self.coordinator = self.control.coordinator
         self.account.begin(self, None)
@@ -210,9 +211,7 @@ class DataflowWorld:
 
     def colocated(self, number: int) -> Sequence[int]:
         """Return the tasks on the task manager of a task."""
-        place = self.placement.task_manager
-        here = place(self.tasks[number])
-        return [task.number for task in self.tasks if place(task) == here]
+        return self.placement.colocated(self.tasks[number], self.tasks)
 
     def stall(self, number: int, lasts_ns: int) -> None:
         """Let a task's thread do nothing for a while."""
@@ -234,7 +233,7 @@ class DataflowWorld:
         if table.first_trigger_ns is not None and not self.control.failovers:
             return table.first_trigger_ns
         del restored
-        bounds = coordinator_parameters(table).first_delay_bounds_ns
+        bounds = parameters_of(self.model).first_delay_bounds_ns
         return self.env.stream("coordinator").uniform_ns(*bounds)
 
     def task_finished(self, number: int) -> None:
@@ -314,32 +313,3 @@ class DataflowWorld:
         if task.state is not State.ENDED:
             task.post(task.debloat)
             self.env.call_in(period_ns, Kind.MEASURE, task.entity, self._debloat, task, period_ns)
-
-
-def job_settings(model: Job) -> JobSettings:
-    """Return what of a scenario concerns the job as a whole."""
-    table = model.checkpointing
-    return JobSettings(
-        parameters=coordinator_parameters(table),
-        coordinator=CoordinatorSettings(kind=Kind.COORDINATOR, interval_ns=table.interval_ns),
-        fault_kind=Kind.FAULT,
-        restart_delay_ns=model.restart.delay_ns,
-        restarts=model.restart.attempts,
-        savepoint_at_ns=table.savepoint_at_ns,
-        wanted=table.count,
-    )
-
-
-def coordinator_parameters(table: Checkpointing) -> CoordinatorParameters:
-    """Return the coordinator's settings of a scenario."""
-    return CoordinatorParameters(
-        interval_ns=table.interval_ns,
-        timeout_ns=table.timeout_ns,
-        min_pause_ns=table.min_pause_ns,
-        max_concurrent=table.max_concurrent,
-        tolerable_failures=table.tolerable_failures,
-        exactly_once=table.exactly_once,
-        unaligned=table.unaligned,
-        alignment_timeout_ns=table.alignment_ends_after_ns,
-        retained=table.retained,
-    )

@@ -17,7 +17,7 @@ from ckptsim.models.lifecycle import (
 from ckptsim.models.lifecycle import events as on
 from ckptsim.models.recovery import broadcast, split
 from ckptsim.scenarios.job.faults import CrashAtCheckpoint
-from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
+from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.records.account import Account
 from ckptsim.sim.job.records.graph import TaskSpec
 from ckptsim.sim.job.records.inlet import Inlet
@@ -32,13 +32,13 @@ from ckptsim.sim.kernel import Entity, Timer
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.records.parts import Parts
-    from ckptsim.sim.job.records.world import JobWorld
+    from ckptsim.sim.job.records.world import RecordWorld
 
 
 class Attempt:
     """The tasks and channels of one attempt; after a failure nothing of it acts any more."""
 
-    def __init__(self, world: JobWorld, number: int, restored: JobCheckpoint | None) -> None:
+    def __init__(self, world: RecordWorld, number: int, restored: JobCheckpoint | None) -> None:
         self.world = world
         self.number = number
         self.env = world.env
@@ -68,18 +68,6 @@ class Attempt:
                 ],
             )
         self._fill_channels()
-
-    def positions_in(self, record: CheckpointRecord) -> dict[int, int]:
-        """Return what each source task had emitted: at its snapshot, or when it finished."""
-        return {
-            task.number: (
-                record.parts[task.number][0].snapshot.position
-                if task.number in record.parts
-                else task.position
-            )
-            for task in self.tasks
-            if task.is_source
-        }
 
     def make_sink(self, spec: TaskSpec) -> SinkWriter:
         """Make what a sink subtask writes through."""
@@ -190,7 +178,8 @@ class Attempt:
         self.life.performed(task, checkpoint)
         task.ending.account.performed(checkpoint)
         if self.faults.strikes_once(CrashAtCheckpoint, task, checkpoint):
-            self.later(0, Kind.FAULT, task.entity, self.world.crash, task.spec)
+            cause = f"{task.name} crashes"
+            self.later(0, Kind.FAULT, task.entity, self.world.control.crash, (task.number,), cause)
 
     def committed(self, task: Task, checkpoints: tuple[int, ...]) -> None:
         """Note that a sink commits what checkpoints have pre-committed."""
@@ -278,7 +267,7 @@ class Attempt:
 
     def fail(self, task: Task, reason: str) -> None:
         """Fail the job because a task has failed."""
-        self.world.fail_over(f"{task.name}: {reason}")
+        self.world.control.fail_over(f"{task.name}: {reason}")
 
     def trigger(self, task: Task, barrier: Barrier, stop: StopMode | None) -> None:
         """Give the coordinator's trigger to a task's mailbox, unless it is still being restored."""

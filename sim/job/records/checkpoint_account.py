@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord
     from ckptsim.sim.job.records.parts import Parts
     from ckptsim.sim.job.records.task import Task
-    from ckptsim.sim.job.records.world import JobWorld
+    from ckptsim.sim.job.records.world import RecordWorld
 
 # Kinds whose snapshot is always aligned, by the name of the barrier's kind.
 _ALIGNED = ("aligned", "savepoint", "at_least_once")
@@ -24,7 +24,7 @@ _SUBSUMED = FailureReason.CHECKPOINT_SUBSUMED
 class CheckpointAccount:
     """What has become of the checkpoints of one job."""
 
-    def __init__(self, world: JobWorld) -> None:
+    def __init__(self, world: RecordWorld) -> None:
         self._world = world
         self._settings = world.job.checkpointing
         self._free_ns: int | None = None  # since when periodic triggers are due and nothing runs

@@ -20,9 +20,9 @@ from ckptsim.models.lifecycle.tables import Act
 from ckptsim.scenarios.job import Protocol, VertexKind
 from ckptsim.sim.job.records.closing_account import ClosingAccount
 from ckptsim.sim.job.records.link import Link
-from ckptsim.sim.job.records.settings import variant_of
 from ckptsim.sim.job.records.sink import SinkWriter
 from ckptsim.sim.job.records.snapshot import WATERMARK
+from ckptsim.sim.job.settings import variant_of
 from ckptsim.sim.kernel import Wait
 
 if TYPE_CHECKING:

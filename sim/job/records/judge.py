@@ -14,16 +14,16 @@ from ckptsim.models.coordinator.plan import FinishedState, Plan, Rejected, check
 from ckptsim.scenarios.job import Mode, VertexKind
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.records.account import differences, expected_output, loss
-from ckptsim.sim.job.records.settings import final_at_once
+from ckptsim.sim.job.settings import final_at_once
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.records.world import JobWorld
+    from ckptsim.sim.job.records.world import RecordWorld
 
 
 class Judge:
     """Checks one run of a job and reports what does not hold to its world."""
 
-    def __init__(self, world: JobWorld) -> None:
+    def __init__(self, world: RecordWorld) -> None:
         self._world = world
         self._graph = world.graph
 

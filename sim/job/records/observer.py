@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from ckptsim.models.coordinator.plan import Plan
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
     from ckptsim.sim.job.port import TaskGateway
-    from ckptsim.sim.job.records.world import JobWorld
+    from ckptsim.sim.job.records.world import RecordWorld
 
 
 class JobObserver:
     """Follows the checkpoints of one job over all its attempts."""
 
-    def __init__(self, world: JobWorld) -> None:
+    def __init__(self, world: RecordWorld) -> None:
         self.account = CheckpointAccount(world)
         self._world = world
 
@@ -65,6 +65,10 @@ class JobObserver:
     def notified(self, record: CheckpointRecord) -> None:
         """Note that tasks are told of a completion."""
         self.account.notified(record)
+
+    def restored(self, checkpoint: JobCheckpoint) -> None:
+        """Note that an attempt was made from a checkpoint."""
+        self._world.judge.restore(checkpoint)
 
     def final_request(self, task: TaskGateway, *, asked: bool) -> None:
         """Note a task's report of its end of data, and whether a checkpoint is asked for then."""

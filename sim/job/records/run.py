@@ -18,7 +18,7 @@ from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.records.external import ExternalSystem
 from ckptsim.sim.job.records.started import started_from
 from ckptsim.sim.job.records.tables import fill
-from ckptsim.sim.job.records.world import JobWorld
+from ckptsim.sim.job.records.world import RecordWorld
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.rows import RunResult
 
@@ -34,9 +34,9 @@ def run(spec: RunSpec) -> RunResult:
     restored = started_from(job)
     if isinstance(restored, Rejected):
         return _refused(spec, env, restored)
-    world = JobWorld(env, job, faults, cores=spec.cores, restored=restored)
+    world = RecordWorld(env, job, faults, cores=spec.cores, restored=restored)
     world.run()
-    if world.failed_while_stopping:
+    if world.control.failed_while_stopping:
         _resume(spec, env, world)
     else:
         if world.ended:
@@ -55,7 +55,7 @@ def _refused(spec: RunSpec, env: Environment, why: Rejected) -> RunResult:
     return spec.result(env, outcome="failed", attempts=0, error=f"{why.rule} at {why.vertex}")
 
 
-def _resume(spec: RunSpec, env: Environment, world: JobWorld) -> None:
+def _resume(spec: RunSpec, env: Environment, world: RecordWorld) -> None:
     """Restart from the savepoint of a stop that went wrong after it, as its user is told to.
 
     The new job meets the external system as the failed one left it: some transactions of the
@@ -68,14 +68,14 @@ def _resume(spec: RunSpec, env: Environment, world: JobWorld) -> None:
     _report(world, number, _restart(spec, env, world, checkpoint, world.external))
 
 
-def _report(world: JobWorld, number: int, other: JobWorld) -> None:
+def _report(world: RecordWorld, number: int, other: RecordWorld) -> None:
     for name, _, says in other.violations:
         text = f"restarted from checkpoint {number}: {name}: {says}"
         hazard = name == "stop_ends"  # the stop's, whatever the job was started from
         world.violate(name if hazard else "restored_checkpoint_gives_the_same_output", text)
 
 
-def _probe(spec: RunSpec, env: Environment, world: JobWorld) -> None:
+def _probe(spec: RunSpec, env: Environment, world: RecordWorld) -> None:
     """Restart from one kept checkpoint, chosen by chance, and compare the output at the end.
 
     The probe writes to the external system as it would be if nothing after the checkpoint had been.
@@ -94,10 +94,10 @@ def _probe(spec: RunSpec, env: Environment, world: JobWorld) -> None:
 def _restart(
     spec: RunSpec,
     env: Environment,
-    world: JobWorld,
+    world: RecordWorld,
     checkpoint: JobCheckpoint,
     external: ExternalSystem,
-) -> JobWorld:
+) -> RecordWorld:
     other_env = Environment(spec.seed, env.ties)
     job = world.job
     costs = replace(
@@ -107,14 +107,14 @@ def _restart(
         checkpoint_failure_ratio=0.0,
     )
     checkpointing = replace(job.checkpointing, timeout_ns=TEN_MINUTES_NS)
-    other = JobWorld(
+    other = RecordWorld(
         other_env,
         replace(job, costs=costs, checkpointing=checkpointing),
         FaultPlan(()),
         cores=spec.cores,
         restored=checkpoint,
         external=external,
-        may_stop=world.is_endless,
+        may_stop=any(vertex.is_endless for vertex in world.graph.vertices),
     )
     other.emitted = world.most_emitted()
     other.attempts_before = world.attempts
@@ -124,7 +124,7 @@ def _restart(
     return other
 
 
-def _record_output(env: Environment, world: JobWorld) -> None:
+def _record_output(env: Environment, world: RecordWorld) -> None:
     """Record the committed output, so that the digest speaks of every record."""
     for task in world.graph.vertices:
         found = sorted(world.external.committed(task.name).items())

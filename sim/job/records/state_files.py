@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers import subtask_events as sub
 from ckptsim.models.barriers.writer import group_of
-from ckptsim.scenarios.job.faults import FailChannelState
+from ckptsim.scenarios.job.faults import FailChannelState, SlowFile
 from ckptsim.sim.job.control.channel_state import ChannelStateHost
 from ckptsim.sim.job.port import FileStored
 from ckptsim.sim.job.records.graph import TaskSpec
@@ -42,6 +42,10 @@ class ChannelStateFile:
         costs = attempt.job.costs
         delay_ns = attempt.job.snapshot_sync_ns(first.vertex) + costs.snapshot_async_ns
         delay_ns += attempt.jitter("channel state", costs.snapshot_jitter_ns)
+        slow = (
+            attempt.faults.delay_ns(SlowFile, spec, checkpoint) for spec in self._tasks.values()
+        )
+        delay_ns += max(slow)
         entity = attempt.tasks[first.index].entity
         attempt.later(delay_ns, Kind.SNAPSHOT, entity, self._end, checkpoint, stored)
 

@@ -26,7 +26,7 @@ from ckptsim.models.barriers.network import (
 )
 from ckptsim.models.lifecycle import effects as do
 from ckptsim.models.lifecycle import events as on
-from ckptsim.scenarios.job.faults import FailSnapshot
+from ckptsim.scenarios.job.faults import FailSnapshot, SlowFile
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.parts import REMEMBERED, Parts
 from ckptsim.sim.job.records.snapshot import Element, TaskSnapshot
@@ -262,6 +262,7 @@ class SubtaskSide:
         costs = attempt.job.costs
         delay_ns = attempt.job.snapshot_sync_ns(self.task.spec.vertex) + costs.snapshot_async_ns
         delay_ns += attempt.jitter("snapshot", costs.snapshot_jitter_ns)
+        delay_ns += attempt.faults.delay_ns(SlowFile, self.task, checkpoint)
         self._writes[checkpoint] = attempt.timer_in(
             delay_ns, Kind.SNAPSHOT, self.task.entity, self._written, checkpoint
         )

@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.job import VertexKind
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord
-from ckptsim.sim.job.records.world import JobWorld
+from ckptsim.sim.job.records.world import RecordWorld
+from ckptsim.sim.job.tables import recovery_rows
 from ckptsim.sim.kernel import Environment
-from ckptsim.sim.rows import CheckpointRow, RecoveryRow, RunResult, TaskCheckpointRow, TaskRow
+from ckptsim.sim.rows import CheckpointRow, RunResult, TaskCheckpointRow, TaskRow
 
 if TYPE_CHECKING:
     from ckptsim.sim.run_spec import RunSpec
 
 
-def fill(spec: RunSpec, env: Environment, world: JobWorld) -> RunResult:
+def fill(spec: RunSpec, env: Environment, world: RecordWorld) -> RunResult:
     """Return the tables of a run that has ended or stands still."""
     triggered = list(world.coordinator.records.values())
     sinks = [v.name for v in world.graph.vertices if v.kind is VertexKind.SINK]
     result = spec.result(
         env,
-        outcome="completed" if world.ended else "failed" if world.gave_up else "stalled",
+        outcome="completed" if world.ended else "failed" if world.control.gave_up else "stalled",
         records_produced=sum(task.position for task in world.attempt.tasks),
         records_committed=sum(sum(world.external.committed(name).values()) for name in sinks),
         checkpoints_completed=sum(one.status == "completed" for one in triggered),
@@ -31,25 +32,14 @@ def fill(spec: RunSpec, env: Environment, world: JobWorld) -> RunResult:
     )
     key = spec.run_key
     result.checkpoints, result.task_checkpoints, result.tasks = job_rows(key, world)
-    result.recoveries = [
-        RecoveryRow(
-            run_key=key,
-            attempt=number,
-            cause=cause,
-            failed_ns=failed_ns,
-            resumed_ns=resumed_ns,
-            restored_from=None,
-            records_reprocessed=again,
-        )
-        for number, cause, failed_ns, resumed_ns, again in world.recoveries
-    ]
+    result.recoveries = recovery_rows(key, world.control)
     result.violations = [
         spec.violation(name, at_ns, says) for name, at_ns, says in world.violations
     ]
     return result
 
 
-def _finishing(world: JobWorld, triggered: Sequence[CheckpointRecord]) -> dict[str, int]:
+def _finishing(world: RecordWorld, triggered: Sequence[CheckpointRecord]) -> dict[str, int]:
     """Return what the end of a job took after the end of its input; nothing if it has not ended."""
     if not world.ended:
         return {}
@@ -59,7 +49,7 @@ def _finishing(world: JobWorld, triggered: Sequence[CheckpointRecord]) -> dict[s
 
 
 def job_rows(
-    key: str, world: JobWorld
+    key: str, world: RecordWorld
 ) -> tuple[list[CheckpointRow], list[TaskCheckpointRow], list[TaskRow]]:
     """Return the rows of a job's checkpoints, of its subtasks' parts in them, and of its tasks."""
     triggered = list(world.coordinator.records.values())
@@ -90,7 +80,9 @@ def _checkpoint(key: str, one: CheckpointRecord) -> CheckpointRow:
     )
 
 
-def _task_checkpoints(key: str, one: CheckpointRecord, world: JobWorld) -> list[TaskCheckpointRow]:
+def _task_checkpoints(
+    key: str, one: CheckpointRecord, world: RecordWorld
+) -> list[TaskCheckpointRow]:
     rows = []
     for index, (parts, acknowledged_ns) in sorted(one.parts.items()):
         spec = world.graph.tasks[index]
@@ -115,7 +107,7 @@ def _task_checkpoints(key: str, one: CheckpointRecord, world: JobWorld) -> list[
     return rows
 
 
-def _task(key: str, index: int, world: JobWorld) -> TaskRow:
+def _task(key: str, index: int, world: RecordWorld) -> TaskRow:
     spec = world.graph.tasks[index]
     task = world.attempt.tasks[index]
     records = task.position if task.is_source else len(task.state)

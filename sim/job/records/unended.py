@@ -8,7 +8,7 @@ from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.records.kinds import Kind
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.records.world import JobWorld
+    from ckptsim.sim.job.records.world import RecordWorld
 
 
 class Unended:
@@ -20,7 +20,7 @@ class Unended:
     Source: Apache Flink 1.20.3, TwoPhaseCommitSinkFunction; Apache Kafka, transaction.timeout.ms.
     """
 
-    def __init__(self, world: JobWorld) -> None:
+    def __init__(self, world: RecordWorld) -> None:
         self._world = world
         self._timeout_ns = world.job.costs.transaction_timeout_ns
 

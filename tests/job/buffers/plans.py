@@ -30,6 +30,7 @@ NUMBERED = (
     "delay_acknowledgement",
     "lose_notification",
     "delay_notification",
+    "stray_notification",
 )
 
 
@@ -169,9 +170,46 @@ def _fault(choose: Chooser, job: dict[str, Any]) -> dict[str, Any]:
     if kind == "stall_task":
         return fault | {"at_ns": choose.integer(0, 400) * MS, "lasts_ns": _delay_ns(choose)}
     fault["checkpoint"] = choose.integer(1, 8)
-    if kind.startswith(("delay_", "slow_")):
+    if kind.startswith(("delay_", "slow_", "stray_")):
         fault["delay_ns"] = _delay_ns(choose)
     return fault
+
+
+CRASHES = ("crash_task", "crash_task_manager", "crash_job_manager", "crash_at_checkpoint")
+
+
+def crashing_document(choose: Chooser) -> dict[str, Any]:
+    """Return a random job that fails up to three times, is restarted, and comes to its end.
+
+    Its checkpoints are far enough apart for records to be processed between them.
+    """
+    text = document(choose)
+    job = text["job"]
+    for vertex in job["vertices"]:
+        if vertex.get("kind") == "source":
+            vertex.pop("ends_at_ns", None)
+            vertex["records"] = choose.of((200, 20, 500))
+    job["duration_ns"] = 60_000 * MS
+    job["checkpointing"]["tolerable_failures"] = 1_000
+    job["checkpointing"]["interval_ns"] = choose.of((60, 40, 150)) * MS
+    job["checkpointing"]["max_concurrent"] = 1
+    job["restart"] = {"kind": "fixed_delay", "delay_ns": choose.of((0, 30)) * MS}
+    for _ in range(choose.integer(1, 3)):
+        text["faults"].append(_crash(choose, job))
+    return text
+
+
+def _crash(choose: Chooser, job: dict[str, Any]) -> dict[str, Any]:
+    kind = choose.of(CRASHES)
+    last_ns = 6 * int(job["checkpointing"]["interval_ns"])
+    if kind == "crash_job_manager":
+        return {"kind": kind, "at_ns": choose.integer(1, last_ns)}
+    vertex = choose.of(tuple(job["vertices"]))
+    fault = {"kind": kind, "vertex": vertex["name"]}
+    fault["subtask"] = choose.integer(0, vertex["parallelism"] - 1)
+    if kind == "crash_at_checkpoint":
+        return fault | {"checkpoint": choose.integer(1, 5)}
+    return fault | {"at_ns": choose.integer(1, last_ns)}
 
 
 def _delay_ns(choose: Chooser) -> int:
@@ -215,6 +253,11 @@ def scenario_of(text: dict[str, Any]) -> Scenario:
 def random_job(seed: int) -> Scenario:
     """Return the random job of a seed."""
     return scenario_of(document(Seeded(seed)))
+
+
+def crashing_job(seed: int) -> Scenario:
+    """Return the random job of a seed that fails and is restarted."""
+    return scenario_of(crashing_document(Seeded(seed)))
 
 
 @st.composite

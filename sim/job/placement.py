@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from ckptsim.scenarios.job import PlacementKind
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.task import Task
+    from collections.abc import Sequence
+
+    from ckptsim.sim.job.port import TaskGateway
 
 
 class Placement:
@@ -19,10 +21,15 @@ class Placement:
     def __init__(self, kind: PlacementKind) -> None:
         self._kind = kind
 
-    def task_manager(self, task: Task) -> int:
+    def task_manager(self, task: TaskGateway) -> int:
         """Return the number of a task's task manager."""
         if self._kind is PlacementKind.LOCAL:
             return 0
         if self._kind is PlacementKind.MIXED:
-            return task.subtask
+            return task.place[1]
         return task.number
+
+    def colocated(self, task: TaskGateway, tasks: Sequence[TaskGateway]) -> list[int]:
+        """Return the numbers of the tasks on the task manager of a task, itself among them."""
+        here = self.task_manager(task)
+        return [other.number for other in tasks if self.task_manager(other) == here]

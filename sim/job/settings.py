@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ckptsim.models.coordinator import CoordinatorParameters
 from ckptsim.models.lifecycle import RULES, StopMode, Variant
-from ckptsim.scenarios.job import Job, Protocol, StopKind
+from ckptsim.scenarios.job import Job, Plane, Protocol, StopKind
 from ckptsim.sim.job.control.coordinator import CoordinatorSettings
-from ckptsim.sim.job.records.kinds import Kind
+from ckptsim.sim.job.world import JobSettings
 
 
 def variant_of(job: Job) -> Variant:
@@ -46,16 +46,36 @@ def parameters_of(job: Job) -> CoordinatorParameters:
     )
 
 
-def settings_of(job: Job) -> CoordinatorSettings:
-    """Return what the coordinator's host has to know of a job."""
+def job_settings(job: Job, *, kind: int, fault_kind: int, may_stop: bool = True) -> JobSettings:
+    """Return what of a scenario concerns the job as a whole.
+
+    kind, fault_kind: of calendar entries.  A job without an end is stopped at its horizon on
+    records; on buffers its run ends.  may_stop: it is stopped at all.
+    """
     checkpointing = job.checkpointing
     drain = job.ending.stop_kind is StopKind.DRAIN
-    return CoordinatorSettings(
-        kind=Kind.COORDINATOR,
-        interval_ns=checkpointing.interval_ns,
-        skip_missed_ticks=checkpointing.skip_missed_ticks,
-        stop_mode=StopMode.DRAIN if drain else StopMode.NO_DRAIN,
-        triggers_after_stop=RULES[variant_of(job)].triggers_after_stop,
-        notification_loss_ratio=job.costs.notification_loss_ratio,
-        storing_failure_ratio=job.costs.checkpoint_failure_ratio,
+    stop_ns = job.ending.stop_at_ns
+    endless = any(vertex.is_endless for vertex in job.vertices)
+    if stop_ns is None and endless and job.plane is Plane.RECORDS:
+        stop_ns = job.ending.horizon_ns
+    return JobSettings(
+        parameters=parameters_of(job),
+        coordinator=CoordinatorSettings(
+            kind=kind,
+            interval_ns=checkpointing.interval_ns,
+            skip_missed_ticks=checkpointing.skip_missed_ticks,
+            stop_mode=StopMode.DRAIN if drain else StopMode.NO_DRAIN,
+            triggers_after_stop=RULES[variant_of(job)].triggers_after_stop,
+            notification_loss_ratio=job.costs.notification_loss_ratio,
+            storing_failure_ratio=job.costs.checkpoint_failure_ratio,
+        ),
+        fault_kind=fault_kind,
+        after_finish=checkpointing.after_finish,
+        final_at_once=final_at_once(job),
+        restart_delay_ns=job.restart.delay_ns,
+        restarts=job.restart.attempts,
+        stop_at_ns=stop_ns if may_stop else None,
+        stop_again_ns=job.restart.delay_ns + 2 * checkpointing.interval_ns,
+        savepoint_at_ns=checkpointing.savepoint_at_ns,
+        wanted=checkpointing.count,
     )
