@@ -145,6 +145,9 @@ _BUFFERS_PROPERTIES = (
     "checkpoint_ends_in_time",
     "periodic_triggers_go_on",
     "job_makes_progress",
+    "restored_checkpoint_is_a_cut",
+    "exactly_once_state",
+    "at_least_once_state",
 )
 
 GOALS: Mapping[Plane, tuple[str, ...]] = {

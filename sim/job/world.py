@@ -44,20 +44,18 @@ class JobSettings:
     """What of a scenario concerns the job as a whole.
 
     fault_kind: of the calendar entries of failures, which come before all others of an instant.
-    after_finish: checkpoints go on when tasks have finished.  final_at_once: a checkpoint is
-    triggered when all data has ended.  restart_delay_ns: from a failure to the next attempt;
-    restarts: how many there may be, None for any number.  stop_at_ns: when the job is stopped;
-    stop_again_ns: after which a stop that failed is asked for again.
+    after_finish: checkpoints go on when tasks have finished.  restart_delay_ns: from a failure to
+    the next attempt; restarts_after: whether there is one after so many failures.  stop_at_ns: when
+    the job is stopped; stop_again_ns: after which a stop that failed is asked for again.
     savepoint_at_ns: when a savepoint is asked for.  wanted: completed checkpoints that end the run.
     """
 
     parameters: CoordinatorParameters
     coordinator: CoordinatorSettings
     fault_kind: int
+    restarts_after: Callable[[int], bool]
     after_finish: bool = True
-    final_at_once: bool = True
     restart_delay_ns: int = 0
-    restarts: int | None = None
     stop_at_ns: int | None = None
     stop_again_ns: int = 0
     savepoint_at_ns: int | None = None
@@ -129,7 +127,7 @@ class JobWorld:
                 self.finished_on_restore,
                 after_finish=settings.after_finish,
             ),
-            listener=listener(plane.task_count, enabled=settings.final_at_once),
+            listener=listener(plane.task_count, enabled=settings.coordinator.final_at_once),
             messages=plane.messages,
             faults=faults,
             job=self,
@@ -239,11 +237,10 @@ class JobWorld:
         self._plane.halt()
         self.env.trace.record("failed", self.entity, cause)
         stopped = self.coordinator.stop_completed
-        allowed = self.settings.restarts
         if self._recovery(stop_completed=stopped) is Recovery.FAIL:
             self.failed_while_stopping = stopped
             self.env.goals.reach("failed_after_stop_savepoint")
-        elif allowed is not None and self.attempts > allowed:
+        elif not self.settings.restarts_after(self.attempts):
             self.env.goals.reach("restarts_used_up")
         elif self.attempts >= _ATTEMPTS:
             says = f"the job has failed {self.attempts} times, last: {cause}"

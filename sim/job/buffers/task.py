@@ -220,6 +220,11 @@ class Task:
         return self.state is _STUCK
 
     @property
+    def is_source(self) -> bool:
+        """Whether it makes records instead of reading them."""
+        return not self.gates
+
+    @property
     def is_exhausted(self) -> bool:
         """Whether it is a source that has no more records."""
         return False

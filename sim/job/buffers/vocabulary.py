@@ -53,6 +53,8 @@ VOCABULARY: Vocabulary = {
     ),
     "task_state": Telling(says="is {state}", fields="state"),
     "finished": Telling(says="has finished"),
+    "failed": Telling(says="fails: {cause}", fields="cause", always=True),
+    "restored": Telling("restarts from checkpoint {index}", "index", always=True),
     "stalled": Telling("stands still for {lasts_ns} ns", "lasts_ns", always=True),
     "violated": Telling("property {name} does not hold: {says}", "name says", always=True),
 }

@@ -47,6 +47,7 @@ class CoordinatorSettings:
     kind: of its calendar entries.  interval_ns: between periodic triggers.  skip_missed_ticks: a
     periodic request that had to wait is refused.  stop_mode: how the job is stopped.
     triggers_after_stop: periodic triggers go on behind the savepoint of a stop.
+    final_at_once: a checkpoint is triggered when all data has ended.
     notification_loss_ratio, storing_failure_ratio: shares of completion notifications that are
     lost, and of checkpoints that cannot be stored.
     """
@@ -56,6 +57,7 @@ class CoordinatorSettings:
     skip_missed_ticks: bool = False
     stop_mode: StopMode = StopMode.DRAIN
     triggers_after_stop: bool = False
+    final_at_once: bool = True
     notification_loss_ratio: float = 0.0
     storing_failure_ratio: float = 0.0
 
@@ -188,7 +190,12 @@ class CoordinatorHost:
         self._step(ev.Declined(self._env.now, checkpoint, task.number, reason))
 
     def end_of_data(self, task: TaskGateway) -> None:
-        """Send a task's report that it has ended its data; a stop without drain ends none."""
+        """Send a task's report that it has ended its data; a stop without drain ends none.
+
+        Nobody reports where no checkpoint is to follow, as in Apache Flink before 1.18.
+        """
+        if not self._settings.final_at_once and not self._listener.enabled:
+            return
         self._messages.end_of_data(task, self._data_ended, self._attempt, task)
 
     def _data_ended(self, attempt: int, task: TaskGateway) -> None:

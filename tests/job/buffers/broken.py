@@ -15,6 +15,7 @@ from ckptsim.models.barriers import events as ev
 from ckptsim.models.lifecycle import TaskLifecycle
 from ckptsim.scenarios.job import (
     Checkpointing,
+    FixedDelay,
     Input,
     Job,
     Mode,
@@ -24,6 +25,7 @@ from ckptsim.scenarios.job import (
     VertexKind,
 )
 from ckptsim.scenarios.job.faults import (
+    CrashTask,
     DelayAcknowledgement,
     DelayNotification,
     DelayTrigger,
@@ -33,10 +35,11 @@ from ckptsim.scenarios.job.faults import (
     RefuseTrigger,
     SlowFile,
 )
-from ckptsim.sim.job.buffers import channels
+from ckptsim.sim.job.buffers import DataflowWorld, channels, recovery
 from ckptsim.sim.job.buffers.outlet import Outlet
 from ckptsim.sim.job.buffers.pool import OutputPool
 from ckptsim.sim.job.buffers.task import Task
+from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.slots import OURS, ProtocolCores
 from ckptsim.sim.slots.resolve import resolve
 from tests import broken_counts
@@ -100,7 +103,37 @@ class Broken:
     patch: Callable[[Patch], None] = lambda _: None
 
 
+def ending(model: Job) -> Job:
+    """Return the job with sources that end, which is restarted at once when it fails."""
+    vertices = tuple(replace(v, records=400) if v.is_source else v for v in model.vertices)
+    restart = FixedDelay(delay_ns=0)
+    return replace(model, vertices=vertices, duration_ns=60_000 * MS, restart=restart)
+
+
 # Parts of the world ---------------------------------------------------------------------------
+
+
+def loses_in_flight_data(patch: Patch) -> None:
+    """Leave the in-flight data of a checkpoint out when an attempt begins from it."""
+    patch.setattr(recovery, "_put_back", lambda *_: None)
+
+
+def restores_in_flight_data_twice(patch: Patch) -> None:
+    """Put the in-flight data of a checkpoint back twice."""
+    right = recovery._put_back
+    patch.setattr(recovery, "_put_back", lambda outlet, spans: right(outlet, spans * 2))
+
+
+def forgets_half_of_what_was_processed(patch: Patch) -> None:
+    """Let operators begin an attempt with half of the records that their state had."""
+    right = DataflowWorld._restore_position
+
+    def restore(self: DataflowWorld, task: Task, restored: JobCheckpoint | None) -> None:
+        right(self, task, restored)
+        if not task.is_source:
+            task.processed = task.restored_records = task.processed // 2
+
+    patch.setattr(DataflowWorld, "_restore_position", restore)
 
 
 def sends_again(patch: Patch) -> None:
@@ -157,6 +190,7 @@ class TakesAny(TaskLifecycle):
 
 _SOURCE: dict[str, Any] = {"vertex": "source", "subtask": 0}
 _UNALIGNED = Mode.UNALIGNED
+_CRASH = (CrashTask(vertex="operator", subtask=1, at_ns=130 * MS),)
 _REFUSED = (RefuseTrigger(**_SOURCE, checkpoint=1),)
 _SMALL = {"record_bytes": 20_000, "max_overdraft_buffers": 1, "exclusive_buffers": 1}
 
@@ -304,6 +338,24 @@ BROKEN: dict[str, Broken] = {
         breaks="notified_after_completion",
         model=job(rate_per_s=300.0),
         protocol=mutant("told_before_stored"),
+    ),
+    "loses_in_flight_data": Broken(
+        breaks="restored_checkpoint_is_a_cut",
+        model=ending(job(_UNALIGNED)),
+        faults=_CRASH,
+        patch=loses_in_flight_data,
+    ),
+    "restores_in_flight_data_twice": Broken(
+        breaks="exactly_once_state",
+        model=ending(job(_UNALIGNED)),
+        faults=_CRASH,
+        patch=restores_in_flight_data_twice,
+    ),
+    "forgets_a_position": Broken(
+        breaks="at_least_once_state",
+        model=ending(job(Mode.AT_LEAST_ONCE, rate_per_s=300.0)),
+        faults=_CRASH,
+        patch=forgets_half_of_what_was_processed,
     ),
     "never_expires": Broken(
         breaks="checkpoint_ends_in_time",
