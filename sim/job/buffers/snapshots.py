@@ -31,6 +31,7 @@ from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.part import Part
 from ckptsim.sim.job.buffers.recovery import BufferSnapshot
 from ckptsim.sim.job.buffers.segment import Slice
+from ckptsim.sim.job.buffers.source import Source
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.network import NetworkEffect
@@ -204,7 +205,7 @@ class Snapshots:
         part.state_bytes = self._state_bytes
         part.snapshot = BufferSnapshot(
             processed=task.processed,
-            exhausted=task.is_exhausted,
+            exhausted=isinstance(task, Source) and task.is_exhausted,
             input_spans=part.input_spans,
             output_spans=part.output_spans,
         )

@@ -220,16 +220,6 @@ class Task:
         return self.state is _STUCK
 
     @property
-    def is_source(self) -> bool:
-        """Whether it makes records instead of reading them."""
-        return not self.gates
-
-    @property
-    def is_exhausted(self) -> bool:
-        """Whether it is a source that has no more records."""
-        return False
-
-    @property
     def has_ended(self) -> bool:
         """Whether the thread has ended."""
         return self.state is _ENDED
@@ -391,13 +381,7 @@ class Task:
 
     def unread_bytes(self, channel: Channel) -> int:
         """Count what is unread of the buffer under way, and of a record begun in a channel."""
-        unread = channel.partial_bytes
-        record = self._record_bytes
-        if self._slice is not None and self._channel is channel:
-            unread += self._left * record
-        if self._choice is not None:
-            unread += self._choice.unread_records(channel) * record
-        return unread
+        return channel.partial_bytes + self.unread_records(channel) * self._record_bytes
 
     def unread_records(self, channel: Channel) -> int:
         """Count what is unread of the buffer under way of a channel, in whole records."""

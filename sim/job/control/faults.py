@@ -11,6 +11,8 @@ from ckptsim.scenarios.job.faults import (
     CrashTask,
     CrashTaskManager,
     JobFault,
+    LoseAcknowledgement,
+    LoseTrigger,
     StallTask,
 )
 
@@ -63,6 +65,12 @@ class FaultPlan:
     def latest_ns(self) -> int:
         """Return all instants at which something strikes, added up, in ns."""
         return self._sum("at_ns")
+
+    @property
+    def loses_messages(self) -> bool:
+        """Return whether a checkpoint can go on until it expires, for want of a message."""
+        lost = LoseTrigger | LoseAcknowledgement
+        return any(isinstance(fault, lost) for fault in self._faults)
 
     def strikes(self, kind: type[AtCheckpoint], task: Subtask, checkpoint: int) -> bool:
         """Say whether a fault of this kind strikes a task's part in a checkpoint."""

@@ -130,7 +130,7 @@ def forgets_half_of_what_was_processed(patch: Patch) -> None:
 
     def restore(self: DataflowWorld, task: Task, restored: JobCheckpoint | None) -> None:
         right(self, task, restored)
-        if not task.is_source:
+        if task.gates:
             task.processed = task.restored_records = task.processed // 2
 
     patch.setattr(DataflowWorld, "_restore_position", restore)
