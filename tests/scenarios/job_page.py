@@ -11,7 +11,7 @@ from ckptsim.scenarios import LINKS
 from ckptsim.scenarios.describe import reference
 from ckptsim.scenarios.job.faults import JOB_FAULTS
 from ckptsim.scenarios.job.old_keys import KEYS, TABLES
-from ckptsim.scenarios.job.planes import FIXED, FIXED_OF_VERTEX, WITHOUT_FAULTS, Plane
+from ckptsim.scenarios.job.planes import FIXED, FIXED_OF_VERTEX, Plane
 
 JOBS = ("barriers", "barrier_protocol", "final_checkpoint")
 
@@ -41,19 +41,16 @@ def defaults() -> str:
 
 
 def limits() -> str:
-    """Return the table of what a plane can do only one way, and of the faults that it refuses."""
+    """Return the table of what a plane can do only one way."""
 
     def fixed(plane: Plane) -> str:
         values: dict[str, object] = {f"job.{path}": value for path, value in FIXED[plane].items()}
         values |= {f"job.vertices[].{key}": v for key, v in FIXED_OF_VERTEX[plane].items()}
         return ", ".join(f"`{path}`" for path in values)
 
-    def refused(plane: Plane) -> str:
-        return ", ".join(f"`{kind}`" for kind in WITHOUT_FAULTS[plane])
-
     return _table(
-        _row("plane", "at its default only", "faults that it has nothing for"),
-        *(_row(f"`{plane}`", fixed(plane), refused(plane)) for plane in Plane),
+        _row("plane", "at its default only"),
+        *(_row(f"`{plane}`", fixed(plane)) for plane in Plane),
     )
 
 
