@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.kinds import suggestion
-from ckptsim.sim.mutants.mutant import Mutant
-from ckptsim.sim.mutants.registry import MUTANTS, mutants_of
 from ckptsim.sim.slots.cores import Factory
 from ckptsim.sim.slots.load import load_factory, name_of
 from ckptsim.sim.slots.table import SLOTS, slots_of
@@ -54,24 +52,15 @@ def resolve(
         slots[name].check(factory, names[name])
         factories[name] = slots[name].guarded(factory, names[name])
     if mutant is not None:
-        found = mutant_of(places, mutant)
+        from ckptsim.sim.mutants.registry import find_mutant  # noqa: PLC0415 - brings all worlds
+
+        found = find_mutant(places, mutant)
         if found.slot in factories:
             raise UserError(
                 f"--mutant {mutant} takes slot {found.slot}, and --core too: expected one of them"
             )
         factories[found.slot] = found.factory
     return Choice(factories=factories, names=names, mutant=mutant)
-
-
-def mutant_of(places: Sequence[str], name: str) -> Mutant:
-    """Return a mutant by name; raises UserError where the places have none of that name."""
-    known = mutants_of(*places)
-    if name in known:
-        return known[name]
-    there = f"those of {_named(places)}: {', '.join(known) or 'none'}{suggestion(name, known)}"
-    if name in MUTANTS:
-        raise UserError(f"--mutant: found {name}, which takes slot {MUTANTS[name].slot}; {there}")
-    raise UserError(f"--mutant: found {name!r}, expected one of {there}")
 
 
 def expected_slots(places: Sequence[str], name: str = "") -> str:
