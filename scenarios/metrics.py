@@ -66,7 +66,7 @@ METRICS: Mapping[str, Metric] = {
     "start_delay_ns": Metric(
         says="median time until a checkpoint's last first barrier", measure=Measure.TIME
     ),
-    "persisted_bytes": Metric(says="in-flight data persisted per checkpoint", measure=Measure.SIZE),
+    "persisted_bytes": Metric(says="data persisted per checkpoint", measure=Measure.SIZE),
     "checkpoints_completed": Metric(
         says="checkpoints completed", measure=Measure.COUNT, less_is_better=None
     ),

@@ -11,6 +11,7 @@ SECTIONS = [
     "tests.bench.check",
     "tests.bench.dataflow",
     "tests.bench.spark",
+    "tests.bench.report",
 ]
 
 __all__ = ["SECTIONS", "Figure", "interleaved", "ratio"]

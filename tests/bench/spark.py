@@ -71,7 +71,7 @@ def measure() -> list[Figure]:
         Figure(
             name="Spark / pool",
             value=ratio(seconds["pool"], seconds["spark"]),
-            at_least=0.9,
+            at_least=0.95,
             says="how much of the pool's speed a sweep on Spark has",
         ),
     ]
