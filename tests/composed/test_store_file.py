@@ -87,7 +87,7 @@ def test_a_place_that_will_not_do_is_refused_before_the_run(
     (tmp_path / "notes.txt").write_text("not a store", encoding="utf-8")
     (tmp_path / "empty").touch()
     (tmp_path / "folder").mkdir()
-    monkeypatch.setattr("ckptsim.sim.cli.run.Subject.run", None)
+    monkeypatch.setattr("ckptsim.sim.search.Subject.run", None)
     assert main(["run", "pipeline", "--store", str(tmp_path / place)]) == EXIT_USER
     error = capsys.readouterr().err
     assert "expected a" in error
