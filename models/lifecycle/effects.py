@@ -69,20 +69,6 @@ class EmitEndOfData:
 
 
 @dataclass(frozen=True, slots=True)
-class EmitBarrier:
-    """Send the barrier of a checkpoint on every output, before the snapshot is taken."""
-
-    checkpoint_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class EmitCancelMarker:
-    """Send a cancellation marker on every output, so that nobody aligns in vain."""
-
-    checkpoint_id: int
-
-
-@dataclass(frozen=True, slots=True)
 class TakeSnapshot:
     """Snapshot the operators and acknowledge to the coordinator.
 
@@ -97,7 +83,7 @@ class TakeSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class DeclineCheckpoint:
-    """Tell the coordinator that this task takes no part in a checkpoint."""
+    """Tell the coordinator that this task has closed and takes no part in a checkpoint."""
 
     checkpoint_id: int
 
@@ -173,8 +159,6 @@ Effect = (
     | FinishOperator
     | CloseOperator
     | EmitEndOfData
-    | EmitBarrier
-    | EmitCancelMarker
     | TakeSnapshot
     | DeclineCheckpoint
     | AcknowledgeEndOfData

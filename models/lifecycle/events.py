@@ -33,7 +33,13 @@ class InputExhausted:
 
 @dataclass(frozen=True, slots=True)
 class StopWithSavepointTriggered:
-    """The coordinator asks a source to stop with savepoint `checkpoint_id`."""
+    """The coordinator asks a source to stop with savepoint `checkpoint_id`.
+
+    The source ends its data at once; the savepoint itself is triggered behind that, like any other
+    checkpoint.
+
+    Source: Apache Flink 1.20.3, SourceStreamTask.triggerStopWithSavepointAsync.
+    """
 
     checkpoint_id: int
     drain: bool
@@ -41,32 +47,23 @@ class StopWithSavepointTriggered:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointTriggered:
-    """The coordinator triggers a checkpoint at this task by remote call.
+    """The coordinator asks the task for a checkpoint by remote call; a closed task declines it.
 
-    savepoint: the checkpoint is the savepoint of a stop.
+    A task that lives does nothing yet: it may still skip a trigger that comes too late, and only
+    what it performs (`CheckpointPerformed`) can let it go.
     """
 
     checkpoint_id: int
-    savepoint: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class MaxWatermarkAligned:
-    """Every input channel has delivered the final watermark."""
+class CheckpointPerformed:
+    """The task takes part in a checkpoint: its barrier has been sent, its snapshot is due.
 
+    The subtask's checkpoints (`ckptsim.models.barriers.subtask`) decide that, once per id, ids
+    ascending.
 
-@dataclass(frozen=True, slots=True)
-class EndOfDataAligned:
-    """Every input channel has delivered EndOfData; NO_DRAIN wins over DRAIN."""
-
-    stop_mode: StopMode
-
-
-@dataclass(frozen=True, slots=True)
-class BarriersAligned:
-    """The barrier handler has triggered `checkpoint_id`.
-
-    savepoint: its barriers belong to the savepoint of a stop.
+    savepoint: the checkpoint is the savepoint of a stop.
     """
 
     checkpoint_id: int
@@ -86,15 +83,6 @@ class EndOfDataReceived:
 
     channel: int
     stop_mode: StopMode
-
-
-@dataclass(frozen=True, slots=True)
-class BarrierReceived:
-    """One input channel has delivered the barrier of a checkpoint."""
-
-    channel: int
-    checkpoint_id: int
-    savepoint: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +123,9 @@ Event = (
     | InputExhausted
     | StopWithSavepointTriggered
     | CheckpointTriggered
-    | MaxWatermarkAligned
-    | EndOfDataAligned
-    | BarriersAligned
+    | CheckpointPerformed
     | MaxWatermarkReceived
     | EndOfDataReceived
-    | BarrierReceived
     | EndOfPartitionReceived
     | EndOfDataAcknowledged
     | CheckpointCompleted

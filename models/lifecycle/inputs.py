@@ -1,10 +1,9 @@
 """What each input channel of a task has delivered, and when all of them agree.
 
-Three alignments run side by side over the channels of all gates: the final watermark, EndOfData and
-the barriers of the newest checkpoint.  An ended channel counts as aligned for a barrier alignment
-that is under way, and is not waited for by one that opens later.
+Two alignments run side by side over the channels of all gates: the final watermark and EndOfData.
+That of barriers is the barrier handler's (`ckptsim.models.barriers.handler`).
 
-Source: Apache Flink 1.20.3, CheckpointedInputGate, SingleCheckpointBarrierHandler, StreamTask.
+Source: Apache Flink 1.20.3, CheckpointedInputGate, StreamTask.
 """
 
 from __future__ import annotations
@@ -21,10 +20,6 @@ class Inputs:
         self._watermarks: set[int] = set()
         self._stop_modes: dict[int, StopMode] = {}
         self._ended: set[int] = set()
-        self.aligning: int | None = None
-        self.aligning_savepoint = False
-        self._aligned: set[int] = set()
-        self._target: frozenset[int] = frozenset()
 
     @property
     def channel_count(self) -> int:
@@ -64,25 +59,6 @@ class Inputs:
             return StopMode.NO_DRAIN
         return StopMode.DRAIN
 
-    def open_alignment(self, checkpoint_id: int, *, savepoint: bool) -> None:
-        """Begin to align a checkpoint over the channels that are open now."""
-        self.aligning = checkpoint_id
-        self.aligning_savepoint = savepoint
-        self._aligned = set()
-        self._target = frozenset(range(self.channel_count)) - self._ended
-
-    def close_alignment(self) -> None:
-        """Forget the alignment under way, if any."""
-        self.aligning = None
-        self._aligned = set()
-        self._target = frozenset()
-
-    def align(self, channel: int) -> bool:
-        """Count a channel as aligned; say whether every awaited channel is."""
-        self._aligned.add(channel)
-        return self._target <= self._aligned
-
-    def end_of_partition(self, channel: int) -> bool:
-        """Note the end of a channel; say whether this completes the barrier alignment."""
+    def end_of_partition(self, channel: int) -> None:
+        """Note the end of a channel."""
         self._ended.add(channel)
-        return self.aligning is not None and self.align(channel)

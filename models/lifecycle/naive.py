@@ -21,9 +21,7 @@ class NaiveLifecycle(TaskLifecycle):
 
     def _handle(self, event: on.Event) -> None:
         if isinstance(event, on.EndOfPartitionReceived):
-            completes = self.inputs.end_of_partition(event.channel)
-            if completes:
-                self._complete_alignment()
+            self.inputs.end_of_partition(event.channel)
             if self.inputs.all_ended and self.parameters.kind is TaskKind.NON_SOURCE:
                 self._run(Cue.MAX_WATERMARK_ALIGNED)
                 self._end_non_source(StopMode.DRAIN)

@@ -44,8 +44,7 @@ class TaskParameters:
 def refuse_foreign(event: on.Event, parameters: TaskParameters, state: TaskState) -> None:
     """Raise ProtocolError for an event that cannot concern a task built like this.
 
-    Raises ProtocolError: `not_a_source`, `not_a_sink`, `unknown_channel` or
-    `source_has_no_inputs`.
+    Raises ProtocolError: `not_a_source`, `not_a_sink` or `unknown_channel`.
     """
     kind = _refusal(event, parameters)
     if kind is not None:
@@ -64,13 +63,15 @@ def _refusal(event: on.Event, parameters: TaskParameters) -> str | None:
         case (
             on.MaxWatermarkReceived(channel=channel)
             | on.EndOfDataReceived(channel=channel)
-            | on.BarrierReceived(channel=channel)
             | on.EndOfPartitionReceived(channel=channel)
         ):
             return None if 0 <= channel < sum(parameters.gates) else "unknown_channel"
-        case on.MaxWatermarkAligned() | on.EndOfDataAligned() | on.BarriersAligned():
-            return "source_has_no_inputs" if source else None
-        case on.CheckpointTriggered() | on.CheckpointCompleted() | on.CheckpointAborted():
+        case (
+            on.CheckpointTriggered()
+            | on.CheckpointPerformed()
+            | on.CheckpointCompleted()
+            | on.CheckpointAborted()
+        ):
             return None
         case _:
             assert_never(event)

@@ -8,7 +8,10 @@ over, and because a finished task's channels must be empty when the task behind 
 remote call; (3) for EndOfPartition on every input.  Until then it goes on to take checkpoints.
 After (1)-(3) it closes its operators, aborts transactions and sends EndOfPartition.
 
-What runs on which cue is the table in `tables`; this module carries out its cells.
+What runs on which cue is the table in `tables`; this module carries out its cells.  Barriers are
+none of its business: which checkpoint is performed, skipped, or answered by a cancellation marker
+is decided by the barrier handler and the subtask's checkpoints (`ckptsim.models.barriers`), and
+this core is told of what is performed.
 
 Promised: at most one EndOfData and one EndOfPartition; endInput and finish at most once per
 operator, and neither in a stop without drain; CLOSED only when all waits are over; transactions
@@ -16,7 +19,7 @@ are committed in ascending order, and only after a completion that covers them. 
 that a stop ends whose savepoint's completion is never delivered (it waits for exactly that one).
 
 Source: FLIP-147; Apache Flink 1.20.3, StreamTask, SourceStreamTask, RegularOperatorChain,
-FinishedOperatorChain, SubtaskCheckpointCoordinatorImpl.
+FinishedOperatorChain.
 """
 
 from __future__ import annotations
@@ -49,18 +52,16 @@ class TaskLifecycle:
         self.savepoint_id: int | None = None
         self.checkpoint_done = False
         self.latest_reported = -1 if parameters.restored_from is None else parameters.restored_from
-        self.last_checkpoint = -1
         self.inputs = Inputs(parameters.gates)
         self.transactions = _transactions(parameters)
         self._acknowledged: set[int] = set()
-        self._aborted_early: set[int] = set()
         self._effects: list[do.Effect] = []
 
     def step(self, event: on.Event) -> list[do.Effect]:
         """Take one event and return its effects in the order in which they are carried out.
 
         Raises ProtocolError for an event that cannot concern this task (`unknown_channel`,
-        `not_a_source`, `not_a_sink`, `source_has_no_inputs`); nothing has changed then.
+        `not_a_source`, `not_a_sink`); nothing has changed then.
         """
         refuse_foreign(event, self.parameters, self.state)
         self._effects = []
@@ -89,24 +90,17 @@ class TaskLifecycle:
                     self._end_source(EndMode.FINAL_CHECKPOINT)
             case on.StopWithSavepointTriggered(checkpoint_id, drain):
                 self._stop(checkpoint_id, drain=drain)
-            case on.CheckpointTriggered(checkpoint_id, savepoint):
-                self._trigger(checkpoint_id, savepoint=savepoint)
-            case on.BarriersAligned(checkpoint_id, savepoint):
+            case on.CheckpointTriggered(checkpoint_id):
+                self._triggered(checkpoint_id)
+            case on.CheckpointPerformed(checkpoint_id, savepoint):
                 self._perform(checkpoint_id, savepoint=savepoint)
-            case on.BarrierReceived(channel, checkpoint_id, savepoint):
-                self._barrier(channel, checkpoint_id, savepoint=savepoint)
-            case on.MaxWatermarkAligned():
-                self._run(Cue.MAX_WATERMARK_ALIGNED)
             case on.MaxWatermarkReceived(channel):
                 if self.inputs.watermark(channel):
                     self._run(Cue.MAX_WATERMARK_ALIGNED)
-            case on.EndOfDataAligned(stop_mode):
-                self._end_non_source(stop_mode)
             case on.EndOfDataReceived(channel, stop_mode):
                 self._end_of_data(channel, stop_mode)
             case on.EndOfPartitionReceived(channel):
-                if self.inputs.end_of_partition(channel):
-                    self._complete_alignment()
+                self.inputs.end_of_partition(channel)
             case on.EndOfDataAcknowledged(channel):
                 self._acknowledged.add(channel)
             case on.CheckpointCompleted(checkpoint_id):
@@ -126,7 +120,6 @@ class TaskLifecycle:
         if not self.ended:
             self._end_source(EndMode.DRAIN if drain else EndMode.NO_DRAIN)
         self.savepoint_id = checkpoint_id
-        self._perform(checkpoint_id, savepoint=True)
 
     def _end_of_data(self, channel: int, stop_mode: StopMode) -> None:
         """Acknowledge at once, then see whether a gate or the whole input has ended."""
@@ -170,72 +163,24 @@ class TaskLifecycle:
         if checkpoint_id == self.savepoint_id:
             self._effects.append(do.FailTask("stop_with_savepoint_failed"))
             self._enter(TaskState.FAILED, None)
-        elif checkpoint_id > self.last_checkpoint:
-            self._aborted_early.add(checkpoint_id)
 
     # --- checkpoints ---
 
-    def _trigger(self, checkpoint_id: int, *, savepoint: bool) -> None:
-        """Perform a checkpoint at once, unless a newer one is being aligned.
-
-        Source: Apache Flink 1.20.3, SingleCheckpointBarrierHandler (an obsolete barrier is dropped,
-        also the one that stands for a remote call).
-        """
-        if self.inputs.aligning is not None and checkpoint_id < self.inputs.aligning:
-            return
-        self._supersede(checkpoint_id)
-        self._perform(checkpoint_id, savepoint=savepoint)
-
-    def _barrier(self, channel: int, checkpoint_id: int, *, savepoint: bool) -> None:
-        """Align the barriers of a checkpoint; a newer one subsumes the one being aligned."""
-        if checkpoint_id <= self.last_checkpoint:
-            return
-        aligning = self.inputs.aligning
-        if aligning is not None and checkpoint_id < aligning:
-            return
-        self._supersede(checkpoint_id)
-        if self.inputs.aligning is None:
-            self.inputs.open_alignment(checkpoint_id, savepoint=savepoint)
-        if self.inputs.align(channel):
-            self._complete_alignment()
-
-    def _complete_alignment(self) -> None:
-        checkpoint_id, savepoint = self.inputs.aligning, self.inputs.aligning_savepoint
-        self.inputs.close_alignment()
-        if checkpoint_id is not None:
-            self._perform(checkpoint_id, savepoint=savepoint)
-
-    def _supersede(self, checkpoint_id: int) -> None:
-        """Give up the alignment of an older checkpoint in favour of `checkpoint_id`."""
-        aligning = self.inputs.aligning
-        if aligning is None or aligning >= checkpoint_id:
-            return
-        self.inputs.close_alignment()
-        self.last_checkpoint = max(self.last_checkpoint, aligning)
-        self._effects.append(do.DeclineCheckpoint(aligning))
-        self._emit(do.EmitCancelMarker(aligning))
+    def _triggered(self, checkpoint_id: int) -> None:
+        """Do nothing yet: a trigger may come too late, behind a newer checkpoint."""
 
     def _perform(self, checkpoint_id: int, *, savepoint: bool) -> None:
-        """Take part in a checkpoint: barrier first, then pre-commit and snapshot.
+        """Take part in a checkpoint whose barrier has been sent: pre-commit, then snapshot.
 
         Only a checkpoint that is performed can become the minimum id; one that is skipped as old
         or answered by a cancellation marker must not, or a completion from before EndOfData would
-        close the task.
+        close the task.  (Released Flink sets it in StreamTask.performCheckpoint, in front of the
+        look at the id, and has that hazard.)
         """
-        if checkpoint_id <= self.last_checkpoint:
-            return
-        self.last_checkpoint = checkpoint_id
-        if self.inputs.aligning == checkpoint_id:
-            self.inputs.close_alignment()
-        if checkpoint_id in self._aborted_early:
-            self._aborted_early.discard(checkpoint_id)
-            self._emit(do.EmitCancelMarker(checkpoint_id))
-            return
         if savepoint:
             self.savepoint_id = checkpoint_id
         if self.ended and self.minimum_id is None:
             self.minimum_id = checkpoint_id
-        self._emit(do.EmitBarrier(checkpoint_id))
         if self.transactions is not None and self.transactions.precommit(
             checkpoint_id, finished=self.operators_finished
         ):

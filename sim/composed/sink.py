@@ -72,6 +72,6 @@ class StoreSink(SinkWriter):
         del self.under_way[name]
         super().conclude(name)
         if not self.under_way:
-            ending = self._attempt.tasks[self._spec.index].ending
-            ending.account.settled()
-            ending.writes_settled()
+            task = self._attempt.tasks[self._spec.index]
+            task.ending.account.settled()
+            task.control.lifecycle.release()

@@ -1,24 +1,28 @@
-"""Vectors of suite `final_checkpoint`: the end of life of one task, event by event."""
+"""Vectors of suite `final_checkpoint`: the end of life of one task, event by event.
+
+A script goes through the control that simulated tasks have: barrier handler, checkpoints of the
+subtask and lifecycle, each carried out by its host.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from ckptsim.models.core import Core
-from ckptsim.models.lifecycle import StopMode, TaskKind, TaskLifecycle, TaskParameters, Variant
-from ckptsim.models.lifecycle import effects as do
+from ckptsim.models.barriers import EndOfData
+from ckptsim.models.lifecycle import StopMode, TaskKind, TaskParameters, Variant
 from ckptsim.models.lifecycle import events as on
 from ckptsim.sim.conform.runner import Mismatch, Vector
+from ckptsim.sim.conform.scripted_task import Entry, ScriptedTask
 from ckptsim.sim.conform.vocabulary import VocabularyError
-from ckptsim.sim.slots import Factory
-
-LifecycleCore = Core[on.Event, do.Effect]
-Entry = dict[str, Any]
+from ckptsim.sim.slots import OURS, Factory, ProtocolCores
 
 
 class FinalCheckpointAdapter:
-    """Drives one task; a vector without a variant must hold under both."""
+    """Drives one task; a vector without a variant must hold under both.
+
+    cores: what the task is made of besides its lifecycle.
+    """
+
+    def __init__(self, cores: ProtocolCores = OURS) -> None:
+        self._cores = cores
 
     def slot(self, vector: Vector) -> str | None:
         """Name the lifecycle of a task."""
@@ -36,8 +40,10 @@ class FinalCheckpointAdapter:
         named = vector.get("variant")
         variants = list(Variant) if named is None else [Variant(named)]
         for variant in variants:
-            core = (make or TaskLifecycle)(_parameters(vector, variant))
-            mismatch = _compare(vector, core, variant)
+            parameters = _parameters(vector, variant)
+            lifecycle = (make or self._cores.lifecycle)(parameters)
+            task = ScriptedTask(parameters, lifecycle, self._cores)
+            mismatch = _compare(vector, task, variant)
             if mismatch is not None:
                 return mismatch
         return None
@@ -52,22 +58,15 @@ def _check_entries(vector: Vector) -> None:
             raise VocabularyError(f"expect: found {entry!r}, expected an action or a state in it")
 
 
-def _compare(vector: Vector, core: LifecycleCore, variant: Variant) -> Mismatch | None:
+def _compare(vector: Vector, task: ScriptedTask, variant: Variant) -> Mismatch | None:
     """Compare step by step: actions in order, states in order, their places apart."""
-    several = len(vector.get("config", {}).get("gates", [])) > 1
-    chained = vector.get("config", {}).get("chain", 1) > 1
     for number, step in enumerate(vector["steps"]):
         expected = [_plain(entry) for entry in vector["expect"] if entry["step"] == number]
-        effects = core.step(_event(step))
-        raw = "channel" in step
-        found = [
-            entry
-            for effect in effects
-            if (entry := _entry(effect, several=several, chained=chained, raw=raw)) is not None
-        ]
+        task.entries.clear()
+        _take(task, step)
         for part in ("action", "state"):
             wanted = [entry for entry in expected if part in entry]
-            got = [_as_asked(entry, wanted, part) for entry in found if part in entry]
+            got = [_as_asked(entry, wanted, part) for entry in task.entries if part in entry]
             if wanted != got:
                 where = f"step {number} ({step['event']}, variant {variant.value})"
                 return Mismatch(where, repr(wanted), repr(got))
@@ -104,74 +103,70 @@ def _parameters(vector: Vector, variant: Variant) -> TaskParameters:
     )
 
 
-_EVENTS: dict[str, Callable[[Entry], on.Event]] = {
-    "start": lambda _: on.Started(),
-    "no_more_records": lambda _: on.InputExhausted(),
-    "savepoint_trigger": lambda s: on.StopWithSavepointTriggered(s["id"], s["drain"]),
-    "trigger_checkpoint": lambda s: on.CheckpointTriggered(s["id"], "savepoint" in s),
-    "aligned_max_watermark": lambda _: on.MaxWatermarkAligned(),
-    "aligned_end_of_data": lambda s: on.EndOfDataAligned(StopMode[s["stop_mode"]]),
-    "barriers_aligned": lambda s: on.BarriersAligned(s["id"], "savepoint" in s),
-    "max_watermark": lambda s: on.MaxWatermarkReceived(s["channel"]),
-    "end_of_data": lambda s: on.EndOfDataReceived(s["channel"], StopMode[s["stop_mode"]]),
-    "barrier": lambda s: on.BarrierReceived(s["channel"], s["id"], "savepoint" in s),
-    "checkpoint_complete": lambda s: on.CheckpointCompleted(s["id"]),
-    "checkpoint_aborted": lambda s: on.CheckpointAborted(s["id"], s.get("latest_completed")),
-    "downstream_ack_end_of_data": lambda s: on.EndOfDataAcknowledged(s["channel"]),
-    "end_of_partition": lambda s: on.EndOfPartitionReceived(s["channel"]),
-}
+def _take(task: ScriptedTask, step: Entry) -> None:
+    """Let the task take a step; one that has failed is not there, and a closed one has no inputs.
+
+    A derived event stands for the same one from every channel; what it acknowledges is not listed.
+    """
+    if task.has_failed:
+        return
+    if step["event"] in _INPUTS:
+        if not task.has_closed:
+            _take_input(task, step)
+        if step["event"] == "aligned_end_of_data":
+            acknowledged = {"action": "acknowledge_end_of_data"}
+            task.entries[:] = [e for e in task.entries if not acknowledged.items() <= e.items()]
+        return
+    control = task.control
+    match step["event"]:
+        case "start":
+            control.lifecycle.step(on.Started())
+        case "no_more_records":
+            control.exhausted()
+        case "savepoint_trigger":
+            task.stops.add(step["id"])
+            task.trigger(step["id"], StopMode.DRAIN if step["drain"] else StopMode.NO_DRAIN)
+        case "trigger_checkpoint":
+            task.stops |= {step["id"]} if "savepoint" in step else set()
+            task.trigger(step["id"])
+        case "checkpoint_complete":
+            control.notify_complete(step["id"])
+        case "checkpoint_aborted":
+            control.notify_aborted(step["id"], step.get("latest_completed"))
+        case "downstream_ack_end_of_data":
+            control.end_of_data_acknowledged(step["channel"])
+        case event:
+            raise VocabularyError(f"event: found {event!r}, which the suite does not have")
 
 
-def _event(step: Entry) -> on.Event:
-    return _EVENTS[step["event"]](step)
+_INPUTS = (
+    "aligned_max_watermark",
+    "aligned_end_of_data",
+    "barriers_aligned",
+    "max_watermark",
+    "end_of_data",
+    "barrier",
+    "end_of_partition",
+)
 
 
-def _entry(effect: do.Effect, *, several: bool, chained: bool, raw: bool) -> Entry | None:  # noqa: PLR0911, C901, PLR0912 - one branch per effect
-    """Write an effect in the vocabulary of the vectors; None for one that has no word there."""
-    match effect:
-        case do.StateChanged(state, operator):
-            entry: Entry = {"state": state.name}
-            return entry if operator is None else entry | {"operator": operator.name}
-        case do.EndInput(operator, gate):
-            entry = {"action": "end_input"}
-            if several and gate is not None:
-                entry["input"] = gate + 1
-            return entry | ({"op": operator} if chained else {})
-        case do.FinishOperator(operator):
-            return {"action": "finish_operator"} | ({"op": operator} if chained else {})
-        case do.CloseOperator(operator):
-            return {"action": "close_operator"} | ({"op": operator} if chained else {})
-        case do.EmitEndOfData(stop_mode):
-            return {"action": "emit_end_of_data", "stop_mode": stop_mode.name}
-        case do.EmitBarrier(checkpoint_id):
-            return {"action": "emit_barrier", "id": checkpoint_id}
-        case do.EmitCancelMarker(checkpoint_id):
-            return {"action": "emit_cancel_marker", "id": checkpoint_id}
-        case do.DeclineCheckpoint(checkpoint_id):
-            return {"action": "decline_checkpoint", "id": checkpoint_id}
-        case do.AcknowledgeEndOfData(channel):
-            return {"action": "acknowledge_end_of_data", "channel": channel} if raw else None
-        case do.PrecommitTransaction(checkpoint_id):
-            return {"action": "precommit_transaction", "id": checkpoint_id}
-        case do.CommitTransactions(up_to, ids):
-            return {"action": "commit_transactions", "upto": up_to, "ids": list(ids)}
-        case do.AbortTransactions(ids):
-            return {"action": "abort_transactions", "ids": list(ids)}
-        case do.LeaveTransactions(ids):
-            return {"action": "lingering_transactions", "ids": list(ids)}
-        case do.FailTask(reason):
-            return {"action": "fail_task", "reason": reason}
-        case do.TakeSnapshot() | do.RecoverAndCommit() | do.RecoverAndAbort():
-            return None
-        case _:
-            return {"action": _PLAIN_ACTIONS[type(effect)]}
+def _take_input(task: ScriptedTask, step: Entry) -> None:
+    """Let the task take something from one channel, or from all that have not ended."""
+    control = task.control
+    open_channels = [c for c in range(len(task.inputs)) if c not in control.ended_channels]
+    channels = [step["channel"]] if "channel" in step else open_channels
+    task.stops |= {step["id"]} if "savepoint" in step else set()
+    for channel in channels:
+        match step["event"]:
+            case "aligned_max_watermark" | "max_watermark":
+                control.max_watermark(channel)
+            case "aligned_end_of_data" | "end_of_data":
+                drain = StopMode[step["stop_mode"]] is StopMode.DRAIN
+                control.end_of_data(channel, EndOfData(drain=drain))
+            case "barriers_aligned" | "barrier":
+                task.barrier(channel, step["id"])
+            case _:
+                control.end_of_partition(channel)
 
-
-_PLAIN_ACTIONS: dict[type, str] = {
-    do.FinishTask: "finish_task",
-    do.AdvanceToMaxWatermark: "advance_to_max_watermark",
-    do.EmitMaxWatermark: "emit_max_watermark",
-    do.EmitEndOfPartition: "emit_end_of_partition",
-}
 
 ADAPTER = FinalCheckpointAdapter()

@@ -31,10 +31,9 @@ class AcceptsAnyCompletion(TaskLifecycle):
 class SkippedTriggerSetsMinimum(TaskLifecycle):
     """Lets a late trigger that it skips set the minimum id."""
 
-    def _perform(self, checkpoint_id: int, *, savepoint: bool) -> None:
+    def _triggered(self, checkpoint_id: int) -> None:
         if self.ended and self.minimum_id is None:
             self.minimum_id = checkpoint_id
-        super()._perform(checkpoint_id, savepoint=savepoint)
 
 
 class IgnoresRestoredId(TaskLifecycle):
@@ -70,15 +69,6 @@ class AcknowledgesAtAlignment(TaskLifecycle):
         if self.state is TaskState.RUNNING:
             return [e for e in found if not isinstance(e, do.AcknowledgeEndOfData)]
         return found
-
-
-class EndOfPartitionAbortsAlignment(TaskLifecycle):
-    """Does not count the end of a channel as its barrier (FLINK-21086)."""
-
-    def _handle(self, event: on.Event) -> None:
-        if isinstance(event, on.EndOfPartitionReceived):
-            self.inputs.close_alignment()
-        super()._handle(event)
 
 
 class SurvivesAbortedSavepoint(TaskLifecycle):
@@ -151,7 +141,6 @@ class StopsAfterSavepoint(TaskLifecycle):
     def _stop(self, checkpoint_id: int, *, drain: bool) -> None:
         self.drains = drain
         self.savepoint_id = checkpoint_id
-        self._perform(checkpoint_id, savepoint=True)
 
     def _completed(self, checkpoint_id: int) -> None:
         super()._completed(checkpoint_id)
@@ -245,7 +234,6 @@ MUTANTS = by_name(
     _mutant("abort_repeats_nothing", "lifecycle", AbortRepeatsNothing),
     _mutant("finishes_on_no_drain", "lifecycle", FinishesOnNoDrain),
     _mutant("acknowledges_at_alignment", "lifecycle", AcknowledgesAtAlignment),
-    _mutant("end_of_partition_aborts_alignment", "lifecycle", EndOfPartitionAbortsAlignment),
     _mutant("survives_aborted_savepoint", "lifecycle", SurvivesAbortedSavepoint),
     _mutant("commits_only_its_own", "lifecycle", CommitsOnlyItsOwn),
     _mutant("recovers_nothing", "lifecycle", RecoversNothing),

@@ -109,7 +109,6 @@ _WHOLE = (
             "ended",
             "minimum_id",
             "latest_reported",
-            "last_checkpoint",
             "transactions",
             "waits_for",
         ),

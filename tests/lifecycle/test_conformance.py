@@ -15,7 +15,6 @@ BY_VECTOR = [name for name, mutant in MUTANTS.items() if mutant.slot == "lifecyc
 BY_OTHER_MEANS = {
     "skipped_trigger_sets_minimum",
     "ignores_restored_id",
-    "end_of_partition_aborts_alignment",
     "recovers_nothing",
     "recovers_what_was_open",
 }

@@ -114,7 +114,7 @@ class Rig:
 
     def checkpoint(self) -> None:
         self.number += 1
-        self.carry_out(self.core.step(on.BarriersAligned(self.number)))
+        self.carry_out(self.core.step(on.CheckpointPerformed(self.number)))
         state = SinkState(pending=tuple(self.pending.values()), open=self.open)
         self.snapshots[self.number] = Snapshot(self.position, state)
 

@@ -32,14 +32,6 @@ UNIONS: dict[str, tuple[ModuleType, Any]] = {
     "task lifecycle": (lifecycle, lifecycle.Effect),
     "coordinator": (coordinator, coordinator.CoordinatorEffect),
 }
-# Still carried out once per data plane.  The list may only become shorter.
-TWICE = {
-    "barrier handler",
-    "subtask checkpoints",
-    "channels and subpartitions",
-    "task lifecycle",
-}
-
 Effect = tuple[str, str]
 """Module and class."""
 
@@ -97,20 +89,14 @@ def _effects(union: str) -> list[Effect]:
     return [(module.__name__, member.__name__) for member in get_args(members)]
 
 
-@pytest.mark.parametrize("union", [name for name in UNIONS if name not in TWICE])
+@pytest.mark.parametrize("union", UNIONS)
 def test_each_effect_has_one_case(union: str) -> None:
     """No effect is carried out twice, and none is forgotten."""
     counted = {effect: COUNTS[effect] for effect in _effects(union)}
     assert counted == dict.fromkeys(counted, 1)
 
 
-@pytest.mark.parametrize("union", sorted(TWICE))
-def test_what_stands_twice_is_listed_rightly(union: str) -> None:
-    """A union that has been merged is struck off the list."""
-    assert any(COUNTS[effect] != 1 for effect in _effects(union))
-
-
-@pytest.mark.parametrize("union", [name for name in UNIONS if name not in TWICE])
+@pytest.mark.parametrize("union", UNIONS)
 def test_each_match_over_effects_is_closed(union: str) -> None:
     """A new effect without a case is an error of types: the last case is assert_never."""
     assert {effect: OPEN[effect] for effect in _effects(union) if OPEN[effect]} == {}

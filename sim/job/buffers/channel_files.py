@@ -61,7 +61,7 @@ class ChannelStateFile:
 
     def answer(self, subtask: int, event: sub.ChannelStateWritten | sub.ChannelStateFailed) -> None:
         """Tell a subtask what became of its part."""
-        self._tasks[subtask].snapshots.step(event)
+        self._tasks[subtask].control.checkpoints.step(event)
 
     def _end(self, checkpoint: int, stored: FileStored, *, failed: bool) -> None:
         self._uploads.pop(checkpoint, None)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.coordinator.debloater import BufferDebloater, DebloatParameters
 from ckptsim.sim.job.buffers.channels import Channel, RemoteChannel
 from ckptsim.sim.job.buffers.outlet import Element
+from ckptsim.sim.job.buffers.states import State
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.reason import FailureReason
@@ -101,7 +102,6 @@ class Gate:
         """Begin to persist; returns why the checkpoint cannot start, or None."""
         for channel in self.channels:
             refused = channel.start(checkpoint)
-            self.task.snapshots.take_outbox()
             if refused is not None:
                 return refused
         return None
@@ -127,3 +127,13 @@ class Gate:
         self.task.env.goals.reach("debloat_changed_size")
         for channel in self.channels:
             channel.announce_size(size)
+
+
+def debloat(task: Task) -> None:
+    """Let the debloaters of all gates of a task look at what happened since they did so last."""
+    task.enter(task.state)
+    idle_ns = task.time_in[State.IDLE]
+    period_ns = task.world.constants.debloat_period_ns
+    for gate in task.gates:
+        gate.debloat(max(1, period_ns - (idle_ns - task.idle_before_ns)))
+    task.idle_before_ns = idle_ns

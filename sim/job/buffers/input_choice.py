@@ -1,10 +1,13 @@
-"""Which input a two-input task reads: the same one until it is empty or the thread is interrupted.
+"""Which input a task reads: its gates in turn; one with two inputs stays with one of them.
+
+It does so until that is empty or the thread is interrupted.
 
 Source: Apache Flink 1.20.3, StreamMultipleInputProcessor and MultipleInputSelectionHandler.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +18,32 @@ if TYPE_CHECKING:
 
 Unread = tuple["Slice", "Channel", int]
 """A buffer that is being read, its channel, and how many of its records are unread."""
+
+
+class InputTurns:
+    """Takes the gates of one task in turn.
+
+    ready: gates that have something to read, the next one first.
+    """
+
+    __slots__ = ("ready",)
+
+    def __init__(self) -> None:
+        self.ready: deque[Gate] = deque()
+
+    def poll(self) -> tuple[Channel, Element] | None:
+        """Take the next element of the gate whose turn it is, or None."""
+        ready = self.ready
+        while ready:
+            gate = ready.popleft()
+            found = gate.poll()
+            if gate.ready:
+                ready.append(gate)
+            else:
+                gate.listed = False
+            if found is not None:
+                return found
+        return None
 
 
 class InputChoice:

@@ -70,7 +70,7 @@ class LocalChannel:
         if element is not None:
             self.core.pulled(element)
             if self.gate.task.outbox:
-                self.gate.task.snapshots.take_outbox()
+                self.gate.task.control.checkpoints.drain()
         return element
 
     @property
@@ -111,6 +111,11 @@ class LocalChannel:
     def announce_size(self, size: int) -> None:
         """Tell the sender how large its next buffers are to be."""
         self.to_sender(self.outlet.owner.resize, self.outlet, size)
+
+    def acknowledge_end_of_data(self) -> None:
+        """Tell the sender that its end of data has been taken."""
+        sender = self.outlet.owner
+        self.to_sender(sender.post, sender.control.end_of_data_acknowledged, self.outlet.core.index)
 
     def to_sender(self, function: Callable[..., None], *arguments: Any) -> None:
         """Send the sender's task a message."""

@@ -155,7 +155,7 @@ class Outlet:
     def _take_event(self) -> NetworkEvent | None:
         event = self.core.poll()
         if self.owner.outbox:
-            self.owner.snapshots.take_outbox()
+            self.owner.control.checkpoints.drain()
         return event if isinstance(event, NetworkEvent) else None
 
     def unsent(self, segments: Iterable[object]) -> list[tuple[int, int]]:

@@ -162,7 +162,7 @@ class RemoteChannel:
         self.core.arrive(element)
         gate = self.gate
         if gate.task.outbox:
-            gate.task.snapshots.take_outbox()
+            gate.task.control.checkpoints.drain()
         self._hear_backlog(backlog)
         if element.__class__ is Slice:
             gate.enqueue(self)
@@ -263,6 +263,11 @@ class RemoteChannel:
     def announce_size(self, size: int) -> None:
         """Tell the sender how large its next buffers are to be."""
         self.wire.back(self.outlet.owner.resize, self.outlet, size)
+
+    def acknowledge_end_of_data(self) -> None:
+        """Tell the sender that its end of data has been taken."""
+        sender = self.outlet.owner
+        self.to_sender(sender.post, sender.control.end_of_data_acknowledged, self.outlet.core.index)
 
     def to_sender(self, function: Callable[..., None], *arguments: Any) -> None:
         """Send the sender's task a message."""

@@ -30,6 +30,8 @@ class Source(Task):
     due_ns: when the first record is due that is not accounted for.
     """
 
+    is_source = True
+
     def __init__(
         self,
         world: DataflowWorld,
@@ -92,7 +94,7 @@ class Source(Task):
         """End the input: no records follow."""
         if self.exhausted_ns is None:
             self.exhausted_ns = self.env.now
-            self.ending.exhausted()
+            self.control.exhausted()
 
     def _begin_stretch(self) -> None:
         now = self.env.now

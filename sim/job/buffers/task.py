@@ -19,8 +19,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.sim.job.buffers.channels import Channel
-from ckptsim.sim.job.buffers.input_choice import InputChoice
+from ckptsim.sim.job.buffers.ending import Ending
+from ckptsim.sim.job.buffers.input_choice import InputChoice, InputTurns
 from ckptsim.sim.job.buffers.kinds import Kind
+from ckptsim.sim.job.buffers.outputs import Outputs
 from ckptsim.sim.job.buffers.segment import Slice
 from ckptsim.sim.job.buffers.states import State
 
@@ -28,14 +30,15 @@ if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
     from ckptsim.models.barriers.network import NetworkEffect
     from ckptsim.models.lifecycle import StopMode
-    from ckptsim.sim.job.buffers.alignment import Alignment
     from ckptsim.sim.job.buffers.channel_files import ChannelStateFile
-    from ckptsim.sim.job.buffers.ending import Ending
     from ckptsim.sim.job.buffers.gate import Gate
-    from ckptsim.sim.job.buffers.outlet import Element, Outlet
+    from ckptsim.sim.job.buffers.input_events import InputEvents
+    from ckptsim.sim.job.buffers.outlet import Outlet
     from ckptsim.sim.job.buffers.snapshots import Snapshots
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.buffers.writer import Writer
+    from ckptsim.sim.job.control.task import TaskControl
+    from ckptsim.sim.kernel import Timer
 
 
 # Members of an enumeration cost a look-up in its metaclass, so the loop has them by name.
@@ -66,12 +69,15 @@ class Task:
         self.upstream: list[Task] = []
         self.gates: list[Gate] = []
         self.channels: list[Channel] = []
+        self.inputs = self.channels  # as control calls them
         self.writers: list[Writer] = []
         self.outlets: list[Outlet] = []
         self.outbox: list[NetworkEffect] = []
-        self.alignment: Alignment
+        self.events: InputEvents
+        self.outputs = Outputs(self)
         self.snapshots: Snapshots
-        self.ending: Ending
+        self.ending = Ending(self)
+        self.control: TaskControl
         self.file: ChannelStateFile
         self.mail: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
         self.state = State.IDLE
@@ -89,8 +95,8 @@ class Task:
         self._channel: Channel | None = None
         self._left = 0
         self._choice = InputChoice(self.gates) if two_input else None
-        self._ready: deque[Gate] = deque()
-        self._idle_before = 0
+        self.turns = InputTurns()
+        self.idle_before_ns = 0
         self._paused_for: tuple[Callable[..., object], tuple[Any, ...]] | None = None
         # The stretch under way: when it began and how many records it has.
         self._start_ns = 0
@@ -124,7 +130,7 @@ class Task:
 
     def _next(self) -> bool:
         """Take the next element; False when there is none."""
-        found = self._poll_gates() if self._choice is None else self._choice.poll()
+        found = self.turns.poll() if self._choice is None else self._choice.poll()
         if found is None:
             return False
         if len(found) == 3:
@@ -134,10 +140,10 @@ class Task:
         if not isinstance(element, Slice):
             if self._choice is not None:
                 self._choice.event_taken()
-            self.alignment.take(channel, element)
+            self.events.take(channel, element)
             return True
         size, records = element.bytes, element.records
-        clock = self.alignment.clock
+        clock = self.events.clock
         if clock.running:
             clock.add_bytes(size)
         self._channel = channel
@@ -150,19 +156,6 @@ class Task:
         else:
             channel.recycle(element)
         return True
-
-    def _poll_gates(self) -> tuple[Channel, Element] | None:
-        ready = self._ready
-        while ready:
-            gate = ready.popleft()
-            found = gate.poll()
-            if gate.ready:
-                ready.append(gate)
-            else:
-                gate.listed = False
-            if found is not None:
-                return found
-        return None
 
     def _set_input_aside(self) -> None:
         """Give the other input its turn, because the thread was interrupted."""
@@ -235,16 +228,31 @@ class Task:
 
     def trigger_checkpoint(self, barrier: Barrier, stop: StopMode | None) -> None:
         """Take a trigger by remote call."""
-        del stop  # a job at the level of buffers is not stopped
-        self.ending.trigger(barrier)
+        self.control.trigger(barrier, stop)
 
     def notify_complete(self, checkpoint: int) -> None:
         """Take the notification that a checkpoint is complete."""
-        self.ending.notify_complete(checkpoint)
+        self.control.notify_complete(checkpoint)
 
     def notify_aborted(self, checkpoint: int, latest_completed: int | None) -> None:
         """Take the notification that a checkpoint was given up."""
-        self.ending.notify_aborted(checkpoint, latest_completed)
+        self.control.notify_aborted(checkpoint, latest_completed)
+
+    # For control ------------------------------------------------------------------------------
+
+    sink = None  # transactions have no place in this plane
+    is_source = False
+
+    def set_timer(
+        self, delay_ns: int, function: Callable[..., object], /, *arguments: Any
+    ) -> Timer:
+        """Call a function when a timer of that length has run out, which takes a little longer."""
+        delay_ns += self.world.constants.timer_extra_ns
+        return self.env.call_in(delay_ns, Kind.TIMER, self.entity, function, *arguments)
+
+    def spend_on_barrier(self, function: Callable[..., object], /, *arguments: Any) -> None:
+        """Call the function when a core has done what a barrier costs before it is sent on."""
+        self.pause(self.world.constants.barrier_cost_ns, function, *arguments)
 
     # From outside -----------------------------------------------------------------------------
 
@@ -323,7 +331,7 @@ class Task:
         """Note that a gate has something to read."""
         if not gate.listed:
             gate.listed = True
-            self._ready.append(gate)
+            self.turns.ready.append(gate)
         if self.state is _IDLE:
             self._wake()
 
@@ -377,7 +385,7 @@ class Task:
     def _take_priority(self, gate: Gate, channel: Channel) -> None:
         element = gate.take_priority(channel)
         if element is not None and not isinstance(element, Slice):
-            self.alignment.take(channel, element)
+            self.events.take(channel, element)
 
     def unread_bytes(self, channel: Channel) -> int:
         """Count what is unread of the buffer under way, and of a record begun in a channel."""
@@ -389,12 +397,3 @@ class Task:
         if self._slice is not None and self._channel is channel:
             unread += self._left
         return unread
-
-    def debloat(self) -> None:
-        """Let the debloaters of all gates look at what happened since they did so last."""
-        self.enter(self.state)
-        idle = self.time_in[State.IDLE]
-        period = self.world.constants.debloat_period_ns
-        for gate in self.gates:
-            gate.debloat(max(1, period - (idle - self._idle_before)))
-        self._idle_before = idle

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.models.barriers.interface import handler_kind
+from ckptsim.models.barriers.interface import HandlerKind, handler_kind
+from ckptsim.models.coordinator.plan import FinishedState
+from ckptsim.models.lifecycle import TaskKind, TaskParameters
 from ckptsim.scenarios.job import Engine, Job
 from ckptsim.sim.job.buffers.account import Account
-from ckptsim.sim.job.buffers.alignment import Alignment
 from ckptsim.sim.job.buffers.channel_files import make_files
 from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants
 from ckptsim.sim.job.buffers.cores import Cores
-from ckptsim.sim.job.buffers.ending import Ending
+from ckptsim.sim.job.buffers.gate import debloat
 from ckptsim.sim.job.buffers.graph import Graph
 from ckptsim.sim.job.buffers.halt import cancel_all_but
+from ckptsim.sim.job.buffers.input_events import InputEvents
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.mechanisms import MECHANISMS, Mechanisms
 from ckptsim.sim.job.buffers.messages import BufferMessages
@@ -30,6 +32,7 @@ from ckptsim.sim.job.buffers.task import Task
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.faults import NO_FAULTS, FaultPlan
 from ckptsim.sim.job.control.gateway import Gateway
+from ckptsim.sim.job.control.task import TaskControl, TaskCores
 from ckptsim.sim.job.placement import Placement
 from ckptsim.sim.job.settings import job_settings, parameters_of
 from ckptsim.sim.job.world import JobWorld
@@ -134,7 +137,6 @@ class DataflowWorld:
     def fail_task(self, task: Task, name: str, story: str) -> None:
         """Fail a task, and with it the attempt."""
         self.account.violate(name, f"{task.entity.name} fails: {story}")
-        self.account.task_failed(task)
         task.enter(State.ENDED)
         self.control.fail(f"{task.entity.name} failed: {story}")
 
@@ -264,14 +266,38 @@ class DataflowWorld:
                 state_bytes=sizes[task.name][task.subtask],
                 sync_ns=copying[task.name],
             )
-            task.ending = Ending(task, restored)
-            if task.gates:
-                handler = self.protocol.handler(
-                    kind, len(task.channels), gates=len(task.gates), after_finish=True
-                )
-                task.alignment = Alignment(task, handler)
+            task.control = TaskControl(
+                task,
+                self._cores_of(task, kind, restored),
+                writer=file.writer,
+                observer=self.account.task(task),
+                clock=self.env,
+                reach=self.env.goals.reach,
+            )
+            if task.control.handler is not None:
+                task.events = InputEvents(task, task.control.handler)
             for writer in task.writers:
                 writer.pool.on_available = task.output_available
+
+    def _cores_of(self, task: Task, kind: HandlerKind, restored: JobCheckpoint | None) -> TaskCores:
+        handler = None
+        if task.gates:
+            handler = self.protocol.handler(
+                kind, len(task.channels), gates=len(task.gates), after_finish=True
+            )
+        finished = restored is not None and restored.vertices[task.name] is FinishedState.FULL
+        parameters = TaskParameters(
+            kind=TaskKind.NON_SOURCE if task.gates else TaskKind.SOURCE,
+            gates=tuple(len(gate.channels) for gate in task.gates),
+            output_channels=len(task.outlets),
+            restored_from=None if restored is None else restored.checkpoint_id,
+            finished_on_restore=finished,
+        )
+        return TaskCores(
+            handler=handler,
+            subtask=self.protocol.subtask(),
+            lifecycle=self.protocol.lifecycle(parameters),
+        )
 
     def _start_timers(self) -> None:
         env, draws = self.env, self.env.stream("timers")
@@ -311,5 +337,5 @@ class DataflowWorld:
 
     def _debloat(self, task: Task, period_ns: int) -> None:
         if task.state is not State.ENDED:
-            task.post(task.debloat)
+            task.post(debloat, task)
             self.env.call_in(period_ns, Kind.MEASURE, task.entity, self._debloat, task, period_ns)

@@ -14,7 +14,6 @@ from ckptsim.models.lifecycle import (
     StopMode,
     TaskState,
 )
-from ckptsim.models.lifecycle import events as on
 from ckptsim.models.recovery import broadcast, split
 from ckptsim.scenarios.job.faults import CrashAtCheckpoint
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
@@ -55,9 +54,9 @@ class Attempt:
         self.life = LifeAccount(world.job, world.graph, world.violate)
         self.cores = world.cores
         self.tasks: list[Task] = []
+        self.files = make_files(self)
         for spec in self.graph.tasks:
             self.tasks.append(self._deploy(spec))
-        self.files = make_files(self)
         self.links = [Link(self, spec) for spec in self.graph.channels]
         for spec, task in zip(self.graph.tasks, self.tasks, strict=True):
             task.connect(
@@ -124,12 +123,12 @@ class Attempt:
         self.env.call_in(delay_ns, kind, entity, self._if_alive, function, *rest)
 
     def timer_in(
-        self, delay_ns: int, kind: Kind, entity: Entity, function: Callable[..., None], *rest: Any
+        self, delay_ns: int, kind: Kind, entity: Entity, function: Callable[..., object], *rest: Any
     ) -> Timer:
         """Set a timer that can be cancelled."""
         return self.env.call_in(delay_ns, kind, entity, self._if_alive, function, *rest)
 
-    def _if_alive(self, function: Callable[..., None], *rest: Any) -> None:
+    def _if_alive(self, function: Callable[..., object], *rest: Any) -> None:
         if self.alive:
             function(*rest)
 
@@ -209,7 +208,7 @@ class Attempt:
             task.gone = True
             self.life.closed(task, self.world.coordinator.ever_completed)
             task.ending.account.closed()
-            task.checkpoints.closed()
+            task.ending.closed()
             self.world.closed_ns[task.spec.index] = self.env.now
             closing_ns = self.job.costs.closing_ns
             task.leaves_ns = self.env.now + closing_ns
@@ -232,7 +231,7 @@ class Attempt:
             if self._completed_since(sender):
                 self.goal("completed_between_end_of_data_and_acknowledgement")
             sender.ending.account.acknowledged(link)
-            sender.ending.step(on.EndOfDataAcknowledged(link.spec.output))
+            sender.control.end_of_data_acknowledged(link.spec.output)
 
         self.later(self.job.channels.latency_ns, Kind.MESSAGE, link.entity, sender.post, mail)
 
@@ -257,12 +256,10 @@ class Attempt:
 
         Source: Apache Flink 1.20.3, Task.triggerCheckpointBarrier, TaskExecutor.triggerCheckpoint.
         """
-        reason = FailureReason.CHECKPOINT_DECLINED_SUBSUMED
-        if task.ending.state is TaskState.CLOSED:
-            reason = FailureReason.CHECKPOINT_DECLINED_TASK_CLOSING
-            if self.env.now > task.leaves_ns:
-                reason = FailureReason.TASK_CHECKPOINT_FAILURE
-                self.goal("declined_because_unknown")
+        reason = FailureReason.CHECKPOINT_DECLINED_TASK_CLOSING
+        if task.gone and self.env.now > task.leaves_ns:
+            reason = FailureReason.TASK_CHECKPOINT_FAILURE
+            self.goal("declined_because_unknown")
         self.decline(task, checkpoint, reason)
 
     def fail(self, task: Task, reason: str) -> None:
@@ -278,8 +275,7 @@ class Attempt:
             reason = FailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY
             self.decline(task, barrier.checkpoint, reason)
             return
-        drain = stop is StopMode.DRAIN
-        task.post(lambda: task.checkpoints.trigger(barrier, stop=stop is not None, drain=drain))
+        task.control.trigger(barrier, stop)
 
     # --- deployment ---
 

@@ -38,7 +38,7 @@ class Link:
         self.queue: Subpartition = attempt.cores.output_subpartition(
             spec.output, self.sender.outbox
         )
-        self.channel: RemoteChannel = attempt.cores.input_channel(spec.input, self.receiver.inbox)
+        self.channel: RemoteChannel = attempt.cores.input_channel(spec.input, self.receiver.outbox)
         channels = attempt.job.channels
         self.capacity: int = channels.sender_records
         self.credit: int = channels.receiver_records
@@ -108,11 +108,20 @@ class Link:
             )
             if not isinstance(element, NetworkEvent):
                 self.sender.room_freed()
-        self.sender.drain_outbox()
+        self.sender.control.checkpoints.drain()
 
     def resume(self) -> None:
         """Tell the sender's queue that it may go on; takes the wire's latency."""
-        self.attempt.later(self.latency_ns, Kind.RESUME, self.entity, self._resume)
+        if self.account.told_to_resume():
+            self.attempt.later(self.latency_ns, Kind.RESUME, self.entity, self._resume)
+
+    def prioritize(self, sequence: int) -> None:
+        """Move an announced barrier to the front."""
+        self.channel.prioritize(sequence)
+
+    def acknowledge_end_of_data(self) -> None:
+        """Tell the sender that its EndOfData has been polled."""
+        self.attempt.acknowledge_end_of_data(self)
 
     def taken(self, number: int) -> None:
         """Note that the receiver has taken a record, and give its credit back."""
@@ -126,7 +135,7 @@ class Link:
     def _deliver(self, element: object) -> None:
         self.account.arrived(element)
         self.channel.arrive(element)
-        self.receiver.drain_inbox()
+        self.receiver.control.checkpoints.drain()
         self.receiver.wake()
 
     def _resume(self) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.lifecycle import TaskState
-from ckptsim.models.lifecycle import events as on
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.records.task import Task
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 def handle_complete(task: Task, checkpoint: int) -> None:
     """Handle the notification that a checkpoint is complete."""
     before = task.ending.state
-    task.ending.step(on.CheckpointCompleted(checkpoint))
+    task.control.lifecycle.complete(checkpoint)
     if before is not TaskState.CLOSED and task.ending.state is TaskState.CLOSED:
         _note_close(task, checkpoint)
 
@@ -36,7 +35,6 @@ def _note_close(task: Task, checkpoint: int) -> None:
 def handle_aborted(task: Task, checkpoint: int, latest_completed: int | None) -> None:
     """Handle the notification that a checkpoint was given up."""
     before = task.ending.state
-    task.checkpoints.aborted(checkpoint)
-    task.ending.step(on.CheckpointAborted(checkpoint, latest_completed))
+    task.control.abort(checkpoint, latest_completed)
     if before is not TaskState.CLOSED and task.ending.state is TaskState.CLOSED:
         task.attempt.goal("closed_on_repeated_completion")

@@ -21,7 +21,7 @@ class Parts:
     started_ns: int = 0
     start_delay_ns: int = 0
     alignment_ns: int = 0
-    processed: int = 0
+    processed_bytes: int = 0
     unaligned: bool = False
 
     @property

@@ -55,7 +55,7 @@ class ChannelStateFile:
     def answer(self, subtask: int, event: sub.ChannelStateWritten | sub.ChannelStateFailed) -> None:
         """Tell a subtask what became of its part; another thread does, so order may change."""
         task = self._attempt.tasks[self._tasks[subtask].index]
-        self._attempt.later(0, Kind.SNAPSHOT, task.entity, task.checkpoints.side.step, event)
+        self._attempt.later(0, Kind.SNAPSHOT, task.entity, task.control.checkpoints.step, event)
 
     def _end(self, checkpoint: int, stored: FileStored) -> None:
         faults = self._attempt.faults

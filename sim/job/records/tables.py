@@ -97,7 +97,7 @@ def _task_checkpoints(
                 alignment_ns=parts.alignment_ns,
                 sync_ns=world.job.snapshot_sync_ns(spec.vertex),
                 async_ns=acknowledged_ns - parts.started_ns,
-                processed_bytes=parts.processed,
+                processed_bytes=parts.processed_bytes,
                 persisted_bytes=parts.persisted_bytes,
                 state_bytes=parts.state_bytes,
                 unaligned=parts.unaligned,

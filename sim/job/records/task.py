@@ -3,7 +3,7 @@
 The thread looks at its mails first (messages of the coordinator, timers, acknowledgements), then at
 priority events, then at the next element of its inputs in turn.  It begins a record only while
 every output has room, so it never stops in the middle of one.  What has to happen at a barrier or
-an end mark is decided by cores; `TaskCheckpoints` and `TaskEnding` carry out their effects.
+an end mark is decided by cores; `TaskControl` carries out their effects.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ckptsim.models.barriers import (
     Announcement,
@@ -24,34 +24,32 @@ from ckptsim.models.barriers import (
 from ckptsim.models.barriers.network import NetworkEffect
 from ckptsim.models.lifecycle import StopMode
 from ckptsim.models.lifecycle import events as on
-from ckptsim.scenarios.job import Partitioner, VertexKind
-from ckptsim.sim.job.records.checkpointing import TaskCheckpoints
-from ckptsim.sim.job.records.ending import TaskEnding
+from ckptsim.scenarios.job import VertexKind
+from ckptsim.sim.job.control.task import TaskControl
+from ckptsim.sim.job.records.cores import make_cores
+from ckptsim.sim.job.records.ending import Ending
 from ckptsim.sim.job.records.graph import OutputSpec, TaskSpec
 from ckptsim.sim.job.records.inlet import Inlet
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.link import Link
 from ckptsim.sim.job.records.notifications import handle_aborted, handle_complete
+from ckptsim.sim.job.records.outputs import InputGate, Outputs
 from ckptsim.sim.job.records.sink import SinkWriter
 from ckptsim.sim.job.records.snapshot import SOURCE_SPAN, WATERMARK, Element, Record, TaskSnapshot
-from ckptsim.sim.kernel import Entity, Environment, Wait
+from ckptsim.sim.job.records.snapshots import Snapshots
+from ckptsim.sim.job.records.task_account import TaskAccount
+from ckptsim.sim.kernel import Entity, Environment, Timer, Wait
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.records.attempt import Attempt
-
-
-def target_of(record: Record, parallelism: int) -> int:
-    """Return the subtask of a keyed edge for a record: its identity is its key, well mixed."""
-    mixed = (record * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
-    return (mixed >> 32) % parallelism
 
 
 class Task:
     """A running subtask of one attempt.
 
     state: records whose effect its state has, in order.  position: records that a source has
-    emitted.  links_out: the outgoing channels in the order of the edges.  outbox, inbox: what the
-    cores of its outgoing and incoming channels ask for.
+    emitted.  links_out: the outgoing channels in the order of the edges.  outbox: what the cores of
+    its channels and subpartitions ask for.
     """
 
     def __init__(
@@ -70,11 +68,10 @@ class Task:
         self.env: Environment = attempt.env
         self.entity: Entity = attempt.env.entity(f"task {spec.vertex.name}", spec.subtask)
         self.outbox: list[NetworkEffect] = []
-        self.inbox: list[NetworkEffect] = []
         self.inputs: list[Link] = []
-        self.outputs: list[tuple[OutputSpec, list[Link]]] = []
-        self.links_out: list[Link] = []
-        self.mails: deque[Callable[[], None]] = deque()
+        self.gates: list[InputGate] = []
+        self.outputs: Outputs = Outputs(self, [])
+        self.mails: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
         self.state: list[Record] = [] if finished_on_restore else attempt.state_of(spec)
         self.position: int = restored.position if restored else 0
         # A source has read all there is, now or before a restore.
@@ -88,13 +85,23 @@ class Task:
         if spec.vertex.kind is VertexKind.SINK and not finished_on_restore:
             self.sink = attempt.make_sink(spec)
         self.inlet: Inlet | None = attempt.make_inlet(self) if self.is_source else None
-        self.checkpoints: TaskCheckpoints = TaskCheckpoints(self)
-        self.ending: TaskEnding = TaskEnding(self, finished_on_restore=finished_on_restore)
+        self.snapshots: Snapshots = Snapshots(self)
+        self.ending: Ending = Ending(self, finished_on_restore=finished_on_restore)
+        self.account: TaskAccount = TaskAccount(self)
+        self.control: TaskControl = TaskControl(
+            self,
+            make_cores(attempt, spec, finished_on_restore=finished_on_restore),
+            writer=attempt.files[spec.index].writer,
+            observer=self.account,
+            clock=self.env,
+            reach=attempt.goal,
+        )
+        handler = self.control.handler
+        self._clock = None if handler is None else handler.core.clock
         if self.sink is not None:
-            self.ending.step(on.StateRestored(attempt.sink_states(spec)))
+            self.control.lifecycle.step(on.StateRestored(attempt.sink_states(spec)))
             self.sink.begin()
         self._turn = 0
-        self._round_robin = 0
         self._record: Record | None = None
         self._step = self.env.timer(Kind.STEP, self.entity, self._look)
         self._begins = self.env.timer(Kind.BEGIN, self.entity, self._go_on)
@@ -124,21 +131,45 @@ class Task:
     def connect(self, inputs: list[Link], outputs: list[tuple[OutputSpec, list[Link]]]) -> None:
         """Take the channels: incoming ones over all gates, outgoing ones per edge."""
         self.inputs = inputs
-        self.outputs = outputs
-        self.links_out = [link for _, links in outputs for link in links]
+        self.outputs = Outputs(self, outputs)
+        first = 0
+        for size in self.attempt.graph.gates[self.spec.index]:
+            self.gates.append(InputGate(inputs[first : first + size]))
+            first += size
+
+    @property
+    def links_out(self) -> list[Link]:
+        """Return the outgoing channels in the order of the edges."""
+        return self.outputs.links
+
+    @property
+    def subtask(self) -> int:
+        """Return the index within the vertex."""
+        return self.spec.subtask
 
     def start(self) -> None:
         """Begin to work; a source that ends by time looks at its end then, if not before."""
-        self.ending.start()
+        if self.is_source:  # one that was restored as finished passes its end marks on
+            self.control.lifecycle.step(on.Started())
         ends_ns = self.spec.vertex.ends_at_ns
         if ends_ns is not None and ends_ns > self.env.now:
             self.attempt.later(ends_ns - self.env.now, Kind.EMIT, self.entity, self.wake)
         self.wake()
 
-    def post(self, mail: Callable[[], None]) -> None:
-        """Put a mail into the mailbox."""
-        self.mails.append(mail)
+    def post(self, function: Callable[..., object], /, *arguments: Any) -> None:
+        """Put something into the mailbox."""
+        self.mails.append((function, arguments))
         self.wake()
+
+    def set_timer(
+        self, delay_ns: int, function: Callable[..., object], /, *arguments: Any
+    ) -> Timer:
+        """Call a function after a delay, unless the attempt has failed by then."""
+        return self.attempt.timer_in(delay_ns, Kind.TIMER, self.entity, function, *arguments)
+
+    def spend_on_barrier(self, function: Callable[..., object], /, *arguments: Any) -> None:
+        """Call the function at once: sending a barrier on takes no time here."""
+        function(*arguments)
 
     def wake(self) -> None:
         """Have the thread look for work at this instant, if it is idle."""
@@ -148,20 +179,6 @@ class Task:
     def room_freed(self) -> None:
         """Note that an output has room again."""
         self.wake()
-
-    def drain_outbox(self) -> None:
-        """Carry out what the outgoing channels ask for."""
-        if self.outbox:
-            effects = self.outbox[:]
-            self.outbox.clear()
-            self.checkpoints.side.carry_out_network(effects)
-
-    def drain_inbox(self) -> None:
-        """Carry out what the incoming channels ask for."""
-        if self.inbox:
-            effects = self.inbox[:]
-            self.inbox.clear()
-            self.checkpoints.side.carry_out_network(effects)
 
     def occupy(self, duration_ns: int) -> None:
         """Hold the thread for a while, as the synchronous part of a snapshot does."""
@@ -196,7 +213,8 @@ class Task:
                 self._step.arm_at(self.stalled_until_ns)
                 return
             if self.mails:
-                self.mails.popleft()()
+                function, arguments = self.mails.popleft()
+                function(*arguments)
             elif self.gone or not self._next(begins=begins):
                 return
 
@@ -249,11 +267,12 @@ class Task:
 
     def _begin(self, link: Link, record: Record) -> None:
         if record == WATERMARK:
-            self.ending.step(on.MaxWatermarkReceived(link.spec.input))
+            self.control.max_watermark(link.spec.input)
             return
         vertex = self.spec.vertex
-        self.checkpoints.account.record(link)
-        self.checkpoints.count_processed()
+        self.account.record(link)
+        if self._clock is not None and self._clock.running:
+            self._clock.add_bytes(1)
         self.busy = True
         self._record = record
         self._service.arm_in(vertex.service_of(self.spec.subtask))
@@ -266,7 +285,7 @@ class Task:
         self.busy = False
         self.attempt.progress()
         self.state.append(record)
-        if self.ending.operators_finished:
+        if self.control.lifecycle.operators_finished:
             says = f"{self.name} processes record {record} after finish()"
             self.attempt.violate("end_marks_in_order", says)
         if self.sink is not None:
@@ -275,23 +294,25 @@ class Task:
         self._begins.arm_in(0)
 
     def _event(self, link: Link, event: NetworkEvent, *, priority: bool) -> None:
-        channel = link.spec.input
+        channel, control = link.spec.input, self.control
+        handler = control.handler
+        if handler is None:
+            raise AssertionError(f"{self.name} has no inputs, and gets {event!r}")
         match event:
             case Barrier():
-                self.checkpoints.barrier(channel, event, priority=priority)
+                link.account.barrier_taken(event, priority=priority)
+                handler.barrier(channel, event)
             case Announcement(barrier, sequence):
-                self.checkpoints.announcement(channel, barrier, sequence)
+                handler.announcement(channel, barrier, sequence)
             case CancellationMarker(checkpoint):
-                self.checkpoints.cancellation(channel, checkpoint)
+                handler.cancellation(channel, checkpoint)
             case EndOfData(drain):
-                mode = StopMode.DRAIN if drain else StopMode.NO_DRAIN
                 self.attempt.life.polled(link, drain=drain)
-                self.ending.step(on.EndOfDataReceived(channel, mode))
+                control.end_of_data(channel, event)
             case EndOfPartition():
                 self.attempt.life.channel_ended(link)
                 self.ending.account.input_over(link)
-                self.checkpoints.channel_ended(channel)
-                self.ending.step(on.EndOfPartitionReceived(channel))
+                control.end_of_partition(channel)
             case _:
                 raise AssertionError(f"no such element in a channel: {event!r}")
 
@@ -301,27 +322,9 @@ class Task:
         """Send a record over every edge; the final watermark goes to every channel."""
         if record != WATERMARK:
             self.attempt.life.record(self)
-        for spec, links in self.outputs:
-            for link in self._chosen(spec, links, record):
-                link.put(record)
-                link.pump()
-
-    def _chosen(self, spec: OutputSpec, links: list[Link], record: Record) -> list[Link]:
-        if record == WATERMARK or spec.partitioner is Partitioner.BROADCAST:
-            return links
-        match spec.partitioner:
-            case Partitioner.GLOBAL:
-                return links[:1]
-            case Partitioner.HASH:
-                return [links[target_of(record, len(links))]]
-            case Partitioner.FORWARD:
-                return links
-            case Partitioner.SHUFFLE:
-                stream = self.env.stream(f"shuffle {self.spec.vertex.name}", self.spec.subtask)
-                return [links[stream.integer(0, len(links) - 1)]]
-            case _:
-                self._round_robin += 1
-                return [links[self._round_robin % len(links)]]
+        for link in self.outputs.channels_of(record):
+            link.put(record)
+            link.pump()
 
     # --- sources ---
 
@@ -343,7 +346,7 @@ class Task:
             return self._emit_from(self.inlet)
         if self._is_exhausted:
             self.exhausted = True
-            self.ending.step(on.InputExhausted())
+            self.control.exhausted()
             return True
         if not self._is_due():
             return False
@@ -353,7 +356,7 @@ class Task:
     def _emit_from(self, inlet: Inlet) -> bool:
         """Take a record from outside; the state of such a source is what it has taken in."""
         if inlet.exhausted:
-            self.ending.step(on.InputExhausted())
+            self.control.exhausted()
             return True
         if not inlet.queued_count or not self._is_due():
             return False  # the inlet wakes the task
@@ -371,7 +374,7 @@ class Task:
         return False
 
     def _emit_next(self, record: Record) -> None:
-        self.checkpoints.account.record(None)
+        self.account.record(None)
         self.position += 1
         self._next_emission_ns = self.env.now + self.spec.vertex.pause_ns
         self.attempt.progress()

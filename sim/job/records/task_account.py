@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers import Barrier
-from ckptsim.scenarios.job import Mode
+from ckptsim.models.lifecycle import TaskState
+from ckptsim.scenarios.job import Mode, Protocol
 from ckptsim.sim.needed_barriers import NeededBarriers
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class TaskAccount:
         # The tracker of a single channel hands every barrier on as it comes; one that a trigger by
         # remote call has overtaken is dropped by the task (Flink: "out of order checkpoint").
         self._in_order = mode is not Mode.AT_LEAST_ONCE
+        self._abort_repeats = task.attempt.job.ending.protocol is Protocol.FLINK
         channels = sum(task.attempt.graph.gates[task.spec.index])
         self.needed = NeededBarriers(channels, one_at_a_time=self._in_order)
         self._newest = -1  # of which an element was seen here
@@ -42,18 +44,27 @@ class TaskAccount:
         self._started: dict[int, int] = {}  # gate -> checkpoint whose input is being persisted
         self._ended = -1
         self._cancelled = -1
-        self.passed_on = -1  # newest checkpoint whose barrier or cancellation was sent
+        self._passed_on = -1  # newest checkpoint whose barrier or cancellation was sent
+        self._before = -1  # what that was when the task took its last trigger
+        self._cut: Barrier | None = None
 
     # --- what the task sees ---
 
-    def barrier(self, link: Link, barrier: Barrier, *, priority: bool) -> None:
+    def barrier_taken(self, channel: int, barrier: Barrier) -> None:
         """Note a barrier that the task takes from a channel."""
-        link.account.barrier_taken(barrier, priority=priority)
         self.seen(barrier)
-        self.needed.came(link.spec.input, barrier.checkpoint)
+        self.needed.came(channel, barrier.checkpoint)
         over = barrier.checkpoint < self._newest or self._is_over(barrier.checkpoint)
         if not over and (barrier.needs_alignment or barrier.is_unaligned):
-            self._held[link.spec.input] = barrier.checkpoint
+            self._held[channel] = barrier.checkpoint
+
+    def barrier_by_rpc(self, channel: int, checkpoint: int) -> None:
+        """Note that a trigger by remote call stands for a channel's barrier."""
+        self.needed.came(channel, checkpoint)
+
+    def channel_ended(self, channel: int) -> None:
+        """Note that the task takes the end of a channel."""
+        self.needed.ended(channel)
 
     def seen(self, barrier: Barrier) -> None:
         """Note that a checkpoint is known here, by an announcement or a barrier."""
@@ -98,7 +109,7 @@ class TaskAccount:
         """Note that the channel state of a checkpoint is begun."""
         self._begun = max(self._begun, barrier.checkpoint)
 
-    def started(self, gate: int, barrier: Barrier) -> None:
+    def gate_started(self, gate: int, barrier: Barrier) -> None:
         """Note that a gate starts to persist: begun before, not started already, not yet taken."""
         number = barrier.checkpoint
         if gate in self._started:
@@ -108,12 +119,13 @@ class TaskAccount:
             self._out_of_turn(f"starts gate {gate} for {number} {when}")
         self._started[gate] = number
 
-    def start_failed(self, gates: int) -> None:
+    def gate_refused(self, gate: int, checkpoint: int) -> None:
         """Note that a gate could not start; the others may be started again without a stop."""
-        for gate in range(gates):
-            self._started.pop(gate, None)
+        for one in range(gate + 1):
+            self._started.pop(one, None)
+        self.cancelled(checkpoint)
 
-    def stopped(self, gate: int) -> None:
+    def gate_stopped(self, gate: int) -> None:
         """Note that a gate stops to persist; more than once is allowed after a failed start."""
         self._started.pop(gate, None)
 
@@ -135,15 +147,44 @@ class TaskAccount:
         if not barrier.is_unaligned:
             self.all_received(number)
 
-    def sent_on(self, number: int) -> None:
-        """Note that the tasks below get a checkpoint's barrier, or the word that none comes."""
-        self.passed_on = max(self.passed_on, number)
+    def cut(self, barrier: Barrier, start_delay_ns: int) -> None:
+        """Note the instant to which the task's state belongs, if it takes part."""
+        self._cut = barrier
+        self.measured(barrier.checkpoint, None, 0, start_delay_ns=start_delay_ns)
 
-    def answered(self, number: int, before: int) -> None:
-        """Check that a trigger reaches the tasks below; `before` is what was sent on before it."""
-        if self._task.links_out and number > before and self.passed_on < number:
+    def entered(self, _number: int) -> None:
+        """Note that the task is about to take part in a checkpoint, or to skip its trigger."""
+        self._before = self._passed_on
+
+    def skipped(self, number: int) -> None:
+        """Note a trigger that comes too late."""
+        self._task.env.trace.record("skipped", self._task.entity, number)
+
+    def answered(self, number: int) -> None:
+        """Check that a trigger reaches the tasks below."""
+        if self._task.links_out and number > self._before and self._passed_on < number:
             says = f"neither sends barrier {number} on nor says that it does not come"
             self._violate("triggers_are_passed_on", says)
+
+    def barrier_sent(self, number: int) -> None:
+        """Note that the tasks below get a checkpoint's barrier."""
+        self._passed_on = max(self._passed_on, number)
+
+    cancellation_sent = barrier_sent
+
+    def output_opened(self, output: int, number: int) -> None:
+        """Note that the state of an output is not known yet."""
+        self._task.links_out[output].account.opened(number)
+
+    def output_settled(self, output: int, number: int) -> None:
+        """Note that the state of an output is known, or never will be."""
+        self._task.links_out[output].account.settled(number)
+
+    def performed(self, number: int) -> None:
+        """Note that the task takes its snapshot."""
+        if self._cut is not None and number not in self._triggered:  # by remote call
+            self.triggered(self._cut)
+        self._task.attempt.performed(self._task, number)
 
     def aborted(self, number: int) -> None:
         """Note that the task gives a checkpoint up: once, and after a trigger only unaligned."""
@@ -166,7 +207,14 @@ class TaskAccount:
         if wrong is not None:
             self._violate("needed_barriers_stay_fixed", wrong)
 
-    def measured(self, number: int, start_delay_ns: int | None, duration_ns: int | None) -> None:
+    def measured(
+        self,
+        number: int,
+        duration_ns: int | None,
+        _size: int,
+        *,
+        start_delay_ns: int | None = None,
+    ) -> None:
         """Check the figures of an alignment against the time since its first sign."""
         now_ns = self._task.env.now
         longest_ns = now_ns - self._opened_ns.get(number, now_ns)
@@ -191,6 +239,35 @@ class TaskAccount:
                 link.account.blocked_by = None
                 says = f"leaves {link.sender.name} blocked behind barrier {by}, which is over"
                 self._violate("no_channel_stays_blocked", says)
+
+    def failed(self) -> None:
+        """Note that the task fails: nothing is expected of it."""
+        self.needed.failed()
+
+    # --- its end ---
+
+    def writes_settled(self) -> None:
+        """Note that nothing is being written asynchronously any more."""
+        self._task.ending.account.settled()
+
+    def stop_asked(self, *, drain: bool) -> None:
+        """Note that a source is stopped, perhaps before it has ended by itself."""
+        if not drain and not self._task.ending.ended:
+            self._task.attempt.life.cut_short(self._task)
+
+    def completion_heard(self, number: int | None, *, by_abort: bool = False) -> None:
+        """Note that the task hears of a completion; the FLIP's rules know none by an abort."""
+        if not by_abort or self._abort_repeats:
+            self._task.ending.account.heard(number)
+
+    def completion_taken(self, number: int, reported: int, *, acted: bool) -> None:
+        """Check that what was before the restore changes nothing; note what is not looked at."""
+        restored = self._task.attempt.restored_id
+        if restored is not None and acted and number <= restored:
+            says = f"acts on the completion of {number}, though it was restored from {restored}"
+            self._violate("old_notifications_change_nothing", says)
+        if number < reported and self._task.ending.state is not TaskState.CLOSED:
+            self._task.env.trace.record("ignored", self._task.entity, number, reported)
 
     def _is_over(self, number: int) -> bool:
         return number in self._triggered or number in self._aborted

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from ckptsim.models.barriers import events as ev
-from ckptsim.models.lifecycle import TaskLifecycle
 from ckptsim.scenarios.job import (
     Checkpointing,
     FixedDelay,
@@ -180,14 +179,6 @@ def overhears_priority(patch: Patch) -> None:
     patch.setattr(Task, "priority_arrived", lambda *_: None)
 
 
-class TakesAny(TaskLifecycle):
-    """Takes part in whatever checkpoint comes, also an older one."""
-
-    def _perform(self, checkpoint_id: int, *, savepoint: bool) -> None:
-        self.last_checkpoint = -1
-        super()._perform(checkpoint_id, savepoint=savepoint)
-
-
 _SOURCE: dict[str, Any] = {"vertex": "source", "subtask": 0}
 _UNALIGNED = Mode.UNALIGNED
 _CRASH = (CrashTask(vertex="operator", subtask=1, at_ns=130 * MS),)
@@ -283,7 +274,7 @@ BROKEN: dict[str, Broken] = {
         breaks="triggered_ids_increase",
         model=job(rate_per_s=300.0, max_concurrent=2),
         faults=(DelayTrigger(**_SOURCE, checkpoint=1, delay_ns=54 * MS),),
-        protocol=replace(OURS, subtask=Forgetful, lifecycle=TakesAny),
+        protocol=replace(OURS, subtask=Forgetful),
     ),
     "tracker_stops_any_clock": Broken(
         breaks="tasks_fail_for_a_cause",

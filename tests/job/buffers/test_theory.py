@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import simpy
 
+from ckptsim.models.lifecycle.effects import TakeSnapshot
 from ckptsim.scenarios.job import (
     Checkpointing,
     Input,
@@ -213,14 +214,14 @@ def test_drain_time_is_what_is_queued_by_the_rate() -> None:
     world = DataflowWorld(Environment(1, keep_trace=True), pressed())
     seen: list[tuple[int, int]] = []
     source, slow = world.tasks
-    take = source.snapshots.take
+    capture = source.snapshots.capture
 
-    def noted(checkpoint: int) -> None:
+    def noted(flags: TakeSnapshot, captured: Callable[[int], None]) -> None:
         slow.sync()
         seen.append((world.env.now, source.processed - slow.processed))
-        take(checkpoint)
+        capture(flags, captured)
 
-    source.snapshots.take = noted  # type: ignore[method-assign]
+    source.snapshots.capture = noted  # type: ignore[method-assign]
     world.run()
     barriers = [e for e in world.env.trace.entries if e[1] == "barrier" and e[2] == "slow[0]"]
     assert len(seen) == len(barriers) == 3

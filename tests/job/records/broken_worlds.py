@@ -21,7 +21,7 @@ from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.records.parts import Parts
 from ckptsim.sim.job.records.sink import SinkWriter
 from ckptsim.sim.job.records.snapshot import TaskSnapshot
-from ckptsim.sim.job.records.subtask_side import SubtaskSide
+from ckptsim.sim.job.records.snapshots import Snapshots
 from ckptsim.sim.job.records.task import Task
 
 _PLANNING = "ckptsim.sim.job.control.planning"
@@ -79,13 +79,13 @@ def counts_twice(patch: pytest.MonkeyPatch) -> None:
 
 def forgets_state(patch: pytest.MonkeyPatch) -> None:
     """Let the state backend drop what a sink has counted."""
-    right = SubtaskSide._whole
+    right = Snapshots._whole
 
-    def whole(self: SubtaskSide, checkpoint: int, parts: Parts) -> TaskSnapshot:
+    def whole(self: Snapshots, checkpoint: int, parts: Parts) -> TaskSnapshot:
         found = right(self, checkpoint, parts)
         return found if self.task.is_source else replace(found, state=())
 
-    patch.setattr(SubtaskSide, "_whole", whole)
+    patch.setattr(Snapshots, "_whole", whole)
 
 
 def ends_twice(patch: pytest.MonkeyPatch) -> None:

@@ -6,11 +6,9 @@ from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.mutants.lifecycle import MUTANTS, SHOWN_BY
 from ckptsim.sim.world import run_world
 
-# Mutants whose fault needs events that a whole job does not produce; vectors and unit tests kill
-# them: an alignment inside the lifecycle core (here the barrier handler aligns), a stop that nobody
-# asks for again.
+# Mutants whose fault needs events that a whole job does not produce; vectors kill them: a stop that
+# nobody asks for again.
 BY_VECTOR = {
-    "end_of_partition_aborts_alignment",
     "survives_aborted_savepoint",
     "stop_takes_any_completion",
 }

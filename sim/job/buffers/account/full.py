@@ -11,7 +11,7 @@ from ckptsim.sim.job.buffers.account.counts import check_counts, check_restored
 from ckptsim.sim.job.buffers.account.flow import Flow
 from ckptsim.sim.job.buffers.account.recount import Recount
 from ckptsim.sim.job.buffers.account.silent import Account
-from ckptsim.sim.job.buffers.account.tasks import TaskAccount
+from ckptsim.sim.job.buffers.account.tasks import TaskOracle
 from ckptsim.sim.job.buffers.account.watched import (
     GateBuffers,
     WatchedLocalChannel,
@@ -21,9 +21,8 @@ from ckptsim.sim.job.buffers.account.watched import (
 from ckptsim.sim.job.buffers.segment import Slice
 
 if TYPE_CHECKING:
-    from ckptsim.models.barriers.barrier import Barrier
     from ckptsim.models.barriers.reason import FailureReason
-    from ckptsim.sim.job.buffers.channels import Channel, LocalChannel, RemoteChannel
+    from ckptsim.sim.job.buffers.channels import LocalChannel, RemoteChannel
     from ckptsim.sim.job.buffers.gate import Gate
     from ckptsim.sim.job.buffers.outlet import Outlet
     from ckptsim.sim.job.buffers.part import Part
@@ -47,7 +46,7 @@ class FullAccount(Account):
         self._flows: dict[tuple[int, int], Flow] = {}
         self._floating: dict[tuple[int, int], GateBuffers] = {}
         self._recounts: dict[int, list[Recount]] = {}
-        self._tasks: list[TaskAccount] = []
+        self._tasks: list[TaskOracle] = []
         self._world: DataflowWorld
         self._checkpoints: CheckpointAccount
         self._books: Books
@@ -108,11 +107,6 @@ class FullAccount(Account):
         """Take all tasks in."""
         first = not hasattr(self, "_world")
         self._world = world
-        for task in world.tasks:
-            inputs = [
-                self._flows[c.outlet.owner.number, c.outlet.core.index] for c in task.channels
-            ]
-            self._tasks.append(TaskAccount(task, inputs, self.violate))
         if first:
             self._checkpoints = CheckpointAccount(
                 world, self._flows, self._written_bytes, self.violate
@@ -178,47 +172,16 @@ class FullAccount(Account):
 
     # A task's checkpoints ---------------------------------------------------------------------
 
-    def seen(self, task: Task, barrier: Barrier) -> None:
-        """Note that a task hears of a checkpoint."""
-        self._tasks[task.number].seen(barrier.checkpoint, barrier)
-
-    def barrier_taken(self, task: Task, channel: Channel, barrier: Barrier) -> None:
-        """Note that a task takes a barrier from a channel."""
-        self._of(channel.outlet).barrier_taken(barrier)
-        self._tasks[task.number].barrier_taken(channel.index, barrier)
-
-    def barrier_by_rpc(self, task: Task, channel: Channel, checkpoint: int) -> None:
-        """Note that a trigger by remote call stands for a channel's barrier."""
-        self._tasks[task.number].needed.came(channel.index, checkpoint)
-
-    def channel_ended(self, task: Task, channel: Channel) -> None:
-        """Note that a task takes the end of a channel."""
-        self._tasks[task.number].needed.ended(channel.index)
-
-    def task_failed(self, task: Task) -> None:
-        """Note that a task fails."""
-        self._tasks[task.number].needed.failed()
+    def task(self, task: Task) -> TaskOracle:
+        """Return the oracle of a task's checkpoints."""
+        inputs = [self._of(channel.outlet) for channel in task.channels]
+        self._tasks.append(TaskOracle(task, inputs, self._barrier_sent, self.violate))
+        return self._tasks[-1]
 
     def _overtaking_barrier_arrived(self, task: Task, checkpoint: int) -> None:
         self._tasks[task.number].overtaking_barrier_arrived(checkpoint)
 
-    def told_to_resume(self, outlet: Outlet) -> None:
-        """Note that a receiver lets a sender go on."""
-        self._of(outlet).told_to_resume()
-
-    def settled(self, task: Task) -> None:
-        """Check that no sender is left blocked."""
-        self._tasks[task.number].settled()
-
-    def snapshot(self, task: Task, barrier: Barrier, start_delay_ns: int) -> None:
-        """Note the instant to which a task's state belongs."""
-        self._tasks[task.number].snapshot(barrier, start_delay_ns)
-
-    def performed(self, task: Task, checkpoint: int) -> None:
-        """Check that a task takes part once, in rising order."""
-        self._tasks[task.number].performed(checkpoint)
-
-    def barrier_sent(self, task: Task, checkpoint: int) -> None:
+    def _barrier_sent(self, task: Task, checkpoint: int) -> None:
         """Note the place of a barrier in all outputs of a task."""
         for place, written in enumerate(self._written_bytes(task)):
             self._flows[task.number, place].sent_cut[checkpoint] = written
@@ -228,18 +191,6 @@ class FullAccount(Account):
         flow = self._of(outlet)
         held = flow.held_at_sender if at_sender else flow.held_at_receiver
         held[checkpoint] = held.get(checkpoint, 0) + size
-
-    def measured(self, task: Task, checkpoint: int, duration_ns: int, size: int) -> None:
-        """Check the figures of an alignment."""
-        self._tasks[task.number].measured(checkpoint, duration_ns, size)
-
-    def aborted(self, task: Task, checkpoint: int) -> None:
-        """Note that a task's handler gives a checkpoint up."""
-        self._tasks[task.number].aborted(checkpoint)
-
-    def all_received(self, task: Task, checkpoint: int) -> None:
-        """Note that all barriers of a checkpoint have come to a task."""
-        self._tasks[task.number].all_received(checkpoint)
 
     def acknowledged(self, task: Task, part: Part, size: int, *, unaligned: bool) -> None:
         """Check what a task says of its part."""

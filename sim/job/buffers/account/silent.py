@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from ckptsim.sim.job.buffers.channels import LocalChannel, RemoteChannel
 from ckptsim.sim.job.buffers.pool import OutputPool
+from ckptsim.sim.job.control.observer import SILENT
 
 if TYPE_CHECKING:
-    from ckptsim.models.barriers.barrier import Barrier
     from ckptsim.models.barriers.reason import FailureReason
     from ckptsim.models.coordinator.plan import Plan
-    from ckptsim.sim.job.buffers.channels import Channel
     from ckptsim.sim.job.buffers.gate import Gate
     from ckptsim.sim.job.buffers.outlet import Outlet
     from ckptsim.sim.job.buffers.part import Part
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.wire import Wire
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
+    from ckptsim.sim.job.control.observer import TaskObserver
     from ckptsim.sim.job.port import TaskGateway
     from ckptsim.sim.kernel import Entity, Environment
 
@@ -93,47 +93,13 @@ class Account:
 
     # A task's checkpoints ---------------------------------------------------------------------
 
-    def seen(self, task: Task, barrier: Barrier) -> None:
-        """Note that a task hears of a checkpoint by an announcement or a trigger."""
-
-    def barrier_taken(self, task: Task, channel: Channel, barrier: Barrier) -> None:
-        """Note that a task takes a barrier from a channel."""
-
-    def barrier_by_rpc(self, task: Task, channel: Channel, checkpoint: int) -> None:
-        """Note that a trigger by remote call stands for a channel's barrier."""
-
-    def channel_ended(self, task: Task, channel: Channel) -> None:
-        """Note that a task takes the end of a channel."""
-
-    def task_failed(self, task: Task) -> None:
-        """Note that a task fails."""
-
-    def told_to_resume(self, outlet: Outlet) -> None:
-        """Note that a receiver lets a sender go on."""
-
-    def settled(self, task: Task) -> None:
-        """Note that a task has carried out what its barrier handler wanted."""
-
-    def snapshot(self, task: Task, barrier: Barrier, start_delay_ns: int) -> None:
-        """Note the instant to which a task's state belongs."""
-
-    def performed(self, task: Task, checkpoint: int) -> None:
-        """Note that a task takes its snapshot."""
-
-    def barrier_sent(self, task: Task, checkpoint: int) -> None:
-        """Note the place of a barrier in all outputs of a task."""
+    def task(self, task: Task) -> TaskObserver:
+        """Return what is told of a task's checkpoints."""
+        del task
+        return SILENT
 
     def persisted(self, outlet: Outlet, checkpoint: int, size: int, *, at_sender: bool) -> None:
         """Note bytes of a channel that become state, at its sender or at its receiver."""
-
-    def measured(self, task: Task, checkpoint: int, duration_ns: int, size: int) -> None:
-        """Note the figures of an alignment."""
-
-    def aborted(self, task: Task, checkpoint: int) -> None:
-        """Note that a task's handler gives a checkpoint up."""
-
-    def all_received(self, task: Task, checkpoint: int) -> None:
-        """Note that all barriers of a checkpoint have come to a task."""
 
     def acknowledged(self, task: Task, part: Part, size: int, *, unaligned: bool) -> None:
         """Note what a task says of its part."""

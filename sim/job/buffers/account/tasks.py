@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.sim.job.buffers.account.flow import Flow
 from ckptsim.sim.job.buffers.states import State
+from ckptsim.sim.job.control.observer import SilentObserver
 from ckptsim.sim.needed_barriers import NeededBarriers
 
 if TYPE_CHECKING:
@@ -16,14 +17,22 @@ if TYPE_CHECKING:
 Violate = Callable[..., None]
 
 
-class TaskAccount:
+class TaskOracle(SilentObserver):
     """What one task has done about checkpoints.
 
-    inputs: the accounts of its channels.  needed: the channels that checkpoints wait for.
+    inputs: the flows of its channels.  needed: the channels that checkpoints wait for.  sent: is
+    told of a barrier that comes next in all queues of the outputs.
     """
 
-    def __init__(self, task: Task, inputs: list[Flow], violate: Violate) -> None:
+    def __init__(
+        self,
+        task: Task,
+        inputs: list[Flow],
+        sent: Callable[[Task, int], None],
+        violate: Violate,
+    ) -> None:
         self.inputs = inputs
+        self._sent = sent
         exactly_once = task.world.model.checkpointing.exactly_once
         self.needed = NeededBarriers(len(inputs), one_at_a_time=exactly_once)
         self._task = task
@@ -43,8 +52,11 @@ class TaskAccount:
         """The task's name."""
         return self._task.entity.name
 
-    def seen(self, checkpoint: int, barrier: Barrier | None = None) -> None:
-        """Note that a checkpoint is known here, by its barrier where one told of it."""
+    def seen(self, barrier: Barrier) -> None:
+        """Note that a checkpoint is known here."""
+        self._seen(barrier.checkpoint, barrier)
+
+    def _seen(self, checkpoint: int, barrier: Barrier | None = None) -> None:
         self.needed.opened(checkpoint)
         if checkpoint in self._first:
             return
@@ -61,12 +73,29 @@ class TaskAccount:
 
     def barrier_taken(self, channel: int, barrier: Barrier) -> None:
         """Check that the first overtaking barrier waits for the record under way at most."""
-        self.seen(barrier.checkpoint, barrier)
+        self.inputs[channel].barrier_taken(barrier)
+        self.seen(barrier)
         self.needed.came(channel, barrier.checkpoint)
         arrived = self._urgent.get(barrier.checkpoint)
         if arrived is not None and barrier.is_unaligned:
             del self._urgent[barrier.checkpoint]
             self._check_at_once("unaligned_barriers_are_taken_next", barrier.checkpoint, arrived)
+
+    def barrier_by_rpc(self, channel: int, checkpoint: int) -> None:
+        """Note that a trigger by remote call stands for a channel's barrier."""
+        self.needed.came(channel, checkpoint)
+
+    def channel_ended(self, channel: int) -> None:
+        """Note that the task takes the end of a channel."""
+        self.needed.ended(channel)
+
+    def failed(self) -> None:
+        """Note that the task fails."""
+        self.needed.failed()
+
+    def barrier_sent(self, checkpoint: int) -> None:
+        """Note the place of a barrier in all outputs."""
+        self._sent(self._task, checkpoint)
 
     def _check_at_once(self, name: str, checkpoint: int, since: tuple[int, int]) -> None:
         """Check that the task acts now: after one record and the time that it could do nothing.
@@ -89,10 +118,10 @@ class TaskAccount:
             stuck_ns += task.env.now - task.since_ns
         return stuck_ns
 
-    def snapshot(self, barrier: Barrier, start_delay_ns: int) -> None:
+    def cut(self, barrier: Barrier, start_delay_ns: int) -> None:
         """Note that the task is to take part now, and what it has read by now."""
         number, now_ns = barrier.checkpoint, self._task.env.now
-        self.seen(number)
+        self._seen(number)
         self._triggered[number] = barrier.is_unaligned
         due = self._due.pop(number, None)
         if due is not None:

@@ -119,6 +119,11 @@ class WatchedRemoteChannel(RemoteChannel):
         self._allowed += count
         super()._add_credit(count)
 
+    def resume(self) -> None:
+        """Let the sender go on behind a blocking event."""
+        self.flow.told_to_resume()
+        super().resume()
+
     def _resumed(self) -> None:
         self.flow.resumed()
         if not self._exclusive:
@@ -191,6 +196,11 @@ class WatchedLocalChannel(LocalChannel):
             self.flow.sent(element)
             self.flow.taken(element)
         return element
+
+    def resume(self) -> None:
+        """Let the sender go on behind a blocking event."""
+        self.flow.told_to_resume()
+        super().resume()
 
     def _resumed(self) -> None:
         self.flow.resumed()

@@ -82,7 +82,9 @@ def _is_at_work(task: Task) -> bool:
         return False
     if isinstance(task, Source):
         return task.state in (State.PACED, State.PAUSED) and task.exhausted_ns is None
-    handler = task.alignment.handler
+    if task.control.handler is None:
+        return False
+    handler = task.control.handler.core
     return (
         task.state in _SERVING
         and not handler.pending

@@ -93,7 +93,7 @@ def _settle_reading(inlet: Inlet) -> None:
     gate.ready = deque(inlet.channels[lane] for lane in inlet.ready)
     gate.lenders = deque(inlet.channels[lane] for lane in inlet.lenders)
     gate.listed = bool(gate.ready)
-    task._ready = deque([gate] if gate.ready else [])
+    task.turns.ready = deque([gate] if gate.ready else [])
 
 
 def _settle_received(inlet: Inlet) -> None:

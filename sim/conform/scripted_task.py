@@ -1,0 +1,376 @@
+"""A task whose life a script writes: the control of simulated tasks, on ports that take notes.
+
+Everything takes no time here: a mail is done at once, a snapshot is copied and durable at once.
+What the task does is noted in the vocabulary of the vectors, step by step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ckptsim.models.barriers import Barrier, CancellationMarker, EndOfData, HandlerKind, OptionKind
+from ckptsim.models.barriers.barrier import NetworkEvent
+from ckptsim.models.barriers.network import Buffers, NetworkEffect
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.barriers.subtask_events import ChannelStateFailed, ChannelStateWritten
+from ckptsim.models.lifecycle import (
+    OperatorState,
+    StopMode,
+    TaskKind,
+    TaskLifecycle,
+    TaskParameters,
+    TaskState,
+)
+from ckptsim.models.lifecycle.effects import TakeSnapshot, TransactionId
+from ckptsim.sim.job.control.channel_state import ChannelStateHost
+from ckptsim.sim.job.control.observer import SILENT
+from ckptsim.sim.job.control.task import TaskControl, TaskCores
+from ckptsim.sim.job.port import FileStored
+from ckptsim.sim.slots import ProtocolCores
+
+Entry = dict[str, Any]
+
+
+class _Timer:
+    """A timer that never runs out: aligned checkpoints have none."""
+
+    def cancel(self) -> None:
+        """Do nothing."""
+
+
+class _Part:
+    """A part in a checkpoint whose figures nobody asks for."""
+
+    start_delay_ns = 0
+    unaligned = False
+
+
+class _Input:
+    """An input channel with nobody behind it."""
+
+    def __init__(self, task: ScriptedTask, index: int) -> None:
+        self._task = task
+        self._index = index
+
+    def resume(self) -> None:
+        """Do nothing: there is no sender."""
+
+    def prioritize(self, sequence: int) -> None:
+        """Do nothing: nothing is queued."""
+
+    def acknowledge_end_of_data(self) -> None:
+        """Note the acknowledgement."""
+        self._task.act("acknowledge_end_of_data", channel=self._index)
+
+
+class _Gate:
+    """An input gate with nothing in flight."""
+
+    def start(self, checkpoint: int) -> FailureReason | None:
+        """Persist nothing."""
+        del checkpoint
+        return None
+
+    def stop(self, checkpoint: int) -> None:
+        """Persist nothing."""
+
+
+class _Outputs:
+    """The outputs of a task, of which everything is noted that leaves."""
+
+    def __init__(self, task: ScriptedTask, channels: int) -> None:
+        self._task = task
+        self._channels = channels
+
+    def _emit(self, action: str, **fields: Any) -> None:
+        if self._channels:
+            self._task.act(action, **fields)
+
+    def broadcast_barrier(self, barrier: Barrier) -> int:
+        """Note a barrier."""
+        self._emit("emit_barrier", id=barrier.checkpoint)
+        return 0
+
+    def broadcast(self, event: NetworkEvent) -> None:
+        """Note an event."""
+        match event:
+            case CancellationMarker(checkpoint):
+                self._emit("emit_cancel_marker", id=checkpoint)
+            case EndOfData(drain):
+                mode = StopMode.DRAIN if drain else StopMode.NO_DRAIN
+                self._emit("emit_end_of_data", stop_mode=mode.name)
+            case _:
+                raise AssertionError(f"a task sends no {event!r}")
+
+    def flush(self) -> None:
+        """Do nothing: all has left."""
+
+    def time_out(self, checkpoint: int) -> None:
+        """Do nothing: all has left."""
+
+    def abort(self, checkpoint: int) -> None:
+        """Do nothing: all has left."""
+
+    def finish(self) -> None:
+        """Note the end of the partitions."""
+        self._emit("emit_end_of_partition")
+
+
+class _State:
+    """The state of a task: nothing, copied and stored at once; also its group's channel state."""
+
+    def __init__(self, task: ScriptedTask) -> None:
+        self._task = task
+
+    def part_of(self, barrier: Barrier) -> _Part:
+        """Return a part."""
+        del barrier
+        return _Part()
+
+    def aligned(self, checkpoint: int, duration_ns: int, size: int) -> None:
+        """Do nothing."""
+
+    def keep_partial_records(self, checkpoint: int) -> Iterable[int]:
+        """Keep nothing."""
+        del checkpoint
+        return ()
+
+    def keep_recovered(self, barrier: Barrier) -> Iterable[int]:
+        """Keep nothing."""
+        del barrier
+        return ()
+
+    def keep_input(self, channel: int, checkpoint: int, buffers: Buffers) -> Iterable[int]:
+        """Keep nothing."""
+        del channel, checkpoint, buffers
+        return ()
+
+    keep_output = keep_input
+
+    def barrier_sent(self, checkpoint: int) -> None:
+        """Do nothing."""
+
+    def capture(self, flags: TakeSnapshot, captured: Callable[[int], None]) -> None:
+        """Copy nothing, at once."""
+        captured(flags.checkpoint_id)
+
+    def store(self, checkpoint: int, stored: FileStored) -> None:
+        """Store nothing, at once."""
+        stored(checkpoint, failed=False)
+
+    def drop(self, checkpoint: int) -> None:
+        """Do nothing."""
+
+    def acknowledge(self, checkpoint: int, size: int, *, unaligned: bool) -> None:
+        """Do nothing: vectors have no word for it."""
+
+    def decline(self, checkpoint: int, reason: FailureReason) -> None:
+        """Note a refusal."""
+        del reason
+        self._task.act("decline_checkpoint", id=checkpoint)
+
+
+class _ChannelState:
+    """The file of channel state that an aligned task never writes."""
+
+    def store(self, checkpoint: int, size: int, stored: FileStored) -> None:
+        """Refuse: nothing is in flight."""
+        raise AssertionError(f"an aligned task stores channel state of {checkpoint}")
+
+    def drop(self, checkpoint: int) -> None:
+        """Do nothing."""
+
+    def answer(self, subtask: int, event: ChannelStateWritten | ChannelStateFailed) -> None:
+        """Do nothing: nobody waits."""
+
+
+class _Ending:
+    """The end of a task, of which calls and states are noted."""
+
+    has_writes = False
+
+    def __init__(self, task: ScriptedTask, parameters: TaskParameters) -> None:
+        self._task = task
+        self._chained = parameters.chain > 1
+        self._several = len(parameters.gates) > 1
+        self.notified = -1
+
+    def state_changed(self, state: TaskState, operator: OperatorState | None) -> None:
+        """Note a state, and that of the operators where it has a say."""
+        said = {} if operator is None else {"operator": operator.name}
+        self._task.entries.append({"state": state.name} | said)
+
+    def finish_source(self) -> None:
+        """Note that the source is stopped."""
+        self._task.act("finish_task")
+
+    def call(self, what: str, operator: int) -> None:
+        """Note a call of an operator; all of them advance together."""
+        if what == "advance":
+            if operator == 0:
+                self._task.act("advance_to_max_watermark")
+            return
+        action = {"end_input": "end_input", "finish": "finish_operator", "close": "close_operator"}
+        self._task.act(action[what], **({"op": operator} if self._chained else {}))
+
+    def gate_ended(self, gate: int) -> None:
+        """Say of the last call which of several inputs has ended."""
+        if self._several:
+            self._task.entries[-1]["input"] = gate + 1
+
+    def tell(self, what: str, checkpoint: int) -> None:
+        """Keep in mind of which completion the operators have heard last."""
+        if what == "notify":
+            self.notified = checkpoint
+
+    def emit_max_watermark(self) -> None:
+        """Note the final watermark."""
+        self._task.act("emit_max_watermark")
+
+    def mark(self, mark: str, *, drain: bool = False) -> None:
+        """Do nothing: what is sent is noted."""
+
+    def note(self, kind: str, *fields: int | str) -> None:
+        """Do nothing: what the sink does is noted."""
+
+    def decline_closing(self, checkpoint: int) -> None:
+        """Note a refusal."""
+        self._task.act("decline_checkpoint", id=checkpoint)
+
+    def fail(self, reason: str) -> None:
+        """Note that the task fails."""
+        self._task.act("fail_task", reason=reason)
+
+    def is_stop(self, checkpoint: int) -> bool:
+        """Tell what the script says of a checkpoint."""
+        return checkpoint in self._task.stops
+
+    def break_down(self, violated: str, story: str) -> None:
+        """Note that the input has broken a rule."""
+        self._task.act("break_down", violated=violated, story=story)
+
+
+class _Sink:
+    """The transactions of a sink, all noted."""
+
+    def __init__(self, task: ScriptedTask) -> None:
+        self._task = task
+
+    def precommit(self, checkpoint_id: int, *, open_successor: bool) -> None:
+        """Note a pre-commit."""
+        del open_successor
+        self._task.act("precommit_transaction", id=checkpoint_id)
+
+    def commit(self, checkpoints: tuple[int, ...]) -> None:
+        """Note commits, with the completion that they follow."""
+        up_to = self._task.ending.notified
+        self._task.act("commit_transactions", upto=up_to, ids=list(checkpoints))
+
+    def abort(self, transactions: tuple[TransactionId, ...]) -> None:
+        """Note aborts."""
+        self._task.act("abort_transactions", ids=list(transactions))
+
+    def leave(self, checkpoints: tuple[int, ...]) -> None:
+        """Note what is left."""
+        self._task.act("lingering_transactions", ids=list(checkpoints))
+
+    def recover_and_commit(self, name: str) -> None:
+        """Do nothing: vectors have no word for it."""
+
+    def recover_and_abort(self, name: str) -> None:
+        """Do nothing: vectors have no word for it."""
+
+
+class ScriptedTask:
+    """One task; `entries` is what it has done since they were cleared.
+
+    stops: checkpoints that are savepoints of a stop.
+    """
+
+    subtask = 0
+    now = 0
+
+    def __init__(
+        self, parameters: TaskParameters, lifecycle: TaskLifecycle, cores: ProtocolCores
+    ) -> None:
+        channels = sum(parameters.gates)
+        self.entries: list[Entry] = []
+        self.stops: set[int] = set()
+        self.is_source = parameters.kind is TaskKind.SOURCE
+        self.inputs = [_Input(self, index) for index in range(channels)]
+        self.gates = [_Gate() for _ in parameters.gates]
+        self.outbox: list[NetworkEffect] = []
+        self.outputs = _Outputs(self, parameters.output_channels)
+        self.snapshots = _State(self)
+        self.ending = _Ending(self, parameters)
+        self.sink = _Sink(self) if parameters.holds_transactions else None
+        handler = None
+        if channels:
+            handler = cores.handler(
+                HandlerKind.ALIGNED, channels, gates=len(parameters.gates), after_finish=True
+            )
+        writer = cores.channel_state([0])
+        self.control = TaskControl(
+            self,
+            TaskCores(
+                handler=handler,
+                subtask=cores.subtask(),
+                lifecycle=lifecycle,
+                chain=parameters.chain,
+            ),
+            writer=ChannelStateHost(writer, _ChannelState(), {0: "task"}, _violate),
+            observer=SILENT,
+            clock=self,
+            reach=_reach,
+        )
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the task is not there any more."""
+        return self.control.lifecycle.core.state is TaskState.FAILED
+
+    @property
+    def has_closed(self) -> bool:
+        """Whether the task takes nothing from its channels any more."""
+        return self.control.lifecycle.core.state is TaskState.CLOSED
+
+    def act(self, action: str, **fields: Any) -> None:
+        """Note an action."""
+        self.entries.append({"action": action} | fields)
+
+    def barrier(self, channel: int, checkpoint: int) -> None:
+        """Take a barrier from a channel."""
+        if self.control.handler is not None:
+            barrier = Barrier(checkpoint, self.now, OptionKind.ALIGNED)
+            self.control.handler.barrier(channel, barrier)
+
+    def trigger(self, checkpoint: int, stop: StopMode | None = None) -> None:
+        """Take a trigger by remote call."""
+        self.control.trigger(Barrier(checkpoint, self.now, OptionKind.ALIGNED), stop)
+
+    # For control ------------------------------------------------------------------------------
+
+    def post(self, function: Callable[..., object], /, *arguments: Any) -> None:
+        """Do a mail at once."""
+        function(*arguments)
+
+    def set_timer(
+        self, delay_ns: int, function: Callable[..., object], /, *arguments: Any
+    ) -> _Timer:
+        """Set a timer that never runs out."""
+        del delay_ns, function, arguments
+        return _Timer()
+
+    def spend_on_barrier(self, function: Callable[..., object], /, *arguments: Any) -> None:
+        """Spend no time."""
+        function(*arguments)
+
+
+def _reach(situation: str) -> None:
+    """Count nothing: a script says itself what is rare."""
+    del situation
+
+
+def _violate(name: str, says: str, checkpoint: int | None = None, /) -> None:
+    raise AssertionError(f"{name}: {says} ({checkpoint})")

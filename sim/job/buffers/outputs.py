@@ -1,0 +1,58 @@
+"""All outputs of a task: where events are put in, behind the data that is open."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ckptsim.models.barriers.network import OutputStateOpened
+
+if TYPE_CHECKING:
+    from ckptsim.models.barriers.barrier import Barrier, NetworkEvent
+    from ckptsim.sim.job.buffers.task import Task
+
+
+class Outputs:
+    """The record writers of one task, as control sees them."""
+
+    __slots__ = ("_task",)
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+
+    def broadcast_barrier(self, barrier: Barrier) -> int:
+        """Put a barrier into every subpartition, behind the buffers that it closes."""
+        task = self._task
+        over_edge = task.world.protocol.edge
+        for writer in task.writers:
+            sent = over_edge(barrier, supports_unaligned=writer.supports_unaligned)
+            writer.close_all()
+            for outlet in writer.outlets:
+                outlet.core.add_barrier(sent)
+        return sum(isinstance(effect, OutputStateOpened) for effect in task.outbox)
+
+    def broadcast(self, event: NetworkEvent) -> None:
+        """Put an event behind everything, and let it travel."""
+        for writer in self._task.writers:
+            writer.close_all()
+            for outlet in writer.outlets:
+                outlet.add_event(event)
+
+    def flush(self) -> None:
+        """Let what stands in the queues travel."""
+        for outlet in self._task.outlets:
+            outlet.pump()
+
+    def time_out(self, checkpoint: int) -> None:
+        """Let barriers that still wait overtake."""
+        for outlet in self._task.outlets:
+            outlet.time_out(checkpoint)
+
+    def abort(self, checkpoint: int) -> None:
+        """Give up the output state of a checkpoint."""
+        for outlet in self._task.outlets:
+            outlet.core.abort(checkpoint)
+
+    def finish(self) -> None:
+        """End every channel."""
+        for outlet in self._task.outlets:
+            outlet.finish()

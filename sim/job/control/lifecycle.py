@@ -1,0 +1,191 @@
+"""The end of one task's life: end of data, its acknowledgement, the final checkpoint, closing.
+
+The core decides; it is told of every checkpoint that is performed, because only one behind the end
+of the data lets the task go.
+
+Invariant: a task closes when nothing is being written for it any more.  From the moment at which
+the core says CLOSED it declines whatever it is asked for, also while the rest of its effects waits
+for writes.
+
+Source: Apache Flink 1.20.3, StreamTask.afterInvoke (the mailbox is drained and takes no trigger
+before the pending checkpoints are awaited); FLIP-147.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, assert_never
+
+from ckptsim.models.barriers.barrier import EndOfData
+from ckptsim.models.lifecycle import StopMode, TaskState
+from ckptsim.models.lifecycle import effects as do
+from ckptsim.models.lifecycle import events as on
+
+if TYPE_CHECKING:
+    from ckptsim.models.lifecycle import TaskLifecycle
+    from ckptsim.sim.job.control.observer import TaskObserver
+    from ckptsim.sim.job.task_port import TaskPort
+
+Captured = Callable[[int], None]
+
+_Transacts = (
+    do.PrecommitTransaction
+    | do.CommitTransactions
+    | do.AbortTransactions
+    | do.LeaveTransactions
+    | do.RecoverAndCommit
+    | do.RecoverAndAbort
+)
+
+
+def _not_performing(checkpoint: int) -> None:
+    raise AssertionError(f"a snapshot of checkpoint {checkpoint} is taken out of turn")
+
+
+class LifecycleHost:
+    """Drives the lifecycle core of one task.
+
+    chain: how many operators there are.  operators_finished: whether the last of them has been told
+    to finish.
+    """
+
+    __slots__ = ("_captured", "_chain", "_held", "_observer", "_task", "core", "operators_finished")
+
+    def __init__(
+        self, core: TaskLifecycle, task: TaskPort, *, chain: int, observer: TaskObserver
+    ) -> None:
+        self.core = core
+        self._chain = chain
+        self.operators_finished = False
+        self._task = task
+        self._observer = observer
+        self._held: list[do.Effect] = []
+        self._captured: Captured = _not_performing
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the task has closed or failed."""
+        return self.core.state in (TaskState.CLOSED, TaskState.FAILED)
+
+    def perform(self, checkpoint: int, captured: Captured) -> None:
+        """Take part in a checkpoint whose barrier has been sent; `captured` hears of the copy."""
+        self._captured = captured
+        self.step(on.CheckpointPerformed(checkpoint, self._task.ending.is_stop(checkpoint)))
+        self._captured = _not_performing
+
+    def complete(self, checkpoint: int) -> None:
+        """Take the notification that a checkpoint is complete."""
+        self._observer.completion_heard(checkpoint)
+        reported = self.core.latest_reported
+        effects = self._decide(on.CheckpointCompleted(checkpoint))
+        acted = bool(effects) or self.core.latest_reported != reported
+        self._observer.completion_taken(checkpoint, reported, acted=acted)
+        self._carry_out(effects)
+
+    def abort(self, checkpoint: int, latest_completed: int | None) -> None:
+        """Take the notification that a checkpoint was given up."""
+        self._observer.completion_heard(latest_completed, by_abort=True)
+        self.step(on.CheckpointAborted(checkpoint, latest_completed))
+
+    def step(self, event: on.Event) -> None:
+        """Give the core an event and carry out what it decides."""
+        self._carry_out(self._decide(event))
+
+    def release(self) -> None:
+        """Go on with closing, if nothing that it waited for is under way any more."""
+        if self._held and not self._task.ending.has_writes:
+            held, self._held = self._held, []
+            self._carry_out(held)
+
+    def _decide(self, event: on.Event) -> list[do.Effect]:
+        """Give the core an event; operators hear of a completion before anything follows of it."""
+        reported = self.core.latest_reported
+        effects = self.core.step(event)
+        if self.core.latest_reported != reported:
+            self._task.ending.tell("notify", self.core.latest_reported)
+        return effects
+
+    def _carry_out(self, effects: Sequence[do.Effect]) -> None:
+        """Carry out effects in order; closing waits for snapshots and commits under way."""
+        for place, effect in enumerate(effects):
+            closes = isinstance(effect, do.StateChanged) and effect.state is TaskState.CLOSED
+            if closes and self._task.ending.has_writes:
+                self._held = list(effects[place:])
+                return
+            self._one(effect)
+
+    def _one(self, effect: do.Effect) -> None:  # noqa: C901, PLR0912 - one branch per effect
+        ending, outputs = self._task.ending, self._task.outputs
+        if isinstance(effect, _Transacts):
+            self._transact(effect)
+            return
+        match effect:
+            case do.StateChanged(state, operator):
+                ending.state_changed(state, operator)
+            case do.FinishTask():
+                ending.finish_source()
+            case do.AdvanceToMaxWatermark():
+                for operator in range(self._chain):
+                    ending.call("advance", operator)
+            case do.CloseOperator(operator):
+                ending.call("close", operator)
+            case do.EndInput(operator, gate):
+                ending.call("end_input", operator)
+                if gate is not None:
+                    ending.gate_ended(gate)
+            case do.EmitMaxWatermark():
+                ending.emit_max_watermark()
+            case do.FinishOperator(operator):
+                self.operators_finished = operator == self._chain - 1
+                ending.call("finish", operator)
+            case do.EmitEndOfData(stop_mode):
+                drain = stop_mode is StopMode.DRAIN
+                ending.mark("end of data", drain=drain)
+                outputs.broadcast(EndOfData(drain=drain))
+            case do.TakeSnapshot(checkpoint):
+                self._observer.performed(checkpoint)
+                ending.tell("snapshot", checkpoint)
+                self._task.snapshots.capture(effect, self._captured)
+            case do.DeclineCheckpoint(checkpoint):
+                ending.decline_closing(checkpoint)
+            case do.AcknowledgeEndOfData(channel):
+                self._task.inputs[channel].acknowledge_end_of_data()
+            case do.EmitEndOfPartition():
+                ending.mark("end of partition")
+                outputs.finish()
+            case do.FailTask(reason):
+                ending.fail(reason)
+            case _:
+                assert_never(effect)
+
+    def _transact(self, effect: _Transacts) -> None:
+        """Do something to the transactions of the sink; a task without one has none."""
+        sink, note = self._task.sink, self._task.ending.note
+        if sink is None:
+            return
+        match effect:
+            case do.PrecommitTransaction(checkpoint):
+                kept = self.core.transactions
+                successor = kept is not None and kept.open
+                note("precommitted", checkpoint, successor)
+                sink.precommit(checkpoint, open_successor=successor)
+            case do.CommitTransactions(_, checkpoints):
+                for number in checkpoints:
+                    note("committed", number)
+                sink.commit(checkpoints)
+            case do.AbortTransactions(transactions):
+                for which in transactions:
+                    note("dropped", str(which))
+                sink.abort(transactions)
+            case do.LeaveTransactions(checkpoints):
+                for number in checkpoints:
+                    note("left", number)
+                sink.leave(checkpoints)
+            case do.RecoverAndCommit(name):
+                note("recommitted", name)
+                sink.recover_and_commit(name)
+            case do.RecoverAndAbort(name):
+                note("reaborted", name)
+                sink.recover_and_abort(name)
+            case _:
+                assert_never(effect)
