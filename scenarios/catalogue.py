@@ -6,7 +6,7 @@ Wherever a name is taken, the path of a file of the user's will do as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -56,8 +56,17 @@ def text_of(name: str, *folders: str, others: Iterable[str] = ()) -> tuple[str, 
     if "/" in name or "\\" in name or name.endswith(".toml"):
         return printable(name), read_text(Path(name))
     expected = "a name that `ckptsim list` shows, or the path of a file ending in .toml"
-    hint = suggestion(name, [*known, *others])
+    hint = _elsewhere(name, folders) or suggestion(name, [*known, *others])
     raise ScenarioError([Problem("name", shown(name), expected + hint)])
+
+
+def _elsewhere(name: str, folders: Sequence[str]) -> str:
+    """Say what a name is that is not of the kind that was asked for, and which verb takes it."""
+    if LIBRARY in folders and name in shelf(PLANS):
+        return f"; this is a sweep plan: ckptsim sweep {name}"
+    if PLANS in folders and name in shelf(LIBRARY):
+        return f"; this is a scenario: ckptsim run {name}"
+    return ""
 
 
 def shelf(folder: str) -> dict[str, Traversable]:

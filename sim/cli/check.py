@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import time
 from dataclasses import asdict
 from typing import Any
 
+from ckptsim.sim.cli.check_many import Checked, check_all, names_of, write_junit
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.subject import (
     add_subject_arguments,
@@ -23,6 +26,8 @@ from ckptsim.sim.search.check import EXHAUSTIVE
 
 EXAMPLES = """examples:
   ckptsim check reference --seeds 1000
+  ckptsim check all --seeds 5 --junit out/check.xml      every scenario of the library
+  ckptsim check checkpoint_store --seeds 20              every scenario of a link
   ckptsim check reference --seeds 1000 --ties random,pct --jobs 2
   ckptsim check reference --seeds 1 --ties exhaustive --orders 5000
   ckptsim check reference --seeds 1000 --mutant no_ordering
@@ -56,14 +61,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="fail when no run reached a situation that the scenario asks for",
     )
+    parser.add_argument(
+        "--junit", type=output_file, metavar="FILE", help="write the outcome as JUnit XML as well"
+    )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the seeds, print the violations and what was reached."""
-    subject = subject_of(arguments)
+    names = names_of(arguments.scenario)
+    if names is not None:
+        checked = check_all(
+            names, lambda name: _checked(arguments, name)[1], as_json=arguments.json
+        )
+    else:
+        subject, found = _checked(arguments, arguments.scenario)
+        checked = [found]
+        if arguments.json:
+            print(json.dumps(_document(subject, found.report), indent=1))
+        else:
+            print(_text(subject, found.report))
+    if arguments.junit is not None:
+        write_junit(arguments.junit, checked)
+    return EXIT_FINE if all(each.passed for each in checked) else EXIT_VIOLATED
+
+
+def _checked(arguments: argparse.Namespace, name: str) -> tuple[Subject, Checked]:
+    """Check one scenario as the arguments say."""
+    subject = subject_of(argparse.Namespace(**vars(arguments) | {"scenario": name}))
     seeds = range(arguments.first, arguments.first + arguments.seeds)
-    with ProgressBar("checking") as bar:
+    began = time.perf_counter()
+    with ProgressBar(f"checking {name}") as bar:
         report = check(
             subject,
             seeds,
@@ -73,12 +101,14 @@ def run(arguments: argparse.Namespace) -> int:
             keep_going=arguments.keep_going,
             progress=lambda done: bar(done=done, total=len(seeds)),
         )
-    if arguments.json:
-        print(json.dumps(_document(subject, report), indent=1))
-    else:
-        print(_text(subject, report))
-    missed = arguments.require_goals and report.missed_goals
-    return EXIT_FINE if report.passed and not missed else EXIT_VIOLATED
+    missed = bool(arguments.require_goals and report.missed_goals)
+    return subject, Checked(
+        scenario=subject.scenario.name,
+        link=subject.scenario.link,
+        report=report,
+        seconds=time.perf_counter() - began,
+        missed=missed,
+    )
 
 
 def _document(subject: Subject, report: CheckReport) -> dict[str, Any]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.main import EXIT_FINE, EXIT_USER, EXIT_VIOLATED
 from ckptsim.sim.cli.subject import add_core_arguments, ran_with
 from ckptsim.sim.conform.runner import VectorOutcome, choose, run_file, suites_of
 from ckptsim.sim.slots.resolve import Choice, read_cores, try_out
@@ -30,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run every file's vectors, print those that fail, and end with the counts.
 
-    Raises UserError behind the counts when a file or lines of it are not vectors.
+    What is no vector is told before them, with exit code 2; where nothing ran there are no counts.
     """
     choice = _choice(arguments)
     outcomes: list[VectorOutcome] = []
@@ -43,18 +44,20 @@ def run(arguments: argparse.Namespace) -> int:
                     _print(outcome)
         except UserError as error:  # the other files still say what they have to say
             problems += [line for line in str(error).splitlines() if line not in problems]
+    if problems:
+        print("ckptsim conform: " + "\n".join(problems), file=sys.stderr, flush=True)
     passed = sum(1 for o in outcomes if o.mismatch is None and o.skipped is None)
     failed = sum(1 for o in outcomes if o.mismatch is not None)
     skipped = len(outcomes) - passed - failed
     if arguments.json:
         print(json.dumps([asdict(o) for o in outcomes], indent=1))
-    else:
+    elif outcomes or not problems:
         tail = f", {skipped} skipped" if skipped else ""
         for what, name in ran_with(choice.names, choice.mutant):
             print(f"{what} {name}")
         print(f"{passed} passed, {failed} failed{tail}")
     if problems:
-        raise UserError("\n".join(problems))
+        return EXIT_USER
     return EXIT_VIOLATED if failed else EXIT_FINE
 
 

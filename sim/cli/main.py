@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Protocol, cast
+from typing import NoReturn, Protocol, cast
 
 from ckptsim.scenarios.errors import UserError
+from ckptsim.scenarios.kinds import suggestion
 from ckptsim.sim.cli.failures import Terminated, refusal_of, terminating
 from ckptsim.sim.extras import extras_explained
 
@@ -54,6 +56,7 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "store": ("store", "look into a store file"),
     "conform": ("conform", "run conformance vectors against a protocol core"),
+    "completion": ("completion", "print what completes words in bash or zsh"),
 }
 
 
@@ -79,6 +82,8 @@ def import_verb(name: str) -> Verb:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `ckptsim` with the given arguments and return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["help"]:  # `help run` is `run --help`
+        words = [*words[1:2], "--help"]
     parser = _parser(words)
     try:
         arguments = parser.parse_args(words)
@@ -121,11 +126,12 @@ def _ended(arguments: argparse.Namespace, verb: Verb) -> int:
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="ckptsim",
         description="Predict, break and explain the checkpoint protocols of data pipelines.",
-        epilog="`ckptsim VERB --help` shows a verb's options with an example.",
+        epilog="`ckptsim help VERB` shows a verb's options with an example.",
     )
+    parser.add_argument("--version", action="version", version=_version())
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
     asked = next((word for word in words if not word.startswith("-")), None)
     for name, (_, says) in VERBS.items():
@@ -142,6 +148,25 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         )
         verb.add_arguments(child)
     return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that names the verb which a misspelt one was meant to be."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and message and end; the list of all verbs is for `--help`."""
+        found = re.match(r"argument VERB: invalid choice: '(.*?)' \(", message)
+        if found is not None:
+            hint = suggestion(found[1], VERBS)
+            message = f"found {found[1]!r}, expected a verb that `ckptsim help` shows{hint}"
+        super().error(message)
+
+
+def _version() -> str:
+    from ckptsim import __version__
+
+    python = ".".join(map(str, sys.version_info[:3]))
+    return f"ckptsim {__version__} (Python {python})"
 
 
 def _close_stdout_quietly() -> None:

@@ -27,7 +27,13 @@ class ProgressBar:
 
             size = get_terminal_size()  # some terminals do not say theirs
             self._bar = tqdm(
-                desc=self._says, total=total, unit="run", ncols=size.columns, nrows=size.lines
+                desc=self._says,
+                total=total,
+                unit="run",
+                ncols=size.columns,
+                nrows=size.lines,
+                # The mean of all so far: a rate of the last moments is wild where runs are long.
+                smoothing=0,
             )
         self._bar.update(done - self._bar.n)
 

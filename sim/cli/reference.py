@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
@@ -55,17 +56,23 @@ def parameter_lines(
 ) -> list[str]:
     """Return parameters as lines, under a header for each table: key, value, what there is to say.
 
-    A star marks values that differ from the default; `tables` says what the tables are.
+    A star marks values that differ from the default; `tables` says what the tables are.  An origin
+    that several of them have stands once, at the end, under a number.
     """
+    counts = Counter(item.source for item in found if item.source)
+    often = [source for source, count in counts.items() if count > 1]
+    notes = {source: f"[{number}]" for number, source in enumerate(often, start=1)}
     lines: list[str] = []
     for table, items in groupby(found, key=lambda item: item.path.rpartition(".")[0]):
-        rows = [_row(item, table) for item in items]
+        rows = [_row(item, table, notes) for item in items]
         lines.extend(["", f"[{table}]  {tables.get(table, '')}".rstrip()] if table else [""])
         lines.extend(aligned((), rows))
+    if notes:
+        lines.extend(["", *aligned((), [(number, source) for source, number in notes.items()])])
     return lines[1:]
 
 
-def _row(item: Description, table: str) -> tuple[str, str, str]:
+def _row(item: Description, table: str, notes: Mapping[str, str]) -> tuple[str, str, str]:
     key = item.path.removeprefix(f"{table}.")
     says = [item.says]
     if item.bounds:
@@ -73,7 +80,7 @@ def _row(item: Description, table: str) -> tuple[str, str, str]:
     if item.changed and item.default is not None:
         says.append(f"default {shown(item.default)}")
     if item.source:
-        says.append(item.source)
+        says.append(notes.get(item.source, item.source))
     return ("* " if item.changed else "  ") + key, shown(item.value), "; ".join(says)
 
 

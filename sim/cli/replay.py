@@ -93,6 +93,8 @@ def run(arguments: argparse.Namespace) -> int:
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     rows = stories(subject.scenario.world, result)
+    unexpected = any(row.property not in subject.scenario.violates for row in result.violations)
+    code = EXIT_VIOLATED if unexpected else EXIT_FINE
     if arguments.json:
         document = {
             "digest": result.run.digest,
@@ -104,7 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
             "files": [str(folder / name) for name in files],
         }
         print(json.dumps(document, indent=1))
-        return EXIT_FINE
+        return code
     print("\n".join(shortened(lines, arguments.lines)))
     for row in rows:
         print("\n" + violation_text(row))
@@ -112,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"\n{result.run.outcome}{ran}, digest {result.run.digest}")
     print(f"written: {', '.join(str(folder / name) for name in files)}")
     print("the traces are for ui.perfetto.dev, Mermaid and ShiViz")
-    return EXIT_FINE
+    return code
 
 
 def _tell_raised(subject: Subject, result: RunResult, *, as_json: bool) -> int:

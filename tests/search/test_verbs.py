@@ -72,7 +72,7 @@ def test_hunt_writes_what_replay_reads(file, capsys):
     assert main(["hunt", "lossy.toml", "--out", "small/est.toml", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert found["replay"] == "ckptsim replay small/est.toml --seed 0"
-    assert main(["replay", "small/est.toml", "--seed", "0"]) == 0
+    assert main(["replay", "small/est.toml", "--seed", "0"]) == 1
     text = capsys.readouterr().out
     assert "VIOLATED nothing_lost" in text
     assert main(["hunt", "sound.toml", "--seeds", "3"]) == 0
