@@ -163,10 +163,8 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _version() -> str:
-    from ckptsim import __version__
-
     python = ".".join(map(str, sys.version_info[:3]))
-    return f"ckptsim {__version__} (Python {python})"
+    return f"ckptsim {import_module('ckptsim').__version__} (Python {python})"
 
 
 def _close_stdout_quietly() -> None:
