@@ -12,8 +12,10 @@ from ckptsim.sim.cli.main import EXIT_FINE, VERBS, import_verb
 from ckptsim.sim.cli.topics import TOPICS
 
 EXAMPLES = """examples:
-  eval "$(ckptsim completion bash)"      in ~/.bashrc
-  eval "$(ckptsim completion zsh)"       in ~/.zshrc"""
+  ckptsim completion bash
+  ckptsim completion zsh
+
+A line in ~/.bashrc or ~/.zshrc takes it over: eval "$(ckptsim completion bash)" """
 
 _SCRIPT = """\
 _ckptsim() {
