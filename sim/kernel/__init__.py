@@ -20,6 +20,7 @@ from ckptsim.sim.kernel.explore import Exploration
 from ckptsim.sim.kernel.fence import fence
 from ckptsim.sim.kernel.garbage_collector import garbage_collector_paused
 from ckptsim.sim.kernel.liveness import SimulationStalled, Wait, explain_waits, settle
+from ckptsim.sim.kernel.signal import Signal
 from ckptsim.sim.kernel.streams import Stream, Streams
 from ckptsim.sim.kernel.ties import (
     STRUCTURAL,
@@ -53,6 +54,7 @@ __all__ = [
     "Process",
     "Request",
     "SeededRandom",
+    "Signal",
     "SimulationStalled",
     "Stream",
     "Streams",

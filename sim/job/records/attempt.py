@@ -15,6 +15,7 @@ from ckptsim.models.lifecycle import (
     TaskState,
 )
 from ckptsim.models.recovery import broadcast, split
+from ckptsim.scenarios.job import VertexKind
 from ckptsim.scenarios.job.faults import CrashAtCheckpoint
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.records.account import Account
@@ -23,8 +24,10 @@ from ckptsim.sim.job.records.inlet import Inlet
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.life import LifeAccount
 from ckptsim.sim.job.records.link import Link
+from ckptsim.sim.job.records.operator import Operator, Sink
 from ckptsim.sim.job.records.sink import SinkWriter
 from ckptsim.sim.job.records.snapshot import SOURCE_SPAN, Record, TaskSnapshot
+from ckptsim.sim.job.records.source import Source
 from ckptsim.sim.job.records.state_files import make_files
 from ckptsim.sim.job.records.task import Task
 from ckptsim.sim.kernel import Entity, Timer
@@ -32,6 +35,8 @@ from ckptsim.sim.kernel import Entity, Timer
 if TYPE_CHECKING:
     from ckptsim.sim.job.records.parts import Parts
     from ckptsim.sim.job.records.world import RecordWorld
+
+_TASKS = {VertexKind.SOURCE: Source, VertexKind.OPERATOR: Operator, VertexKind.SINK: Sink}
 
 
 class Attempt:
@@ -113,6 +118,12 @@ class Attempt:
                 task.ready_ns = self.env.now + self.job.costs.restore_ns
                 task.occupy(self.job.costs.restore_ns)
             task.start()
+
+    def end(self) -> None:
+        """Let nothing of the attempt act any more: it has failed, or the job has ended."""
+        self.alive = False
+        for task in self.tasks:
+            task.stop()
 
     # --- time ---
 
@@ -280,11 +291,12 @@ class Attempt:
     # --- deployment ---
 
     def _deploy(self, spec: TaskSpec) -> Task:
+        make = _TASKS[spec.vertex.kind]
         restored = self.restored
         if restored is None:
-            return Task(self, spec, restored=None, finished_on_restore=False)
+            return make(self, spec, restored=None, finished_on_restore=False)
         full = restored.vertices[spec.vertex.name] is FinishedState.FULL
-        task = Task(self, spec, restored=restored.tasks.get(spec.index), finished_on_restore=full)
+        task = make(self, spec, restored=restored.tasks.get(spec.index), finished_on_restore=full)
         if full or (spec.index in restored.finished and spec.vertex.keeps_position):
             task.exhausted = True
             task.position = restored.positions.get(spec.index, 0)

@@ -107,6 +107,11 @@ class Ending:
         spec = self.task.spec
         self.task.attempt.files[spec.index].writer.step(SubtaskReleased(spec.subtask))
 
+    def awaits(self, act: Act) -> bool:
+        """Say whether the task is to close once this, and perhaps more, has happened."""
+        waiting = self.state is TaskState.WAITING_FOR_FINAL_CP
+        return waiting and act in self.core.waits_for()
+
     def waits(self) -> list[Wait]:
         """Return what keeps the task from closing."""
         if self.state is not TaskState.WAITING_FOR_FINAL_CP:

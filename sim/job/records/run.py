@@ -45,6 +45,7 @@ def run(spec: RunSpec) -> RunResult:
             world.judge.output()
         _probe(spec, env, world)
     _record_output(env, world)
+    env.finish()
     return fill(spec, env, world)
 
 

@@ -123,7 +123,7 @@ class RecordWorld:
             task.ending.account.run_ended()
         if self.ended:
             self.observer.account.end()
-        self.attempt.alive = False
+        self.attempt.end()
         if not self._over.triggered:
             self._over.succeed()
 
@@ -217,7 +217,7 @@ class RecordWorld:
 
     def halt(self) -> None:
         """End the attempt: nothing of it acts any more."""
-        self.attempt.alive = False
+        self.attempt.end()
 
     def is_alive(self, number: int) -> bool:
         """Return whether a task has not closed."""

@@ -18,11 +18,11 @@ from ckptsim.models.coordinator.plan import (
     plan_checkpoint,
 )
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+from ckptsim.sim.job.records.operator import Operator
 from ckptsim.sim.job.records.parts import Parts
 from ckptsim.sim.job.records.sink import SinkWriter
 from ckptsim.sim.job.records.snapshot import TaskSnapshot
 from ckptsim.sim.job.records.snapshots import Snapshots
-from ckptsim.sim.job.records.task import Task
 
 _PLANNING = "ckptsim.sim.job.control.planning"
 
@@ -66,15 +66,14 @@ def invents_a_record(patch: pytest.MonkeyPatch) -> None:
 
 def counts_twice(patch: pytest.MonkeyPatch) -> None:
     """Let a task count its sixth record twice."""
-    right = Task._served
+    right = Operator.finish_record
 
-    def served(self: Task) -> None:
-        record = self._record
-        right(self)
+    def finish(self: Operator, record: int) -> None:
+        right(self, record)
         if record == 5:
             self.state.append(record)
 
-    patch.setattr(Task, "_served", served)
+    patch.setattr(Operator, "finish_record", finish)
 
 
 def forgets_state(patch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,96 @@
+"""Tasks as SimPy processes: a failed attempt leaves none behind, and errors of theirs show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ckptsim.models.lifecycle import TaskLifecycle
+from ckptsim.models.lifecycle import events as on
+from ckptsim.scenarios.catalogue import all_scenarios, by_name
+from ckptsim.sim.job.records.attempt import Attempt
+from ckptsim.sim.job.records.operator import Operator
+from ckptsim.sim.job.records.task import Task
+from ckptsim.sim.world import run_world
+
+RESTARTED = [
+    each.name
+    for each in all_scenarios()
+    if each.link in ("barrier_protocol", "final_checkpoint") and "restarted" in each.goals
+]
+
+
+@pytest.mark.parametrize("name", RESTARTED)
+def test_a_failed_attempt_leaves_no_process(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the next attempt begins, and when the run is over, no task of an earlier one is left."""
+    attempts: list[Attempt] = []
+    start = Attempt.start
+
+    def begin(attempt: Attempt) -> None:
+        assert not any(map(_is_alive, attempts))
+        attempts.append(attempt)
+        start(attempt)
+        assert _is_alive(attempt)
+
+    monkeypatch.setattr(Attempt, "start", begin)
+    run_world(by_name(name), seed=0)
+    assert len(attempts) > 1
+    assert not any(map(_is_alive, attempts))
+
+
+def test_there_are_jobs_that_restart() -> None:
+    """The library has jobs that fail and are restarted, so that the test above is about some."""
+    assert len(RESTARTED) > 3
+
+
+def test_an_error_in_a_task_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error of ours inside the process of a task is raised to whoever runs the scenario."""
+
+    def fail(task: Operator, record: int) -> None:
+        raise ValueError(f"{task.name} cannot take {record}")
+
+    monkeypatch.setattr(Operator, "finish_record", fail)
+    with pytest.raises(ValueError, match="cannot take 0"):
+        run_world(by_name("keyed_crash"), seed=0)
+
+
+def test_an_error_in_a_core_is_a_violation() -> None:
+    """What a core of the user's raises inside the process of a task is reported as its fault."""
+
+    class Failing(TaskLifecycle):
+        def step(self, event: on.Event) -> Any:
+            if not isinstance(event, on.EndOfDataReceived):
+                return super().step(event)
+            raise ValueError(f"no end of channel {event.channel}")
+
+    result = run_world(by_name("keyed_crash"), seed=0, cores={"lifecycle": Failing})
+    assert any("no end of channel 0" in row.says for row in result.violations)
+
+
+def test_a_closed_task_takes_no_mail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes to a task after it has closed is not handled; its process has ended."""
+    closed: list[Task] = []
+    late: list[Task] = []
+    close_mailbox, post = Task.close_mailbox, Task.post
+
+    def close(task: Task) -> None:
+        close_mailbox(task)
+        closed.append(task)
+
+    def put(task: Task, function: Any, /, *arguments: Any) -> None:
+        post(task, function, *arguments)
+        if task in closed:
+            late.append(task)
+            assert not task.mails
+
+    monkeypatch.setattr(Task, "close_mailbox", close)
+    monkeypatch.setattr(Task, "post", put)
+    result = run_world(by_name("checkpoints_off"), seed=0)
+    assert result.run.outcome == "completed"
+    assert len(closed) == len({task.name for task in closed}) > 1
+    assert late  # a source that does not wait for acknowledgements gets them when it has closed
+
+
+def _is_alive(attempt: Attempt) -> bool:
+    return any(task.process is not None and task.process.is_alive for task in attempt.tasks)
