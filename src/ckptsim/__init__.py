@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ckptsim import cores, kernel
     from ckptsim._runs import check, hunt, run
     from ckptsim._scenarios import dumps, library, load, loads, vary
-    from ckptsim._sweeps import read_tables, sweep
+    from ckptsim._sweeps import SweepResult, read_tables, sweep
     from ckptsim.scenarios import Problem, Scenario, ScenarioError, UserError
     from ckptsim.sim.rows import (
         CheckpointRow,
@@ -40,7 +40,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "ckptsim._runs": ("check", "hunt", "run"),
     "ckptsim._scenarios": ("dumps", "library", "load", "loads", "vary"),
-    "ckptsim._sweeps": ("read_tables", "sweep"),
+    "ckptsim._sweeps": ("SweepResult", "read_tables", "sweep"),
     "ckptsim.scenarios": ("Problem", "Scenario", "ScenarioError", "UserError"),
     "ckptsim.sim.rows": (
         "CheckpointRow",
@@ -71,6 +71,7 @@ __all__ = [
     "RunRow",
     "Scenario",
     "ScenarioError",
+    "SweepResult",
     "TaskCheckpointRow",
     "TaskRow",
     "Trial",

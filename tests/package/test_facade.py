@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,11 +12,12 @@ from pathlib import Path
 import pytest
 
 import ckptsim
-from ckptsim.models.ordering import OrderingCore, SendState
+from ckptsim.models.ordering import OrderingCore
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim import kernel
 from ckptsim.sim.cli.main import EXIT_FINE, main
 from ckptsim.sim.world import run_world
+from tests.package.own_core import Silent
 
 SOURCE = Path(ckptsim.__file__)
 HEAVY = ("simpy", "numpy", "pandas", "pyarrow", "pyspark", "matplotlib", "scipy", "duckdb")
@@ -148,22 +150,14 @@ def test_a_violation_has_its_story() -> None:
         assert bool(result.trace) is keep_trace
 
 
-class Silent(OrderingCore):
-    """Sends nothing, whatever it is asked."""
-
-    def step(self, event):
-        """Take the event and answer with no send."""
-        return [effect for effect in super().step(event) if not isinstance(effect, SendState)]
-
-
 def test_a_core_of_the_user_s_takes_its_slot() -> None:
     """A factory, or the text that names it, is run instead of ours, and the rows say which."""
     own = {"ordering": Silent}
     broken = ckptsim.run("reference", cores=own)
     assert broken.violations
-    assert json.loads(broken.run.cores) == {"ordering": f"{__name__}:Silent"}
-    assert broken.run.replay.endswith(f"--core ordering={__name__}:Silent")
-    named = ckptsim.run("reference", cores={"ordering": f"{__name__}:Silent"})
+    assert json.loads(broken.run.cores) == {"ordering": f"{Silent.__module__}:Silent"}
+    assert broken.run.replay.endswith(f"--core ordering={Silent.__module__}:Silent")
+    named = ckptsim.run("reference", cores={"ordering": f"{Silent.__module__}:Silent"})
     assert (named.run, named.violations) == (broken.run, broken.violations)
     right = ckptsim.check("reference", seeds=5, cores={"ordering": OrderingCore})
     assert right.passed
@@ -224,3 +218,32 @@ def test_a_run_of_an_unfit_scenario_is_refused() -> None:
         with pytest.raises(ckptsim.UserError, match="found"):
             ckptsim.run("reference", **named)  # type: ignore[arg-type]
     assert run_world(by_name("reference"), seed=0).run == ckptsim.run("reference").run
+
+
+@pytest.mark.long
+def test_a_type_checker_knows_what_a_user_gets(tmp_path: Path) -> None:
+    """Strict mypy sees the types of results, cores and kernel, and refuses a name that is not."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import ckptsim\n"
+        "from ckptsim.kernel import Environment\n"
+        "reveal_type(ckptsim.run('reference').run.digest)\n"
+        "reveal_type(ckptsim.check('reference').passed)\n"
+        "reveal_type(Environment(1).now)\n"
+        "ckptsim.simulate('reference')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path), script.name],
+        cwd=tmp_path,
+        env=os.environ | {"MYPYPATH": str(SOURCE.parents[1])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = [line.partition(": ")[2] for line in done.stdout.splitlines()]
+    assert told[:4] == [
+        'note: Revealed type is "str"',
+        'note: Revealed type is "bool"',
+        'note: Revealed type is "int"',
+        'error: Module has no attribute "simulate"  [attr-defined]',
+    ]
