@@ -43,8 +43,8 @@ def test_exhaustive_exploration_hangs_the_stop() -> None:
 
 
 def test_exhaustive_exploration_finds_the_late_trigger() -> None:
-    """It takes two departures from the structural order, among the first two hundred tried."""
-    (found,) = check(LATE, range(1), ties=("exhaustive",), orders=200).unexpected
+    """It takes two departures from the structural order, among the first four hundred tried."""
+    (found,) = check(LATE, range(1), ties=("exhaustive",), orders=400).unexpected
     assert {row.property for row in found.violations} == {"closes_when_all_is_over"}
     assert sum(int(part) > 0 for part in found.ties.removeprefix("exhaustive:").split(".")) == 2
 
