@@ -203,6 +203,7 @@ class DataflowWorld:
     def halt(self) -> None:
         """End the attempt: nothing of it acts any more."""
         for task in self.tasks:
+            task.sync()  # a stretch under way has come to some record boundary by now
             task.enter(State.ENDED)
         self._note_goals()
         cancel_all_but(self.env, _KEEPERS, self._over)
