@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import shutil
 import subprocess
@@ -174,10 +175,19 @@ def test_the_door_for_machines_is_that_of_users():
     assert commands == ['make test 2>&1 | tee "$log" || status=$?']
 
 
+def _outside_of_make() -> dict[str, str]:
+    """Return the environment without what a `make` that runs these tests tells another one."""
+    return {
+        name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))
+    }
+
+
 def _recipe_of_test() -> str:
     """Return the command of `make test`, with this interpreter, as if the set-up was done."""
     words = ["make", "--dry-run", "--old-file=.venv/.installed", "test"]
-    told = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    told = subprocess.run(
+        words, cwd=ROOT, env=_outside_of_make(), capture_output=True, text=True, check=True
+    ).stdout
     return told.strip().replace(".venv/bin/python", sys.executable)
 
 
@@ -195,7 +205,12 @@ def test_the_build_ends_with_the_runner_s_closing_line(tmp_path, body, code, clo
     (tmp_path / "Makefile").write_text(f"test:\n\t@{_recipe_of_test()} -p no:cacheprovider\n")
     (tmp_path / "test_one.py").write_text(f"def test_one():\n    {body}\n")
     done = subprocess.run(
-        [tmp_path / ".ci" / "run"], cwd="/", capture_output=True, text=True, check=False
+        [tmp_path / ".ci" / "run"],
+        cwd="/",
+        env=_outside_of_make(),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == code
     assert re.fullmatch(closing, done.stdout.splitlines()[-1]), done.stdout
@@ -207,7 +222,12 @@ def test_a_build_without_tests_says_so(tmp_path):
     shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci" / "run")
     (tmp_path / "Makefile").write_text("test:\n\t@false\n")
     done = subprocess.run(
-        [tmp_path / ".ci" / "run"], cwd="/", capture_output=True, text=True, check=False
+        [tmp_path / ".ci" / "run"],
+        cwd="/",
+        env=_outside_of_make(),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 2
     assert done.stdout.splitlines()[-1] == "the tests were not run to their end"
