@@ -88,6 +88,9 @@ class LocalChannel:
         if slice_.segment is not None:
             self.outlet.release(slice_.segment)
 
+    def release(self) -> None:
+        """Do nothing: the channel has borrowed no buffers."""
+
     def start(self, checkpoint: int) -> FailureReason | None:
         """Persist what is pulled before the barrier."""
         return self.core.start(checkpoint)

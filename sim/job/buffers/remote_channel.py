@@ -4,7 +4,8 @@ An element is sent as soon as there is credit for it (events need none).  It arr
 in a buffer of the receiver: an exclusive one of the channel, or a floating one, which the gate
 lends to channels whose sender has announced a backlog.  A receiver's buffer is free again, and is
 announced as credit, when its last record has been read.  A sender that stands behind an aligned
-barrier announces no backlog, so its receiver gives surplus floating buffers back.
+barrier announces no backlog, so its receiver gives surplus floating buffers back; a channel whose
+end has been taken gives back all that it has borrowed and borrows no more.
 
 Source: Apache Flink 1.20.3, RemoteInputChannel, BufferManager,
 CreditBasedSequenceNumberingViewReader, PartitionRequestQueue.
@@ -42,6 +43,7 @@ class RemoteChannel:
         "_keeps_order",
         "_pump_armed",
         "_ready_ns",
+        "_released",
         "_required",
         "_waiting",
         "announced",
@@ -76,6 +78,7 @@ class RemoteChannel:
         self._floating_free = 0
         self._required = exclusive
         self._waiting = False
+        self._released = False
         self._ready_ns = 0
         self._pump_armed = False
         # No event passes another one or data, and every message takes the same time.
@@ -169,6 +172,18 @@ class RemoteChannel:
         else:
             gate.enqueue_event(self)
 
+    def release(self) -> None:
+        """Give back what the channel has borrowed: its end of partition has been taken.
+
+        What it has filled was read before, as its end comes last.  It may still be in the gate's
+        line for a floating buffer; it declines that when its turn comes.
+
+        Source: Apache Flink 1.20.3, SingleInputGate.transformEvent, RemoteInputChannel
+        .releaseAllResources, BufferManager.releaseAllBuffers and notifyBufferAvailable.
+        """
+        self._released = True  # first, or the pool would offer it what it gives back
+        self._give_back()
+
     def _give_back(self) -> None:
         """Give all floating buffers back: a channel without its own keeps none while blocked."""
         lent, self._floating_free, self._required = self._floating_free, 0, 0
@@ -177,6 +192,8 @@ class RemoteChannel:
 
     def _hear_backlog(self, backlog: int) -> None:
         self.announced = backlog
+        if self._released:
+            return
         self._required = required = backlog + self._exclusive
         if self._exclusive_free + self._floating_free >= required or self._waiting:
             return
@@ -202,7 +219,7 @@ class RemoteChannel:
         """Take a floating buffer that came free, if it is still wanted."""
         self._waiting = False
         free = self._exclusive_free + self._floating_free
-        if free >= self._required:
+        if self._released or free >= self._required:
             return False
         self._floating_free += 1
         if free + 1 < self._required:

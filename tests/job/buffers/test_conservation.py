@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -38,10 +37,7 @@ def bounded(model: Job) -> Job:
     )
     interval_ns = max(model.checkpointing.interval_ns, SECOND)
     checkpointing = replace(model.checkpointing, interval_ns=interval_ns)
-    # Without buffers of their own channels can end without giving back what they have borrowed:
-    # see the test of that below.
-    own = max(1, model.network.exclusive_buffers)
-    network = replace(model.network, max_overdraft_buffers=5, exclusive_buffers=own)
+    network = replace(model.network, max_overdraft_buffers=5)
     return replace(
         model,
         vertices=vertices,
@@ -78,19 +74,14 @@ def test_bounded_jobs_end_and_give_everything_back(model: Job, seed: int) -> Non
             assert not any(writer.pool.held)
             assert not writer.pool.overdraft
         for gate in task.gates:
-            borrowed = sum(c.floating for c in gate.channels if isinstance(c, RemoteChannel))
-            assert gate.floating_free + borrowed == model.network.floating_buffers
+            assert not any(c.floating for c in gate.channels if isinstance(c, RemoteChannel))
+            assert gate.floating_free == model.network.floating_buffers
         for channel in task.channels:
             assert channel.partial_bytes == 0
     produced = sum(task.processed for task in world.tasks if isinstance(task, Source))
     assert produced == sum(vertex.records or 0 for vertex in model.vertices)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="a channel that has ended keeps the floating buffer that it has borrowed; Flink's "
-    "SingleInputGate releases all that a channel holds at its EndOfPartition",
-)
 def test_a_channel_that_ended_gives_its_floating_buffers_back() -> None:
     """Channels without buffers of their own share one, which goes on when one of them ends."""
     hash_, forward = Partitioner.HASH, Partitioner.FORWARD
