@@ -38,6 +38,10 @@ _Transacts = (
 )
 
 
+def _closes(effect: do.Effect) -> bool:
+    return isinstance(effect, do.StateChanged) and effect.state is TaskState.CLOSED
+
+
 def _not_performing(checkpoint: int) -> None:
     raise AssertionError(f"a snapshot of checkpoint {checkpoint} is taken out of turn")
 
@@ -82,10 +86,26 @@ class LifecycleHost:
         self._observer.completion_taken(checkpoint, reported, acted=acted)
         self._carry_out(effects)
 
-    def abort(self, checkpoint: int, latest_completed: int | None) -> None:
-        """Take the notification that a checkpoint was given up."""
+    def abort(
+        self, checkpoint: int, latest_completed: int | None, give_up: Callable[[int], None]
+    ) -> None:
+        """Take the notification that a checkpoint was given up; `give_up` is told in its turn.
+
+        The completion that the notification repeats comes first, then a stop fails whose savepoint
+        this was; only then the checkpoint is given up, and all that is in front of closing.  A
+        task that closes has shut its mailbox: what it writes is written to its end.
+
+        Source: Apache Flink 1.20.3, StreamTask.notifyCheckpointAbortAsync, Task.notifyCheckpoint.
+        """
         self._observer.completion_heard(latest_completed, by_abort=True)
-        self.step(on.CheckpointAborted(checkpoint, latest_completed))
+        if self.is_over:
+            return
+        effects = self._decide(on.CheckpointAborted(checkpoint, latest_completed))
+        closing = next((at for at, effect in enumerate(effects) if _closes(effect)), len(effects))
+        self._carry_out(effects[:closing])
+        if self.core.state is not TaskState.FAILED:
+            give_up(checkpoint)
+        self._carry_out(effects[closing:])
 
     def step(self, event: on.Event) -> None:
         """Give the core an event and carry out what it decides."""
@@ -108,8 +128,7 @@ class LifecycleHost:
     def _carry_out(self, effects: Sequence[do.Effect]) -> None:
         """Carry out effects in order; closing waits for snapshots and commits under way."""
         for place, effect in enumerate(effects):
-            closes = isinstance(effect, do.StateChanged) and effect.state is TaskState.CLOSED
-            if closes and self._task.ending.has_writes:
+            if _closes(effect) and self._task.ending.has_writes:
                 self._held = list(effects[place:])
                 return
             self._one(effect)

@@ -138,8 +138,7 @@ class TaskControl:
 
     def abort(self, checkpoint: int, latest_completed: int | None) -> None:
         """Give a checkpoint up, because the coordinator says so."""
-        self.checkpoints.abort(checkpoint)
-        self.lifecycle.abort(checkpoint, latest_completed)
+        self.lifecycle.abort(checkpoint, latest_completed, self.checkpoints.abort)
 
     def exhausted(self) -> None:
         """Take the end of a source's records."""

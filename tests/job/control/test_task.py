@@ -100,6 +100,56 @@ def test_a_source_stops_although_its_savepoint_was_given_up_before() -> None:
     assert found == ["finish_task", "emit_end_of_data", "emit_cancel_marker 3"]
 
 
+def storing(parameters: TaskParameters, monkeypatch: pytest.MonkeyPatch) -> ScriptedTask:
+    """Return a task whose files are never whole; it notes what it drops and is notified of."""
+    task = made(parameters)
+    monkeypatch.setattr(task.snapshots, "store", lambda *_: None)
+    monkeypatch.setattr(task.snapshots, "drop", lambda number: task.act("drop", id=number))
+    monkeypatch.setattr(task.ending, "tell", lambda what, number: task.act(what, id=number))
+    return task
+
+
+def waiting_to_close(task: ScriptedTask) -> None:
+    """Take a source behind its last record, into checkpoints 1 and 2."""
+    task.control.exhausted()
+    task.control.end_of_data_acknowledged(0)
+    task.trigger(1)
+    task.trigger(2)
+
+
+def test_an_abort_first_repeats_the_completion(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The latest completion is told before the checkpoint is given up (notifyCheckpointAbort)."""
+    task = storing(SOURCE, monkeypatch)
+    task.trigger(7)
+    assert done(task, task.control.notify_aborted, 7, 6) == ["notify 6", "drop 7"]
+
+
+def test_an_aborted_stop_fails_before_anything_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A task whose stop has failed does nothing more about the savepoint."""
+    task = storing(SOURCE, monkeypatch)
+    task.stops.add(3)
+    task.trigger(3, StopMode.DRAIN)
+    assert done(task, task.control.notify_aborted, 3, None) == ["fail_task"]
+
+
+def test_a_checkpoint_is_given_up_before_its_task_closes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An abort that repeats the completion which lets the task go is dealt with to its end."""
+    task = storing(SOURCE, monkeypatch)
+    waiting_to_close(task)
+    found = done(task, task.control.notify_aborted, 2, 1)
+    assert found == ["notify 1", "drop 2", "close_operator", "emit_end_of_partition"]
+
+
+def test_a_closing_task_hears_of_no_abort(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind the closed mailbox what is being written is written to its end."""
+    task = storing(SOURCE, monkeypatch)
+    monkeypatch.setattr(task.ending, "has_writes", True)
+    waiting_to_close(task)
+    assert done(task, task.control.notify_complete, 1) == ["notify 1"]
+    assert task.has_closed
+    assert done(task, task.control.notify_aborted, 2, 1) == []
+
+
 def test_a_closed_task_declines() -> None:
     """Whatever a closed task is asked for it declines at once."""
     task = made(replace(SOURCE, checkpointing=False))
