@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.store import Area
 from ckptsim.scenarios.composed import SINK
 from ckptsim.sim.composed.identity import identity, place, record_of
-from ckptsim.sim.job.records.external import Status
+from ckptsim.sim.job.control.external import Status
 from ckptsim.sim.sync.intervals import IntervalSet
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.sim.composed.committer import Batch
-from ckptsim.sim.job.records.sink import SinkWriter
+from ckptsim.sim.job.control.sink import SinkWriter
 
 if TYPE_CHECKING:
     from ckptsim.sim.composed.committer import Committer
@@ -34,7 +34,9 @@ class StoreSink(SinkWriter):
         spec: TaskSpec,
         committer: Committer,
     ) -> None:
-        super().__init__(attempt, spec)
+        super().__init__(attempt.world.control.sinks, spec.place)
+        self._attempt = attempt
+        self._spec = spec
         self.committer = committer
         self.under_way: dict[str, None] = {}
 
@@ -52,7 +54,7 @@ class StoreSink(SinkWriter):
 
     def recover_and_commit(self, name: str) -> None:
         """Commit what the restored state has pending, unless the store covers it."""
-        checkpoint = self._attempt.external.transactions[name].checkpoint_id or 0
+        checkpoint = self.external.transactions[name].checkpoint_id or 0
         if checkpoint <= self.committer.position:
             self._attempt.goal("committed_before_the_crash")
             super().conclude(name)
@@ -62,7 +64,7 @@ class StoreSink(SinkWriter):
 
     def conclude(self, name: str) -> None:
         """Begin to write a transaction to the store."""
-        transaction = self._attempt.external.transactions[name]
+        transaction = self.external.transactions[name]
         self.under_way[name] = None
         records = tuple(transaction.records)
         number = transaction.checkpoint_id or 0

@@ -78,4 +78,5 @@ def job_settings(job: Job, *, kind: int, fault_kind: int, may_stop: bool = True)
         stop_again_ns=job.restart.delay_ns + 2 * checkpointing.interval_ns,
         savepoint_at_ns=checkpointing.savepoint_at_ns,
         wanted=checkpointing.count,
+        transaction_timeout_ns=job.costs.transaction_timeout_ns,
     )

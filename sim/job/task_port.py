@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from ckptsim.models.barriers import Barrier, NetworkEvent
 from ckptsim.models.barriers.network import Buffers, NetworkEffect
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.lifecycle import OperatorState, TaskState
+from ckptsim.models.lifecycle import OperatorState, SinkState, TaskState
 from ckptsim.models.lifecycle.effects import TakeSnapshot, TransactionId
 from ckptsim.sim.job.port import FileStored
 
@@ -236,7 +236,19 @@ class EndingPort(Protocol):
 
 
 class SinkPort(Protocol):
-    """The transactions of a sink, by the checkpoints that pre-committed them or by their names."""
+    """The transactions of a sink, by the checkpoints that pre-committed them or by their names.
+
+    state: its element of list state; busy: a commit is under way that closing has to wait for.
+    """
+
+    @property
+    def state(self) -> SinkState: ...  # noqa: D102
+    @property
+    def busy(self) -> bool: ...  # noqa: D102
+
+    def begin(self) -> None:
+        """Open the first transaction, once what was restored is dealt with."""
+        ...
 
     def precommit(self, checkpoint_id: int, *, open_successor: bool) -> None:
         """Pre-commit the open transaction."""

@@ -21,8 +21,10 @@ from ckptsim.models.coordinator import Recovery, after_failure
 from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
 from ckptsim.sim.job.control.coordinator import CoordinatorHost, CoordinatorSettings
+from ckptsim.sim.job.control.external import ExternalSystem
 from ckptsim.sim.job.control.faults import FaultPlan, enter_instants
 from ckptsim.sim.job.control.planning import PlanCalculator
+from ckptsim.sim.job.control.sinks import Sinks
 
 if TYPE_CHECKING:
     from ckptsim.models.coordinator import (
@@ -48,6 +50,7 @@ class JobSettings:
     the next attempt; restarts_after: whether there is one after so many failures.  stop_at_ns: when
     the job is stopped; stop_again_ns: after which a stop that failed is asked for again.
     savepoint_at_ns: when a savepoint is asked for.  wanted: completed checkpoints that end the run.
+    transaction_timeout_ns: after which the external system gives up a transaction of a sink.
     """
 
     parameters: CoordinatorParameters
@@ -60,6 +63,7 @@ class JobSettings:
     stop_again_ns: int = 0
     savepoint_at_ns: int | None = None
     wanted: int | None = None
+    transaction_timeout_ns: int | None = None
 
 
 @dataclass(slots=True)
@@ -82,8 +86,8 @@ class JobWorld:
     """One job in one run.
 
     restored: the checkpoint that the first attempt starts from, as a user would start a job from a
-    savepoint; later the one that the attempt which runs was started from.  over: called when the
-    run is to end.
+    savepoint; later the one that the attempt which runs was started from.  external: the system
+    that sinks write to.  over: called when the run is to end.
     running: an attempt runs.  ended: every task has FINISHED.  gave_up: the job has failed for
     good, because of `failure`; failed_while_stopping: after the savepoint of a stop.
     """
@@ -100,6 +104,7 @@ class JobWorld:
         over: Callable[[], None],
         recovery: Callable[..., Recovery] = after_failure,
         restored: JobCheckpoint | None = None,
+        external: ExternalSystem | None = None,
     ) -> None:
         self.env = env
         self.settings = settings
@@ -135,6 +140,15 @@ class JobWorld:
         )
         if restored is not None:
             self.coordinator.highest_completed = restored.checkpoint_id
+        self.sinks = Sinks(
+            env,
+            ExternalSystem(plane.violate) if external is None else external,
+            timeout_ns=settings.transaction_timeout_ns,
+            kind=settings.fault_kind,
+            completed=lambda: self.coordinator.highest_completed,
+            violate=plane.violate,
+        )
+        self.sinks.taken_over(restored)
 
     # The course of a job ----------------------------------------------------------------------
 
@@ -272,6 +286,7 @@ class JobWorld:
         before = sum(plane.positions().values())
         self.restored = restored = self._latest()
         self.attempts += 1
+        self.sinks.restarted(self.attempts, restored)
         plane.deploy(self.attempts, restored)
         failover = self.failovers[-1]
         failover.resumed_ns = env.now

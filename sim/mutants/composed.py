@@ -22,7 +22,7 @@ from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.sim.composed.committer import Batch, Committer
 from ckptsim.sim.composed.destination import PipelineDestination
 from ckptsim.sim.composed.sink import StoreSink
-from ckptsim.sim.job.records.sink import SinkWriter
+from ckptsim.sim.job.control.sink import SinkWriter
 from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 
 

@@ -38,8 +38,10 @@ class Ending:
 
     @property
     def has_writes(self) -> bool:
-        """Whether files of snapshots are being written."""
-        return bool(self._task.control.checkpoints.core.running)
+        """Whether files of snapshots are being written, or transactions committed."""
+        sink = self._task.sink
+        running = self._task.control.checkpoints.core.running
+        return bool(running) or (sink is not None and sink.busy)
 
     def state_changed(self, state: TaskState, _operator: OperatorState | None) -> None:
         """Take on a state."""
@@ -75,7 +77,8 @@ class Ending:
         """Do nothing: the trace has the states of the task."""
 
     def note(self, kind: str, *fields: int | str) -> None:
-        """Do nothing: sinks of this plane have no transactions."""
+        """Put a step of a transaction into the trace."""
+        self._task.env.trace.record(kind, self._task.entity, *fields)
 
     def decline_closing(self, checkpoint: int) -> None:
         """Decline what a closed task is asked for."""

@@ -139,6 +139,7 @@ class Snapshots:
             exhausted=isinstance(task, Source) and task.is_exhausted,
             input_spans=part.input_spans,
             output_spans=part.output_spans,
+            transactions=None if task.sink is None else task.sink.state,
         )
         self._env.trace.record(
             "snapshot",

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.buffers.writer import Writer
     from ckptsim.sim.job.control.task import TaskControl
+    from ckptsim.sim.job.task_port import SinkPort
     from ckptsim.sim.kernel import Timer
 
 
@@ -79,6 +80,7 @@ class Task:
         self.ending = Ending(self)
         self.control: TaskControl
         self.file: ChannelStateFile
+        self.sink: SinkPort | None = None
         self.mail: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
         self.state = State.IDLE
         self.processed = 0
@@ -240,7 +242,6 @@ class Task:
 
     # For control ------------------------------------------------------------------------------
 
-    sink = None  # transactions have no place in this plane
     is_source = False
 
     def set_timer(

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.models.barriers.interface import HandlerKind, handler_kind
 from ckptsim.models.coordinator.plan import FinishedState
-from ckptsim.models.lifecycle import TaskKind, TaskParameters
-from ckptsim.scenarios.job import Engine, Job
+from ckptsim.scenarios.job import Engine, Job, VertexKind
 from ckptsim.sim.job.buffers.account import Account
 from ckptsim.sim.job.buffers.channel_files import make_files
 from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants
@@ -30,9 +28,12 @@ from ckptsim.sim.job.buffers.storage import Storage
 from ckptsim.sim.job.buffers.stretch import Stretches
 from ckptsim.sim.job.buffers.task import Task
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
+from ckptsim.sim.job.control.cores import make_cores
 from ckptsim.sim.job.control.faults import NO_FAULTS, FaultPlan
 from ckptsim.sim.job.control.gateway import Gateway
-from ckptsim.sim.job.control.task import TaskControl, TaskCores
+from ckptsim.sim.job.control.sink import SinkWriter, open_sink
+from ckptsim.sim.job.control.sinks import Sinks
+from ckptsim.sim.job.control.task import TaskControl
 from ckptsim.sim.job.placement import Placement
 from ckptsim.sim.job.settings import job_settings, parameters_of
 from ckptsim.sim.job.world import JobWorld
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
 _ENOUGH_CORES = 1024
 # What goes on when an attempt has failed.
-_KEEPERS: tuple[type, ...] = (JobWorld, CoordinatorHost, Gateway, Sampling)
+_KEEPERS: tuple[type, ...] = (JobWorld, CoordinatorHost, Gateway, Sampling, Sinks)
 
 
 class DataflowWorld:
@@ -94,7 +95,6 @@ class DataflowWorld:
         self._final: dict[int, int] = {}  # records of tasks that have FINISHED
         self.stretches: Stretches | None = None
         self.graph = Graph(self, None)
-        self._equip(None)
         self.control = JobWorld(
             env,
             self,
@@ -106,6 +106,7 @@ class DataflowWorld:
             recovery=protocol.failover,
         )
         self.coordinator = self.control.coordinator
+        self._equip(None)
         self.account.begin(self, None)
         if model.engine is Engine.STRETCHES:
             self.stretches = Stretches(self)
@@ -254,22 +255,28 @@ class DataflowWorld:
 
     def _equip(self, restored: JobCheckpoint | None) -> None:
         """Give every task what it needs besides its channels."""
-        checkpoints = self.model.checkpointing
-        kind = handler_kind(
-            exactly_once=checkpoints.exactly_once, unaligned_enabled=checkpoints.unaligned
-        )
         sizes = state_sizes(self.model)
-        copying = {v.name: self.model.snapshot_sync_ns(v) for v in self.model.vertices}
+        vertices = {vertex.name: vertex for vertex in self.model.vertices}
         for task, file in zip(self.tasks, make_files(self), strict=True):
             task.file = file
+            vertex = vertices[task.name]
+            finished = self._finished_on_restore(task, restored)
             task.snapshots = Snapshots(
                 task,
                 state_bytes=sizes[task.name][task.subtask],
-                sync_ns=copying[task.name],
+                sync_ns=self.model.snapshot_sync_ns(vertex),
             )
             task.control = TaskControl(
                 task,
-                self._cores_of(task, kind, restored),
+                make_cores(
+                    self.protocol,
+                    self.model,
+                    vertex,
+                    gates=[len(gate.channels) for gate in task.gates],
+                    outputs=len(task.outlets),
+                    restored_from=None if restored is None else restored.checkpoint_id,
+                    finished_on_restore=finished,
+                ),
                 writer=file.writer,
                 observer=self.account.task(task),
                 clock=self.env,
@@ -279,26 +286,18 @@ class DataflowWorld:
                 task.events = InputEvents(task, task.control.handler)
             for writer in task.writers:
                 writer.pool.on_available = task.output_available
+            if vertex.kind is VertexKind.SINK and not finished:
+                self._open_sink(task, restored)
 
-    def _cores_of(self, task: Task, kind: HandlerKind, restored: JobCheckpoint | None) -> TaskCores:
-        handler = None
-        if task.gates:
-            handler = self.protocol.handler(
-                kind, len(task.channels), gates=len(task.gates), after_finish=True
-            )
-        finished = restored is not None and restored.vertices[task.name] is FinishedState.FULL
-        parameters = TaskParameters(
-            kind=TaskKind.NON_SOURCE if task.gates else TaskKind.SOURCE,
-            gates=tuple(len(gate.channels) for gate in task.gates),
-            output_channels=len(task.outlets),
-            restored_from=None if restored is None else restored.checkpoint_id,
-            finished_on_restore=finished,
-        )
-        return TaskCores(
-            handler=handler,
-            subtask=self.protocol.subtask(),
-            lifecycle=self.protocol.lifecycle(parameters),
-        )
+    def _open_sink(self, task: Task, restored: JobCheckpoint | None) -> None:
+        """Give a task transactions; how many records are in one is what it processes meanwhile."""
+        sinks, siblings = self.control.sinks, self.graph.by_name[task.name]
+        numbers = range(siblings[0].number, siblings[0].number + len(siblings))
+        task.sink = SinkWriter(sinks, task.place, lambda: task.processed)
+        open_sink(task.control, task.sink, sinks.states_of(restored, numbers, task.subtask))
+
+    def _finished_on_restore(self, task: Task, restored: JobCheckpoint | None) -> bool:
+        return restored is not None and restored.vertices[task.name] is FinishedState.FULL
 
     def _start_timers(self) -> None:
         env, draws = self.env, self.env.stream("timers")

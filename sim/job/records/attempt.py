@@ -14,10 +14,11 @@ from ckptsim.models.lifecycle import (
     StopMode,
     TaskState,
 )
-from ckptsim.models.recovery import broadcast, split
+from ckptsim.models.recovery import broadcast
 from ckptsim.scenarios.job import VertexKind
 from ckptsim.scenarios.job.faults import CrashAtCheckpoint
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+from ckptsim.sim.job.control.sink import SinkWriter
 from ckptsim.sim.job.records.account import Account
 from ckptsim.sim.job.records.graph import TaskSpec
 from ckptsim.sim.job.records.inlet import Inlet
@@ -25,7 +26,6 @@ from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.life import LifeAccount
 from ckptsim.sim.job.records.link import Link
 from ckptsim.sim.job.records.operator import Operator, Sink
-from ckptsim.sim.job.records.sink import SinkWriter
 from ckptsim.sim.job.records.snapshot import SOURCE_SPAN, Record, TaskSnapshot
 from ckptsim.sim.job.records.source import Source
 from ckptsim.sim.job.records.state_files import make_files
@@ -53,7 +53,6 @@ class Attempt:
         self.alive = True
         self.restored = restored
         self.restored_id = restored.checkpoint_id if restored is not None else None
-        self.checks_final_transactions = True
         self.input_ended_ns = 0  # when a source ended last
         self.account = Account(world.job, world.graph, world.violate)
         self.life = LifeAccount(world.job, world.graph, world.violate)
@@ -75,15 +74,12 @@ class Attempt:
 
     def make_sink(self, spec: TaskSpec) -> SinkWriter:
         """Make what a sink subtask writes through."""
-        return SinkWriter(self, spec)
+        return SinkWriter(self.world.control.sinks, spec.place)
 
     def sink_states(self, spec: TaskSpec) -> tuple[SinkState, ...]:
         """Return the elements of list state that fall to a sink subtask."""
-        if self.restored is None:
-            return ()
-        kept = [snapshot.transactions if snapshot else None for snapshot in self._snapshots(spec)]
-        elements = [() if state is None else (state,) for state in kept]
-        return split(elements, spec.vertex.parallelism)[spec.subtask]
+        tasks = self.graph.tasks_of(spec.vertex.name)
+        return self.world.control.sinks.states_of(self.restored, tasks, spec.subtask)
 
     def _snapshots(self, spec: TaskSpec) -> list[TaskSnapshot | None]:
         """Return what the restored checkpoint holds of a vertex's subtasks."""
@@ -190,17 +186,6 @@ class Attempt:
         if self.faults.strikes_once(CrashAtCheckpoint, task, checkpoint):
             cause = f"{task.name} crashes"
             self.later(0, Kind.FAULT, task.entity, self.world.control.crash, (task.number,), cause)
-
-    def committed(self, task: Task, checkpoints: tuple[int, ...]) -> None:
-        """Note that a sink commits what checkpoints have pre-committed."""
-        for number in checkpoints:
-            self.env.trace.record("committed", task.entity, number)
-
-    def check_commit(self, checkpoint: int, spec: TaskSpec) -> None:
-        """Check that something that covers a checkpoint was complete before the commit."""
-        if self.world.coordinator.highest_completed < checkpoint:
-            says = f"{spec.name} commits transaction {checkpoint} before its completion"
-            self.violate("no_commit_before_completion", says)
 
     def state_changed(self, task: Task, state: TaskState) -> None:
         """Follow a task from state to state."""

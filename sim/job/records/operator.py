@@ -16,7 +16,7 @@ from ckptsim.models.barriers import (
     EndOfPartition,
     NetworkEvent,
 )
-from ckptsim.models.lifecycle import events as on
+from ckptsim.sim.job.control.sink import open_sink
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.link import Link
 from ckptsim.sim.job.records.snapshot import WATERMARK, Element, Record
@@ -153,9 +153,8 @@ class Sink(Operator):
         super().__init__(*arguments, finished_on_restore=finished_on_restore, **named)
         if finished_on_restore:
             return
-        self.sink = sink = self.attempt.make_sink(self.spec)
-        self.control.lifecycle.step(on.StateRestored(self.attempt.sink_states(self.spec)))
-        sink.begin()
+        self.sink = self.attempt.make_sink(self.spec)
+        open_sink(self.control, self.sink, self.attempt.sink_states(self.spec))
 
     def run(self) -> Steps:
         """Write until all inputs have ended; wait until the last transaction is committed; close.

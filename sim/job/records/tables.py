@@ -24,7 +24,7 @@ def fill(spec: RunSpec, env: Environment, world: RecordWorld) -> RunResult:
         env,
         outcome="completed" if world.ended else "failed" if world.control.gave_up else "stalled",
         records_produced=sum(task.position for task in world.attempt.tasks),
-        records_committed=sum(sum(world.external.committed(name).values()) for name in sinks),
+        records_committed=sum(world.external.committed_count(name) for name in sinks),
         checkpoints_completed=sum(one.status == "completed" for one in triggered),
         checkpoints_failed=sum(one.status in ("aborted", "expired") for one in triggered),
         attempts=world.attempts,

@@ -22,15 +22,15 @@ from ckptsim.models.lifecycle import StopMode
 from ckptsim.models.lifecycle import events as on
 from ckptsim.models.lifecycle.tables import Act
 from ckptsim.scenarios.job import VertexKind
+from ckptsim.sim.job.control.cores import make_cores
+from ckptsim.sim.job.control.sink import SinkWriter
 from ckptsim.sim.job.control.task import TaskControl
-from ckptsim.sim.job.records.cores import make_cores
 from ckptsim.sim.job.records.ending import Ending
 from ckptsim.sim.job.records.graph import OutputSpec, TaskSpec
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.link import Link
 from ckptsim.sim.job.records.notifications import handle_aborted, handle_complete
 from ckptsim.sim.job.records.outputs import InputGate, Outputs
-from ckptsim.sim.job.records.sink import SinkWriter
 from ckptsim.sim.job.records.snapshot import WATERMARK, Record, TaskSnapshot
 from ckptsim.sim.job.records.snapshots import Snapshots
 from ckptsim.sim.job.records.task_account import TaskAccount
@@ -86,7 +86,15 @@ class Task:
         self.account: TaskAccount = TaskAccount(self)
         self.control: TaskControl = TaskControl(
             self,
-            make_cores(attempt, spec, finished_on_restore=finished_on_restore),
+            make_cores(
+                attempt.cores,
+                attempt.job,
+                spec.vertex,
+                gates=attempt.graph.gates[spec.index],
+                outputs=sum(len(out.channels) for out in attempt.graph.outputs[spec.index]),
+                restored_from=attempt.restored_id,
+                finished_on_restore=finished_on_restore,
+            ),
             writer=attempt.files[spec.index].writer,
             observer=self.account,
             clock=self.env,

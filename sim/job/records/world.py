@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.lifecycle import RULES, TaskState
 from ckptsim.scenarios.job import Job, StopKind
+from ckptsim.sim.job.control.external import ExternalSystem
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.placement import Placement
 from ckptsim.sim.job.records.attempt import Attempt
-from ckptsim.sim.job.records.external import ExternalSystem
 from ckptsim.sim.job.records.graph import Graph
 from ckptsim.sim.job.records.judge import Judge
 from ckptsim.sim.job.records.kinds import Kind
@@ -17,7 +17,6 @@ from ckptsim.sim.job.records.messages import RecordMessages
 from ckptsim.sim.job.records.observer import JobObserver
 from ckptsim.sim.job.records.patience import Watch, patience_of
 from ckptsim.sim.job.records.started import lost_state
-from ckptsim.sim.job.records.unended import Unended
 from ckptsim.sim.job.settings import job_settings, variant_of
 from ckptsim.sim.job.world import JobWorld
 from ckptsim.sim.kernel import Environment, Wait, explain_waits
@@ -60,7 +59,6 @@ class RecordWorld:
         self.graph = Graph(job)
         self.faults = faults
         self.cores = cores
-        self.external = ExternalSystem(self.violate) if external is None else external
         self.violations: list[tuple[str, int, str]] = []
         self.closed_ns: dict[int, int] = {}
         self.emitted: dict[int, int] = {}  # the most that earlier attempts have emitted
@@ -84,9 +82,8 @@ class RecordWorld:
             over=self._end,
             recovery=cores.failover,
             restored=restored,
+            external=external,
         )
-        self.unended: Unended = Unended(self)
-        self.unended.taken_over(restored)
         self.lost_state: frozenset[str] = lost_state(self.graph, restored)
         self.judge: Judge = Judge(self)
         self.attempt: Attempt = self.make_attempt(1, restored)
@@ -162,6 +159,11 @@ class RecordWorld:
         return self.control.coordinator
 
     @property
+    def external(self) -> ExternalSystem:
+        """The system that sinks write to."""
+        return self.control.sinks.external
+
+    @property
     def attempts(self) -> int:
         """How many attempts there were."""
         return self.control.attempts
@@ -201,7 +203,6 @@ class RecordWorld:
     def deploy(self, number: int, restored: JobCheckpoint | None) -> None:
         """Make the tasks and channels of the next attempt."""
         self.emitted = self.most_emitted()
-        self.unended.restarted(restored)
         self.lost_state = lost_state(self.graph, restored)
         self.closed_ns = {}
         self.attempt = self.make_attempt(number, restored)

@@ -20,7 +20,7 @@ from ckptsim.models.coordinator.plan import (
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.records.operator import Operator
 from ckptsim.sim.job.records.parts import Parts
-from ckptsim.sim.job.records.sink import SinkWriter
+from ckptsim.sim.job.control.sink import SinkWriter
 from ckptsim.sim.job.records.snapshot import TaskSnapshot
 from ckptsim.sim.job.records.snapshots import Snapshots
 
@@ -93,7 +93,7 @@ def ends_twice(patch: pytest.MonkeyPatch) -> None:
 
     def conclude(self: SinkWriter, name: str) -> None:
         right(self, name)
-        self._attempt.external.abort(name)
+        self.external.abort(name)
 
     patch.setattr(SinkWriter, "conclude", conclude)
 

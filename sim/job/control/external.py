@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 from ckptsim.models.lifecycle import SinkState
@@ -24,6 +24,7 @@ class Transaction:
     """One transaction: what was written into it and how it stands.
 
     attempt: the attempt that began it.  recovered: a restored sink was told to end it.
+    records: what was written, by identity; unnamed: how many records without one.
     """
 
     name: str
@@ -31,8 +32,14 @@ class Transaction:
     attempt: int = 1
     recovered: bool = False
     records: list[int] = field(default_factory=list)
+    unnamed: int = 0
     status: Status = Status.OPEN
     checkpoint_id: int | None = None
+
+    @property
+    def count(self) -> int:
+        """Return how many records were written into it."""
+        return len(self.records) + self.unnamed
 
 
 class ExternalSystem:
@@ -61,7 +68,7 @@ class ExternalSystem:
         """
         transaction = self.transactions[name]
         if transaction.status is Status.ABORTED:
-            if transaction.records:
+            if transaction.count:
                 self._violate("transaction_ends_once", f"{name} was aborted and then committed")
             return
         if transaction.status is Status.OPEN:
@@ -98,7 +105,7 @@ class ExternalSystem:
         a job is started from a savepoint that others followed.  If it is empty that is nothing.
         """
         transaction = self.transactions[name]
-        if transaction.status is not Status.COMMITTED or transaction.records:
+        if transaction.status is not Status.COMMITTED or transaction.count:
             self.abort(name)
 
     def recovers(self, states: Iterable[SinkState]) -> None:
@@ -121,6 +128,14 @@ class ExternalSystem:
                 found.update(transaction.records)
         return found
 
+    def committed_count(self, sink: str) -> int:
+        """Return how many records there are in the committed output of a sink vertex."""
+        return sum(
+            transaction.count
+            for transaction in self.transactions.values()
+            if transaction.sink == sink and transaction.status is Status.COMMITTED
+        )
+
     def fork(self, states: Sequence[SinkState], up_to: int) -> ExternalSystem:
         """Return the system as it would be if only `up_to` had ever been completed.
 
@@ -138,7 +153,7 @@ class ExternalSystem:
             if name in left_open:
                 other.transactions[name] = Transaction(name, transaction.sink)
             elif name in pending or kept:
-                copied = Transaction(name, transaction.sink, records=list(transaction.records))
-                copied.status, copied.checkpoint_id = transaction.status, number
-                other.transactions[name] = copied
+                other.transactions[name] = replace(
+                    transaction, attempt=1, recovered=False, records=list(transaction.records)
+                )
         return other
