@@ -113,6 +113,8 @@ _BUFFERS_GOALS = (
     "late_acknowledgement",
     "triggered_by_remote_call_below_finished",
     "savepoint_completed",
+    "left_to_the_external_system",
+    "transaction_timed_out",
 )
 
 _BUFFERS_PROPERTIES = (
@@ -148,6 +150,12 @@ _BUFFERS_PROPERTIES = (
     "restored_checkpoint_is_a_cut",
     "exactly_once_state",
     "at_least_once_state",
+    "exactly_once_output",
+    "at_least_once_output",
+    "no_commit_before_completion",
+    "transaction_ends_once",
+    "aborted_transactions_are_empty_at_close",
+    "no_transaction_lingers",
 )
 
 GOALS: Mapping[Plane, tuple[str, ...]] = {

@@ -36,7 +36,6 @@ FIXED: Mapping[Plane, Mapping[str, object]] = {
         "costs.notification_jitter_ns": 0,
         "costs.notification_loss_ratio": 0.0,
         "costs.checkpoint_failure_ratio": 0.0,
-        "costs.transaction_timeout_ns": None,
         "ending.protocol": "flink",
         "ending.acknowledgements": True,
         "ending.stop_at_ns": None,
@@ -52,7 +51,6 @@ FIXED_OF_VERTEX: Mapping[Plane, Mapping[str, object]] = {
         "recorded": "none",
         "union_state": False,
         "broadcast_state": False,
-        "opens_after_finish": False,
     },
 }
 

@@ -236,19 +236,7 @@ class EndingPort(Protocol):
 
 
 class SinkPort(Protocol):
-    """The transactions of a sink, by the checkpoints that pre-committed them or by their names.
-
-    state: its element of list state; busy: a commit is under way that closing has to wait for.
-    """
-
-    @property
-    def state(self) -> SinkState: ...  # noqa: D102
-    @property
-    def busy(self) -> bool: ...  # noqa: D102
-
-    def begin(self) -> None:
-        """Open the first transaction, once what was restored is dealt with."""
-        ...
+    """The transactions of a sink, by the checkpoints that pre-committed them or by their names."""
 
     def precommit(self, checkpoint_id: int, *, open_successor: bool) -> None:
         """Pre-commit the open transaction."""
@@ -272,6 +260,22 @@ class SinkPort(Protocol):
 
     def recover_and_abort(self, name: str) -> None:
         """Abort what the restored state has open."""
+        ...
+
+
+class TaskSink(SinkPort, Protocol):
+    """A sink as the data plane has it that its task belongs to.
+
+    state: its element of list state; busy: a commit is under way that closing has to wait for.
+    """
+
+    @property
+    def state(self) -> SinkState: ...  # noqa: D102
+    @property
+    def busy(self) -> bool: ...  # noqa: D102
+
+    def begin(self) -> None:
+        """Open the first transaction, once what was restored is dealt with."""
         ...
 
 

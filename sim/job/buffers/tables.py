@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ckptsim.scenarios.job import VertexKind
 from ckptsim.sim.job.buffers.source import Source
 from ckptsim.sim.job.buffers.states import State
 from ckptsim.sim.job.tables import recovery_rows
@@ -35,7 +36,7 @@ def tables(spec: RunSpec, world: DataflowWorld) -> RunResult:
         outcome="completed" if error is None else "failed",
         error=error,
         records_produced=sum(t.processed for t in world.tasks if isinstance(t, Source)),
-        records_committed=sum(t.processed for t in world.tasks if not t.outlets),
+        records_committed=_committed(world),
         checkpoints_completed=len(completed),
         checkpoints_failed=sum(1 for r in records if r.status in ("aborted", "expired")),
     )
@@ -53,6 +54,14 @@ def tables(spec: RunSpec, world: DataflowWorld) -> RunResult:
         for name, at_ns, says, number in world.account.violations
     ]
     return result
+
+
+def _committed(world: DataflowWorld) -> int:
+    """Count the records in transactions that are committed, and what ends without a sink."""
+    sinks = {v.name for v in world.model.vertices if v.kind is VertexKind.SINK}
+    external = world.control.sinks.external
+    last = (t.processed for t in world.tasks if not t.outlets and t.name not in sinks)
+    return sum(external.committed_count(name) for name in sorted(sinks)) + sum(last)
 
 
 def _checkpoint(run_key: str, record: CheckpointRecord) -> CheckpointRow:

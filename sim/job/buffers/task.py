@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.buffers.writer import Writer
     from ckptsim.sim.job.control.task import TaskControl
-    from ckptsim.sim.job.task_port import SinkPort
+    from ckptsim.sim.job.task_port import TaskSink
     from ckptsim.sim.kernel import Timer
 
 
@@ -80,7 +80,7 @@ class Task:
         self.ending = Ending(self)
         self.control: TaskControl
         self.file: ChannelStateFile
-        self.sink: SinkPort | None = None
+        self.sink: TaskSink | None = None
         self.mail: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
         self.state = State.IDLE
         self.processed = 0

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from ckptsim.sim.job.vocabulary import CONTROL
 from ckptsim.sim.story import Telling, Vocabulary
 
 VOCABULARY: Vocabulary = {
-    "triggered": Telling(
-        says="triggers checkpoint {index} ({kind})",
-        fields="index kind",
-        begins="checkpoint:index",
-    ),
+    **CONTROL,
     "barrier": Telling(
         says="takes the barrier of checkpoint {index} from channel {channel} ({kind})",
         fields="index channel kind",
@@ -40,21 +37,9 @@ VOCABULARY: Vocabulary = {
         fields="index persisted state",
         ends="upload:index,here",
     ),
-    "declined": Telling(says="declines checkpoint {index}: {reason}", fields="index reason"),
     "completed": Telling(
         says="completes checkpoint {index} after {duration_ns} ns",
         fields="index duration_ns",
         ends="checkpoint:index",
     ),
-    "aborted": Telling(
-        says="gives checkpoint {index} up: {reason}",
-        fields="index reason",
-        ends="checkpoint:index",
-    ),
-    "task_state": Telling(says="is {state}", fields="state"),
-    "finished": Telling(says="has finished"),
-    "failed": Telling(says="fails: {cause}", fields="cause", always=True),
-    "restored": Telling("restarts from checkpoint {index}", "index", always=True),
-    "stalled": Telling("stands still for {lasts_ns} ns", "lasts_ns", always=True),
-    "violated": Telling("property {name} does not hold: {says}", "name says", always=True),
 }

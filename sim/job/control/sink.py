@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.control.external import ExternalSystem
     from ckptsim.sim.job.control.sinks import Sinks
     from ckptsim.sim.job.control.task import TaskControl
-    from ckptsim.sim.job.task_port import SinkPort
+    from ckptsim.sim.job.task_port import TaskSink
 
 
 class SinkWriter:
@@ -134,7 +134,7 @@ class SinkWriter:
         return self._sinks.begin(self.name, self._vertex)
 
 
-def open_sink(control: TaskControl, sink: SinkPort, states: tuple[SinkState, ...]) -> None:
+def open_sink(control: TaskControl, sink: TaskSink, states: tuple[SinkState, ...]) -> None:
     """Let a sink end what its restored state holds, and open its first transaction.
 
     states: the elements of list state that fall to it.  Both before its first record.

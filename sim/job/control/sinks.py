@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.recovery import split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from ckptsim.models.lifecycle import SinkState
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
@@ -99,6 +99,20 @@ class Sinks:
         if self._completed() < checkpoint:
             says = f"{task} commits transaction {checkpoint} before its completion"
             self.violate("no_commit_before_completion", says)
+
+    def check_end(self, careless: Collection[str]) -> None:
+        """Check, when a job has ended, that no transaction is left behind.
+
+        careless: sinks that open transactions after finish().  Nobody ends what an attempt that
+        failed had begun after the checkpoint that was restored: no state speaks of it.
+        """
+        left = [
+            one.name
+            for one in self.external.unended()
+            if one.sink not in careless and (one.recovered or one.attempt == self._attempt)
+        ]
+        if left:
+            self.violate("no_transaction_lingers", f"nobody ends {', '.join(left)}")
 
     def _wait_for(self, name: str) -> None:
         """Wait for the end of a transaction, as long as the external system does."""

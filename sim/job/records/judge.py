@@ -120,19 +120,9 @@ class Judge:
             self._world.violate("final_checkpoint_is_asked_for", f"{says} when the last data ends")
 
     def transactions(self) -> None:
-        """Check that no transaction is left behind, but by sinks that open them after finish().
-
-        Nobody ends what an attempt that failed had begun after the checkpoint that was restored:
-        no state speaks of it, and the external system gives it up in the end.
-        """
+        """Check that no transaction is left behind, but by sinks that open them after finish()."""
         careless = {v.name for v in self._graph.vertices if v.opens_after_finish}
-        left = [
-            one.name
-            for one in self._world.external.unended()
-            if one.sink not in careless and (one.recovered or one.attempt == self._world.attempts)
-        ]
-        if left:
-            self._world.violate("no_transaction_lingers", f"nobody ends {', '.join(left)}")
+        self._world.control.sinks.check_end(careless)
 
     def output(self) -> None:
         """Check committed output and state at the end against what the sources have emitted."""

@@ -14,8 +14,8 @@ from ckptsim.scenarios.job.faults import JobFault
 from ckptsim.scenarios.job.names import GOALS
 from ckptsim.scenarios.job.planes import Plane
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
-from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.external import ExternalSystem
+from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.records.started import started_from
 from ckptsim.sim.job.records.tables import fill
 from ckptsim.sim.job.records.world import RecordWorld

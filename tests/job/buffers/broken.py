@@ -39,6 +39,7 @@ from ckptsim.sim.job.buffers.outlet import Outlet
 from ckptsim.sim.job.buffers.pool import OutputPool
 from ckptsim.sim.job.buffers.task import Task
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+from ckptsim.sim.job.control.sink import SinkWriter
 from ckptsim.sim.slots import OURS, ProtocolCores
 from ckptsim.sim.slots.resolve import resolve
 from tests import broken_counts
@@ -57,6 +58,7 @@ from tests.job.buffers.broken_cores import (
     unaligned_all_the_same,
 )
 from tests.job.buffers.jobs import on_buffers
+from tests.job.records.breakers import CommitsAtPrecommit
 
 MS = 1_000_000
 Patch = pytest.MonkeyPatch
@@ -102,9 +104,15 @@ class Broken:
     patch: Callable[[Patch], None] = lambda _: None
 
 
-def ending(model: Job) -> Job:
+def into_sink(model: Job, **settings: Any) -> Job:
+    """Return the job with operators that write into transactions."""
+    source, operator = model.vertices
+    return replace(model, vertices=(source, replace(operator, kind=VertexKind.SINK, **settings)))
+
+
+def ending(model: Job, records: int = 400) -> Job:
     """Return the job with sources that end, which is restarted at once when it fails."""
-    vertices = tuple(replace(v, records=400) if v.is_source else v for v in model.vertices)
+    vertices = tuple(replace(v, records=records) if v.is_source else v for v in model.vertices)
     restart = FixedDelay(delay_ns=0)
     return replace(model, vertices=vertices, duration_ns=60_000 * MS, restart=restart)
 
@@ -133,6 +141,28 @@ def forgets_half_of_what_was_processed(patch: Patch) -> None:
             task.processed = task.restored_records = task.processed // 2
 
     patch.setattr(DataflowWorld, "_restore_position", restore)
+
+
+def forgets_a_record(patch: Patch) -> None:
+    """Let one record that a sink has processed be in no transaction."""
+    right = SinkWriter.precommit
+
+    def precommit(self: SinkWriter, checkpoint_id: int, *, open_successor: bool) -> None:
+        self._counted += checkpoint_id == 3
+        right(self, checkpoint_id, open_successor=open_successor)
+
+    patch.setattr(SinkWriter, "precommit", precommit)
+
+
+def ends_twice(patch: Patch) -> None:
+    """Let a sink abort what it has just committed."""
+    right = SinkWriter.conclude
+
+    def conclude(self: SinkWriter, name: str) -> None:
+        right(self, name)
+        self.external.abort(name)
+
+    patch.setattr(SinkWriter, "conclude", conclude)
 
 
 def sends_again(patch: Patch) -> None:
@@ -358,6 +388,40 @@ BROKEN: dict[str, Broken] = {
         breaks="periodic_triggers_go_on",
         model=job(rate_per_s=300.0),
         protocol=coordinator_with(interval_ns=10_000 * MS),
+    ),
+    "forgets_a_record": Broken(
+        breaks="exactly_once_output",
+        model=into_sink(ending(job(rate_per_s=300.0))),
+        patch=forgets_a_record,
+    ),
+    "forgets_a_record_that_may_repeat": Broken(
+        breaks="at_least_once_output",
+        model=into_sink(ending(job(Mode.AT_LEAST_ONCE, rate_per_s=300.0))),
+        patch=forgets_a_record,
+    ),
+    "commits_at_precommit": Broken(
+        breaks="no_commit_before_completion",
+        model=into_sink(ending(job(rate_per_s=300.0))),
+        protocol=replace(OURS, lifecycle=CommitsAtPrecommit),
+    ),
+    "ends_twice": Broken(
+        breaks="transaction_ends_once",
+        model=into_sink(ending(job(rate_per_s=300.0))),
+        patch=ends_twice,
+    ),
+    "closes_without_final_checkpoint": Broken(
+        breaks="aborted_transactions_are_empty_at_close",
+        model=into_sink(ending(job(rate_per_s=300.0))),
+        protocol=mutant("closes_without_final_checkpoint"),
+    ),
+    "opens_after_finish": Broken(
+        breaks="no_transaction_lingers",
+        model=into_sink(ending(job(rate_per_s=300.0, max_concurrent=3), records=60)),
+        faults=tuple(
+            DelayAcknowledgement(vertex="operator", subtask=0, checkpoint=one, delay_ns=late)
+            for one, late in ((5, 80 * MS), (6, 120 * MS), (7, 120 * MS))
+        ),
+        protocol=mutant("opens_after_finish"),
     ),
     "keeps_credit": Broken(
         breaks="job_makes_progress", model=job(duration_ns=2_000 * MS), patch=keeps_credit

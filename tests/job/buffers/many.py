@@ -31,9 +31,10 @@ def _is_hazard(_: Scenario, row: ViolationRow) -> bool:
     return row.property in HAZARDS
 
 
-HUNT = many.Hunt(
-    random_job=random_job, goals=GOALS[Plane.BUFFERS], mode=_mode, is_hazard=_is_hazard
-)
+# Here the external system waits for ever, and no job restarts: see `test_sinks.py`.
+_NOT_HERE = ("transaction_timed_out", "left_to_the_external_system")
+WANTED = tuple(name for name in GOALS[Plane.BUFFERS] if name not in _NOT_HERE)
+HUNT = many.Hunt(random_job=random_job, goals=WANTED, mode=_mode, is_hazard=_is_hazard)
 
 
 def tally(seeds: Iterable[int]) -> many.Tally:

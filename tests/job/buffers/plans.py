@@ -54,6 +54,7 @@ def document(choose: Chooser) -> dict[str, Any]:
     if choose.integer(0, 4) == 4:
         job["checkpointing"]["savepoint_at_ns"] = choose.integer(1, 400) * MS
     job["vertices"] = job.pop("sources") + job.pop("operators")
+    _sinks(choose, job["vertices"])
     return {
         "name": "random_job",
         "link": "barriers",
@@ -113,6 +114,15 @@ def _operator(choose: Chooser, name: str, upstream: list[dict[str, Any]]) -> dic
         "state_bytes": choose.of((0, 300_000)),
         "snapshot_sync_ns": choose.of((0, 3 * MS)),
     }
+
+
+def _sinks(choose: Chooser, vertices: list[dict[str, Any]]) -> None:
+    """Give some of the vertices that nobody reads transactions."""
+    read = {one["upstream"] for vertex in vertices for one in vertex.get("inputs", ())}
+    for vertex in vertices:
+        if "inputs" in vertex and vertex["name"] not in read and choose.integer(0, 1):
+            vertex["kind"] = "sink"
+            vertex["opens_after_finish"] = choose.of((False, False, True))
 
 
 def _network(choose: Chooser) -> dict[str, Any]:

@@ -18,9 +18,9 @@ from ckptsim.models.coordinator.plan import (
     plan_checkpoint,
 )
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+from ckptsim.sim.job.control.sink import SinkWriter
 from ckptsim.sim.job.records.operator import Operator
 from ckptsim.sim.job.records.parts import Parts
-from ckptsim.sim.job.control.sink import SinkWriter
 from ckptsim.sim.job.records.snapshot import TaskSnapshot
 from ckptsim.sim.job.records.snapshots import Snapshots
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ckptsim.scenarios.job import Partitioner, Vertex
+from ckptsim.scenarios.job import Partitioner, Vertex, VertexKind
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.task import Task
@@ -37,20 +37,25 @@ def check_restored(world: DataflowWorld, restored: JobCheckpoint | None, violate
 
 
 def check_counts(world: DataflowWorld, violate: Violate) -> None:
-    """Check that a job that has ended has each record in the state of each operator once.
+    """Check that a job that has ended has each record in state and output of each operator once.
 
     Once for each edge that leads there, and for each subtask of a broadcast; in a job that may
     repeat records at least that often.
     """
     if not world.control.ended:
         return
+    careless = [vertex.name for vertex in _readers(world) if vertex.opens_after_finish]
+    world.control.sinks.check_end(careless)
     exactly = world.model.checkpointing.exactly_once
     for operator in _readers(world):
-        found = sum(task.processed for task in world.graph.by_name[operator.name])
+        counts = {"state": sum(task.processed for task in world.graph.by_name[operator.name])}
+        if operator.kind is VertexKind.SINK:
+            counts["output"] = world.control.sinks.external.committed_count(operator.name)
         expected = _emitted(world, operator.name, lambda task: task.processed)
-        if found < expected or (exactly and found != expected):
-            name = "exactly_once_state" if exactly else "at_least_once_state"
-            violate(name, f"{operator.name} has {found} records in its state, of {expected} sent")
+        for what, found in counts.items():
+            if found < expected or (exactly and found != expected):
+                name = f"{'exactly' if exactly else 'at_least'}_once_{what}"
+                violate(name, f"{operator.name} has {found} records, of {expected} sent to it")
 
 
 def _readers(world: DataflowWorld) -> list[Vertex]:
