@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         CoordinatorParameters,
         EndOfDataListener,
     )
+    from ckptsim.sim.job.embedding import JobOwner
     from ckptsim.sim.job.port import DataPlane
     from ckptsim.sim.kernel import Environment
 
@@ -87,7 +88,8 @@ class JobWorld:
 
     restored: the checkpoint that the first attempt starts from, as a user would start a job from a
     savepoint; later the one that the attempt which runs was started from.  external: the system
-    that sinks write to.  over: called when the run is to end.
+    that sinks write to.  over: called when the run is to end.  owner: who begins the attempts of a
+    job that is part of something larger.
     running: an attempt runs.  ended: every task has FINISHED.  gave_up: the job has failed for
     good, because of `failure`; failed_while_stopping: after the savepoint of a stop.
     """
@@ -105,6 +107,7 @@ class JobWorld:
         recovery: Callable[..., Recovery] = after_failure,
         restored: JobCheckpoint | None = None,
         external: ExternalSystem | None = None,
+        owner: JobOwner | None = None,
     ) -> None:
         self.env = env
         self.settings = settings
@@ -119,6 +122,7 @@ class JobWorld:
         self._faults = faults
         self._over = over
         self._recovery = recovery
+        self._owner = owner
         self._make_core = core
         self._stop_tries = self._completed = 0
         first = 1 if restored is None else restored.checkpoint_id + 1
@@ -247,6 +251,10 @@ class JobWorld:
         """
         if not self.running or self.ended:
             return
+        if self._owner is not None:
+            self.env.trace.record("failed", self.entity, cause)
+            self._owner.job_failed(cause)
+            return
         self.running = False
         self._plane.halt()
         self.env.trace.record("failed", self.entity, cause)
@@ -269,6 +277,14 @@ class JobWorld:
         self.coordinator.suspend(FailureReason.CHECKPOINT_COORDINATOR_SHUTDOWN)
         self.end()
 
+    def interrupt(self, cause: str) -> None:
+        """End whatever runs because its owner ends it: nothing of the attempt acts any more."""
+        self.failovers.append(Failover(self.attempts, cause, self.env.now))
+        self._plane.halt()
+        if self.running:
+            self.running = False
+            self.coordinator.suspend(FailureReason.JOB_FAILOVER_REGION)
+
     def _restart_later(self, cause: str) -> None:
         self.env.goals.reach("restarted")
         self.failovers.append(Failover(self.attempts, cause, self.env.now))
@@ -283,6 +299,7 @@ class JobWorld:
     def redeploy(self) -> None:
         """Make the tasks of the next attempt from the latest completed checkpoint."""
         env, plane = self.env, self._plane
+        self.ended = False  # an owner may begin again after the end: its own was not a good one
         before = sum(plane.positions().values())
         self.restored = restored = self._latest()
         self.attempts += 1
@@ -343,9 +360,10 @@ class JobWorld:
         )
 
     def checkpoint_completed(self, record: CheckpointRecord) -> None:
-        """End the run when as many checkpoints are complete as were wanted."""
-        del record
+        """Tell the owner; end the run when as many checkpoints are complete as were wanted."""
         self._completed += 1
+        if self._owner is not None:
+            self._owner.checkpoint_completed(self.coordinator.completed[record.checkpoint])
         wanted = self.settings.wanted
         if wanted is not None and self._completed >= wanted:
             self.end()
@@ -364,3 +382,5 @@ class JobWorld:
         self.coordinator.suspend(FailureReason.CHECKPOINT_COORDINATOR_SHUTDOWN)
         self.env.trace.record("finished", self.entity)
         self.end()
+        if self._owner is not None:
+            self._owner.job_finished()

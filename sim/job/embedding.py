@@ -1,0 +1,80 @@
+"""What a job is handed that is part of something larger, as structural Protocols.
+
+A job that runs alone makes its records itself, restarts by itself and commits in an external system
+of its own.  Whoever runs one inside something else hands in what takes the place of these; nothing
+of the job is derived from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+
+
+class SourceReader(Protocol):
+    """What feeds one source subtask; it calls the task's `wake` when there is something to do.
+
+    Source: Apache Flink 1.20.3, SourceReader (pollNext, isAvailable, notifyNoMoreSplits).
+    """
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether nothing is queued and nothing comes any more."""
+        ...
+
+    @property
+    def queued_count(self) -> int:
+        """How many records can be taken now."""
+        ...
+
+    def take(self) -> int:
+        """Take the next record, by its identity."""
+        ...
+
+
+class JobOwner(Protocol):
+    """Who runs a job as a part of something larger, and begins its attempts.
+
+    It is told of a failure in the place of a restart, and calls `JobWorld.interrupt` then or when
+    anything else ends the attempt, and `JobWorld.redeploy` and `begin` for the next one.
+    """
+
+    def job_failed(self, cause: str) -> None:
+        """End what runs: the job has failed."""
+        ...
+
+    def job_finished(self) -> None:
+        """Note that every task has FINISHED."""
+        ...
+
+    def job_progressed(self) -> None:
+        """Note that some task has done something."""
+        ...
+
+    def checkpoint_completed(self, checkpoint: JobCheckpoint) -> None:
+        """Note that a checkpoint is complete."""
+        ...
+
+    def violate(self, name: str, says: str) -> None:
+        """Report a property that does not hold."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedding:
+    """What takes the place of a job's own surroundings.
+
+    reader: makes what feeds a source subtask of an attempt, from the index of the subtask and what
+    wakes its task; None where sources make their records themselves.  owner: None where the job
+    restarts by itself.
+    """
+
+    reader: Callable[[int, Callable[[], None]], SourceReader] | None = None
+    owner: JobOwner | None = None
+
+
+ALONE = Embedding()
