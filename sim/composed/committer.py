@@ -3,6 +3,13 @@
 The order of the steps and what a checkpoint holds are decided by the ingestion core of the store;
 this is its asynchronous host.  One commit is under way at a time; what has queued meanwhile goes
 with the next.  A crash drops the object; what is durable is in the medium.
+
+What is pre-committed lies in the job's checkpoint until it is durable in the store.  A restored
+sink reads the store: what its checkpoint covers is taken for committed, the rest is committed
+again; that is exactly once where data and checkpoint are one step, and at least once elsewhere,
+which rows by name (upserts) make whole.
+
+Source: Apache Flink, `GenericWriteAheadSink` with its committer.
 """
 
 from __future__ import annotations
@@ -43,15 +50,16 @@ from ckptsim.sim.sync.kinds import KIND_BATCH_TIMER, KIND_UPLOADED
 if TYPE_CHECKING:
     from ckptsim.sim.composed.attempt import PipelineAttempt
     from ckptsim.sim.composed.store import Store
+    from ckptsim.sim.job.control.external import Transaction
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A transaction on its way into the store; `done` is called when it is durable."""
+    """A transaction on its way into the store; `committed` is called when it is durable."""
 
     checkpoint: int
     records: tuple[int, ...]
-    done: Callable[[], None]
+    committed: Callable[[], None]
 
 
 class Committer:
@@ -78,9 +86,19 @@ class Committer:
         """Whether a commit is under way or waits."""
         return bool(self._queue or self._current)
 
-    def add(self, batch: Batch) -> None:
+    def recover(self, transaction: Transaction, committed: Callable[[], None]) -> None:
+        """Commit what the restored state has pending, unless the store covers it."""
+        if (transaction.checkpoint_id or 0) <= self.position:
+            self._attempt.env.goals.reach("committed_before_the_crash")
+            committed()
+        else:
+            self._attempt.env.goals.reach("committed_again")
+            self.commit(transaction, committed)
+
+    def commit(self, transaction: Transaction, committed: Callable[[], None]) -> None:
         """Queue a transaction."""
-        self._queue.append(batch)
+        number, records = transaction.checkpoint_id or 0, tuple(transaction.records)
+        self._queue.append(Batch(number, records, committed))
         if not self._current and not self._begin_timer:
             self._begin_timer = True
             self._attempt.call_in(0, KIND_BATCH_TIMER, self._entity, self._begin)
@@ -118,7 +136,7 @@ class Committer:
             self._steps = 0
             self._attempt.env.trace.record("commit", self._entity, self._number)
             records = tuple(r for batch in self._current for r in batch.records)
-            self._attempt.destination.commit_begun(records, self._number)
+            self._attempt.storage.commit_begun(records, self._number)
             self._carry_out(self._core.step(SyncRequested()))
 
     def _carry_out(self, effects: Sequence[Effect]) -> None:
@@ -179,9 +197,9 @@ class Committer:
         attempt.point(Point.AFTER_UPLOAD)
         batches, self._current = self._current, []
         records = tuple(record for batch in batches for record in batch.records)
-        attempt.destination.commit_finished(records, self._number)
+        attempt.storage.commit_finished(records, self._number)
         for batch in batches:
-            batch.done()
+            batch.committed()
         if self._queue and not self._begin_timer:
             self._begin_timer = True
             attempt.call_in(0, KIND_BATCH_TIMER, self._entity, self._begin)

@@ -12,12 +12,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.plan import FinishedState
-from ckptsim.models.ordering import Effect, Level, RecordsDurable, ReportIncomplete
+from ckptsim.models.ordering import Level, RecordsDurable
 from ckptsim.scenarios.composed import READERS
 from ckptsim.scenarios.sync_faults import Point
 from ckptsim.sim.composed.identity import identity, row_name
-from ckptsim.sim.job.records.snapshot import WATERMARK
-from ckptsim.sim.sync.destination import Destination
 from ckptsim.sim.sync.kinds import KIND_COMPLETE, KIND_POLL
 from ckptsim.sim.sync.messages import RecordPacket
 
@@ -25,103 +23,92 @@ if TYPE_CHECKING:
     from simpy import Event
 
     from ckptsim.sim.composed.attempt import PipelineAttempt
-    from ckptsim.sim.composed.inlet import RecordInlet
     from ckptsim.sim.composed.job import PipelineJob
-    from ckptsim.sim.sync.attempt import Attempt
-    from ckptsim.sim.sync.socket import Socket
+    from ckptsim.sim.composed.reader import RecordQueue
+    from ckptsim.sim.sync.destination import Destination
     from ckptsim.sim.sync.uploads import Intake, Storage
 
 
 class SocketIntake:
     """What takes the records of one socket in: the queue of the reader that the socket has."""
 
-    def __init__(self, destination: PipelineDestination, inlet: RecordInlet) -> None:
+    def __init__(self, destination: PipelineDestination, queue: RecordQueue) -> None:
         self._destination = destination
-        self._inlet = inlet
+        self._queue = queue
 
     def add(self, packet: RecordPacket, wire_id: str) -> None:
         """Take a packet in."""
-        self._destination.take_in(packet, wire_id, self._inlet)
+        self._destination.take_in(packet, wire_id, self._queue)
 
     def close_all(self) -> None:
         """Do nothing: readers end together, when the last socket has ended."""
 
     def room(self) -> Event | None:
         """Return the wait for room in the reader's queue."""
-        return self._inlet.room()
+        return self._queue.room()
 
 
-class JobStorage:
-    """The job as the place where records become durable."""
+class PipelineDestination:
+    """The job as the place where the records of one attempt become durable."""
 
-    def __init__(self, destination: PipelineDestination) -> None:
+    def __init__(self, attempt: PipelineAttempt) -> None:
+        self._pipeline = attempt.world
+        self._whole: PipelineAttempt = attempt
+        self._env = attempt.env
+        self._entity = attempt.env.entity("destination")
+        self._properties = attempt.world.properties
+        self._descriptors = attempt.world.truth.descriptors
+        self._reports_under_way = 0
+        self._owners: dict[int, tuple[RecordPacket, str]] = {}
+        self._stored: list[int] = []  # dropped, and in the store already
+        self._last_report = 0
+        self.job: PipelineJob = self._pipeline.deploy_job(attempt)
+        self.seen: dict[int, None] | None = self._taken_in()
+        self.under_way: dict[int, None] = self._restored_under_way()
+
+    def join(self, destination: Destination) -> tuple[Storage, Sequence[Intake]]:
+        """Become what the destination of the sync stores by; readers get sockets in turn."""
         self._destination = destination
+        queues, sockets = self.job.queues, self._whole.sockets
+        return self, [SocketIntake(self, queues[s.index % len(queues)]) for s in sockets]
 
     @property
     def idle(self) -> bool:
         """Whether the job has ended and everything that it stored is reported."""
-        return self._destination.job.ended and not self._destination.reports_under_way
-
-
-class PipelineDestination(Destination):
-    """The destination of one attempt."""
-
-    def __init__(self, attempt: PipelineAttempt) -> None:
-        self.reports_under_way = 0
-        self._pipeline = attempt.world
-        self._whole: PipelineAttempt = attempt
-        self._owners: dict[int, tuple[RecordPacket, str]] = {}
-        self._stored: list[int] = []  # dropped, and in the store already
-        self._last_report = 0
-        self._incomplete = False
-        self.job: PipelineJob = self._pipeline.deploy_job(attempt)
-        self.seen: dict[int, None] | None = self._taken_in()
-        self.under_way: dict[int, None] = self._restored_under_way()
-        super().__init__(attempt)
-
-    def make_paths(self, attempt: Attempt) -> tuple[Storage, Sequence[Intake]]:
-        """Give the readers their sockets in turn."""
-        inlets = self.job.attempt.inlets
-        paths = [SocketIntake(self, inlets[s.index % len(inlets)]) for s in attempt.sockets]
-        return JobStorage(self), paths
+        return self.job.ended and not self._reports_under_way
 
     # What the restored checkpoint says ----------------------------------------------------------
 
     def _taken_in(self) -> dict[int, None] | None:
         """Return what the readers had taken in before the cut; None stands for everything."""
-        restored = self.job.attempt.restored
+        restored = self.job.restored
         if restored is None:
             return {}
         if restored.vertices[READERS] is FinishedState.FULL:
             self._pipeline.env.goals.reach("restored_after_end_of_data")
             return None
-        readers = self.job.graph.tasks_of(READERS)
         return {
             record: None
-            for index in readers
-            if index in restored.tasks
-            for record in restored.tasks[index].state
+            for number in self.job.numbers_of(READERS)
+            if number in restored.tasks
+            for record in restored.tasks[number].records
         }
 
     def _restored_under_way(self) -> dict[int, None]:
         """Return what the checkpoint holds of records that the store does not cover."""
-        tasks = self.job.attempt
         found: dict[int, None] = {}
-        restored = tasks.restored
-        for snapshot in restored.tasks.values() if restored is not None else ():
-            for part in (snapshot.input_state, snapshot.output_state):
-                for elements in part.values():
-                    found |= {record: None for _, record in elements if record != WATERMARK}
+        restored = self.job.restored
+        for state in restored.states if restored is not None else ():
+            for held in (state.input_records, state.output_records):
+                for records in held.values():
+                    found |= dict.fromkeys(records)
         if found:
             self._pipeline.env.goals.reach("in_flight_records_restored")
-        for sink in tasks.sinks():
-            for name in sink.under_way:
-                found |= dict.fromkeys(tasks.external.transactions[name].records)
-        return found
+        return found | dict.fromkeys(self.job.under_way())
 
     # Input ------------------------------------------------------------------------------------
 
-    def take_in(self, packet: RecordPacket, wire_id: str, inlet: RecordInlet) -> None:
+    def take_in(self, packet: RecordPacket, wire_id: str, queue: RecordQueue) -> None:
         """Hand the records of a packet to a reader, but those that the job has already."""
         feed = packet.partition.feed.index
         goals = self._pipeline.env.goals
@@ -129,7 +116,7 @@ class PipelineDestination(Destination):
             record = identity(feed, position)
             self._owners[record] = (packet, wire_id)
             if not self.has(record):
-                inlet.put(record)
+                queue.put(record)
             elif self.is_under_way(record):
                 goals.reach("redelivered_record_still_under_way")
             else:
@@ -144,24 +131,19 @@ class PipelineDestination(Destination):
         """Say whether what the checkpoint holds of a record has not reached the store yet."""
         return record in self.under_way
 
-    def _on_packet(self, socket: Socket, packet: RecordPacket) -> None:
-        super()._on_packet(socket, packet)
+    def packet_read(self) -> None:
+        """Report what a packet had of records that were dropped and are in the store."""
         stored, self._stored = self._stored, []
         if stored:
             self._report_records(stored)
-            self.request_flush()
+            self._destination.request_flush()
 
-    def _on_end(self, socket: Socket) -> None:
-        super()._on_end(socket)
-        if self._incomplete:
+    def socket_ended(self, *, last: bool, complete: bool) -> None:
+        """End the input of the job with the last socket."""
+        if not complete:
             self._whole.fail("the input ended before every stream was complete")
-        if not self.open_sockets:
+        if last:
             self.job.end_input()
-
-    def _carry_out(self, effect: Effect) -> None:
-        super()._carry_out(effect)
-        if isinstance(effect, ReportIncomplete):
-            self._incomplete = True
 
     # Durability -------------------------------------------------------------------------------
 
@@ -175,24 +157,24 @@ class PipelineDestination(Destination):
         longest_ns = store.table.report_ns
         if longest_ns:
             delay_ns += self._pipeline.env.stream("report").integer(0, longest_ns)
-        self.reports_under_way += 1
+        self._reports_under_way += 1
         entity = self._entity
         self._whole.call_in(delay_ns, KIND_COMPLETE, entity, self._report_commit, records, number)
 
     def job_ended(self) -> None:
         """Ask for the verdict: everything is stored."""
-        self._whole.call_in(0, KIND_POLL, self._entity, self._finish_when_idle)
+        self._whole.call_in(0, KIND_POLL, self._entity, self._destination.finish_when_idle)
 
     def _report_commit(self, records: tuple[int, ...], number: int) -> None:
-        self.reports_under_way -= 1
+        self._reports_under_way -= 1
         self._whole.sign()
         if number < self._last_report:
             self._pipeline.env.goals.reach("commits_reported_out_of_order")
         self._last_report = max(self._last_report, number)
         self._report_records(records)
         self._whole.point(Point.AFTER_PERSIST)
-        self.request_flush()
-        self._finish_when_idle()
+        self._destination.request_flush()
+        self._destination.finish_when_idle()
 
     def _report_records(self, records: Iterable[int]) -> None:
         """Report records under the ids of this attempt, each once."""
@@ -220,7 +202,7 @@ class PipelineDestination(Destination):
             self._enter(packet, len(chunks[packet.low << 20 | packet.partition.feed.index]))
         for (stream, wire_id), (count, size) in counts.items():
             self._env.trace.record("reported", self._entity, stream, wire_id, count)
-            self.deliver(
+            self._destination.deliver(
                 RecordsDurable(
                     stream=self._descriptors[stream],
                     id=wire_id,

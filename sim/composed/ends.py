@@ -30,14 +30,14 @@ def check_end(world: PipelineWorld) -> None:
         says = f"{sum(extra.values())} rows too many in the store, such as of record {name}"
         world.note("exactly_once_output", says)
     job = world.job
-    job.judge.transactions()
-    for vertex in job.graph.vertices:
+    job.control.sinks.check_end(())
+    for vertex in world.pipeline.vertices:
         # What a finished subtask held is not part of a checkpoint; nothing asks for it any more.
-        if vertex.name in job.lost_state:
+        if vertex.name in job.plane.lost_state:
             continue
-        tasks = job.graph.tasks_of(vertex.name)
-        state = Counter(record for index in tasks for record in job.attempt.tasks[index].state)
-        says_state = differences(expected, state) if exactly else None
+        says_state = (
+            differences(expected, Counter(job.records_of(vertex.name))) if exactly else None
+        )
         if says_state is not None:
             world.note("exactly_once_state", f"state of {vertex.name}: {says_state}")
 

@@ -1,114 +1,144 @@
-"""The job of a pipeline: attempts come and go with those of the sync around it."""
+"""The job of a pipeline: what it is handed, and how its attempts follow the sync around it.
+
+The job knows nothing of the pipeline.  Its sources take records from queues that sockets fill, its
+sinks commit through the store, and its owner is the pipeline: a failure of the job ends the attempt
+of the sync, and the next attempt of the sync begins the next one of the job.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.sim.composed.attempt import PipelineTasks
-from ckptsim.sim.job.records.judge import Judge
+from ckptsim.sim.composed.reader import RecordQueue
+from ckptsim.sim.job.embedding import Embedding
 from ckptsim.sim.job.records.world import RecordWorld
-from ckptsim.sim.job.world import Failover, JobWorld
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
+    from ckptsim.sim.composed.committer import Committer
     from ckptsim.sim.composed.world import PipelineWorld
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.control.faults import FaultPlan
-    from ckptsim.sim.job.records.attempt import Attempt
     from ckptsim.sim.kernel import Wait
 
 
-class KeepingJudge(Judge):
-    """Judges completed checkpoints, and keeps them where the run is to be looked into."""
+class PipelineJob:
+    """The job over all attempts; its completed checkpoints outlive them.
 
-    def __init__(self, world: PipelineJob) -> None:
-        super().__init__(world)
-        self._job = world
-
-    def checkpoint(self, checkpoint: JobCheckpoint, highest: int) -> None:
-        """Check a completed checkpoint against the world's account."""
-        super().checkpoint(checkpoint, highest)
-        if self._job.pipeline.spec.keep_trace:
-            self._job.kept.append(checkpoint)
-
-
-class PipelineControl(JobWorld):
-    """The job over all attempts, which come and go with those of the pipeline around it."""
-
-    _plane: PipelineJob
-
-    def fail_over(self, cause: str) -> None:
-        """End the attempt around the job: what was read from sockets is lost with it."""
-        attempt = self._plane.pipeline.attempt
-        if self.running and not self.ended and attempt is not None:
-            self.env.trace.record("failed", self.entity, cause)
-            attempt.end(f"the job failed: {cause}")
-
-    def interrupt(self, cause: str) -> None:
-        """Stop whatever runs: the attempt around it is over."""
-        self.failovers.append(Failover(self.attempts, cause, self.env.now))
-        self._plane.halt()
-        if self.running:
-            self.running = False
-            self.coordinator.suspend(FailureReason.JOB_FAILOVER_REGION)
-
-    def all_finished(self) -> None:
-        """End the job: with its last task the destination has stored all."""
-        super().all_finished()
-        self._plane.job_ended()
-
-
-class PipelineJob(RecordWorld):
-    """The tasks of the job; its completed checkpoints outlive the attempts of the pipeline."""
-
-    attempt: PipelineTasks
-    control: PipelineControl
-    control_type = PipelineControl
+    queues: what feeds its readers in the attempt that runs; committers: what its sinks commit
+    through, those of sinks that were deployed as finished left out.  kept: every completed
+    checkpoint, where the run is to be looked into.  restored_ids: the checkpoints that the attempts
+    after the first began from.
+    """
 
     def __init__(self, pipeline: PipelineWorld, faults: FaultPlan) -> None:
-        self.pipeline = pipeline
+        self.queues: list[RecordQueue] = []
+        self.committers: list[Committer] = []
         self.kept: list[JobCheckpoint] = []
-        self.restored_ids: list[int | None] = []  # of the attempts after the first
-        super().__init__(
+        self.restored_ids: list[int | None] = []
+        self._pipeline = pipeline
+        job = pipeline.pipeline.job()
+        self._vertices = {vertex.name: vertex for vertex in job.vertices}
+        embedding = Embedding(
+            reader=self._make_queue,
+            committer=self._make_committer,
+            sink=pipeline.cores.sink,
+            owner=self,
+        )
+        self.plane = RecordWorld(
             pipeline.env,
-            pipeline.pipeline.job(),
+            job,
             faults,
             cores=pipeline.cores,
             may_stop=False,
+            embedding=embedding,
         )
-        self.judge = KeepingJudge(self)
+        self.control = self.plane.control
         self.control.plan_instants()
-
-    def make_attempt(self, number: int, restored: JobCheckpoint | None) -> Attempt:
-        """Make the tasks and channels of an attempt."""
-        return PipelineTasks(self, number, restored)
 
     def next_attempt(self) -> None:
         """Make the next attempt from the latest completed checkpoint."""
-        self.control.ended = False
+        self.queues, self.committers = [], []
         self.control.redeploy()
-        restored = self.control.restored
+        restored = self.restored
         self.restored_ids.append(None if restored is None else restored.checkpoint_id)
 
     def end_input(self) -> None:
         """Say to every reader that nothing follows."""
-        for inlet in self.attempt.inlets:
-            inlet.close()
+        for queue in self.queues:
+            queue.close()
 
-    def job_ended(self) -> None:
-        """Close the committers, and tell the destination."""
-        if self.pipeline.attempt is not None:
-            for sink in self.attempt.sinks():
-                sink.committer.close()
-            self.pipeline.attempt.destination.job_ended()
+    @property
+    def ended(self) -> bool:
+        """Whether every task has FINISHED."""
+        return self.control.ended
 
-    def violate(self, name: str, says: str) -> None:
-        """Report a property that does not hold."""
-        self.pipeline.note(name, says)
+    @property
+    def restored(self) -> JobCheckpoint | None:
+        """The checkpoint that the attempt which runs began from."""
+        return self.control.restored
+
+    def numbers_of(self, vertex: str) -> list[int]:
+        """Return the numbers of the tasks of a vertex."""
+        subtasks = range(self._vertices[vertex].parallelism)
+        return [self.control.number_of(vertex, subtask) for subtask in subtasks]
+
+    def records_of(self, vertex: str) -> Iterator[int]:
+        """Return the records whose effect the state of a vertex has."""
+        for number in self.numbers_of(vertex):
+            yield from self.plane.records_of(number)
+
+    def under_way(self) -> Sequence[int]:
+        """Return the records of transactions that are being committed."""
+        transactions = self.control.sinks.external.transactions
+        names = [name for sink in self.plane.sinks for name in sink.under_way]
+        return [record for name in names for record in transactions[name].records]
 
     def open_waits(self) -> Iterator[Wait]:
         """Return who waits for whom in the job, unless it has ended."""
         if not self.ended:
-            yield from self.waits()
+            yield from self.plane.waits()
+
+    # What the job is handed -------------------------------------------------------------------
+
+    def _make_queue(self, _subtask: int, wake: Callable[[], None]) -> RecordQueue:
+        capacity = self._pipeline.pipeline.readers.buffer_records
+        queue = RecordQueue(self._pipeline.env, wake, capacity)
+        self.queues.append(queue)
+        return queue
+
+    def _make_committer(self, subtask: int) -> Committer:
+        pipeline = self._pipeline
+        store = pipeline.store
+        committer = pipeline.cores.committer(pipeline.beginning, store, store.keys[subtask])
+        self.committers.append(committer)
+        return committer
+
+    # As the owner of the job ------------------------------------------------------------------
+
+    def job_failed(self, cause: str) -> None:
+        """End the attempt around the job: what was read from sockets is lost with it."""
+        attempt = self._pipeline.attempt
+        if attempt is not None:
+            attempt.end(f"the job failed: {cause}")
+
+    def job_finished(self) -> None:
+        """Close the committers, and tell the destination: all is stored."""
+        for committer in self.committers:
+            committer.close()
+        if self._pipeline.attempt is not None:
+            self._pipeline.attempt.storage.job_ended()
+
+    def job_progressed(self) -> None:
+        """Note a sign of life of the job, and so of the whole attempt."""
+        self._pipeline.beginning.sign()
+
+    def checkpoint_completed(self, checkpoint: JobCheckpoint) -> None:
+        """Keep a completed checkpoint where the run is to be looked into."""
+        if self._pipeline.spec.keep_trace:
+            self.kept.append(checkpoint)
+
+    def violate(self, name: str, says: str) -> None:
+        """Report a property that does not hold."""
+        self._pipeline.note(name, says)

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 from ckptsim.models.store import Area, PartitionState, StoreError, encode_state
 from ckptsim.sim.composed.identity import row_name
 from ckptsim.sim.composed.store import TOPIC
-from ckptsim.sim.job.records.snapshot import WATERMARK, Element, TaskSnapshot
 from ckptsim.sim.rows import KeptPartition
 
 if TYPE_CHECKING:
     from ckptsim.models.store import TopicPartition
     from ckptsim.sim.composed.world import PipelineWorld
+    from ckptsim.sim.job.port import TaskState
 
 CHECKPOINTS = "checkpoints_v1"
 
@@ -40,13 +40,17 @@ def _of_store(world: PipelineWorld, key: TopicPartition) -> KeptPartition:
 
 def _of_job(world: PipelineWorld) -> KeptPartition:
     rows: dict[str, bytes] = {}
-    tasks = world.job.graph.tasks
+    places = [
+        (vertex.name, subtask)
+        for vertex in world.pipeline.vertices
+        for subtask in range(vertex.parallelism)
+    ]
     for checkpoint in world.job.kept:
-        for index, snapshot in sorted(checkpoint.tasks.items()):
-            spec = tasks[index]
-            name = f"{checkpoint.checkpoint_id:06}/{spec.vertex.name}/{spec.subtask}"
-            document = _document(snapshot) | {
-                "vertex": checkpoint.vertices[spec.vertex.name].value,
+        for number, state in sorted(checkpoint.tasks.items()):
+            vertex, subtask = places[number]
+            name = f"{checkpoint.checkpoint_id:06}/{vertex}/{subtask}"
+            document = _document(state) | {
+                "vertex": checkpoint.vertices[vertex].value,
                 "savepoint": checkpoint.savepoint,
             }
             rows[name] = json.dumps(document, sort_keys=True).encode()
@@ -55,19 +59,20 @@ def _of_job(world: PipelineWorld) -> KeptPartition:
     return KeptPartition(topic=CHECKPOINTS, partition=0, rows=rows, checkpoint=blob)
 
 
-def _document(snapshot: TaskSnapshot) -> dict[str, object]:
+def _document(state: TaskState) -> dict[str, object]:
+    transactions = state.transactions
     return {
-        "position": snapshot.position,
-        "state": [row_name(record) for record in snapshot.state],
-        "pending": list(snapshot.pending),
-        "in_flight_at_input": _channels(snapshot.input_state),
-        "in_flight_at_output": _channels(snapshot.output_state),
+        "position": state.position,
+        "state": [row_name(record) for record in state.records],
+        "pending": [] if transactions is None else list(transactions.pending),
+        "in_flight_at_input": _channels(state.input_records),
+        "in_flight_at_output": _channels(state.output_records),
     }
 
 
-def _channels(state: Mapping[int, Iterable[Element]]) -> dict[str, list[str]]:
-    """Return the records in flight by channel; the final watermark is none."""
+def _channels(held: Mapping[int, Iterable[int]]) -> dict[str, list[str]]:
+    """Return the records in flight by channel."""
     return {
-        str(channel): [row_name(record) for _, record in elements if record != WATERMARK]
-        for channel, elements in sorted(state.items())
+        str(channel): [row_name(record) for record in records]
+        for channel, records in sorted(held.items())
     }

@@ -86,9 +86,7 @@ class Ledger:
         """Check that no checkpoint in the store speaks of rows that are not there."""
         world = self._world
         pending = {
-            name
-            for snapshot in (restored.tasks if restored else {}).values()
-            for name in snapshot.pending
+            name for state in (restored.sink_states if restored else ()) for name in state.pending
         }
         for key in world.store.keys:
             position = world.store.stored_state(key).position
@@ -96,7 +94,7 @@ class Ledger:
             prefix = f"{SINK}/{key.partition} #"
             missing = sorted(
                 record
-                for name, transaction in world.job.external.transactions.items()
+                for name, transaction in world.job.control.sinks.external.transactions.items()
                 if name.startswith(prefix)
                 and (transaction.checkpoint_id or position + 1) <= position
                 and (transaction.status is Status.COMMITTED or name in pending)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ckptsim.sim.composed.committer import Committer
 from ckptsim.sim.composed.destination import PipelineDestination
-from ckptsim.sim.composed.sink import StoreSink
+from ckptsim.sim.job.control.sink import SinkWriter
 from ckptsim.sim.slots import ProtocolCores
 
 
@@ -15,5 +15,5 @@ class PipelineCores(ProtocolCores):
     """One factory per slot of a pipeline."""
 
     committer: type[Committer] = Committer
-    sink: type[StoreSink] = StoreSink
+    sink: type[SinkWriter] = SinkWriter
     destination: type[PipelineDestination] = PipelineDestination

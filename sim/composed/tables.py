@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def tables(world: PipelineWorld) -> RunResult:
     """Return all tables of a run that has ended."""
     result = sync_tables(world)
-    checkpoints, task_checkpoints, tasks = job_rows(world.spec.run_key, world.job)
+    checkpoints, task_checkpoints, tasks = job_rows(world.spec.run_key, world.job.plane)
     result.checkpoints += [replace(row, inner=True) for row in checkpoints]
     numbers = world.job.restored_ids
     result.recoveries = [

@@ -123,7 +123,7 @@ class PipelineWorld(SyncWorld):
         self.beginning = attempt
         if self._deployed:
             self.job.next_attempt()
-            self.ledger.check_store(self.job.attempt.restored)
+            self.ledger.check_store(self.job.restored)
         else:
             self._deployed = True
             self.job = PipelineJob(self, self._job_faults)

@@ -11,8 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from ckptsim.sim.job.control.sink import SinkWriter
+
 if TYPE_CHECKING:
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+    from ckptsim.sim.job.control.external import Transaction
 
 
 class SourceReader(Protocol):
@@ -33,6 +36,22 @@ class SourceReader(Protocol):
 
     def take(self) -> int:
         """Take the next record, by its identity."""
+        ...
+
+
+class Committer(Protocol):
+    """Makes the transactions of one sink subtask durable, which may take time.
+
+    It calls `committed` once a transaction is durable.
+    Source: Apache Flink 1.20.3, TwoPhaseCommitSinkFunction (commit, recoverAndCommit).
+    """
+
+    def commit(self, transaction: Transaction, committed: Callable[[], None]) -> None:
+        """Begin to commit a transaction whose checkpoint is complete."""
+        ...
+
+    def recover(self, transaction: Transaction, committed: Callable[[], None]) -> None:
+        """Begin to commit what a restored state has pending, unless it was committed before."""
         ...
 
 
@@ -69,11 +88,14 @@ class Embedding:
     """What takes the place of a job's own surroundings.
 
     reader: makes what feeds a source subtask of an attempt, from the index of the subtask and what
-    wakes its task; None where sources make their records themselves.  owner: None where the job
-    restarts by itself.
+    wakes its task; None where sources make their records themselves.  committer: makes that of a
+    sink subtask of an attempt, from its index; None where the external system commits at once.
+    sink: makes what a sink subtask writes through.  owner: None where the job restarts by itself.
     """
 
     reader: Callable[[int, Callable[[], None]], SourceReader] | None = None
+    committer: Callable[[int], Committer] | None = None
+    sink: type[SinkWriter] = SinkWriter
     owner: JobOwner | None = None
 
 

@@ -7,7 +7,7 @@ the ports themselves; nothing is wrapped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ckptsim.models.barriers.subtask_events import ChannelStateFailed, ChannelStateWritten
@@ -159,6 +159,21 @@ class TaskState(Protocol):
     @property
     def in_flight(self) -> int:
         """Return how many pieces of data in flight it holds."""
+        ...
+
+    @property
+    def records(self) -> Sequence[int]:
+        """Return the records whose effect it has, where records have identities."""
+        ...
+
+    @property
+    def input_records(self) -> Mapping[int, Sequence[int]]:
+        """Return the records in flight at its inputs, by channel, where they have identities."""
+        ...
+
+    @property
+    def output_records(self) -> Mapping[int, Sequence[int]]:
+        """Return the records in flight at its outputs, by channel, where they have identities."""
         ...
 
 

@@ -21,37 +21,37 @@ from ckptsim.models.store import (
 from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.sim.composed.committer import Batch, Committer
 from ckptsim.sim.composed.destination import PipelineDestination
-from ckptsim.sim.composed.sink import StoreSink
+from ckptsim.sim.job.control.external import Transaction
 from ckptsim.sim.job.control.sink import SinkWriter
 from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 
 
-class ForgetfulSink(StoreSink):
+class ForgetfulSink(SinkWriter):
     """Leaves a transaction out of snapshots while it is being committed."""
 
     @property
     def pending(self) -> tuple[str, ...]:
         """Return the pre-committed transactions only."""
-        return SinkWriter.pending.__get__(self)  # type: ignore[no-any-return]
+        return self.precommitted
 
 
-class BlindSink(StoreSink):
+class BlindCommitter(Committer):
     """Does not commit again what the restored checkpoint has pending."""
 
-    def recover_and_commit(self, name: str) -> None:
-        """Conclude without a look at the store."""
-        SinkWriter.conclude(self, name)
+    def recover(self, transaction: Transaction, committed: Callable[[], None]) -> None:
+        """Take it for committed without a look at the store."""
+        committed()
 
 
-class DeafSink(StoreSink):
+class DeafCommitter(Committer):
     """Commits again what the restored checkpoint has pending, though the store has it."""
 
-    def recover_and_commit(self, name: str) -> None:
+    def recover(self, transaction: Transaction, committed: Callable[[], None]) -> None:
         """Write without a look at the store."""
-        self.conclude(name)
+        self.commit(transaction, committed)
 
 
-class EagerSink(StoreSink):
+class EagerSink(SinkWriter):
     """Writes to the store at the pre-commit of a checkpoint that may yet fail."""
 
     def precommit(self, checkpoint_id: int, *, open_successor: bool) -> None:
@@ -128,8 +128,8 @@ MUTANTS = by_name(
         "two_steps_reversed", sentence(TwoStepsReversed), "store", _ingests_by(TwoStepsReversed)
     ),
     _part("forgets_commits_under_way", "sink", ForgetfulSink),
-    _part("takes_pending_for_committed", "sink", BlindSink),
-    _part("ignores_the_store", "sink", DeafSink),
+    _part("takes_pending_for_committed", "committer", BlindCommitter),
+    _part("ignores_the_store", "committer", DeafCommitter),
     _part("commits_before_completion", "sink", EagerSink),
     _part("commits_newest_first", "committer", NewestFirst),
     _part("reports_before_commit", "destination", HastyDestination),

@@ -210,15 +210,15 @@ _PARTS = (
 _OF_PIPELINES = (
     Slot(
         name="sink",
-        says="how a sink's transactions go into the store, and which are found there again",
-        takes="(attempt, subtask, committer)",
-        gives="StoreSink",
-        ours="ckptsim.sim.composed.sink:StoreSink",
+        says="what a sink does to its transactions, and which of them a snapshot holds",
+        takes="(sinks, place, *, committer, settled)",
+        gives="SinkWriter",
+        ours="ckptsim.sim.job.control.sink:SinkWriter",
         links=("composed",),
     ),
     Slot(
         name="committer",
-        says="in which order queued transactions are committed",
+        says="how transactions go into the store, in which order, and which are found there again",
         takes="(attempt, store, key)",
         gives="Committer",
         ours="ckptsim.sim.composed.committer:Committer",

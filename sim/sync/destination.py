@@ -6,7 +6,7 @@ socket takes messages in; batches become durable beside it; states are sent one 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any, assert_never
 
 from ckptsim.models.core import ProtocolError
@@ -49,11 +49,16 @@ if TYPE_CHECKING:
     from ckptsim.sim.sync.socket import Socket
     from ckptsim.sim.sync.truth import SourceState
 
+    MakePaths = Callable[["Destination"], tuple[Storage, Sequence[Intake]]]
+
 
 class Destination:
-    """The destination of one attempt."""
+    """The destination of one attempt.
 
-    def __init__(self, attempt: Attempt) -> None:
+    make_paths: makes what records go through, per socket, and where they become durable.
+    """
+
+    def __init__(self, attempt: Attempt, make_paths: MakePaths | None = None) -> None:
         self.core: OrderingDoor = attempt.world.make_core()
         capacity = attempt.model.destination.state_memory_bytes
         self.memory: StateMemory = StateMemory(attempt.env, capacity)
@@ -67,7 +72,7 @@ class Destination:
         self._entity = attempt.env.entity("destination")
         self.uploader: Storage
         self._pipelines: Sequence[Intake]
-        self.uploader, self._pipelines = self.make_paths(attempt)
+        self.uploader, self._pipelines = (make_paths or self._uploads)(self)
         self._completing = 0
         self._finishing = False
         self._incomplete = False  # the input ended before every stream was COMPLETE
@@ -76,8 +81,8 @@ class Destination:
         self._channel = 0
         self._packet: RecordPacket | None = None  # the one that the core is just told of
 
-    def make_paths(self, attempt: Attempt) -> tuple[Storage, Sequence[Intake]]:
-        """Make what records go through, per socket, and where they become durable."""
+    def _uploads(self, _destination: Destination) -> tuple[Storage, Sequence[Intake]]:
+        attempt = self._attempt
         uploader = Uploader(attempt, self._on_durable)
         return uploader, [Pipeline(attempt, uploader, s.index) for s in attempt.sockets]
 
@@ -163,6 +168,7 @@ class Destination:
             )
         )
         attempt.point(Point.AFTER_READ)
+        self.uploader.packet_read()
 
     def _on_state(self, socket: Socket, state: SourceState) -> None:
         attempt = self._attempt
@@ -192,7 +198,8 @@ class Destination:
         self._env.trace.record("socket_ended", socket.entity)
         self.open_sockets -= 1
         self.deliver(ChannelClosed(channel=socket.index))
-        self._finish_when_idle()
+        self.finish_when_idle()
+        self.uploader.socket_ended(last=not self.open_sockets, complete=not self._incomplete)
 
     # Effects ----------------------------------------------------------------------------------
 
@@ -249,7 +256,7 @@ class Destination:
         self._report(batch, early)
         attempt.point(Point.AFTER_PERSIST)
         self.request_flush()
-        self._finish_when_idle()
+        self.finish_when_idle()
 
     def _account(self, batch: Batch) -> None:
         """Enter a batch into the ground truth: from now on a crash does not lose it."""
@@ -267,7 +274,7 @@ class Destination:
         self._attempt.sign()
         self._report(batch, Level.COMPLETE)
         self.request_flush()
-        self._finish_when_idle()
+        self.finish_when_idle()
 
     def _report(self, batch: Batch, level: Level) -> None:
         """Report a batch's counts to the core, per id in the order of their first packets."""
@@ -312,7 +319,7 @@ class Destination:
             self._table.heartbeat_ns, KIND_HEARTBEAT, self._entity, self._heartbeat
         )
 
-    def _finish_when_idle(self) -> None:
+    def finish_when_idle(self) -> None:
         """Ask for the verdict once all input is read and everything read is durable."""
         idle = self.uploader.idle and not self._completing
         if self._finishing or self.open_sockets or not idle:

@@ -44,6 +44,17 @@ class Storage(Protocol):
         """Whether everything that was taken in has become durable."""
         ...
 
+    def packet_read(self) -> None:
+        """Note that a packet was read and all of it was added to what takes it in."""
+        ...
+
+    def socket_ended(self, *, last: bool, complete: bool) -> None:
+        """Note that nothing follows from a socket, or from any when it is the last.
+
+        complete: no stream was found to lack its end so far.
+        """
+        ...
+
 
 class Batch:
     """Records of one stream, read from one socket, that go to storage together."""
@@ -121,6 +132,12 @@ class Uploader:
     def idle(self) -> bool:
         """Whether every batch has become durable."""
         return not (self.busy or self._queue or self._held)
+
+    def packet_read(self) -> None:
+        """Do nothing: batches are closed by their size and age."""
+
+    def socket_ended(self, *, last: bool, complete: bool) -> None:
+        """Do nothing: batches are closed by the core's effects."""
 
     def add(self, batch: Batch) -> None:
         """Take a closed batch."""

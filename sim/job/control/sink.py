@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ckptsim.models.lifecycle import SinkState
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.control.external import ExternalSystem
     from ckptsim.sim.job.control.sinks import Sinks
     from ckptsim.sim.job.control.task import TaskControl
+    from ckptsim.sim.job.embedding import Committer
     from ckptsim.sim.job.task_port import TaskSink
 
 
@@ -22,6 +24,11 @@ class SinkWriter:
 
     place: vertex and index of the subtask.  processed: how many records it has processed, where
     records have no identity and are not written one by one; None where `write` is called.
+    committer: makes transactions durable; without one the external system commits at once.
+    settled: called when no commit is under way any more.
+    under_way: transactions that are being committed.  Each counts as pending until it is durable: a
+    snapshot that is taken during a commit holds it, so that a crash of that commit does not lose
+    it.
     """
 
     def __init__(
@@ -29,9 +36,15 @@ class SinkWriter:
         sinks: Sinks,
         place: tuple[str, int],
         processed: Callable[[], int] | None = None,
+        *,
+        committer: Committer | None = None,
+        settled: Callable[[], None] = lambda: None,
     ) -> None:
         self.name = f"{place[0]}/{place[1]}"
         self.external: ExternalSystem = sinks.external
+        self.under_way: dict[str, None] = {}
+        self._committer = committer
+        self._settled = settled
         self._sinks = sinks
         self._vertex = place[0]
         self._processed = processed
@@ -46,29 +59,44 @@ class SinkWriter:
 
     def recover_and_commit(self, name: str) -> None:
         """Commit what the restored state has pending; it may have been committed before."""
-        self.conclude(name)
+        if self._committer is None:
+            self.external.commit(name)
+            return
+        self.under_way[name] = None
+        self._committer.recover(self.external.transactions[name], partial(self._durable, name))
 
     def recover_and_abort(self, name: str) -> None:
         """Abort what the restored state has open; it may have been aborted before."""
         self.external.recover_and_abort(name)
 
     def conclude(self, name: str) -> None:
-        """Commit one transaction in the external system."""
-        self.external.commit(name)
+        """Commit one transaction, at once or as long as its committer takes."""
+        if self._committer is None:
+            self.external.commit(name)
+            return
+        self.under_way[name] = None
+        self._committer.commit(self.external.transactions[name], partial(self._durable, name))
 
     @property
     def busy(self) -> bool:
         """Say whether a commit is under way that the task's end has to wait for."""
-        return False
+        return bool(self.under_way)
 
     @property
     def pending(self) -> tuple[str, ...]:
-        """Return the names of the pre-committed transactions, oldest first."""
+        """Return the names of the transactions that are not durable, oldest first."""
+        return (*self.under_way, *self.precommitted)
+
+    @property
+    def precommitted(self) -> tuple[str, ...]:
+        """Return the names of those whose commit has not begun, oldest first."""
         return tuple(self._by_checkpoint[number] for number in sorted(self._by_checkpoint))
 
     @property
     def state(self) -> SinkState:
         """Return what a snapshot keeps: one element of list state."""
+        if self.under_way:
+            self._sinks.reach("snapshot_during_commit")
         return SinkState(pending=self.pending, open=self._open)
 
     def write(self, record: int) -> None:
@@ -129,6 +157,12 @@ class SinkWriter:
         elif self._counted > since:
             says = f"{self.name} gets {self._counted - since} records and has no open transaction"
             self._sinks.violate("exactly_once_output", says)
+
+    def _durable(self, name: str) -> None:
+        del self.under_way[name]
+        self.external.commit(name)
+        if not self.under_way:
+            self._settled()
 
     def _begin(self) -> str:
         return self._sinks.begin(self.name, self._vertex)

@@ -41,6 +41,7 @@ class Sinks:
     ) -> None:
         self.external = external
         self.violate = violate
+        self.reach = env.goals.reach
         self._env = env
         self._entity = env.entity("job")
         self._timeout_ns = timeout_ns

@@ -161,6 +161,11 @@ class TaskControl:
         else:
             self.lifecycle.step(on.EndOfPartitionReceived(channel))
 
+    def commits_settled(self) -> None:
+        """Take note that no commit of the task's sink is under way any more."""
+        self._observer.writes_settled()
+        self.lifecycle.release()
+
     def max_watermark(self, channel: int) -> None:
         """Take the final watermark from a channel."""
         self.lifecycle.step(on.MaxWatermarkReceived(channel))

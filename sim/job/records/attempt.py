@@ -18,10 +18,8 @@ from ckptsim.models.recovery import broadcast
 from ckptsim.scenarios.job import VertexKind
 from ckptsim.scenarios.job.faults import CrashAtCheckpoint
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
-from ckptsim.sim.job.control.sink import SinkWriter
 from ckptsim.sim.job.records.account import Account
 from ckptsim.sim.job.records.graph import TaskSpec
-from ckptsim.sim.job.records.inlet import Inlet
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.life import LifeAccount
 from ckptsim.sim.job.records.link import Link
@@ -72,10 +70,6 @@ class Attempt:
             )
         self._fill_channels()
 
-    def make_sink(self, spec: TaskSpec) -> SinkWriter:
-        """Make what a sink subtask writes through."""
-        return SinkWriter(self.world.control.sinks, spec.place)
-
     def sink_states(self, spec: TaskSpec) -> tuple[SinkState, ...]:
         """Return the elements of list state that fall to a sink subtask."""
         tasks = self.graph.tasks_of(spec.vertex.name)
@@ -100,10 +94,6 @@ class Attempt:
                 known = frozenset(found)
                 found += [record for record in other if record not in known]
         return found
-
-    def make_inlet(self, _task: Task) -> Inlet | None:
-        """Make what feeds a source subtask; None lets it make its records itself."""
-        return None
 
     def start(self) -> None:
         """Begin: channels send what they hold, tasks work."""
@@ -158,7 +148,7 @@ class Attempt:
 
     def progress(self) -> None:
         """Note that something was done, so the run does not stand still."""
-        self.world.progress_ns = self.env.now
+        self.world.progressed()
 
     def is_stop(self, checkpoint: int) -> bool:
         """Say whether a checkpoint is the savepoint of the stop."""

@@ -153,7 +153,14 @@ class Sink(Operator):
         super().__init__(*arguments, finished_on_restore=finished_on_restore, **named)
         if finished_on_restore:
             return
-        self.sink = self.attempt.make_sink(self.spec)
+        world = self.attempt.world
+        committer = world.embedding.committer
+        self.sink = world.embedding.sink(
+            world.control.sinks,
+            self.place,
+            committer=None if committer is None else committer(self.subtask),
+            settled=self.control.commits_settled,
+        )
         open_sink(self.control, self.sink, self.attempt.sink_states(self.spec))
 
     def run(self) -> Steps:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ckptsim.models.lifecycle import SinkState
@@ -34,6 +34,21 @@ class TaskSnapshot:
     emitted: Mapping[int, int]
 
     @property
+    def records(self) -> Sequence[Record]:
+        """Return the records whose effect the task's state has."""
+        return self.state
+
+    @property
+    def input_records(self) -> dict[int, list[Record]]:
+        """Return the records in flight at the task's inputs, by channel."""
+        return _records(self.input_state)
+
+    @property
+    def output_records(self) -> dict[int, list[Record]]:
+        """Return the records in flight at the task's outputs, by channel."""
+        return _records(self.output_state)
+
+    @property
     def pending(self) -> tuple[str, ...]:
         """Return the names of the transactions that recovery commits, oldest first."""
         return () if self.transactions is None else self.transactions.pending
@@ -43,3 +58,11 @@ class TaskSnapshot:
         """Return how many records in flight it holds."""
         states = (self.input_state, self.output_state)
         return sum(len(elements) for state in states for elements in state.values())
+
+
+def _records(state: Mapping[int, tuple[Element, ...]]) -> dict[int, list[Record]]:
+    """Return the records of channels by their identities; the final watermark is none."""
+    return {
+        channel: [record for _, record in elements if record != WATERMARK]
+        for channel, elements in state.items()
+    }

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from ckptsim.sim.job.records.inlet import Inlet
+from ckptsim.sim.job.embedding import SourceReader
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.snapshot import SOURCE_SPAN
 from ckptsim.sim.job.records.task import Steps, Task
 
 
 class Source(Task):
-    """A source subtask; it makes its records itself, or takes them from an inlet."""
+    """A source subtask; it makes its records itself, or takes them from a reader."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self._inlet: Inlet | None = self.attempt.make_inlet(self)
+        reader = self.attempt.world.embedding.reader
+        self._reader: SourceReader | None = (
+            None if reader is None else reader(self.subtask, self.wake)
+        )
         self._next_emission_ns = self.env.now + self.spec.vertex.pause_ns
         self._emission = self.env.timer(Kind.EMIT, self.entity, self.wake)
 
@@ -42,7 +45,7 @@ class Source(Task):
             elif self._is_exhausted:
                 self.exhausted = True
                 self.control.exhausted()
-            elif self._inlet is not None and not self._inlet.queued_count:
+            elif self._reader is not None and not self._reader.queued_count:
                 yield self.news
             elif self._next_emission_ns > self.env.now:
                 self._emission.arm_at(self._next_emission_ns)
@@ -53,8 +56,8 @@ class Source(Task):
     @property
     def _is_exhausted(self) -> bool:
         """Say whether a source has nothing more to read: by count, by time, or long ago."""
-        if self._inlet is not None:
-            return self._inlet.exhausted
+        if self._reader is not None:
+            return self._reader.exhausted
         vertex = self.spec.vertex
         if self.exhausted or (vertex.ends_at_ns is not None and vertex.ends_at_ns <= self.env.now):
             return True
@@ -62,11 +65,11 @@ class Source(Task):
         return own is not None and self.position >= own + self.attempt.graph.preloaded_records
 
     def _emit_next(self) -> None:
-        """Emit a record; the state of a source with an inlet is what it has taken in."""
-        if self._inlet is None:
+        """Emit a record; the state of a source with a reader is what it has taken in."""
+        if self._reader is None:
             record = self.spec.index * SOURCE_SPAN + self.position
         else:
-            record = self._inlet.take()
+            record = self._reader.take()
             self.state.append(record)
         self.account.record(None)
         self.position += 1

@@ -8,6 +8,7 @@ from ckptsim.models.lifecycle import RULES, TaskState
 from ckptsim.scenarios.job import Job, StopKind
 from ckptsim.sim.job.control.external import ExternalSystem
 from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.embedding import ALONE, Embedding
 from ckptsim.sim.job.placement import Placement
 from ckptsim.sim.job.records.attempt import Attempt
 from ckptsim.sim.job.records.graph import Graph
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.control.coordinator import CoordinatorHost
+    from ckptsim.sim.job.control.sink import SinkWriter
     from ckptsim.sim.job.records.task import Task
 
 
@@ -38,10 +40,9 @@ class RecordWorld:
     cores: make the cores of the job.
     restored: the checkpoint that the first attempt starts from, as a user would start a job from a
     savepoint.  external: the system it writes to.
+    embedding: what takes the place of its own surroundings where it is part of something larger.
     control: the job over all its attempts; attempt: its tasks and channels now.
     """
-
-    control_type: type[JobWorld] = JobWorld
 
     def __init__(
         self,
@@ -53,11 +54,13 @@ class RecordWorld:
         restored: JobCheckpoint | None = None,
         external: ExternalSystem | None = None,
         may_stop: bool = True,
+        embedding: Embedding = ALONE,
     ) -> None:
         self.env = env
         self.job = job
         self.graph = Graph(job)
         self.faults = faults
+        self.embedding = embedding
         self.cores = cores
         self.violations: list[tuple[str, int, str]] = []
         self.closed_ns: dict[int, int] = {}
@@ -72,7 +75,7 @@ class RecordWorld:
         settings = job_settings(
             job, kind=Kind.COORDINATOR, fault_kind=Kind.FAULT, may_stop=may_stop
         )
-        self.control: JobWorld = self.control_type(
+        self.control: JobWorld = JobWorld(
             env,
             self,
             settings,
@@ -83,10 +86,11 @@ class RecordWorld:
             recovery=cores.failover,
             restored=restored,
             external=external,
+            owner=embedding.owner,
         )
         self.lost_state: frozenset[str] = lost_state(self.graph, restored)
         self.judge: Judge = Judge(self)
-        self.attempt: Attempt = self.make_attempt(1, restored)
+        self.attempt: Attempt = Attempt(self, 1, restored)
 
     # --- running ---
 
@@ -205,11 +209,7 @@ class RecordWorld:
         self.emitted = self.most_emitted()
         self.lost_state = lost_state(self.graph, restored)
         self.closed_ns = {}
-        self.attempt = self.make_attempt(number, restored)
-
-    def make_attempt(self, number: int, restored: JobCheckpoint | None) -> Attempt:
-        """Make the tasks and channels of an attempt."""
-        return Attempt(self, number, restored)
+        self.attempt = Attempt(self, number, restored)
 
     def start(self) -> None:
         """Let the tasks work."""
@@ -258,10 +258,30 @@ class RecordWorld:
     def task_finished(self, number: int) -> None:
         """Do nothing: the instants at which tasks close are on record already."""
 
+    def progressed(self) -> None:
+        """Note that something was done, so the run does not stand still."""
+        self.progress_ns = self.env.now
+        if self.embedding.owner is not None:
+            self.embedding.owner.job_progressed()
+
+    # --- what an owner asks ---
+
+    @property
+    def sinks(self) -> list[SinkWriter]:
+        """The sinks of the attempt that were not deployed as finished."""
+        return [task.sink for task in self.attempt.tasks if task.sink is not None]
+
+    def records_of(self, number: int) -> Sequence[int]:
+        """Return the records whose effect the state of a task has."""
+        return self.attempt.tasks[number].state
+
     # --- what is checked on the way ---
 
     def violate(self, name: str, says: str) -> None:
         """Report a property that does not hold."""
+        if self.embedding.owner is not None:
+            self.embedding.owner.violate(name, says)
+            return
         self.violations.append((name, self.env.now, says))
         self.env.trace.record("violated", self.entity, name, says)
 

@@ -1,4 +1,4 @@
-"""What a reader of the job has from its sockets and has not emitted yet."""
+"""What feeds a reader of the job: records from its sockets that it has not emitted yet."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from simpy import Event
 
-    from ckptsim.sim.job.records.snapshot import Record
-    from ckptsim.sim.job.records.task import Task
+    from ckptsim.sim.kernel import Environment
 
 
-class RecordInlet:
-    """A bounded queue in front of one source subtask; who fills it waits for room afterwards."""
+class RecordQueue:
+    """A bounded queue in front of one source subtask; who fills it waits for room afterwards.
 
-    def __init__(self, task: Task, capacity: int) -> None:
-        self._task = task
+    wake: lets the thread of the source look for work.
+    """
+
+    def __init__(self, env: Environment, wake: Callable[[], None], capacity: int) -> None:
+        self._env = env
+        self._wake = wake
         self._capacity = capacity
-        self._queue: deque[Record] = deque()
+        self._queue: deque[int] = deque()
         self._waiting: list[Event] = []
         self._closed = False
 
@@ -32,12 +37,12 @@ class RecordInlet:
         """How many records can be taken now."""
         return len(self._queue)
 
-    def put(self, record: Record) -> None:
+    def put(self, record: int) -> None:
         """Queue a record; the last packet may go beyond the capacity."""
         self._queue.append(record)
-        self._task.wake()
+        self._wake()
 
-    def take(self) -> Record:
+    def take(self) -> int:
         """Take the next record, and let those go on who wait for room."""
         record = self._queue.popleft()
         if self._waiting and len(self._queue) < self._capacity:
@@ -50,11 +55,11 @@ class RecordInlet:
         """Return the wait for room, or None when there is some."""
         if len(self._queue) < self._capacity:
             return None
-        event = self._task.env.event()
+        event = self._env.event()
         self._waiting.append(event)
         return event
 
     def close(self) -> None:
         """Say that nothing follows."""
         self._closed = True
-        self._task.wake()
+        self._wake()
