@@ -1,9 +1,11 @@
 """How the runs of a sweep are divided: into waves that are saved, and waves into chunks.
 
 A wave is one Spark job.  A chunk is one task of a job; its results arrive when it ends, and are
-saved with the wave, or before that where a run of the wave is long.  A wave's chunks are filled
-longest run first, each run to the chunk with the least work so far, from the costs measured in
-earlier waves.
+saved with the wave, or before that where a run of the wave is long.  Jobs and tasks cost processor
+time of their own, so there are few: the first chunks of a wave are large, and only the last ones,
+which have to fill the cores evenly, are small.  Runs go to chunks longest first, from the costs
+measured in earlier waves; a chunk that takes longer than a wave should hands back what it has not
+begun, so that unknown costs make no chunk long.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from collections.abc import Sequence
 from ckptsim.analysis.worker import SweepRow
 
 WAVE_S = 10.0  # an assumption: how much work an interruption may lose; results do not depend on it
-FIRST_WAVE_RUNS_PER_CHUNK = 4
+FIRST_WAVE_RUNS_PER_CHUNK = 32
 GROWTH_MAX = 8
 
 
@@ -63,15 +65,37 @@ def in_order_of_replication(rows: Sequence[SweepRow]) -> list[SweepRow]:
     return [row for _, _, row in sorted(numbered, key=lambda entry: entry[:2])]
 
 
-def pack(rows: Sequence[SweepRow], costs: Costs, *, chunks: int) -> list[list[SweepRow]]:
-    """Return the rows in at most that many chunks of equal cost, the costliest first."""
+def pack(
+    rows: Sequence[SweepRow], costs: Costs, *, chunks: int, cores: int
+) -> list[list[SweepRow]]:
+    """Return the rows in at most that many chunks, whose costs have the sizes of `shares`."""
     longest_first = sorted(rows, key=lambda row: -costs.of(row.point))
-    filled: list[list[SweepRow]] = [[] for _ in range(min(chunks, len(rows)))]
-    loads = [(0.0, index) for index in range(len(filled))]
+    wanted = shares(min(chunks, len(rows)), cores=cores)
+    filled: list[list[SweepRow]] = [[] for _ in wanted]
+    total = sum(costs.of(row.point) for row in rows)
+    # What a chunk lacks to its share, least first: each run goes where most is missing.
+    lacking = [(-share * total, index) for index, share in enumerate(wanted)]
+    heapq.heapify(lacking)
     for row in longest_first:
-        load, index = heapq.heappop(loads)
+        lack, index = lacking[0]
         filled[index].append(row)
-        heapq.heappush(loads, (load + costs.of(row.point), index))
-    order = sorted(loads, key=lambda entry: (-entry[0], entry[1]))
+        heapq.heapreplace(lacking, (lack + costs.of(row.point), index))
     # Within a chunk runs of one point follow each other: its scenario is read and kept once.
-    return [sorted(filled[index], key=lambda row: row.point) for _, index in order]
+    return [sorted(chunk, key=lambda row: row.point) for chunk in filled if chunk]
+
+
+def shares(chunks: int, *, cores: int) -> list[float]:
+    """Return the part of a wave's work that each chunk gets, the largest first; their sum is 1.
+
+    One chunk per core has half of the work, the next of these half of the rest, and so on; what
+    then remains is divided evenly.  So the cores end together although costs are not known well.
+    Source: S. Flynn Hummel, E. Schonberg, L. E. Flynn, Factoring: a method for scheduling parallel
+    loops, Communications of the ACM 35 (1992).
+    """
+    found: list[float] = []
+    left = 1.0
+    while chunks - len(found) > cores:
+        found += [left / (2 * cores)] * cores
+        left /= 2
+    rest = chunks - len(found)
+    return found + [left / rest] * rest

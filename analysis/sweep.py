@@ -120,7 +120,7 @@ class _Sweep:
         """
         left = rows
         size = 0
-        under_way: set[Future[None]] = set()
+        under_way: set[Future[list[SweepRow]]] = set()
         with ThreadPoolExecutor(WAVES_UNDER_WAY) as threads:
             try:
                 while left or under_way:
@@ -133,7 +133,7 @@ class _Sweep:
                     finished, under_way = wait(under_way, POLL_S, return_when=FIRST_COMPLETED)
                     progress(done=min(self._finished.value, len(rows)), total=len(rows))
                     for future in finished:
-                        future.result()  # raises what its wave has raised
+                        left = future.result() + left  # raises what its wave has raised
                     if finished or time.monotonic() - self._saved_s > SAVE_S:
                         self._save()
             except BaseException as error:
@@ -156,12 +156,16 @@ class _Sweep:
         with suppress(Py4JError, OSError):
             self._context.cancelAllJobs()
 
-    def _run_wave(self, rows: list[SweepRow]) -> None:
-        """Run one wave as a Spark job; halve it when a worker dies, down to the run that kills."""
+    def _run_wave(self, rows: list[SweepRow]) -> list[SweepRow]:
+        """Run one wave as a Spark job and return the rows that its chunks have handed back.
+
+        When a worker dies the wave is halved, down to the run that kills.
+        """
         from py4j.protocol import Py4JJavaError
 
         self._cores = self._context.defaultParallelism  # that of a cluster may still grow
-        chunks = pack(rows, self._costs, chunks=self._chunks())
+        chunks = pack(rows, self._costs, chunks=self._chunks(), cores=self._cores)
+        handed_back: list[SweepRow] = []
         try:
             shipped = self._context.parallelize(chunks, len(chunks))
             shipped.foreach(self._arrivals.sending(self._task))
@@ -176,8 +180,11 @@ class _Sweep:
                 half = len(left) // 2
                 for part in (left[:half], left[half:]):
                     if part:
-                        self._run_wave(part)
+                        handed_back += self._run_wave(part)
+        else:
+            handed_back = self._arrivals.missing(rows)
         self._arrivals.forget(rows)
+        return handed_back
 
     def _save(self) -> None:
         """Save what has arrived."""
@@ -194,4 +201,4 @@ def chunk_task(
     world: str, finished: Accumulator[int], limits: Limits = UNLIMITED
 ) -> Callable[[Sequence[SweepRow]], ChunkResult]:
     """Return what a worker does: a name, a counter and limits, nothing else is captured."""
-    return partial(run_chunk, world, each=partial(finished.add, 1), limits=limits)
+    return partial(run_chunk, world, each=partial(finished.add, 1), limits=limits, budget_s=WAVE_S)

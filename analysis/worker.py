@@ -7,6 +7,7 @@ in which worker, in which order or how often a row is run.
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -63,18 +64,26 @@ def run_chunk(
     *,
     each: Callable[[], None],
     limits: Limits = UNLIMITED,
+    budget_s: float = math.inf,
 ) -> ChunkResult:
-    """Run the world `package.module:function` once per row; `each` is called after each run."""
+    """Run the world `package.module:function` once per row; `each` is called after each run.
+
+    budget_s: no run begins after this time but the first; the result lacks those that have not.
+    """
     function = load_world(world)
     scenarios: dict[str, Scenario] = {}
     results: list[RunResult] = []
     seconds: list[tuple[int, float]] = []
+    started = began = time.perf_counter()
     for row in rows:
-        began = time.perf_counter()
+        if results and began - started > budget_s:
+            break
         results.append(_run(function, row, scenarios, limits))
-        seconds.append((row.point, time.perf_counter() - began))
+        ended = time.perf_counter()
+        seconds.append((row.point, ended - began))
+        began = ended
         each()
-    keys = tuple(row.run_key for row in rows)
+    keys = tuple(result.run.run_key for result in results)
     return ChunkResult(run_keys=keys, tables=_streams(results), seconds=seconds)
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ckptsim.analysis.chunks import GROWTH_MAX, WAVE_S, Costs, in_order_of_replication, pack
+from ckptsim.analysis.chunks import (
+    GROWTH_MAX,
+    WAVE_S,
+    Costs,
+    in_order_of_replication,
+    pack,
+    shares,
+)
 from tests.analysis import synthetic
 
 COSTS = st.lists(st.floats(0.001, 100), min_size=1, max_size=12)
@@ -19,30 +24,49 @@ def learnt(seconds: list[float]) -> Costs:
     return costs
 
 
-@given(COSTS, st.integers(1, 5), st.integers(1, 16))
-def test_every_run_is_in_one_chunk(seconds: list[float], replications: int, chunks: int) -> None:
+@given(COSTS, st.integers(1, 5), st.integers(1, 16), st.integers(1, 4))
+def test_every_run_is_in_one_chunk(
+    seconds: list[float], replications: int, chunks: int, cores: int
+) -> None:
     """Packing loses and doubles nothing, and makes no chunk without work."""
     rows = synthetic.rows([synthetic.point()] * len(seconds), range(replications))
-    packed = pack(rows, learnt(seconds), chunks=chunks)
+    packed = pack(rows, learnt(seconds), chunks=chunks, cores=cores)
     assert sorted((row.point, row.seed) for chunk in packed for row in chunk) == [
         (row.point, row.seed) for row in rows
     ]
     assert all(packed)
-    assert len(packed) == min(chunks, len(rows))
+    assert len(packed) <= chunks
 
 
-@given(COSTS, st.integers(1, 5), st.integers(1, 16))
-def test_chunks_are_even_and_the_longest_comes_first(
-    seconds: list[float], replications: int, chunks: int
+@given(COSTS, st.integers(1, 5), st.integers(1, 16), st.integers(1, 4))
+def test_no_chunk_exceeds_its_share_by_more_than_a_run(
+    seconds: list[float], replications: int, chunks: int, cores: int
 ) -> None:
-    """No chunk exceeds the least loaded one by more than its own shortest run."""
+    """A chunk without its shortest run has at most the part of the work that it should have."""
     rows = synthetic.rows([synthetic.point()] * len(seconds), range(replications))
-    packed = pack(rows, learnt(seconds), chunks=chunks)
-    loads = [sum(seconds[row.point] for row in chunk) for chunk in packed]
-    assert all(a >= b - 1e-9 for a, b in pairwise(loads))
-    for chunk, load in zip(packed, loads, strict=True):
-        shortest = min(seconds[row.point] for row in chunk)
-        assert load - shortest <= min(loads) + 1e-9
+    packed = pack(rows, learnt(seconds), chunks=chunks, cores=cores)
+    total = sum(seconds) * replications
+    wanted = sorted(shares(min(chunks, len(rows)), cores=cores), reverse=True)
+    over = sorted(
+        (
+            sum(seconds[row.point] for row in chunk) - min(seconds[row.point] for row in chunk)
+            for chunk in packed
+        ),
+        reverse=True,
+    )
+    for most, share in zip(over, wanted, strict=False):
+        assert most <= share * total + 1e-9
+
+
+def test_the_first_chunks_are_large_and_the_last_fill_the_cores() -> None:
+    """Each round of chunks has half of what is left; a single round is even."""
+    eighth, sixteenth = 1 / 8, 1 / 16
+    assert shares(8, cores=2) == [0.25, 0.25, eighth, eighth, *[sixteenth] * 4]
+    assert shares(2, cores=4) == [0.5, 0.5]
+    assert shares(1, cores=1) == [1.0]
+    rows = synthetic.rows([synthetic.point()] * 10, range(20))
+    packed = pack(rows, Costs(), chunks=8, cores=2)
+    assert [len(chunk) for chunk in packed] == [50, 50, 25, 25, 13, 13, 12, 12]
 
 
 def test_first_replications_come_first() -> None:
@@ -54,11 +78,11 @@ def test_first_replications_come_first() -> None:
 
 def test_waves_grow_to_their_length() -> None:
     """Waves last about as long as they should, and grow by steps until they do."""
-    assert Costs().wave_size(chunks=8, cores=2, last=0) == 32
+    assert Costs().wave_size(chunks=8, cores=2, last=0) == 256
     quick = learnt([0.001])
-    assert quick.wave_size(chunks=8, cores=2, last=32) == GROWTH_MAX * 32
+    assert quick.wave_size(chunks=8, cores=2, last=256) == GROWTH_MAX * 256
     assert quick.wave_size(chunks=8, cores=2, last=10**6) == int(WAVE_S * 2 / 0.001)
-    assert learnt([60.0]).wave_size(chunks=8, cores=2, last=32) == 8
+    assert learnt([60.0]).wave_size(chunks=8, cores=2, last=256) == 8
 
 
 def test_an_unknown_point_costs_the_mean() -> None:

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from ckptsim.analysis.schema import TABLES
 from ckptsim.analysis.store import SweepStore
 from ckptsim.analysis.sweep import SweepSummary, chunk_task, run_sweep
-from ckptsim.analysis.worker import SweepRow
+from ckptsim.analysis.worker import SweepRow, run_chunk
 from ckptsim.scenarios.errors import UserError
 from tests.analysis import synthetic
 
@@ -122,6 +122,28 @@ def test_an_interruption_leaves_whole_runs_only(
     swept(spark, tmp_path / "cut", rows)
     swept(spark, tmp_path / "whole", rows)
     assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
+
+
+def test_what_a_chunk_hands_back_is_run_later(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Chunks that may take no time do one run each and hand back the rest; all come in the end."""
+    monkeypatch.setattr("ckptsim.analysis.sweep.WAVE_S", 0.0)
+    rows = synthetic.rows(POINTS, [1, 2, 3, 4])
+    summary = swept(spark, tmp_path / "out", rows, partitions=2)
+    assert summary.done == 12
+    monkeypatch.undo()
+    swept(spark, tmp_path / "whole", rows)
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+def test_a_chunk_begins_nothing_after_its_time() -> None:
+    """A chunk does its first run whatever it takes, and says which runs it has done."""
+    rows = synthetic.rows(POINTS, [1, 2])
+    result = run_chunk(synthetic.WORLD, rows, each=lambda: None, budget_s=0.0)
+    assert result.run_keys == (rows[0].run_key,)
+    assert len(result.seconds) == 1
+    assert pa.ipc.open_stream(result.tables["runs"]).read_all().num_rows == 1
 
 
 def test_a_run_that_raises_becomes_a_row(spark: SparkSession, tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from time import process_time
 class Figure:
     """One measured figure.
 
-    at_most, at_least: the bar, if there is one; says: what was measured and against what.
+    at_most, at_least: the bar, if there is one; says: what was measured and against what;
+    spread: the least and the greatest of the rounds whose median the value is.
     """
 
     name: str
@@ -22,6 +23,7 @@ class Figure:
     at_most: float | None = None
     at_least: float | None = None
     says: str = ""
+    spread: tuple[float, float] | None = None
 
     @property
     def met(self) -> bool:
@@ -35,7 +37,8 @@ class Figure:
             bar = f"  (bar: at most {self.at_most:g}, {'met' if self.met else 'MISSED'})"
         if self.at_least is not None:
             bar = f"  (bar: at least {self.at_least:g}, {'met' if self.met else 'MISSED'})"
-        return f"{self.name:<44} {self.value:>12.5g} {self.unit}{bar}\n    {self.says}"
+        around = f" ({self.spread[0]:.3g} to {self.spread[1]:.3g})" if self.spread else ""
+        return f"{self.name:<44} {self.value:>12.5g} {self.unit}{around}{bar}\n    {self.says}"
 
 
 def interleaved(
@@ -63,3 +66,9 @@ def interleaved(
 def ratio(above: Sequence[float], below: Sequence[float]) -> float:
     """Return the median of the ratios, round by round."""
     return median(a / b for a, b in zip(above, below, strict=True))
+
+
+def ratio_spread(above: Sequence[float], below: Sequence[float]) -> tuple[float, float]:
+    """Return the least and the greatest of the ratios, round by round."""
+    ratios = [a / b for a, b in zip(above, below, strict=True)]
+    return min(ratios), max(ratios)
