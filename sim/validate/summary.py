@@ -58,8 +58,8 @@ def summary_of(world: DataflowWorld, warmup: int) -> dict[str, Any]:
     gaps = [(after.triggered_ns - before.triggered_ns) / _MS for before, after in pairwise(records)]
     found["trigger_gap_ms"] = stats(gaps)
     found["vertices"] = {
-        name: _vertex(records, [task.number for task in tasks])
-        for name, tasks in world.graph.by_name.items()
+        vertex.name: _vertex(records, world.graph.tasks_of(vertex.name))
+        for vertex in world.graph.vertices
     }
     return found
 
@@ -68,7 +68,7 @@ def _sum(record: CheckpointRecord, of_part: Callable[[Part], int]) -> float:
     return float(sum(of_part(part) for part, _ in record.parts.values()))
 
 
-def _vertex(records: Iterable[CheckpointRecord], numbers: list[int]) -> dict[str, Any]:
+def _vertex(records: Iterable[CheckpointRecord], numbers: range) -> dict[str, Any]:
     """Return the figures of one task; a checkpoint that it had ended before counts as 0."""
     times: dict[str, list[float]] = {key: [] for key in _TIMES}
     sizes: dict[str, list[float]] = {key: [] for key in _BYTES}
@@ -92,7 +92,8 @@ def finish_of(world: DataflowWorld, running_ms: int) -> dict[str, Any] | None:
     ends: dict[str, list[int]] = {}
     last: dict[str, list[int]] = {}
     finished: dict[str, list[int]] = {}
-    for name, tasks in world.graph.by_name.items():
+    for vertex in world.graph.vertices:
+        name, tasks = vertex.name, world.tasks_of(vertex.name)
         if any(task.finished_ns is None for task in tasks):
             return None
         finished[name] = [running_ms + (task.finished_ns or 0) // _MS for task in tasks]
@@ -153,6 +154,9 @@ class Window:
         """Return records per second of every subtask; of the whole run if it ended before."""
         seconds = max(1, self._world.env.now - self._start_ns) / 1e9
         return {
-            name: [round((t.processed - self._before[t.number]) / seconds, 2) for t in tasks]
-            for name, tasks in self._world.graph.by_name.items()
+            vertex.name: [
+                round((t.processed - self._before[t.number]) / seconds, 2)
+                for t in self._world.tasks_of(vertex.name)
+            ]
+            for vertex in self._world.graph.vertices
         }

@@ -79,7 +79,7 @@ def make_files(world: DataflowWorld) -> list[ChannelStateFile]:
     groups: dict[tuple[str, int, int], list[Task]] = {}
     keys = []
     for task in world.tasks:
-        base = (task.name, world.placement.task_manager(task))
+        base = (task.name, task.spec.task_manager)
         place = places.get(base, 0)
         places[base] = place + 1
         keys.append((*base, group_of(place)))

@@ -14,6 +14,7 @@ from ckptsim.sim.job.buffers.task import Task
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.graph import TaskSpec
 
 # How many records a source without outputs emits in one stretch; it has no effect on anything else.
 _STRETCH_MAX = 1024
@@ -35,15 +36,14 @@ class Source(Task):
     def __init__(
         self,
         world: DataflowWorld,
-        name: str,
-        subtask: int,
+        spec: TaskSpec,
         *,
         step_ns: int,
         gap_ns: int | None,
         first_ns: int,
         limit: int | None,
     ) -> None:
-        super().__init__(world, name, subtask, step_ns=step_ns, two_input=False)
+        super().__init__(world, spec, step_ns=step_ns, two_input=False)
         self.gap_ns = gap_ns
         self.limit = limit
         self.exhausted_ns: int | None = None

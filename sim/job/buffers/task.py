@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.buffers.writer import Writer
     from ckptsim.sim.job.control.task import TaskControl
+    from ckptsim.sim.job.graph import TaskSpec
     from ckptsim.sim.job.task_port import TaskSink
     from ckptsim.sim.kernel import Timer
 
@@ -49,22 +50,23 @@ _BUSY, _IDLE, _STUCK, _ENDED = State.BUSY, State.IDLE, State.STUCK, State.ENDED
 class Task:
     """One subtask of an operator.
 
-    number: over all tasks of the job; step_ns: service time of one record; two_input: it reads an
+    step_ns: service time of one record; two_input: it reads an
     input until that is empty or the thread was interrupted, instead of taking the gates in turn.
     upstream: tasks that write to it.  processed: records so far; restored_records: those
     of them that a restored state has.  time_in: ns per state.
     """
 
     def __init__(
-        self, world: DataflowWorld, name: str, subtask: int, *, step_ns: int, two_input: bool
+        self, world: DataflowWorld, spec: TaskSpec, *, step_ns: int, two_input: bool
     ) -> None:
         self.world = world
         self.env = world.env
-        self.name = name
-        self.subtask = subtask
-        self.place = name, subtask
-        self.number = len(world.tasks)
-        self.entity = world.env.entity(name, subtask)
+        self.spec = spec
+        self.name = spec.vertex.name
+        self.subtask = spec.subtask
+        self.place = spec.place
+        self.number = spec.index
+        self.entity = world.env.entity(self.name, self.subtask)
         self.step_ns = max(1, step_ns)
         self.two_input = two_input
         self.upstream: list[Task] = []
@@ -103,7 +105,6 @@ class Task:
         # The stretch under way: when it began and how many records it has.
         self._start_ns = 0
         self._count = 0
-        world.tasks.append(self)
 
     # The loop ---------------------------------------------------------------------------------
 

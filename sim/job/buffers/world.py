@@ -10,8 +10,8 @@ from ckptsim.sim.job.buffers.account import Account
 from ckptsim.sim.job.buffers.channel_files import make_files
 from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants
 from ckptsim.sim.job.buffers.cores import Cores
+from ckptsim.sim.job.buffers.deployment import Deployment
 from ckptsim.sim.job.buffers.gate import debloat
-from ckptsim.sim.job.buffers.graph import Graph
 from ckptsim.sim.job.buffers.halt import cancel_all_but
 from ckptsim.sim.job.buffers.input_events import InputEvents
 from ckptsim.sim.job.buffers.kinds import Kind
@@ -34,7 +34,7 @@ from ckptsim.sim.job.control.gateway import Gateway
 from ckptsim.sim.job.control.sink import SinkWriter, open_sink
 from ckptsim.sim.job.control.sinks import Sinks
 from ckptsim.sim.job.control.task import TaskControl
-from ckptsim.sim.job.placement import Placement
+from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.job.settings import job_settings, parameters_of
 from ckptsim.sim.job.world import JobWorld
 from ckptsim.sim.kernel import Environment, garbage_collector_paused
@@ -81,9 +81,9 @@ class DataflowWorld:
         self.protocol = protocol
         self.faults = faults
         self.account = self.observer = Account() if account is None else account
+        self.graph = Graph(model)
         self.record_bytes = model.network.record_bytes
         self.tasks: list[Task] = []
-        self.placement = Placement(model.placement)
         self.pauses = Pauses(env, constants) if pauses is None else pauses
         cores = constants.cores if mechanisms.shared_cores else _ENOUGH_CORES
         self.cores = Cores(env, cores)
@@ -94,7 +94,6 @@ class DataflowWorld:
         self._over = env.event()
         self._final: dict[int, int] = {}  # records of tasks that have FINISHED
         self.stretches: Stretches | None = None
-        self.graph = Graph(self, None)
         self.control = JobWorld(
             env,
             self,
@@ -106,6 +105,7 @@ class DataflowWorld:
             recovery=protocol.failover,
         )
         self.coordinator = self.control.coordinator
+        self.tasks = Deployment(self, None).tasks()
         self._equip(None)
         self.account.begin(self, None)
         if model.engine is Engine.STRETCHES:
@@ -141,6 +141,10 @@ class DataflowWorld:
         task.enter(State.ENDED)
         self.control.fail(f"{task.entity.name} failed: {story}")
 
+    def tasks_of(self, vertex: str) -> list[Task]:
+        """Return the subtasks of a vertex in the attempt that runs."""
+        return [self.tasks[number] for number in self.graph.tasks_of(vertex)]
+
     # What the job asks of its data plane ------------------------------------------------------
 
     @property
@@ -151,21 +155,20 @@ class DataflowWorld:
     @property
     def plan_edges(self) -> Sequence[Edge]:
         """The edges as plans of checkpoints see them."""
-        return self.graph.edges
+        return self.graph.plan_edges
 
     @property
     def task_count(self) -> int:
         """How many tasks the job has."""
-        return len(self.tasks)
+        return len(self.graph.tasks)
 
     def deploy(self, number: int, restored: JobCheckpoint | None) -> None:
         """Make the tasks and channels of an attempt, with what a checkpoint holds of them."""
         del number
-        before, self.tasks = self.tasks, []
         self.cores.forget()
         self.storage.forget()
         self.account.redeployed()
-        self.graph = Graph(self, restored)
+        before, self.tasks = self.tasks, Deployment(self, restored).tasks()
         for task, old in zip(self.tasks, before, strict=True):
             task.time_in = old.time_in
             self._restore_position(task, restored)
@@ -215,7 +218,7 @@ class DataflowWorld:
 
     def colocated(self, number: int) -> Sequence[int]:
         """Return the tasks on the task manager of a task."""
-        return self.placement.colocated(self.tasks[number], self.tasks)
+        return self.graph.colocated(number)
 
     def stall(self, number: int, lasts_ns: int) -> None:
         """Let a task's thread do nothing for a while."""
@@ -256,10 +259,9 @@ class DataflowWorld:
     def _equip(self, restored: JobCheckpoint | None) -> None:
         """Give every task what it needs besides its channels."""
         sizes = state_sizes(self.model)
-        vertices = {vertex.name: vertex for vertex in self.model.vertices}
         for task, file in zip(self.tasks, make_files(self), strict=True):
             task.file = file
-            vertex = vertices[task.name]
+            vertex = task.spec.vertex
             finished = self._finished_on_restore(task, restored)
             task.snapshots = Snapshots(
                 task,
@@ -291,10 +293,9 @@ class DataflowWorld:
 
     def _open_sink(self, task: Task, restored: JobCheckpoint | None) -> None:
         """Give a task transactions; how many records are in one is what it processes meanwhile."""
-        sinks, siblings = self.control.sinks, self.graph.by_name[task.name]
-        numbers = range(siblings[0].number, siblings[0].number + len(siblings))
+        sinks, siblings = self.control.sinks, self.graph.tasks_of(task.name)
         task.sink = SinkWriter(sinks, task.place, lambda: task.processed)
-        open_sink(task.control, task.sink, sinks.states_of(restored, numbers, task.subtask))
+        open_sink(task.control, task.sink, sinks.states_of(restored, siblings, task.subtask))
 
     def _finished_on_restore(self, task: Task, restored: JobCheckpoint | None) -> bool:
         return restored is not None and restored.vertices[task.name] is FinishedState.FULL
@@ -310,12 +311,11 @@ class DataflowWorld:
             if self.model.network.debloat and task.gates:
                 first = draws.integer(1, period)
                 env.call_in(first, Kind.MEASURE, task.entity, self._debloat, task, period)
-        for source in self.model.vertices:
-            if source.ends_at_ns is not None:
-                for task in self.graph.by_name[source.name]:
-                    if isinstance(task, Source):
-                        at_ns = max(env.now, source.ends_at_ns)
-                        env.call_at(at_ns, Kind.MAIL, task.entity, task.post, task.stop)
+        for task in self.tasks:
+            ends_ns = task.spec.vertex.ends_at_ns
+            if isinstance(task, Source) and ends_ns is not None:
+                at_ns = max(env.now, ends_ns)
+                env.call_at(at_ns, Kind.MAIL, task.entity, task.post, task.stop)
 
     def _note_goals(self) -> None:
         """Note the rare situations that the parts of the world have seen."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.job import Job, Mode, VertexKind
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
-from ckptsim.sim.job.records.graph import Graph
+from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.job.records.snapshot import SOURCE_SPAN, Element, TaskSnapshot
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from ckptsim.models.recovery import broadcast
 from ckptsim.scenarios.job import VertexKind
 from ckptsim.scenarios.job.faults import CrashAtCheckpoint
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+from ckptsim.sim.job.graph import TaskSpec
 from ckptsim.sim.job.records.account import Account
-from ckptsim.sim.job.records.graph import TaskSpec
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.life import LifeAccount
 from ckptsim.sim.job.records.link import Link

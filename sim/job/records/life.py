@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.job import Job, Protocol
-from ckptsim.sim.job.records.graph import Graph
+from ckptsim.sim.job.graph import Graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,8 +16,8 @@ from ckptsim.models.barriers import (
     Subpartition,
 )
 from ckptsim.models.barriers.barrier import is_blocking
+from ckptsim.sim.job.graph import ChannelSpec
 from ckptsim.sim.job.records.channel_account import ChannelAccount
-from ckptsim.sim.job.records.graph import ChannelSpec
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.snapshot import WATERMARK, Element, Record
 

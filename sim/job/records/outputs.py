@@ -12,7 +12,7 @@ from ckptsim.sim.job.records.snapshot import WATERMARK, Record
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.reason import FailureReason
-    from ckptsim.sim.job.records.graph import OutputSpec
+    from ckptsim.sim.job.graph import OutputSpec
     from ckptsim.sim.job.records.link import Link
     from ckptsim.sim.job.records.task import Task
 

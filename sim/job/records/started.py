@@ -8,7 +8,7 @@ from __future__ import annotations
 from ckptsim.models.coordinator.plan import FinishedState, Rejected, check_restore
 from ckptsim.scenarios.job import Job, Recorded
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
-from ckptsim.sim.job.records.graph import Graph
+from ckptsim.sim.job.graph import Graph
 
 _FIRST = 1  # the number of the checkpoint; those of the job follow
 

@@ -12,8 +12,8 @@ from ckptsim.models.barriers import subtask_events as sub
 from ckptsim.models.barriers.writer import group_of
 from ckptsim.scenarios.job.faults import FailChannelState, SlowFile
 from ckptsim.sim.job.control.channel_state import ChannelStateHost
+from ckptsim.sim.job.graph import TaskSpec
 from ckptsim.sim.job.port import FileStored
-from ckptsim.sim.job.records.graph import TaskSpec
 from ckptsim.sim.job.records.kinds import Kind
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from ckptsim.scenarios.job import VertexKind
 from ckptsim.sim.job.control.cores import make_cores
 from ckptsim.sim.job.control.sink import SinkWriter
 from ckptsim.sim.job.control.task import TaskControl
+from ckptsim.sim.job.graph import OutputSpec, TaskSpec
 from ckptsim.sim.job.records.ending import Ending
-from ckptsim.sim.job.records.graph import OutputSpec, TaskSpec
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.link import Link
 from ckptsim.sim.job.records.notifications import handle_aborted, handle_complete
@@ -91,7 +91,7 @@ class Task:
                 attempt.job,
                 spec.vertex,
                 gates=attempt.graph.gates[spec.index],
-                outputs=sum(len(out.channels) for out in attempt.graph.outputs[spec.index]),
+                outputs=attempt.graph.output_count(spec.index),
                 restored_from=attempt.restored_id,
                 finished_on_restore=finished_on_restore,
             ),

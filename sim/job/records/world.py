@@ -9,9 +9,8 @@ from ckptsim.scenarios.job import Job, StopKind
 from ckptsim.sim.job.control.external import ExternalSystem
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.embedding import ALONE, Embedding
-from ckptsim.sim.job.placement import Placement
+from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.job.records.attempt import Attempt
-from ckptsim.sim.job.records.graph import Graph
 from ckptsim.sim.job.records.judge import Judge
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.messages import RecordMessages
@@ -70,7 +69,6 @@ class RecordWorld:
         self.entity = env.entity("job")
         self.observer = JobObserver(self)
         self.messages = RecordMessages(env, job.costs)
-        self._placement = Placement(job.placement)
         self._over = env.event()
         settings = job_settings(
             job, kind=Kind.COORDINATOR, fault_kind=Kind.FAULT, may_stop=may_stop
@@ -226,7 +224,7 @@ class RecordWorld:
 
     def colocated(self, number: int) -> Sequence[int]:
         """Return the tasks on the task manager of a task."""
-        return self._placement.colocated(self.tasks[number], self.tasks)
+        return self.graph.colocated(number)
 
     def stall(self, number: int, lasts_ns: int) -> None:
         """Let a task's thread do nothing for a while."""

@@ -57,16 +57,15 @@ def test_bounded_jobs_end_and_give_everything_back(model: Job, seed: int) -> Non
     world = DataflowWorld(Environment(seed), model)
     world.run()
     assert [task.entity.name for task in world.tasks if task.finished_ns is None] == []
-    by_name = world.graph.by_name
     for operator in model.vertices:
         if operator.is_source:
             continue
         expected = 0
         for edge in operator.inputs:
-            sent = sum(task.processed for task in by_name[edge.upstream])
+            sent = sum(task.processed for task in world.tasks_of(edge.upstream))
             copies = operator.parallelism if edge.partitioner is Partitioner.BROADCAST else 1
             expected += sent * copies
-        assert sum(task.processed for task in by_name[operator.name]) == expected
+        assert sum(task.processed for task in world.tasks_of(operator.name)) == expected
     for task in world.tasks:
         for writer in task.writers:
             assert writer.emitted == task.processed

@@ -86,7 +86,7 @@ def test_a_pointwise_branch_that_ended_is_triggered_itself() -> None:
     lost = LoseNotification(vertex="operator", subtask=1, checkpoint=1)
     world = DataflowWorld(Environment(1), job, faults=FaultPlan([lost]), account=FullAccount())
     world.run()
-    sender, receiver = (world.graph.by_name[name][1] for name in ("source", "operator"))
+    sender, receiver = (world.tasks_of(name)[1] for name in ("source", "operator"))
     assert (sender.finished_ns or 0) < (receiver.finished_ns or 0) < 200_000_000
     assert world.account.violations == []
 
@@ -102,5 +102,5 @@ def test_pointwise_edges_are_joined_as_in_flink() -> None:
         ),
     )
     world = DataflowWorld(Environment(1), job)
-    joined = [[up.subtask for up in task.upstream] for task in world.graph.by_name["operator"]]
+    joined = [[up.subtask for up in task.upstream] for task in world.tasks_of("operator")]
     assert joined == [[0], [1, 2]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ckptsim.scenarios.job import Partitioner, Vertex, VertexKind
+from ckptsim.scenarios.job import Vertex, VertexKind
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.task import Task
@@ -25,7 +25,7 @@ def check_restored(world: DataflowWorld, restored: JobCheckpoint | None, violate
         return
     size = world.record_bytes
     for operator in _readers(world):
-        tasks = world.graph.by_name[operator.name]
+        tasks = world.tasks_of(operator.name)
         emitted = _emitted(world, operator.name, lambda task: task.restored_records)
         put_back = sum(c.outlet.restored_bytes for task in tasks for c in task.channels)
         found = sum(task.restored_records for task in tasks) * size + put_back
@@ -48,7 +48,7 @@ def check_counts(world: DataflowWorld, violate: Violate) -> None:
     world.control.sinks.check_end(careless)
     exactly = world.model.checkpointing.exactly_once
     for operator in _readers(world):
-        counts = {"state": sum(task.processed for task in world.graph.by_name[operator.name])}
+        counts = {"state": sum(task.processed for task in world.tasks_of(operator.name))}
         if operator.kind is VertexKind.SINK:
             counts["output"] = world.control.sinks.external.committed_count(operator.name)
         expected = _emitted(world, operator.name, lambda task: task.processed)
@@ -64,9 +64,9 @@ def _readers(world: DataflowWorld) -> list[Vertex]:
 
 def _emitted(world: DataflowWorld, operator: str, records: Callable[[Task], int]) -> int:
     """Return how often something was sent to an operator; a record goes over each edge once."""
-    table = next(one for one in world.model.vertices if one.name == operator)
     total = 0
-    for edge in table.inputs:
-        copies = table.parallelism if edge.partitioner is Partitioner.BROADCAST else 1
-        total += copies * sum(records(task) for task in world.graph.by_name[edge.upstream])
+    for edge in world.graph.edges:
+        if edge.downstream == operator:
+            sent = sum(records(task) for task in world.tasks_of(edge.upstream))
+            total += world.graph.copies(edge) * sent
     return total

@@ -1,0 +1,179 @@
+"""Make the tasks, gates, channels and outputs of one attempt from the graph of its job."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ckptsim.models.coordinator.debloater import DebloatParameters
+from ckptsim.scenarios.job import Engine, Partitioner
+from ckptsim.sim.job.buffers.gate import Gate
+from ckptsim.sim.job.buffers.outlet import Outlet
+from ckptsim.sim.job.buffers.reference import ReferenceSource, ReferenceTask, ReferenceWriter
+from ckptsim.sim.job.buffers.routing import RandomRoute, RoundRobinRoute, Route, SingleRoute
+from ckptsim.sim.job.buffers.source import Source
+from ckptsim.sim.job.buffers.task import Task
+from ckptsim.sim.job.buffers.wire import Wire
+from ckptsim.sim.job.buffers.writer import Writer
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+    from ckptsim.sim.job.graph import OutputSpec, TaskSpec
+
+_WEIGHT = 1_000_000
+_NO_LIMIT = 1 << 60
+
+
+class Deployment:
+    """Makes the objects of one attempt, in the order in which what is random about them is drawn.
+
+    restored: what the attempt begins from.
+    """
+
+    def __init__(self, world: DataflowWorld, restored: JobCheckpoint | None) -> None:
+        self._world = world
+        self._graph = world.graph
+        self._network = world.model.network
+        self._env = world.env
+        self._reference = world.model.engine is Engine.PROCESSES
+        self._draws = world.env.stream("graph")
+        self._restored = restored
+
+    def tasks(self) -> list[Task]:
+        """Return all tasks, joined by their channels."""
+        make = {True: self._source, False: self._operator}
+        tasks = [make[spec.vertex.is_source](spec) for spec in self._graph.tasks]
+        for task in tasks:
+            for _ in self._graph.gates[task.number]:
+                self._gate(task)
+        for output in self._graph.all_outputs:
+            self._connect(output, tasks)
+        return tasks
+
+    # Tasks ------------------------------------------------------------------------------------
+
+    def _source(self, spec: TaskSpec) -> Task:
+        gap = spec.vertex.gap_ns
+        make = ReferenceSource if self._reference else Source
+        return make(
+            self._world,
+            spec,
+            step_ns=self._world.constants.source_record_ns,
+            gap_ns=gap,
+            first_ns=self._env.now + (0 if gap is None else self._draws.integer(1, gap)),
+            limit=spec.vertex.records_of(spec.subtask),
+        )
+
+    def _operator(self, spec: TaskSpec) -> Task:
+        make = ReferenceTask if self._reference else Task
+        return make(self._world, spec, step_ns=self._step_ns(spec), two_input=spec.vertex.two_input)
+
+    def _step_ns(self, spec: TaskSpec) -> int:
+        """Return the time per record: the service, and what waiting and handling add to it."""
+        constants = self._world.constants
+        service = spec.vertex.service_of(spec.subtask)
+        if not service:
+            return constants.record_ns
+        per_park = max(1, -(-constants.park_min_ns // service))
+        return service + constants.record_ns + constants.park_overshoot_ns // per_park
+
+    def _gate(self, task: Task) -> Gate:
+        network, debloat = self._network, None
+        if network.debloat:
+            debloat = DebloatParameters(
+                target_ms=network.debloat_target_ns // 1_000_000, max_bytes=network.segment_bytes
+            )
+        return Gate(task, floating=network.floating_buffers, debloat=debloat)
+
+    # Edges ------------------------------------------------------------------------------------
+
+    def _connect(self, output: OutputSpec, tasks: list[Task]) -> None:
+        """Join a task to the receivers of one edge."""
+        channels = [self._graph.channels[index] for index in output.channels]
+        up = tasks[output.upstream]
+        writer = self._writer(output, up)
+        for place, channel in enumerate(channels):
+            gate = tasks[channel.downstream].gates[channel.gate]
+            self._channel(Outlet(up, writer, place), gate)
+        up.writers.append(writer)
+        writer.attach(up.outlets[-len(channels) :])
+
+    def _writer(self, output: OutputSpec, up: Task) -> Writer:
+        network, world = self._network, self._world
+        name, channels = output.edge.downstream, len(output.channels)
+        broadcast = output.partitioner is Partitioner.BROADCAST
+        # A pool has at least one buffer more than there are channels, or the task could not go on.
+        # A broadcast writes each buffer once for all channels; no limit per channel applies.
+        pool = world.account.pool(
+            f"{up.entity.name}>{name}",
+            record_bytes=network.record_bytes,
+            least_segment_bytes=min(network.segment_bytes, DebloatParameters().min_bytes),
+            size=max(channels + 1, channels * network.exclusive_buffers + network.floating_buffers),
+            channels=1 if broadcast else channels,
+            max_per_channel=_NO_LIMIT if broadcast else network.max_buffers_per_channel,
+            overdraft_max=network.max_overdraft_buffers,
+            stops_early=world.mechanisms.stops_early,
+        )
+        make = ReferenceWriter if self._reference else Writer
+        route = self._route(output, up)
+        world.account.route(up, route, channels=1 if broadcast else channels)
+        return make(
+            route,
+            pool,
+            record_bytes=network.record_bytes,
+            segment_bytes=network.segment_bytes,
+            broadcast=broadcast,
+            supports_unaligned=output.supports_unaligned,
+        )
+
+    def _channel(self, outlet: Outlet, gate: Gate) -> None:
+        up, down = outlet.owner, gate.task
+        down.upstream.append(up)
+        name = f"{up.name}[{up.subtask}]>{down.name}/{gate.index}"
+        entity, account = self._env.entity(name, down.subtask), self._world.account
+        if up.spec.task_manager == down.spec.task_manager:
+            gate.channels.append(account.local(self._env, entity, outlet, gate))
+            return
+        network = self._network
+        wire = Wire(
+            self._env,
+            entity,
+            latency_ns=network.latency_ns,
+            jitter_ns=network.jitter_ns,
+            send_ns=network.send_ns,
+        )
+        exclusive = network.exclusive_buffers
+        gate.channels.append(account.remote(outlet, gate, wire, exclusive=exclusive))
+
+    def _route(self, output: OutputSpec, up: Task) -> Route:
+        partitioner, channels = output.partitioner, len(output.channels)
+        if channels == 1 or partitioner in (Partitioner.BROADCAST, Partitioner.GLOBAL):
+            return SingleRoute(0)
+        if partitioner not in (Partitioner.HASH, Partitioner.SHUFFLE):
+            return RoundRobinRoute(channels, self._draws.integer(0, channels - 1))
+        mechanisms = self._world.mechanisms
+        if not mechanisms.random_keys:
+            return RoundRobinRoute(channels, self._emitted(up))
+        hot = 0.0
+        if partitioner is Partitioner.HASH:
+            if mechanisms.keys_stay and _keeps_key(up.spec, channels):
+                return SingleRoute(up.subtask)
+            hot = up.spec.vertex.hot_ratio
+        weights = [round((1 - hot) / channels * _WEIGHT)] * channels
+        weights[0] += round(hot * _WEIGHT)
+        stream = f"keys {up.entity.name}>{output.edge.downstream}"
+        seed = self._env.streams.seed
+        return RandomRoute(weights, seed=seed, name=stream, first=self._emitted(up))
+
+    def _emitted(self, up: Task) -> int:
+        """Return how many records a task has emitted before this attempt: keys come once."""
+        snapshot = None if self._restored is None else self._restored.tasks.get(up.number)
+        return 0 if snapshot is None else int(snapshot.processed)
+
+
+def _keeps_key(spec: TaskSpec, channels: int) -> bool:
+    """Tell whether a record's key leads to the same subtask index once more."""
+    vertex = spec.vertex
+    if vertex.is_source or vertex.parallelism != channels:
+        return False
+    return all(edge.partitioner is Partitioner.HASH for edge in vertex.inputs)

@@ -1,0 +1,202 @@
+"""The job graph spelt out: subtasks, channels, gates, and which task manager each subtask is on.
+
+Pure data, made once per run; a data plane makes its objects from it, attempt after attempt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ckptsim.models.coordinator.plan import Edge as PlanEdge
+from ckptsim.models.coordinator.plan import Pattern, pointwise_senders
+from ckptsim.scenarios.job import Edge, Job, Partitioner, PlacementKind, Vertex
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSpec:
+    """One subtask: `index` counts through all subtasks in the order of the vertices."""
+
+    index: int
+    vertex: Vertex
+    vertex_index: int
+    subtask: int
+    task_manager: int
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Return its vertex and its index there."""
+        return self.vertex.name, self.subtask
+
+    @property
+    def name(self) -> str:
+        """Return `vertex/subtask`."""
+        return f"{self.vertex.name}/{self.subtask}"
+
+
+@dataclass(slots=True)
+class ChannelSpec:
+    """One channel: from a subtask to a subtask, over one edge.
+
+    output: index among the sender's channels; input: index among the receiver's, over all gates;
+    gate: index of the receiver's input gate.
+    """
+
+    index: int
+    edge: int
+    upstream: int
+    downstream: int
+    output: int
+    input: int
+    gate: int
+
+
+@dataclass(frozen=True, slots=True)
+class OutputSpec:
+    """One edge as a sender sees it: its channels in the order of the receiving subtasks."""
+
+    edge: Edge
+    upstream: int
+    channels: tuple[int, ...]
+
+    @property
+    def partitioner(self) -> Partitioner:
+        """Return how records choose one of the channels."""
+        return self.edge.partitioner
+
+    @property
+    def supports_unaligned(self) -> bool:
+        """Return whether barriers may overtake records here."""
+        return self.edge.partitioner.supports_unaligned
+
+
+class Graph:
+    """A job spelt out.
+
+    tasks, channels: in index order.  edges: as channels name them.  all_outputs: one OutputSpec per
+    edge and sender, in this order; outputs[task]: those of a task, one per edge.  gates[task]:
+    number of channels per input gate, in the order of the edges.  inputs[task]: channel indices.
+    plan_edges: the edges as plans of checkpoints see them.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self.vertices = job.vertices
+        self.edges = job.edges
+        self.tasks: list[TaskSpec] = []
+        self.first_task: dict[str, int] = {}
+        self._by_name = {vertex.name: vertex for vertex in job.vertices}
+        for number, vertex in enumerate(job.vertices):
+            self._add_vertex(number, vertex)
+        self.channels: list[ChannelSpec] = []
+        self.all_outputs: list[OutputSpec] = []
+        self.outputs: list[list[OutputSpec]] = [[] for _ in self.tasks]
+        self.inputs: list[list[int]] = [[] for _ in self.tasks]
+        self.gates: list[list[int]] = [[] for _ in self.tasks]
+        self.plan_edges: list[PlanEdge] = []
+        self._above: dict[int, frozenset[int]] = {}
+        for number, edge in enumerate(self.edges):
+            self._add_edge(number, edge)
+
+    # What there is ----------------------------------------------------------------------------
+
+    def vertex(self, name: str) -> Vertex:
+        """Return a vertex."""
+        return self._by_name[name]
+
+    def tasks_of(self, vertex: str) -> range:
+        """Return the task indices of a vertex."""
+        first = self.first_task[vertex]
+        return range(first, first + self._by_name[vertex].parallelism)
+
+    def output_count(self, task: int) -> int:
+        """Return how many channels there are from a task to others."""
+        return sum(len(output.channels) for output in self.outputs[task])
+
+    def colocated(self, task: int) -> list[int]:
+        """Return the tasks on the task manager of a task, itself among them."""
+        here = self.tasks[task].task_manager
+        return [other.index for other in self.tasks if other.task_manager == here]
+
+    @property
+    def preloaded_records(self) -> int:
+        """Return how many records all channels hold at the start, as if a source had sent them."""
+        return self._job.channels.preloaded_records * len(self.channels)
+
+    # Ways through it --------------------------------------------------------------------------
+
+    def sources_above(self, task: int) -> frozenset[int]:
+        """Return the source tasks whose records can come to a task; its own index for a source."""
+        found = self._above.get(task)
+        if found is None:
+            senders = [self.channels[index].upstream for index in self.inputs[task]]
+            above = frozenset(one for sender in senders for one in self.sources_above(sender))
+            found = self._above[task] = above if senders else frozenset((task,))
+        return found
+
+    def arrivals(self, source: str) -> dict[str, int]:
+        """Return per vertex how often one record of a source is processed there in all."""
+        counts = {vertex.name: 0 for vertex in self.vertices}
+        counts[source] = 1
+        for name in self._topological():
+            for edge in self.edges:
+                if edge.upstream == name:
+                    counts[edge.downstream] += counts[name] * self.copies(edge)
+        return counts
+
+    def copies(self, edge: Edge) -> int:
+        """Return to how many subtasks a record goes that is sent over an edge."""
+        broadcast = edge.partitioner is Partitioner.BROADCAST
+        return self._by_name[edge.downstream].parallelism if broadcast else 1
+
+    def _topological(self) -> list[str]:
+        order: list[str] = []
+        waiting = [vertex.name for vertex in self.vertices]
+        while waiting:
+            ready = [
+                name
+                for name in waiting
+                if all(e.upstream in order for e in self.edges if e.downstream == name)
+            ]
+            order += ready
+            waiting = [name for name in waiting if name not in ready]
+        return order
+
+    # How it is made ---------------------------------------------------------------------------
+
+    def _add_vertex(self, number: int, vertex: Vertex) -> None:
+        self.first_task[vertex.name] = first = len(self.tasks)
+        for subtask in range(vertex.parallelism):
+            # Remote: every subtask has a task manager of its own; mixed: those of equal index.
+            manager = {
+                PlacementKind.REMOTE: first + subtask,
+                PlacementKind.LOCAL: 0,
+                PlacementKind.MIXED: subtask,
+            }[self._job.placement]
+            self.tasks.append(TaskSpec(first + subtask, vertex, number, subtask, manager))
+
+    def _add_edge(self, number: int, edge: Edge) -> None:
+        ups, downs = self.tasks_of(edge.upstream), self.tasks_of(edge.downstream)
+        senders = [pointwise_senders(d, len(ups), len(downs)) for d in range(len(downs))]
+        pointwise = edge.partitioner.is_pointwise
+        sizes = [len(found) if pointwise else len(ups) for found in senders]
+        for task, size in zip(downs, sizes, strict=True):
+            self.gates[task].append(size)
+        for sender, task in enumerate(ups):
+            output = self.output_count(task)
+            mine: list[int] = []
+            for receiver, target in enumerate(downs):
+                if pointwise and sender not in senders[receiver]:
+                    continue
+                index, inputs = len(self.channels), self.inputs[target]
+                gate = len(self.gates[target]) - 1
+                channel = ChannelSpec(
+                    index, number, task, target, output + len(mine), len(inputs), gate
+                )
+                self.channels.append(channel)
+                inputs.append(index)
+                mine.append(index)
+            self.all_outputs.append(OutputSpec(edge, task, tuple(mine)))
+            self.outputs[task].append(self.all_outputs[-1])
+        pattern = Pattern.POINTWISE if pointwise else Pattern.ALL_TO_ALL
+        sources = tuple(tuple(found) for found in senders) if pointwise else None
+        self.plan_edges.append(PlanEdge(edge.upstream, edge.downstream, pattern, sources))
