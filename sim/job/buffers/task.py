@@ -211,11 +211,6 @@ class Task:
                 self.enter(_STUCK)
 
     @property
-    def is_stuck(self) -> bool:
-        """Whether the record under way lacks an output buffer."""
-        return self.state is _STUCK
-
-    @property
     def has_ended(self) -> bool:
         """Whether the thread has ended."""
         return self.state is _ENDED
