@@ -1,5 +1,13 @@
-"""Recovery: which subtask takes which key groups, in-flight data and operator state."""
+"""Recovery: failures noticed, restarts, failovers, and who takes which state.
 
+* `FailureDetector`, `RestartStrategy` and `Failover` take events and answer with effects; these are
+  in the modules `detection`, `restart` and `failover`.
+* `mapping`, `key_groups` and `operator_state` say which subtask takes which key groups, in-flight
+  data and operator state.
+"""
+
+from ckptsim.models.recovery.detection import FailureDetector, HeartbeatParameters
+from ckptsim.models.recovery.failover import Failover
 from ckptsim.models.recovery.key_groups import (
     MAX_PARALLELISM,
     default_max_parallelism,
@@ -24,14 +32,20 @@ from ckptsim.models.recovery.mapping import (
     old_subtasks,
 )
 from ckptsim.models.recovery.operator_state import broadcast, split
+from ckptsim.models.recovery.restart import RestartParameters, RestartStrategy
 
 __all__ = [
     "DISTRIBUTIONS",
     "MAX_PARALLELISM",
     "Distribution",
+    "Failover",
+    "FailureDetector",
     "GateAssignment",
+    "HeartbeatParameters",
     "Mapper",
     "Partitioner",
+    "RestartParameters",
+    "RestartStrategy",
     "ambiguous_subtasks",
     "assign_gate",
     "broadcast",

@@ -2,18 +2,18 @@
 
 from ckptsim.scenarios.job.checkpointing import Checkpointing, Mode
 from ckptsim.scenarios.job.costs import Costs, Storage
-from ckptsim.scenarios.job.ending import (
-    Ending,
-    FixedDelay,
-    NoRestart,
-    Protocol,
-    RestartStrategy,
-    StopKind,
-)
+from ckptsim.scenarios.job.ending import Ending, Protocol, StopKind
 from ckptsim.scenarios.job.graph import Edge, Input, Partitioner, Recorded, Vertex, VertexKind
 from ckptsim.scenarios.job.job import Engine, Job, PlacementKind
 from ckptsim.scenarios.job.network import Channels, Network
 from ckptsim.scenarios.job.planes import Plane
+from ckptsim.scenarios.job.restart import (
+    ExponentialDelay,
+    FailureRate,
+    FixedDelay,
+    NoRestart,
+    RestartStrategy,
+)
 
 __all__ = [
     "Channels",
@@ -22,6 +22,8 @@ __all__ = [
     "Edge",
     "Ending",
     "Engine",
+    "ExponentialDelay",
+    "FailureRate",
     "FixedDelay",
     "Input",
     "Job",

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ckptsim.scenarios.job.ending import FixedDelay, NoRestart
 from ckptsim.scenarios.job.graph import Partitioner
 from ckptsim.scenarios.job.planes import Plane
+from ckptsim.scenarios.job.restart import FixedDelay, NoRestart
 
 _MS = 1_000_000
 _CHECKPOINTING: Mapping[str, object] = {

@@ -17,16 +17,12 @@ from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import REQUIRED, choice, duration_ns, many, nested, one_of
 from ckptsim.scenarios.job.checkpointing import Checkpointing
 from ckptsim.scenarios.job.costs import Costs, Storage
-from ckptsim.scenarios.job.ending import (
-    RESTART_STRATEGIES,
-    Ending,
-    FixedDelay,
-    RestartStrategy,
-)
+from ckptsim.scenarios.job.ending import Ending
 from ckptsim.scenarios.job.graph import Edge, Vertex, edges_of, graph_problems, spelled_out
 from ckptsim.scenarios.job.names import GOALS, PROPERTIES
 from ckptsim.scenarios.job.network import Channels, Network
 from ckptsim.scenarios.job.planes import Plane, plane_problems
+from ckptsim.scenarios.job.restart import RESTART_STRATEGIES, FixedDelay, RestartStrategy
 
 _JOB = "assumption: part of the job"
 _CHOICE = "assumption: a choice of whoever runs the job"

@@ -6,8 +6,8 @@ nothing of the attempt acts any more, the coordinator gives up what is pending, 
 restart strategy's delay the next attempt begins from the latest completed checkpoint.  Savepoints
 are the user's: no restart begins from one.
 
-Source: Apache Flink 1.20.3, DefaultScheduler, FixedDelayRestartBackoffTimeStrategy,
-CheckpointCoordinator.restoreLatestCheckpointedStateToAll.
+Source: Apache Flink 1.20.3, DefaultScheduler, CheckpointCoordinator.restoreLatestCheckpointed-
+StateToAll.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import Recovery, after_failure
 from ckptsim.models.coordinator.plan import FinishedState
+from ckptsim.models.recovery.restart import FailureNoticed, RestartAfter, RestartStrategy
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
 from ckptsim.sim.job.control.coordinator import CoordinatorHost, CoordinatorSettings
 from ckptsim.sim.job.control.external import ExternalSystem
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         CoordinatorParameters,
         EndOfDataListener,
     )
+    from ckptsim.models.recovery.restart import RestartParameters
     from ckptsim.sim.job.embedding import JobOwner
     from ckptsim.sim.job.port import DataPlane
     from ckptsim.sim.kernel import Environment
@@ -47,19 +49,18 @@ class JobSettings:
     """What of a scenario concerns the job as a whole.
 
     fault_kind: of the calendar entries of failures, which come before all others of an instant.
-    after_finish: checkpoints go on when tasks have finished.  restart_delay_ns: from a failure to
-    the next attempt; restarts_after: whether there is one after so many failures.  stop_at_ns: when
-    the job is stopped; stop_again_ns: after which a stop that failed is asked for again.
-    savepoint_at_ns: when a savepoint is asked for.  wanted: completed checkpoints that end the run.
+    after_finish: checkpoints go on when tasks have finished.  restart: whether a failure is
+    followed by a next attempt, and after which delay.  stop_at_ns: when the job is stopped;
+    stop_again_ns: after which a stop that failed is asked for again.  savepoint_at_ns: when a
+    savepoint is asked for.  wanted: completed checkpoints that end the run.
     transaction_timeout_ns: after which the external system gives up a transaction of a sink.
     """
 
     parameters: CoordinatorParameters
     coordinator: CoordinatorSettings
     fault_kind: int
-    restarts_after: Callable[[int], bool]
+    restart: RestartParameters
     after_finish: bool = True
-    restart_delay_ns: int = 0
     stop_at_ns: int | None = None
     stop_again_ns: int = 0
     savepoint_at_ns: int | None = None
@@ -124,6 +125,7 @@ class JobWorld:
         self._recovery = recovery
         self._owner = owner
         self._make_core = core
+        self._strategy = RestartStrategy(settings.restart)
         self._stop_tries = self._completed = 0
         first = 1 if restored is None else restored.checkpoint_id + 1
         self.coordinator = CoordinatorHost(
@@ -262,7 +264,7 @@ class JobWorld:
         if self._recovery(stop_completed=stopped) is Recovery.FAIL:
             self.failed_while_stopping = stopped
             self.env.goals.reach("failed_after_stop_savepoint")
-        elif not self.settings.restarts_after(self.attempts):
+        elif (delay_ns := self._restart_delay_ns()) is None:
             self.env.goals.reach("restarts_used_up")
         elif self.attempts >= _ATTEMPTS:
             says = f"the job has failed {self.attempts} times, last: {cause}"
@@ -270,7 +272,7 @@ class JobWorld:
         else:
             if stopped:
                 self.coordinator.forget_stop()
-            self._restart_later(cause)
+            self._restart_later(cause, delay_ns)
             return
         self.gave_up = True
         self.failure = cause
@@ -285,11 +287,17 @@ class JobWorld:
             self.running = False
             self.coordinator.suspend(FailureReason.JOB_FAILOVER_REGION)
 
-    def _restart_later(self, cause: str) -> None:
+    def _restart_delay_ns(self) -> int | None:
+        """Return what the restart strategy answers to the failure; None for no restart."""
+        jitter = self.env.stream("restart").uniform()
+        (answer,) = self._strategy.step(FailureNoticed(self.env.now, jitter))
+        return answer.delay_ns if isinstance(answer, RestartAfter) else None
+
+    def _restart_later(self, cause: str, delay_ns: int) -> None:
         self.env.goals.reach("restarted")
         self.failovers.append(Failover(self.attempts, cause, self.env.now))
         self.coordinator.suspend(FailureReason.JOB_FAILOVER_REGION)
-        kind, delay_ns = self.settings.coordinator.kind, self.settings.restart_delay_ns
+        kind = self.settings.coordinator.kind
         self.env.call_in(delay_ns, kind, self.entity, self._restart)
 
     def _restart(self) -> None:

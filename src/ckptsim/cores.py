@@ -14,6 +14,9 @@ your own; an implementation of your own that has the same door can be put into a
 | checkpoint coordinator | `coordinator.CheckpointCoordinator` | `coordinator_events` |
 | lifecycle of a task | `lifecycle.TaskLifecycle` | `lifecycle_events`, `lifecycle_effects` |
 | checkpoint store | `store.StoreClient`, `store.StoreVersions` | methods, no events |
+| failure detection | `recovery.FailureDetector` | `detection` |
+| restart strategy | `recovery.RestartStrategy` | `restart` |
+| failover of a job | `recovery.Failover` | `failover` |
 | redistribution of state | functions of `recovery` | none |
 """
 
@@ -25,6 +28,7 @@ from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.core import Core, ProtocolError
 from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
+from ckptsim.models.recovery import detection, failover, restart
 
 __all__ = [
     "Core",
@@ -33,12 +37,15 @@ __all__ = [
     "channel_effects",
     "coordinator",
     "coordinator_events",
+    "detection",
+    "failover",
     "handler_events",
     "lifecycle",
     "lifecycle_effects",
     "lifecycle_events",
     "ordering",
     "recovery",
+    "restart",
     "store",
     "subtask_events",
     "writer_events",

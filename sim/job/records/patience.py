@@ -29,7 +29,7 @@ def patience_of(job: Job, faults: FaultPlan) -> int:
         costs.rpc_ns + costs.rpc_jitter_ns + costs.notification_jitter_ns,
         costs.completion_ns,
         checkpointing.timeout_ns if faults.loses_messages else 0,
-        job.restart.delay_ns + costs.restore_ns,
+        job.restart.longest_delay_ns + costs.restore_ns,
         costs.closing_ns,
         channels.latency_ns + channels.end_of_partition_ns,
         faults.longest_ns + faults.latest_ns,

@@ -1,0 +1,89 @@
+"""Restart strategies in a scenario: their defaults, and what they do to a job on either plane."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ckptsim.scenarios import Scenario, ScenarioError, document
+from ckptsim.scenarios.job import Plane
+from ckptsim.scenarios.job.restart import RESTART_STRATEGIES
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.world import run_world
+
+MS = 1_000_000
+
+
+def scenario(plane: Plane, *crashes_ms: int, **restart: Any) -> Scenario:
+    """Return a source and a sink, a restart strategy, and crashes of the source."""
+    source = {"name": "source", "kind": "source", "records": 40, "rate_per_s": 500}
+    sink = {"name": "sink", "kind": "sink", "inputs": [{"upstream": "source"}]}
+    crash = {"kind": "crash_task", "vertex": "source", "subtask": 0}
+    return document.read(
+        {
+            "name": "one",
+            "link": "barrier_protocol",
+            "says": "one job",
+            "job": {"plane": plane.value, "vertices": [source, sink], "restart": restart},
+            "faults": [crash | {"at_ns": at * MS} for at in crashes_ms],
+        },
+        source="test",
+    )
+
+
+def waits(result: RunResult) -> list[int]:
+    """Return the time from each failure to the next attempt, in ms."""
+    return [((row.resumed_ns or 0) - row.failed_ns) // MS for row in result.recoveries]
+
+
+def test_every_strategy_has_the_engine_s_defaults() -> None:
+    """What a scenario leaves out is what the core has, but that fixed delays restart for ever."""
+    for kind, table in RESTART_STRATEGIES.items():
+        parameters = table().parameters
+        usual = type(parameters)()
+        assert parameters == (replace(usual, attempts=None) if kind == "fixed_delay" else usual)
+
+
+def test_a_first_delay_above_the_longest_is_refused() -> None:
+    """Its place, what stands there and what may stand there."""
+    with pytest.raises(ScenarioError) as caught:
+        scenario(Plane.RECORDS, kind="exponential_delay", initial_backoff_ns=10**12)
+    assert "job.restart.initial_backoff_ns: found 1000000000000" in str(caught.value)
+
+
+@pytest.mark.parametrize("plane", Plane)
+def test_growing_delays_separate_the_attempts_of_a_job(plane: Plane) -> None:
+    """Each failure waits longer for its restart than the one before."""
+    made = scenario(
+        plane,
+        *(5, 20, 40, 60),
+        kind="exponential_delay",
+        initial_backoff_ns=2 * MS,
+        max_backoff_ns=8 * MS,
+        backoff_multiplier=2.0,
+        jitter_factor=0.0,
+    )
+    assert waits(run_world(made, seed=1)) == [2, 4, 8, 8]
+
+
+@pytest.mark.parametrize("plane", Plane)
+def test_jitter_is_the_seed_s(plane: Plane) -> None:
+    """Delays differ from seed to seed, and not within one."""
+    made = scenario(plane, 5, kind="exponential_delay", jitter_factor=1.0)
+    found = [waits(run_world(made, seed=seed)) for seed in (1, 2, 1)]
+    assert found[0] == found[2] != found[1]
+    assert all(1_000 <= wait <= 2_000 for (wait,) in found)
+
+
+@pytest.mark.parametrize("plane", Plane)
+def test_too_many_failures_in_an_interval_end_the_job(plane: Plane) -> None:
+    """The last failure is followed by no attempt, and the run says that the job has failed."""
+    rate: dict[str, Any] = {"kind": "failure_rate", "delay_ns": MS, "max_failures_per_interval": 2}
+    failed = run_world(scenario(plane, 5, 15, 25, interval_ns=100 * MS, **rate), seed=1)
+    assert waits(failed) == [1, 1]
+    assert failed.run.outcome == "failed"
+    ended = run_world(scenario(plane, 5, 15, 25, interval_ns=19 * MS, **rate), seed=1)
+    assert waits(ended) == [1, 1, 1]
+    assert ended.run.outcome == "completed"
