@@ -1,5 +1,12 @@
 """Messages between coordinator and tasks at fixed costs, late and out of order where so set.
 
+Triggers to one task keep their order whatever chance adds to a message (those of one instant are
+said below): one thread of the coordinator sends them, and remote calls between two ends keep their
+order.  A task whose inputs have ended in part has only these calls, and resumes a channel that
+nothing blocks where an older one comes behind a newer one.  A fault can still delay one of them.
+Source: Apache Flink 1.20.3, CheckpointCoordinator (its timer thread sends all triggers), and the
+rule of Pekko's message ordering, which holds per pair of sender and receiver.
+
 Where messages keep no order, each checkpoint's triggers and notifications are sent as by a thread
 of its own: those of two checkpoints that arrive at one instant come in the order of ties.
 Source: Apache Flink 1.20.3, ExecutionGraphHandler has acknowledgements processed by a pool.
@@ -25,13 +32,20 @@ class RecordMessages:
         self._costs = costs
         self._job = env.entity("job")
         self._coordinator = env.entity("coordinator")
+        self._triggered_ns: dict[Entity, int] = {}  # when the latest trigger reaches each task
 
     def trigger(
         self, task: TaskGateway, checkpoint: int, call: Call, *arguments: Any, late_ns: int = 0
     ) -> None:
-        """Send the trigger of a checkpoint to a task."""
-        del task
-        self._send(late_ns, self._sender("trigger", checkpoint), call, *arguments)
+        """Send the trigger of a checkpoint to a task, behind the one before."""
+        delay_ns = self._costs.rpc_ns + self._jitter("rpc", self._costs.rpc_jitter_ns)
+        arrives_ns, before_ns = self._env.now + delay_ns, self._triggered_ns.get(task.entity, 0)
+        if arrives_ns < before_ns:
+            arrives_ns = before_ns + 1
+        self._triggered_ns[task.entity] = arrives_ns
+        delay_ns = arrives_ns - self._env.now + late_ns
+        entity = self._sender("trigger", checkpoint)
+        self._env.call_in(delay_ns, Kind.MESSAGE, entity, call, *arguments)
 
     def confirm(
         self, task: TaskGateway, checkpoint: int, call: Call, *arguments: Any, late_ns: int = 0
