@@ -42,12 +42,14 @@ _PartEvent: TypeAlias = (
 class _Part:
     """What is still missing for the acknowledgement of one checkpoint.
 
-    durable: the operators' state is.  written: the channel state is, or there can be none.
-    early_failure: why the channel state had failed before the trigger came.
+    captured: the operators have taken their snapshot.  durable: their state is.  written: the
+    channel state is, or there can be none.  early_failure: why the channel state has failed before
+    the snapshot was taken, perhaps before the trigger came.
     """
 
     __slots__ = (
         "barrier",
+        "captured",
         "durable",
         "early_failure",
         "open_outputs",
@@ -58,6 +60,7 @@ class _Part:
     def __init__(self, barrier: Barrier, early_failure: FailureReason | None) -> None:
         self.barrier = barrier
         self.early_failure = early_failure
+        self.captured = False
         self.durable = False
         self.written = not (barrier.is_unaligned or barrier.is_timeoutable)
         self.open_outputs = 0
@@ -180,11 +183,12 @@ class SubtaskCheckpoints:
             case ev.OutputSettled():
                 part.open_outputs -= event.count
                 if event.failed:
-                    self._fail(checkpoint, FailureReason.CHECKPOINT_ASYNC_EXCEPTION)
+                    self._part_failed(part, FailureReason.CHECKPOINT_ASYNC_EXCEPTION)
                 elif part.open_outputs == 0:
                     self._open_outputs = None
                     self._effects.append(ev.CloseOutputState(checkpoint))
             case ev.SyncPartDone():
+                part.captured = True
                 if part.early_failure is None:
                     self._effects.append(ev.StartAsyncPart(checkpoint))
                 else:
@@ -197,7 +201,7 @@ class SubtaskCheckpoints:
                 part.persisted_bytes = event.bytes
                 self._acknowledge_if_whole(checkpoint, part)
             case ev.AsyncPartFailed() | ev.ChannelStateFailed():
-                self._fail(checkpoint, event.reason)
+                self._part_failed(part, event.reason)
             case _:
                 assert_never(event)
 
@@ -221,6 +225,18 @@ class SubtaskCheckpoints:
             del self._parts[checkpoint]
             size = part.persisted_bytes
             self._effects.append(ev.AcknowledgeCheckpoint(checkpoint, size, unaligned=size > 0))
+
+    def _part_failed(self, part: _Part, reason: FailureReason) -> None:
+        """Decline, but not before the operators have taken their snapshot.
+
+        Nothing comes in between once a checkpoint is triggered: a failure of the channel state is
+        found by the asynchronous part, which follows the snapshot.  Declining at once would leave
+        out the snapshot of a barrier that has been sent.
+        """
+        if part.captured:
+            self._fail(part.barrier.checkpoint, reason)
+        elif part.early_failure is None:
+            part.early_failure = reason
 
     def _fail(self, checkpoint: int, reason: FailureReason) -> None:
         """Decline a triggered checkpoint; the barrier is on its way, so no marker follows."""

@@ -207,8 +207,26 @@ def test_a_failure_after_the_barrier_declines_without_a_marker(
 ) -> None:
     """The barrier is on its way, so only the coordinator hears of it."""
     subtask = triggered(TIMEOUTABLE, open_outputs=1)
+    subtask.step(ev.SyncPartDone(1))
     assert subtask.step(event) == [ev.CancelAsyncPart(1), ev.DeclineCheckpoint(1, reason)]
     assert subtask.step(ev.AsyncPartDone(1)) == []
+
+
+@pytest.mark.parametrize(
+    "event", [ev.ChannelStateFailed(1, SUBSUMED), ev.OutputSettled(1, failed=True)]
+)
+def test_a_failure_while_the_barrier_is_sent_waits_for_the_snapshot(event: ev.SubtaskEvent) -> None:
+    """The asynchronous part finds the failure, so operators take their snapshot before."""
+    subtask = SubtaskCheckpoints()
+    subtask.step(ev.CheckpointInitialized(TIMEOUTABLE))
+    subtask.step(ev.CheckpointTriggered(120, TIMEOUTABLE))
+    assert subtask.step(event) == []
+    found = subtask.step(ev.BarrierSent(120, 1, 1))
+    assert found == [ev.SetOutputTimer(1, 30), ev.SnapshotOperators(TIMEOUTABLE)]
+    cancelled, declined = subtask.step(ev.SyncPartDone(1))
+    assert cancelled == ev.CancelAsyncPart(1)
+    assert isinstance(declined, ev.DeclineCheckpoint)
+    assert subtask.step(ev.SyncPartDone(1)) == []
 
 
 def test_channel_state_that_failed_before_the_trigger_declines_after_the_snapshot() -> None:
