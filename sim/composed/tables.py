@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ckptsim.sim.composed.keeping import kept_partitions
-from ckptsim.sim.job.records.tables import job_rows
+from ckptsim.sim.job.tables import job_rows
 from ckptsim.sim.sync.tables import tables as sync_tables
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.source import Source
-from ckptsim.sim.job.buffers.tables import async_ns
 from ckptsim.sim.validate.statistics import stats
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ _TIMES: dict[str, Callable[[CheckpointRecord, Part, int], float]] = {
     "max_start_delay_ms": lambda _, part, __: part.start_delay_ns / _MS,
     "max_alignment_ms": lambda _, part, __: part.alignment_ns / _MS,
     "max_sync_ms": lambda _, part, __: part.sync_ns / _MS,
-    "max_async_ms": lambda _, part, __: async_ns(part) / _MS,
+    "max_async_ms": lambda _, part, __: part.async_ns / _MS,
 }
 _BYTES: dict[str, Callable[[Part], int]] = {
     "sum_persisted_bytes": lambda part: part.persisted_bytes,

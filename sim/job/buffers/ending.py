@@ -49,10 +49,13 @@ class Ending:
         task.env.trace.record("task_state", task.entity, state.name)
         if state is TaskState.WAITING_FOR_FINAL_CP:
             self.data_ended_ns = task.env.now
+            if task.is_source:
+                task.world.input_ended_ns = task.env.now
             task.env.goals.reach("end_of_data")
             task.world.coordinator.end_of_data(task)
         elif state is TaskState.CLOSED:
             self.closed = True
+            task.world.closed_ns[task.number] = task.env.now
             task.file.writer.step(wr.SubtaskReleased(task.subtask))
             task.enter(State.ENDED)
             task.world.coordinator.task_closed(task)

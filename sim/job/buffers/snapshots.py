@@ -54,7 +54,7 @@ class Snapshots:
         """Return the task's part in a checkpoint; it is new at the first call."""
         part = self.parts.get(barrier.checkpoint)
         if part is None:
-            part = self.parts[barrier.checkpoint] = Part(barrier)
+            part = self.parts[barrier.checkpoint] = Part(barrier=barrier)
         return part
 
     def aligned(self, checkpoint: int, duration_ns: int, size: int) -> None:
@@ -132,7 +132,7 @@ class Snapshots:
         checkpoint = flags.checkpoint_id
         task, part = self._task, self.parts[checkpoint]
         part.operators_finished = flags.operators_finished
-        part.triggered_ns = self._env.now
+        part.snapshot_ns = self._env.now
         part.state_bytes = self._state_bytes
         part.snapshot = BufferSnapshot(
             processed=task.processed,
@@ -157,8 +157,8 @@ class Snapshots:
             self._copied(part, captured)
 
     def _copied(self, part: Part, captured: Callable[[int], None]) -> None:
-        if part.triggered_ns is not None:
-            part.sync_ns = self._env.now - part.triggered_ns
+        if part.snapshot_ns is not None:
+            part.sync_ns = self._env.now - part.snapshot_ns
         captured(part.barrier.checkpoint)
 
     def store(self, checkpoint: int, stored: FileStored) -> None:
@@ -197,7 +197,7 @@ class Snapshots:
         """Send the acknowledgement."""
         task, part = self._task, self.parts[checkpoint]
         self._world.account.acknowledged(task, part, size, unaligned=unaligned)
-        part.acknowledged_ns = self._env.now
+        part.unaligned, part.acknowledged_ns = unaligned, self._env.now
         self._world.coordinator.acknowledge(task, checkpoint, part)
 
     def decline(self, checkpoint: int, reason: FailureReason) -> None:

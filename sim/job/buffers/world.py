@@ -17,6 +17,7 @@ from ckptsim.sim.job.buffers.input_events import InputEvents
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.mechanisms import MECHANISMS, Mechanisms
 from ckptsim.sim.job.buffers.messages import BufferMessages
+from ckptsim.sim.job.buffers.part import Part
 from ckptsim.sim.job.buffers.pauses import Pauses
 from ckptsim.sim.job.buffers.recovery import BufferSnapshot, restore_channels
 from ckptsim.sim.job.buffers.sampling import Sampling
@@ -36,6 +37,7 @@ from ckptsim.sim.job.control.sinks import Sinks
 from ckptsim.sim.job.control.task import TaskControl
 from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.job.settings import job_settings, parameters_of
+from ckptsim.sim.job.tables import TaskFigures
 from ckptsim.sim.job.world import JobWorld
 from ckptsim.sim.kernel import Environment, garbage_collector_paused
 from ckptsim.sim.slots import OURS, ProtocolCores
@@ -92,6 +94,8 @@ class DataflowWorld:
         self.lost_state: frozenset[str] = frozenset()
         self.sampling = Sampling(self)
         self._over = env.event()
+        self.input_ended_ns = 0  # when a source ended its data last
+        self.closed_ns: dict[int, int] = {}
         self._final: dict[int, int] = {}  # records of tasks that have FINISHED
         self.stretches: Stretches | None = None
         self.control = JobWorld(
@@ -167,6 +171,7 @@ class DataflowWorld:
         del number
         self.cores.forget()
         self.storage.forget()
+        self.closed_ns = {}
         self.account.redeployed()
         before, self.tasks = self.tasks, Deployment(self, restored).tasks()
         for task, old in zip(self.tasks, before, strict=True):
@@ -242,6 +247,24 @@ class DataflowWorld:
         del restored
         bounds = parameters_of(self.model).first_delay_bounds_ns
         return self.env.stream("coordinator").uniform_ns(*bounds)
+
+    def figures(self, number: int) -> TaskFigures:
+        """Return what a task has done."""
+        task, time_in = self.tasks[number], self.tasks[number].time_in
+        task.enter(task.state)
+        samples = max(1, self.sampling.count)
+        return TaskFigures(
+            records=task.processed,
+            busy_ns=time_in[State.BUSY],
+            backpressured_ns=time_in[State.BLOCKED] + time_in[State.STUCK],
+            input_buffers_mean=self.sampling.inputs[number] / samples,
+            output_buffers_mean=self.sampling.outputs[number] / samples,
+            finished_ns=task.finished_ns,
+        )
+
+    def unacknowledged(self, number: int, checkpoint: int) -> Part | None:
+        """Return a task's part in a checkpoint that has not come to the coordinator, if any."""
+        return self.tasks[number].snapshots.parts.get(checkpoint)
 
     def task_finished(self, number: int) -> None:
         """Note when a task is known to have FINISHED, and what it has done."""

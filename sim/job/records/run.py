@@ -46,7 +46,7 @@ def run(spec: RunSpec) -> RunResult:
         _probe(spec, env, world)
     _record_output(env, world)
     env.finish()
-    return fill(spec, env, world)
+    return fill(spec, world)
 
 
 def _refused(spec: RunSpec, env: Environment, why: Rejected) -> RunResult:

@@ -80,8 +80,9 @@ class Snapshots:
         """Take the task's state now; the rest of the checkpoint gathers around it."""
         task = self.task
         parts = self.parts[flags.checkpoint_id]
-        parts.flags = flags
-        parts.started_ns = task.env.now
+        parts.operators_finished = flags.operators_finished
+        parts.snapshot_ns = task.env.now
+        parts.sync_ns = task.attempt.job.snapshot_sync_ns(task.spec.vertex)
         parts.snapshot = TaskSnapshot(
             position=task.position,
             exhausted=task.exhausted,
@@ -92,7 +93,7 @@ class Snapshots:
             consumed={link.spec.index: link.consumed for link in task.inputs},
             emitted={link.spec.index: link.emitted for link in task.links_out},
         )
-        task.occupy(task.attempt.job.snapshot_sync_ns(task.spec.vertex))
+        task.occupy(parts.sync_ns)
         captured(flags.checkpoint_id)
 
     def store(self, checkpoint: int, stored: FileStored) -> None:
@@ -122,7 +123,7 @@ class Snapshots:
     def acknowledge(self, checkpoint: int, _size: int, *, unaligned: bool) -> None:
         """Send the whole part to the coordinator."""
         task, parts = self.task, self.parts[checkpoint]
-        parts.unaligned = unaligned
+        parts.unaligned, parts.acknowledged_ns = unaligned, task.env.now
         task.attempt.acknowledge(task, checkpoint, self._whole(checkpoint, parts), parts)
         for number in [n for n in self.parts if n < checkpoint - REMEMBERED]:
             del self.parts[number]

@@ -15,9 +15,11 @@ from ckptsim.sim.job.records.judge import Judge
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.messages import RecordMessages
 from ckptsim.sim.job.records.observer import JobObserver
+from ckptsim.sim.job.records.parts import Parts
 from ckptsim.sim.job.records.patience import Watch, patience_of
 from ckptsim.sim.job.records.started import lost_state
 from ckptsim.sim.job.settings import job_settings, variant_of
+from ckptsim.sim.job.tables import TaskFigures
 from ckptsim.sim.job.world import JobWorld
 from ckptsim.sim.kernel import Environment, Wait, explain_waits
 from ckptsim.sim.slots import ProtocolCores
@@ -252,6 +254,25 @@ class RecordWorld:
         if restored is not None or first_ns is None or self.attempts > 1:
             return checkpointing.interval_ns
         return max(0, first_ns - self.env.now)
+
+    @property
+    def input_ended_ns(self) -> int:
+        """When the last source had ended its data."""
+        return self.attempt.input_ended_ns
+
+    def figures(self, number: int) -> TaskFigures:
+        """Return what a task has done; without the jitter of its service times."""
+        task = self.tasks[number]
+        records = task.position if task.is_source else len(task.state)
+        return TaskFigures(
+            records=records,
+            busy_ns=records * task.spec.vertex.service_ns,
+            finished_ns=self.closed_ns.get(number),
+        )
+
+    def unacknowledged(self, number: int, checkpoint: int) -> Parts | None:
+        """Return a task's part in a checkpoint that has not come to the coordinator, if any."""
+        return self.tasks[number].snapshots.parts.get(checkpoint)
 
     def task_finished(self, number: int) -> None:
         """Do nothing: the instants at which tasks close are on record already."""
