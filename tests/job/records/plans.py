@@ -106,6 +106,8 @@ def document(
     if choose.integer(0, 7) == 7:
         vertices[-1]["inputs"][0]["partitioner"] = "shuffle"
     _broadcast_state(vertices)
+    if choose.integer(0, 5) == 5:
+        job["restart"] = _restart(choose)
     return {
         "name": "random_job",
         "link": "final_checkpoint",
@@ -113,6 +115,20 @@ def document(
         "job": job,
         "faults": planned,
     }
+
+
+def _restart(choose: Chooser) -> dict[str, Any]:
+    """Return a restart strategy; each gives up after some failures."""
+    kind = choose.of(("fixed_delay", "fixed_delay", "none", "failure_rate", "exponential_delay"))
+    restart: dict[str, Any] = {"kind": kind}
+    delay_ns = choose.of((10, 0, 40)) * MS
+    if kind == "fixed_delay":
+        restart |= {"delay_ns": delay_ns, "attempts": choose.integer(0, 2)}
+    elif kind == "failure_rate":
+        restart |= {"delay_ns": delay_ns, "interval_ns": choose.of((1_000, 50)) * MS}
+    elif kind == "exponential_delay":
+        restart |= {"initial_backoff_ns": max(1, delay_ns), "attempts": choose.integer(1, 2)}
+    return restart
 
 
 def _start_from_checkpoint(choose: Chooser, vertices: list[dict[str, Any]]) -> None:

@@ -15,6 +15,7 @@ _RARE = (
     "expired",
     "credit_starved",
     "channel_state_failed",
+    "restarts_used_up",
 )
 # What a hunt through the ends of jobs has to have seen.
 _OF_ENDS = (
