@@ -280,6 +280,11 @@ def whole(*, minimum: int = 0, maximum: int = _LARGEST_COUNT) -> Whole:
     return Whole(minimum=minimum, maximum=maximum)
 
 
+def real(*, minimum: float = 0.0, maximum: float) -> Real:
+    """Return the kind of a finite number, for arrays of numbers."""
+    return Real(minimum=float(minimum), maximum=float(maximum))
+
+
 def name_kind() -> Text:
     """Return the kind of a name, for arrays of names."""
     return Text(pattern=NAME_PATTERN, says="a name of letters, digits, _ . and -", longest=80)

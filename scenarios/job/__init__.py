@@ -1,7 +1,7 @@
 """Jobs of a stream processor: one dialect for every link that has a job, and for both planes."""
 
 from ckptsim.scenarios.job.checkpointing import Checkpointing, Mode
-from ckptsim.scenarios.job.costs import Costs, Storage
+from ckptsim.scenarios.job.costs import Costs, Machine, Storage
 from ckptsim.scenarios.job.ending import Ending, Protocol, StopKind
 from ckptsim.scenarios.job.graph import Edge, Input, Partitioner, Recorded, Vertex, VertexKind
 from ckptsim.scenarios.job.job import Engine, Job, PlacementKind
@@ -27,6 +27,7 @@ __all__ = [
     "FixedDelay",
     "Input",
     "Job",
+    "Machine",
     "Mode",
     "Network",
     "NoRestart",

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ckptsim.scenarios.fields import duration_ns, flag, rate_bytes_per_s, ratio, size_bytes
+from ckptsim.scenarios.fields import (
+    count,
+    duration_ns,
+    flag,
+    number,
+    rate_bytes_per_s,
+    ratio,
+    size_bytes,
+)
 
 _SMALL = "assumption: small enough to be hunted in milliseconds"
+_MACHINE = "assumption: the machine that the costs were measured on"
 _STORE = "assumption: order of magnitude of an object store"
 
 
@@ -92,4 +101,26 @@ class Storage:
         "20 KiB",
         says="smaller state travels in the acknowledgement",
         source="Source: Apache Flink 1.20.3, execution.checkpointing.data-inline-threshold",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """What runs the tasks, on buffers; the costs of a core were measured on a quiet small one."""
+
+    cores: int | None = count(
+        None,
+        optional=True,
+        minimum=1,
+        maximum=100_000,
+        unit="cores",
+        says="processors of all hosts together; absent: as many as the costs were measured on, 2",
+        source=_MACHINE,
+    )
+    cost_factor: float = number(
+        1.0,
+        minimum=0.01,
+        maximum=1000.0,
+        says="times the work of a core for messages, barriers and files",
+        source=_MACHINE,
     )

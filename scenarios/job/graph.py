@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from ckptsim.scenarios import graphs
-from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import (
     REQUIRED,
     choice,
@@ -19,13 +18,17 @@ from ckptsim.scenarios.fields import (
     number,
     rate_per_s,
     ratio,
+    real,
+    size,
     size_bytes,
+    whole,
 )
 
 _JOB = "assumption: part of the job"
 _SMALL = "assumption: small enough to be hunted in milliseconds"
 _FLINK = "Source: Apache Flink 1.20.3, "
 _SECOND_NS = 1_000_000_000
+_YEAR_NS = 365 * 86_400 * _SECOND_NS
 
 # The least time between two records of a source that has no number of them, on records.
 # Assumption: as the least interval of checkpoints.
@@ -86,6 +89,13 @@ class Input:
         says="how records choose a subtask",
         source=_FLINK + "StreamGraph, between vertices of unequal parallelism",
     )
+    shares: tuple[float, ...] = many(
+        real(minimum=0.0, maximum=1e9),
+        says="weights of the receiving subtasks among the records that come by key, one each; "
+        "absent: even, but for the source's hot_ratio",
+        source=_JOB,
+        maximum=1024,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +142,29 @@ class Vertex:
     service_step_ns: int = duration_ns(
         0, maximum="1 h", says="added to the service time per subtask index", source=_SMALL
     )
+    service_factors: tuple[float, ...] = many(
+        real(minimum=0.001, maximum=1000.0),
+        says="times the service, one for each subtask; absent: 1",
+        source=_JOB,
+        maximum=1024,
+    )
+    selectivity: float = number(
+        1.0,
+        minimum=0.0,
+        maximum=1000.0,
+        unit="records",
+        says="records that an operator emits to each of its receivers for one that it processes, "
+        "evenly spaced",
+        source=_JOB,
+    )
+    record_bytes: int | None = size_bytes(
+        None,
+        optional=True,
+        minimum=1,
+        maximum="64 MiB",
+        says="one serialised record that it emits; absent: as `network` has it",
+        source=_JOB,
+    )
     rate_per_s: float | None = rate_per_s(
         None,
         optional=True,
@@ -140,6 +173,12 @@ class Vertex:
         "outputs take them (on records a source without a number of records takes 1 us for each "
         "at least)",
         source=_JOB,
+    )
+    rate_shares: tuple[float, ...] = many(
+        real(minimum=0.0, maximum=1e9),
+        says="weights of the subtasks among the records of a source with a rate; absent: even",
+        source=_JOB,
+        maximum=1024,
     )
     records: int | None = count(
         None,
@@ -183,6 +222,19 @@ class Vertex:
     state_bytes: int = size_bytes(
         0, says="keyed state of all subtasks together (on records it has no size)", source=_JOB
     )
+    subtask_state_bytes: tuple[int, ...] = many(
+        size(),
+        says="what each subtask writes at a checkpoint, all told; absent: its part of `state`, and "
+        "what the engine writes around it",
+        source=_JOB,
+        maximum=1024,
+    )
+    task_managers: tuple[int, ...] = many(
+        whole(maximum=100_000),
+        says='number of the task manager that each subtask runs on, with placement "map"',
+        source=_JOB,
+        maximum=1024,
+    )
     snapshot_sync_ns: int | None = duration_ns(
         None,
         optional=True,
@@ -223,6 +275,14 @@ class Vertex:
             return None
         return max(1, round(_SECOND_NS * self.parallelism / self.rate_per_s))
 
+    def gap_of(self, subtask: int) -> int | None:
+        """Return the time between two records of a subtask of a source, as `gap_ns`."""
+        if self.rate_per_s is None or not self.rate_shares:
+            return self.gap_ns
+        rate = self.rate_per_s * self.rate_shares[subtask] / math.fsum(self.rate_shares)
+        # A subtask without a share has one record in the longest run there is.
+        return max(1, round(_SECOND_NS / rate)) if rate > 0 else _YEAR_NS
+
     @property
     def pause_ns(self) -> int:
         """Time between two records of one subtask of a source on records, where none takes time.
@@ -245,6 +305,8 @@ class Vertex:
         service_ns = self.service_ns
         if subtask == 0:
             service_ns = round(service_ns * self.slow_subtask_factor)
+        if self.service_factors:
+            service_ns = round(service_ns * self.service_factors[subtask])
         return service_ns + self.service_step_ns * subtask
 
 
@@ -255,12 +317,18 @@ class Edge:
     upstream: str
     downstream: str
     partitioner: Partitioner
+    shares: tuple[float, ...] = ()
 
 
 def edges_of(vertices: Sequence[Vertex]) -> tuple[Edge, ...]:
     """Return all edges, by receiving vertex and in the order of its inputs."""
     return tuple(
-        Edge(upstream=one.upstream, downstream=vertex.name, partitioner=one.partitioner)
+        Edge(
+            upstream=one.upstream,
+            downstream=vertex.name,
+            partitioner=one.partitioner,
+            shares=one.shares,
+        )
         for vertex in vertices
         for one in vertex.inputs
     )
@@ -285,83 +353,3 @@ def _row_names(vertex: Vertex) -> list[str]:
     if vertex.repeat == 1:
         return [vertex.name]
     return [f"{vertex.name}{number}" for number in range(1, vertex.repeat + 1)]
-
-
-def graph_problems(vertices: Sequence[Vertex]) -> list[Problem]:
-    """Return what is wrong with a graph; the first kind of fault that is found hides others."""
-    names = [vertex.name for vertex in vertices]
-    found = [
-        Problem(f"vertices[{index}].name", f'"{repeated}"', "a name that no other vertex has")
-        for index, repeated in graphs.repeated(names)
-    ]
-    for index, vertex in enumerate(vertices):
-        found += [
-            Problem(f"{_input(index, place)}.upstream", f'"{one.upstream}"', "a vertex's name")
-            for place, one in enumerate(vertex.inputs)
-            if one.upstream not in names
-        ]
-    if found:
-        return found
-    circle = graphs.cycle({v.name: [one.upstream for one in v.inputs] for v in vertices})
-    if circle:
-        return [Problem("vertices", " -> ".join(circle), "a graph without a cycle")]
-    once = [vertex.name for vertex in spelled_out(vertices)]
-    found += [
-        Problem("vertices", f'two vertices called "{once[index]}"', "names that differ when spelt")
-        for index, _ in graphs.repeated(once)
-    ]
-    by_name = {vertex.name: vertex for vertex in vertices}
-    read = {one.upstream for vertex in vertices for one in vertex.inputs}
-    for index, vertex in enumerate(vertices):
-        found += _place_problems(f"vertices[{index}]", vertex, is_read=vertex.name in read)
-        for place, one in enumerate(vertex.inputs):
-            up = by_name[one.upstream].parallelism
-            if one.partitioner is Partitioner.FORWARD and up != vertex.parallelism:
-                says = f"forward from {up} to {vertex.parallelism} subtasks"
-                where = f"{_input(index, place)}.partitioner"
-                found.append(Problem(where, says, "equal parallelism on both sides"))
-    return found
-
-
-def _input(vertex: int, place: int) -> str:
-    return f"vertices[{vertex}].inputs[{place}]"
-
-
-def _place_problems(path: str, vertex: Vertex, *, is_read: bool) -> list[Problem]:
-    """Return what is wrong with the place of a vertex in the graph."""
-    found = []
-    if vertex.is_source == bool(vertex.inputs):
-        expected = "no input of a source" if vertex.inputs else "an input of every other vertex"
-        found.append(Problem(f"{path}.kind", f'"{vertex.kind.value}"', expected))
-    if vertex.kind is not VertexKind.OPERATOR and vertex.repeat > 1:
-        found.append(Problem(f"{path}.repeat", str(vertex.repeat), "1, but for an operator"))
-    if vertex.kind is VertexKind.SINK and is_read:
-        found.append(Problem(f"{path}.kind", '"sink"', "no vertex that reads from a sink"))
-    if vertex.two_input and (len(vertex.inputs) != 2 or vertex.repeat > 1):
-        found.append(Problem(f"{path}.two_input", "true", "exactly two inputs, and no repetition"))
-    if vertex.opens_after_finish and vertex.kind is not VertexKind.SINK:
-        expected = "false, but at a sink: only that has transactions"
-        found.append(Problem(f"{path}.opens_after_finish", "true", expected))
-    if vertex.recorded is Recorded.PARTIAL and vertex.parallelism == 1:
-        found.append(Problem(f"{path}.recorded", '"partial"', "more than one subtask for that"))
-    alike = bool(vertex.inputs) and all(
-        one.partitioner is Partitioner.BROADCAST for one in vertex.inputs
-    )
-    if vertex.broadcast_state and not alike:
-        expected = "false, unless every input of the vertex is a broadcast"
-        found.append(Problem(f"{path}.broadcast_state", "true", expected))
-    return found + ([] if vertex.is_source else _source_keys(path, vertex))
-
-
-def _source_keys(path: str, vertex: Vertex) -> list[Problem]:
-    """Return the keys that only a source may have."""
-    values = {
-        "rate": vertex.rate_per_s,
-        "records": vertex.records,
-        "ends_at": vertex.ends_at_ns,
-    }
-    return [
-        Problem(f"{path}.{key}", str(value), "nothing but at a source")
-        for key, value in values.items()
-        if value is not None
-    ]

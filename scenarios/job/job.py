@@ -16,9 +16,10 @@ from typing import Protocol
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import REQUIRED, choice, duration_ns, many, nested, one_of
 from ckptsim.scenarios.job.checkpointing import Checkpointing
-from ckptsim.scenarios.job.costs import Costs, Storage
+from ckptsim.scenarios.job.costs import Costs, Machine, Storage
 from ckptsim.scenarios.job.ending import Ending
-from ckptsim.scenarios.job.graph import Edge, Vertex, edges_of, graph_problems, spelled_out
+from ckptsim.scenarios.job.graph import Edge, Vertex, edges_of, spelled_out
+from ckptsim.scenarios.job.graph_problems import graph_problems
 from ckptsim.scenarios.job.names import GOALS, PROPERTIES
 from ckptsim.scenarios.job.network import Channels, Network
 from ckptsim.scenarios.job.planes import Plane, plane_problems
@@ -52,6 +53,7 @@ class PlacementKind(StrEnum):
     REMOTE = "remote"  # none
     LOCAL = "local"  # all
     MIXED = "mixed"  # those of equal index
+    MAP = "map"  # those whose vertices say so, in `task_managers`
 
 
 class Engine(StrEnum):
@@ -86,6 +88,7 @@ class Job:
     channels: Channels = nested(Channels, says="every channel (plane records)")
     checkpointing: Checkpointing = nested(Checkpointing, says="checkpoints")
     storage: Storage = nested(Storage, says="checkpoint storage (plane buffers)")
+    machine: Machine = nested(Machine, says="what runs the tasks (plane buffers)")
     costs: Costs = nested(Costs, says="messages and snapshots (plane records)")
     ending: Ending = nested(Ending, says="the end")
     restart: RestartStrategy = one_of(
@@ -146,11 +149,20 @@ class Job:
 
     def _buffers_problems(self) -> list[Problem]:
         read = {edge.upstream for edge in self.edges}
-        return [
+        found = [
             Problem(f"vertices[{index}].name", f'"{vertex.name}"', "a source that a vertex reads")
             for index, vertex in enumerate(self.vertices)
             if vertex.is_source and vertex.name not in read
         ]
+        for index, vertex in enumerate(self.vertices):
+            if self.placement is PlacementKind.MAP and not vertex.task_managers:
+                where = f"vertices[{index}].task_managers"
+                found.append(Problem(where, "nothing", 'a number per subtask, for placement "map"'))
+            if self.engine is Engine.PROCESSES and vertex.selectivity != 1.0:
+                where = f"vertices[{index}].selectivity"
+                expected = '1, all that engine "processes" can do'
+                found.append(Problem(where, str(vertex.selectivity), expected))
+        return found
 
 
 def unaligned_problems(checkpointing: Checkpointing) -> list[Problem]:

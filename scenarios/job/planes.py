@@ -7,10 +7,11 @@ plane, the values that it can do nothing but.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from ckptsim.scenarios.errors import Problem
+from ckptsim.scenarios.job.graph import Vertex
 
 
 class Plane(StrEnum):
@@ -44,7 +45,7 @@ FIXED: Mapping[Plane, Mapping[str, object]] = {
 
 # Key of a vertex -> the one value that the plane can do.
 FIXED_OF_VERTEX: Mapping[Plane, Mapping[str, object]] = {
-    Plane.RECORDS: {"hot_ratio": 0.0},
+    Plane.RECORDS: {"hot_ratio": 0.0, "selectivity": 1.0, "rate_shares": ()},
     Plane.BUFFERS: {
         "chain": 1,
         "keeps_position": True,
@@ -54,8 +55,14 @@ FIXED_OF_VERTEX: Mapping[Plane, Mapping[str, object]] = {
     },
 }
 
+# Key of an input -> the one value that the plane can do.
+FIXED_OF_INPUT: Mapping[Plane, Mapping[str, object]] = {
+    Plane.RECORDS: {"shares": ()},
+    Plane.BUFFERS: {},
+}
 
-def plane_problems(job: object, vertices: tuple[object, ...], plane: Plane) -> list[Problem]:
+
+def plane_problems(job: object, vertices: Sequence[Vertex], plane: Plane) -> list[Problem]:
     """Return what a job asks of its plane that the plane cannot do."""
     found = []
     for path, value in FIXED[plane].items():
@@ -70,6 +77,13 @@ def plane_problems(job: object, vertices: tuple[object, ...], plane: Plane) -> l
             for key, value in FIXED_OF_VERTEX[plane].items()
             if getattr(vertex, key) != value
         ]
+    found += [
+        _problem(f"vertices[{index}].inputs[{place}].{key}", getattr(one, key), value, plane)
+        for index, vertex in enumerate(vertices)
+        for place, one in enumerate(vertex.inputs)
+        for key, value in FIXED_OF_INPUT[plane].items()
+        if getattr(one, key) != value
+    ]
     return found
 
 
@@ -78,7 +92,7 @@ def _problem(path: str, found: object, value: object, plane: Plane) -> Problem:
 
 
 def _word(value: object) -> str:
-    if value is None:
+    if value is None or value == ():
         return '"none"'
     if isinstance(value, bool):
         return str(value).lower()

@@ -167,10 +167,12 @@ class Graph:
         self.first_task[vertex.name] = first = len(self.tasks)
         for subtask in range(vertex.parallelism):
             # Remote: every subtask has a task manager of its own; mixed: those of equal index.
+            # map: as the vertex says.
             manager = {
                 PlacementKind.REMOTE: first + subtask,
                 PlacementKind.LOCAL: 0,
                 PlacementKind.MIXED: subtask,
+                PlacementKind.MAP: vertex.task_managers[subtask] if vertex.task_managers else 0,
             }[self._job.placement]
             self.tasks.append(TaskSpec(first + subtask, vertex, number, subtask, manager))
 

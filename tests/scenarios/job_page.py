@@ -11,7 +11,7 @@ from ckptsim.scenarios import LINKS
 from ckptsim.scenarios.describe import reference
 from ckptsim.scenarios.job.faults import JOB_FAULTS
 from ckptsim.scenarios.job.old_keys import KEYS, TABLES
-from ckptsim.scenarios.job.planes import FIXED, FIXED_OF_VERTEX, Plane
+from ckptsim.scenarios.job.planes import FIXED, FIXED_OF_INPUT, FIXED_OF_VERTEX, Plane
 
 JOBS = ("barriers", "barrier_protocol", "final_checkpoint")
 
@@ -46,6 +46,7 @@ def limits() -> str:
     def fixed(plane: Plane) -> str:
         values: dict[str, object] = {f"job.{path}": value for path, value in FIXED[plane].items()}
         values |= {f"job.vertices[].{key}": v for key, v in FIXED_OF_VERTEX[plane].items()}
+        values |= {f"job.vertices[].inputs[].{key}": v for key, v in FIXED_OF_INPUT[plane].items()}
         return ", ".join(f"`{path}`" for path in values)
 
     return _table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +14,7 @@ from ckptsim.scenarios.describe import describe, reference
 from ckptsim.scenarios.job import FixedDelay, Job, NoRestart, Plane
 from ckptsim.scenarios.job.faults import JOB_FAULTS
 from ckptsim.scenarios.job.names import ALL_GOALS, ALL_PROPERTIES, GOALS, PROPERTIES
-from ckptsim.scenarios.job.planes import FIXED, FIXED_OF_VERTEX
+from ckptsim.scenarios.job.planes import FIXED, FIXED_OF_INPUT, FIXED_OF_VERTEX
 from ckptsim.scenarios.kinds import At
 from ckptsim.scenarios.tables import schema
 from ckptsim.scenarios.toml import write
@@ -117,6 +118,7 @@ def _fixed() -> Iterator[tuple[Plane, str]]:
     for plane in Plane:
         yield from ((plane, path) for path in FIXED[plane])
         yield from ((plane, f"vertices[1].{key}") for key in FIXED_OF_VERTEX[plane])
+        yield from ((plane, f"vertices[1].inputs[0].{key}") for key in FIXED_OF_INPUT[plane])
 
 
 def _another(kind: Any, value: object) -> object:
@@ -124,6 +126,8 @@ def _another(kind: Any, value: object) -> object:
     options = getattr(kind, "options", ())
     if isinstance(value, bool) or type(kind).__name__ == "Flag":
         return not value
+    if value == ():
+        return [1.0]
     if options:
         return next(option for option in options if option != value)
     return 0.5 if isinstance(value, float) else 10 * MS if value is None else value + 1  # type: ignore[operator]
@@ -134,7 +138,7 @@ def test_a_plane_refuses_what_it_cannot_do(plane: Plane, path: str) -> None:
     """Each is refused at its place on this plane, and nothing of it on the other one."""
     made = scenario("barriers", plane=plane.value)
     held: Any = made.model
-    for step in path.replace("[1]", ".1").split("."):
+    for step in re.sub(r"\[(\d)\]", r".\1", path).split("."):
         parent, held = held, held[int(step)] if step.isdigit() else getattr(held, step)
     entry = next(one for one in schema(type(parent)) if one.name == path.rpartition(".")[2])
     value = _another(entry.kind, held)

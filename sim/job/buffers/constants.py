@@ -8,7 +8,9 @@ and what happens to the predictions when it is wrong.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from ckptsim.scenarios.job import Machine
 
 _US = 1_000
 _MS = 1_000_000
@@ -135,3 +137,41 @@ class Constants:
 
 
 CONSTANTS = Constants()
+
+_WORK = (
+    "message_cost_ns",
+    "acknowledge_cost_ns",
+    "complete_ns",
+    "barrier_cost_ns",
+    "file_cost_ns",
+    "state_ns_per_mb",
+    "channel_file_cost_ns",
+    "channel_ns_per_mb",
+    "discard_file_ns",
+    "discard_ns_per_mb",
+    "rpc_ns",
+)
+"""What a busier or slower machine takes longer for: work for messages, barriers and files."""
+
+
+def on_machine(constants: Constants, machine: Machine) -> Constants:
+    """Return the constants on another machine: its cores, its work times as long."""
+    cores = constants.cores if machine.cores is None else machine.cores
+    if machine.cost_factor == 1.0 and cores == constants.cores:
+        return constants
+    work = {name: round(getattr(constants, name) * machine.cost_factor) for name in _WORK}
+    return replace(constants, cores=cores, **work)
+
+
+def step_ns(service_ns: int, constants: Constants) -> int:
+    """Return the time per record: the service, and what waiting and handling add to it."""
+    if not service_ns:
+        return constants.record_ns
+    per_park = max(1, -(-constants.park_min_ns // service_ns))
+    return service_ns + constants.record_ns + constants.park_overshoot_ns // per_park
+
+
+def service_of_step(step: int, constants: Constants) -> int:
+    """Return the service with which a record takes `step` ns: what `step_ns` turns round."""
+    service = max(0, step - constants.record_ns)
+    return max(0, service - (step_ns(service, constants) - step))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.debloater import DebloatParameters
 from ckptsim.scenarios.job import Engine, Partitioner
+from ckptsim.sim.job.buffers.constants import step_ns
 from ckptsim.sim.job.buffers.gate import Gate
 from ckptsim.sim.job.buffers.outlet import Outlet
 from ckptsim.sim.job.buffers.reference import ReferenceSource, ReferenceTask, ReferenceWriter
 from ckptsim.sim.job.buffers.routing import RandomRoute, RoundRobinRoute, Route, SingleRoute
+from ckptsim.sim.job.buffers.selectivity import SelectiveWriter, Selectivity
 from ckptsim.sim.job.buffers.source import Source
 from ckptsim.sim.job.buffers.task import Task
 from ckptsim.sim.job.buffers.wire import Wire
@@ -53,7 +58,7 @@ class Deployment:
     # Tasks ------------------------------------------------------------------------------------
 
     def _source(self, spec: TaskSpec) -> Task:
-        gap = spec.vertex.gap_ns
+        gap = spec.vertex.gap_of(spec.subtask)
         make = ReferenceSource if self._reference else Source
         return make(
             self._world,
@@ -66,16 +71,8 @@ class Deployment:
 
     def _operator(self, spec: TaskSpec) -> Task:
         make = ReferenceTask if self._reference else Task
-        return make(self._world, spec, step_ns=self._step_ns(spec), two_input=spec.vertex.two_input)
-
-    def _step_ns(self, spec: TaskSpec) -> int:
-        """Return the time per record: the service, and what waiting and handling add to it."""
-        constants = self._world.constants
-        service = spec.vertex.service_of(spec.subtask)
-        if not service:
-            return constants.record_ns
-        per_park = max(1, -(-constants.park_min_ns // service))
-        return service + constants.record_ns + constants.park_overshoot_ns // per_park
+        step = step_ns(spec.vertex.service_of(spec.subtask), self._world.constants)
+        return make(self._world, spec, step_ns=step, two_input=spec.vertex.two_input)
 
     def _gate(self, task: Task) -> Gate:
         network, debloat = self._network, None
@@ -99,14 +96,15 @@ class Deployment:
         writer.attach(up.outlets[-len(channels) :])
 
     def _writer(self, output: OutputSpec, up: Task) -> Writer:
-        network, world = self._network, self._world
+        network, world, vertex = self._network, self._world, up.spec.vertex
+        record_bytes = vertex.record_bytes or network.record_bytes
         name, channels = output.edge.downstream, len(output.channels)
         broadcast = output.partitioner is Partitioner.BROADCAST
         # A pool has at least one buffer more than there are channels, or the task could not go on.
         # A broadcast writes each buffer once for all channels; no limit per channel applies.
         pool = world.account.pool(
             f"{up.entity.name}>{name}",
-            record_bytes=network.record_bytes,
+            record_bytes=record_bytes,
             least_segment_bytes=min(network.segment_bytes, DebloatParameters().min_bytes),
             size=max(channels + 1, channels * network.exclusive_buffers + network.floating_buffers),
             channels=1 if broadcast else channels,
@@ -114,13 +112,16 @@ class Deployment:
             overdraft_max=network.max_overdraft_buffers,
             stops_early=world.mechanisms.stops_early,
         )
-        make = ReferenceWriter if self._reference else Writer
+        make: Callable[..., Writer] = ReferenceWriter if self._reference else Writer
+        if vertex.selectivity != 1.0:
+            ratio, first = Selectivity(vertex.selectivity), self._processed(up)
+            make = partial(SelectiveWriter, selectivity=ratio, first=first)
         route = self._route(output, up)
         world.account.route(up, route, channels=1 if broadcast else channels)
         return make(
             route,
             pool,
-            record_bytes=network.record_bytes,
+            record_bytes=record_bytes,
             segment_bytes=network.segment_bytes,
             broadcast=broadcast,
             supports_unaligned=output.supports_unaligned,
@@ -154,21 +155,26 @@ class Deployment:
         mechanisms = self._world.mechanisms
         if not mechanisms.random_keys:
             return RoundRobinRoute(channels, self._emitted(up))
-        hot = 0.0
+        hot, shares = 0.0, output.edge.shares
         if partitioner is Partitioner.HASH:
-            if mechanisms.keys_stay and _keeps_key(up.spec, channels):
+            if not shares and mechanisms.keys_stay and _keeps_key(up.spec, channels):
                 return SingleRoute(up.subtask)
             hot = up.spec.vertex.hot_ratio
-        weights = [round((1 - hot) / channels * _WEIGHT)] * channels
+        even = (math.fsum(shares) or channels) / _WEIGHT
+        weights = [round((1 - hot) * share / even) for share in shares or [1] * channels]
         weights[0] += round(hot * _WEIGHT)
         stream = f"keys {up.entity.name}>{output.edge.downstream}"
         seed = self._env.streams.seed
         return RandomRoute(weights, seed=seed, name=stream, first=self._emitted(up))
 
-    def _emitted(self, up: Task) -> int:
-        """Return how many records a task has emitted before this attempt: keys come once."""
+    def _processed(self, up: Task) -> int:
+        """Return how many records a task has processed before this attempt."""
         snapshot = None if self._restored is None else self._restored.tasks.get(up.number)
         return 0 if snapshot is None else int(snapshot.processed)
+
+    def _emitted(self, up: Task) -> int:
+        """Return how many records a task has emitted before this attempt: keys come once."""
+        return Selectivity(up.spec.vertex.selectivity).emitted(self._processed(up))
 
 
 def _keeps_key(spec: TaskSpec, channels: int) -> bool:

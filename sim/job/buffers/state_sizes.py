@@ -39,6 +39,8 @@ def state_sizes(model: Job) -> dict[str, list[int]]:
 
 
 def _sizes(vertex: Vertex) -> list[int]:
+    if vertex.subtask_state_bytes:
+        return list(vertex.subtask_state_bytes)
     if vertex.is_source:
         return [SOURCE_BYTES] * vertex.parallelism
     own = vertex.state_bytes // vertex.parallelism

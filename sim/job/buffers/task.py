@@ -91,7 +91,6 @@ class Task:
         self.time_in = [0] * len(State)
         self.since_ns = world.env.now
         self._frees_when_read = world.mechanisms.freed_when_read
-        self._record_bytes = world.record_bytes
         self.wake_ns = world.constants.wake_ns
         self._timer = world.env.timer(int(Kind.TASK), self.entity, self._fire)
         # The buffer being read, its channel, and how many of its records are unread.
@@ -152,7 +151,7 @@ class Task:
         self._channel = channel
         channel.gate.taken_bytes += size
         channel.records += records
-        channel.partial_bytes += size - records * self._record_bytes
+        channel.partial_bytes += size - records * channel.outlet.writer.record_bytes
         if records:
             self._slice = element
             self._left = records
@@ -386,7 +385,8 @@ class Task:
 
     def unread_bytes(self, channel: Channel) -> int:
         """Count what is unread of the buffer under way, and of a record begun in a channel."""
-        return channel.partial_bytes + self.unread_records(channel) * self._record_bytes
+        record_bytes = channel.outlet.writer.record_bytes
+        return channel.partial_bytes + self.unread_records(channel) * record_bytes
 
     def unread_records(self, channel: Channel) -> int:
         """Count what is unread of the buffer under way of a channel, in whole records."""

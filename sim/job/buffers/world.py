@@ -8,7 +8,7 @@ from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.scenarios.job import Engine, Job, VertexKind
 from ckptsim.sim.job.buffers.account import Account
 from ckptsim.sim.job.buffers.channel_files import make_files
-from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants
+from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants, on_machine
 from ckptsim.sim.job.buffers.cores import Cores
 from ckptsim.sim.job.buffers.deployment import Deployment
 from ckptsim.sim.job.buffers.gate import debloat
@@ -78,13 +78,12 @@ class DataflowWorld:
     ) -> None:
         self.env = env
         self.model = model = model.spelled_out()
-        self.constants = constants
+        self.constants = constants = on_machine(constants, model.machine)
         self.mechanisms = mechanisms
         self.protocol = protocol
         self.faults = faults
         self.account = self.observer = Account() if account is None else account
         self.graph = Graph(model)
-        self.record_bytes = model.network.record_bytes
         self.tasks: list[Task] = []
         self.pauses = Pauses(env, constants) if pauses is None else pauses
         cores = constants.cores if mechanisms.shared_cores else _ENOUGH_CORES

@@ -9,9 +9,11 @@ from ckptsim.sim.job.buffers.account.watched import GateBuffers, WatchedPool
 from ckptsim.sim.job.buffers.channels import RemoteChannel
 from ckptsim.sim.job.buffers.recovery import is_restored
 from ckptsim.sim.job.buffers.segment import Segment
+from ckptsim.sim.job.buffers.selectivity import SelectiveWriter, Selectivity
 from ckptsim.sim.job.buffers.source import Source
 
 if TYPE_CHECKING:
+    from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.buffers.account.flow import Flow
     from ckptsim.sim.job.buffers.gate import Gate
     from ckptsim.sim.job.buffers.outlet import Outlet
@@ -74,22 +76,33 @@ class Books:
     def _check_records(self, task: Task) -> None:
         """A task has processed what it has read, and each output has got as much."""
         if task.gates:
-            read = sum(flow.taken_bytes for flow in self._inputs(task))
-            read -= sum(task.unread_bytes(channel) for channel in task.channels)
-            done = task.processed - task.restored_records
-            if read != done * self._world.record_bytes:
-                self._lost(f"{task.entity.name} has read {read} bytes as {done} records")
+            self._check_inputs(task)
+        vertex = next(one for one in self._world.model.vertices if one.name == task.name)
+        emitted = Selectivity(vertex.selectivity).emitted
         for writer in task.writers:
-            if writer.emitted != task.processed - task.restored_records:
+            owed = writer.owed if isinstance(writer, SelectiveWriter) else 0
+            out = emitted(task.processed) - emitted(task.restored_records) - owed
+            if writer.emitted != out:
                 says = f"{task.entity.name} has processed {task.processed} records"
                 self._lost(f"{says} and emitted {writer.emitted}")
+
+    def _check_inputs(self, task: Task) -> None:
+        """What a task has read of each channel are whole records, as many as it has processed."""
+        read = records = left = 0
+        for flow, channel in zip(self._inputs(task), task.channels, strict=True):
+            own = flow.taken_bytes - task.unread_bytes(channel)
+            whole, rest = divmod(own, channel.outlet.writer.record_bytes)
+            read, records, left = read + own, records + whole, left + rest
+        done = task.processed - task.restored_records
+        if left or records != done:
+            self._lost(f"{task.entity.name} has read {read} bytes as {done} records")
 
     def _check_outputs(self, task: Task) -> None:
         """What a task has written has been sent or lies in its queues."""
         written = self._written_bytes(task)
         for writer in task.writers:
             # The record under way may lack a buffer.
-            slack = self._world.record_bytes if writer.blocked else 0
+            slack = writer.record_bytes if writer.blocked else 0
             for outlet in writer.outlets:
                 place = outlet.core.index
                 found = self._flows[task.number, place].sent_bytes + _queued_bytes(outlet)
@@ -174,9 +187,14 @@ def _patience_ns(world: DataflowWorld) -> int:
     longest += _RECORDS * max(task.step_ns for task in world.tasks)
     longest += 50 * (network.latency_ns + network.jitter_ns + network.send_ns)
     longest += sum(model.snapshot_sync_ns(vertex) for vertex in model.vertices)
-    longest += 2 * max(vertex.gap_ns or 0 for vertex in model.vertices)
+    longest += 2 * max(_longest_gap_ns(vertex) for vertex in model.vertices)
     if len(faults) or model.storage.failure_ratio:
         # Channels can stay blocked until a checkpoint expires and the next one frees them.
         round_ns = checkpoint.timeout_ns + 2 * checkpoint.interval_ns + checkpoint.min_pause_ns
         longest += (1 + len(faults)) * round_ns + faults.longest_ns
     return longest
+
+
+def _longest_gap_ns(vertex: Vertex) -> int:
+    """Return the longest time between two records of a source; 0 where it has no rate."""
+    return max(vertex.gap_of(subtask) or 0 for subtask in range(vertex.parallelism))

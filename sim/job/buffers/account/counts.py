@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.job import Vertex, VertexKind
+from ckptsim.sim.job.buffers.selectivity import Selectivity
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.task import Task
@@ -23,9 +24,12 @@ def check_restored(world: DataflowWorld, restored: JobCheckpoint | None, violate
     """
     if restored is None:
         return
-    size = world.record_bytes
     for operator in _readers(world):
         tasks = world.tasks_of(operator.name)
+        sizes = {c.outlet.writer.record_bytes for task in tasks for c in task.channels}
+        if len(sizes) != 1:
+            continue  # records of several sizes cannot be told from bytes alone
+        size = next(iter(sizes))
         emitted = _emitted(world, operator.name, lambda task: task.restored_records)
         put_back = sum(c.outlet.restored_bytes for task in tasks for c in task.channels)
         found = sum(task.restored_records for task in tasks) * size + put_back
@@ -67,6 +71,7 @@ def _emitted(world: DataflowWorld, operator: str, records: Callable[[Task], int]
     total = 0
     for edge in world.graph.edges:
         if edge.downstream == operator:
-            sent = sum(records(task) for task in world.tasks_of(edge.upstream))
+            of = Selectivity(world.graph.vertex(edge.upstream).selectivity).emitted
+            sent = sum(of(records(task)) for task in world.tasks_of(edge.upstream))
             total += world.graph.copies(edge) * sent
     return total

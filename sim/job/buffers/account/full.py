@@ -158,14 +158,14 @@ class FullAccount(Account):
 
         What a restart has put back there was written before.
         """
-        record_bytes, found = self._world.record_bytes, []
+        found = []
         recounts = self._recounts.get(task.number, [])
         for writer, recount in zip(task.writers, recounts, strict=True):
             records = recount.records(writer.emitted)
             if len(records) < len(writer.outlets):  # a broadcast
                 records = records * len(writer.outlets)
             found += [
-                count * record_bytes + outlet.restored_bytes
+                count * writer.record_bytes + outlet.restored_bytes
                 for count, outlet in zip(records, writer.outlets, strict=True)
             ]
         return found

@@ -9,6 +9,7 @@ from ckptsim.sim.job.buffers.channels import RemoteChannel
 from ckptsim.sim.job.buffers.mechanisms import MECHANISMS
 from ckptsim.sim.job.buffers.recovery import is_restored
 from ckptsim.sim.job.buffers.segment import Segment
+from ckptsim.sim.job.buffers.selectivity import SelectiveWriter
 from ckptsim.sim.job.buffers.source import Source
 from ckptsim.sim.job.buffers.states import State
 from ckptsim.sim.kernel import STRUCTURAL
@@ -26,8 +27,9 @@ _SERVING = (State.IDLE, State.WAKING, State.BUSY, State.PAUSED)
 def is_covered(world: DataflowWorld) -> bool:
     """Tell whether the job is of a kind that stretches cover.
 
-    Sources have a rate; every operator has one gate, and all its channels are remote ones that own
-    buffers; messages take a fixed time; every record goes to one channel; ties are structural.
+    Sources have a rate and records one size; every operator has one gate, and all its channels are
+    remote ones that own buffers, and emits a record for each; messages take a fixed time; every
+    record goes to one channel; ties are structural.
     """
     network = world.model.network
     mechanisms = world.mechanisms
@@ -38,12 +40,13 @@ def is_covered(world: DataflowWorld) -> bool:
         and network.exclusive_buffers > 0
         and mechanisms.stops_early is MECHANISMS.stops_early
         and mechanisms.freed_when_read is MECHANISMS.freed_when_read
+        and all(vertex.record_bytes is None for vertex in world.model.vertices)
         and all(_is_covered(task) for task in world.tasks)
     )
 
 
 def _is_covered(task: Task) -> bool:
-    if any(writer.broadcast for writer in task.writers):
+    if any(writer.broadcast or isinstance(writer, SelectiveWriter) for writer in task.writers):
         return False
     if isinstance(task, Source):
         return task.gap_ns is not None

@@ -1,0 +1,273 @@
+"""What jobs can say of single subtasks, edges and machines, by its effect on a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ckptsim.scenarios.job import (
+    Checkpointing,
+    Engine,
+    FixedDelay,
+    Input,
+    Job,
+    Machine,
+    Mode,
+    Network,
+    NoRestart,
+    Partitioner,
+    PlacementKind,
+    Plane,
+    Vertex,
+    VertexKind,
+)
+from ckptsim.scenarios.job.faults import CrashTask
+from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.job.buffers.account import FullAccount
+from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.kernel import Environment
+from tests.job.buffers.jobs import on_buffers
+from tests.job.buffers.strategies import jobs
+
+MS = 1_000_000
+SECOND = 1000 * MS
+
+
+def chain(
+    source: dict[str, Any] | None = None,
+    middle: dict[str, Any] | None = None,
+    last: dict[str, Any] | None = None,
+    **rest: Any,
+) -> Job:
+    """Return source -> middle -> last, with what each of them has besides."""
+    first: dict[str, Any] = {"kind": VertexKind.SOURCE, "name": "source", "parallelism": 2}
+    second: dict[str, Any] = {"name": "middle", "parallelism": 2, "service_ns": 200_000}
+    third: dict[str, Any] = {"name": "last", "parallelism": 2, "service_ns": 100_000}
+    first |= source or {}
+    second |= {"inputs": (Input(upstream="source", partitioner=Partitioner.HASH),)} | (middle or {})
+    third |= {"inputs": (Input(upstream="middle"),)} | (last or {})
+    values: dict[str, Any] = {
+        "checkpointing": Checkpointing(interval_ns=200 * MS, tolerable_failures=1000),
+        "duration_ns": 3 * SECOND,
+    }
+    values |= rest
+    restart = values.pop("restart", NoRestart())
+    model = on_buffers(Vertex(**first), Vertex(**second), Vertex(**third), **values)
+    return replace(model, restart=restart)
+
+
+def ran(model: Job, *, seed: int = 1, faults: tuple[Any, ...] = ()) -> DataflowWorld:
+    """Run a job in which every property must hold."""
+    assert model.problems() == []
+    account = FullAccount()
+    world = DataflowWorld(Environment(seed), model, faults=FaultPlan(faults), account=account)
+    world.run()
+    assert account.violations == []
+    return world
+
+
+def processed(world: DataflowWorld, name: str) -> list[int]:
+    """Return how many records each subtask of a vertex has processed."""
+    return [task.processed for task in world.tasks_of(name)]
+
+
+def test_any_subtask_can_be_slow() -> None:
+    """Of an overloaded operator, a subtask of three times the service does a third of the work."""
+    model = chain(middle={"parallelism": 3, "service_ns": MS, "service_factors": (1.0, 3.0, 1.0)})
+    steps = [task.step_ns for task in ran(model).tasks_of("middle")]
+    assert steps[0] == steps[2]
+    assert steps[1] == pytest.approx(3 * steps[0], rel=0.02)
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.01, 0.5, 1.5, 40.0])
+def test_selectivity_is_records_out_over_records_in(ratio: float) -> None:
+    """What is read of an operator is its selectivity times what it processes, to one record."""
+    model = chain(
+        source={"rate_per_s": 400.0, "records": 600},
+        middle={"selectivity": ratio},
+        last={"service_ns": 0},
+    )
+    world = ran(model)
+    expected = [int(count * round(ratio * 10**6)) // 10**6 for count in processed(world, "middle")]
+    assert sum(processed(world, "last")) == sum(expected)
+
+
+@pytest.mark.parametrize("mode", [Mode.ALIGNED, Mode.UNALIGNED, Mode.AT_LEAST_ONCE])
+@pytest.mark.parametrize("ratio", [0.3, 2.5])
+def test_selectivity_outlives_a_restart(mode: Mode, ratio: float) -> None:
+    """After a restart each record is in the state of every task as often as it must be."""
+    model = chain(
+        middle={"selectivity": ratio},
+        checkpointing=Checkpointing(mode=mode, interval_ns=150 * MS, tolerable_failures=1000),
+        restart=FixedDelay(delay_ns=50 * MS),
+    )
+    crash = CrashTask(vertex="last", subtask=0, at_ns=900 * MS)
+    world = ran(model, faults=(crash,))
+    assert len(world.control.failovers) == 1
+
+
+def test_a_selective_operator_is_for_fast_drivers() -> None:
+    """The driver that goes record by record refuses what it cannot do."""
+    model = replace(chain(middle={"selectivity": 0.5}), engine=Engine.PROCESSES)
+    assert [p.path for p in model.problems()] == ["vertices[1].selectivity"]
+
+
+def test_keys_have_shares() -> None:
+    """A receiver gets its share of the records, whichever subtask it is."""
+    inputs = (Input(upstream="source", partitioner=Partitioner.HASH, shares=(1.0, 1.0, 6.0)),)
+    source = {"rate_per_s": 4_000.0, "records": 8_000}
+    world = ran(chain(source=source, middle={"parallelism": 3, "inputs": inputs, "service_ns": 0}))
+    counts = processed(world, "middle")
+    assert counts[2] / sum(counts) == pytest.approx(0.75, abs=0.02)
+    assert counts[0] == pytest.approx(counts[1], rel=0.15)
+
+
+def test_records_have_the_size_of_their_vertex() -> None:
+    """Data in flight in front of a slow operator is whole records of the sender's size."""
+    network = Network(record_bytes=1000)
+    model = chain(
+        source={"parallelism": 1},
+        middle={"parallelism": 1, "record_bytes": 3000, "service_ns": 0},
+        last={"parallelism": 1, "service_ns": 2 * MS},
+        network=network,
+        checkpointing=Checkpointing(mode=Mode.UNALIGNED, interval_ns=300 * MS),
+    )
+    world = ran(model)
+    outlet = world.tasks_of("middle")[0].writers[0]
+    assert (outlet.record_bytes, world.tasks_of("source")[0].writers[0].record_bytes) == (
+        3000,
+        1000,
+    )
+
+
+def test_subtasks_of_a_source_have_rates_of_their_own() -> None:
+    """Shares of the rate are shares of the records."""
+    world = ran(chain(source={"rate_per_s": 1_000.0, "rate_shares": (1.0, 3.0)}))
+    first, second = processed(world, "source")
+    assert first == pytest.approx(250 * 3, abs=3)
+    assert second == pytest.approx(750 * 3, abs=3)
+
+
+def test_a_source_subtask_without_a_share_is_silent() -> None:
+    """A share of zero is a rate of none."""
+    world = ran(chain(source={"rate_per_s": 1_000.0, "rate_shares": (0.0, 1.0)}))
+    assert processed(world, "source")[0] <= 1
+
+
+def test_state_is_that_of_each_subtask() -> None:
+    """A checkpoint has the bytes that are said of each subtask, with nothing around them."""
+    world = ran(chain(middle={"subtask_state_bytes": (70_000, 5)}))
+    record = next(r for r in world.coordinator.records.values() if r.status == "completed")
+    sizes = [record.parts[t.number][0].state_bytes for t in world.tasks_of("middle")]
+    assert sizes == [70_000, 5]
+
+
+def test_a_map_can_say_what_kinds_of_placement_say() -> None:
+    """Subtasks of equal index on one task manager, as a map, run as `mixed` does."""
+    places = {"task_managers": (0, 1)}
+    mapped = chain(source=places, middle=places, last=places, placement=PlacementKind.MAP)
+    kinds = chain(placement=PlacementKind.MIXED)
+    assert ran(mapped).env.trace.digest() == ran(kinds).env.trace.digest()
+    everything_apart = chain(placement=PlacementKind.REMOTE)
+    assert ran(mapped).env.trace.digest() != ran(everything_apart).env.trace.digest()
+
+
+def test_a_slow_machine_lengthens_checkpoints() -> None:
+    """What a core does for a checkpoint takes as many times longer."""
+
+    def median_ns(machine: Machine) -> int:
+        world = ran(chain(source={"rate_per_s": 100.0}, machine=machine))
+        found = sorted(r.duration_ns or 0 for r in world.coordinator.records.values())
+        return found[len(found) // 2]
+
+    usual = median_ns(Machine())
+    assert median_ns(Machine(cost_factor=3.0)) > 1.8 * usual
+    assert median_ns(Machine(cores=16)) < usual
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"middle": {"service_factors": (1.0,)}}, "vertices[1].service_factors"),
+        ({"middle": {"subtask_state_bytes": (1, 2, 3)}}, "vertices[1].subtask_state"),
+        ({"source": {"rate_per_s": 1.0, "rate_shares": (0.0, 0.0)}}, "vertices[0].rate_shares"),
+        ({"middle": {"rate_shares": (1.0, 1.0)}}, "vertices[1].rate_shares"),
+        ({"source": {"selectivity": 2.0}}, "vertices[0].selectivity"),
+        (
+            {"last": {"inputs": (Input(upstream="middle", shares=(1.0, 2.0)),)}},
+            "vertices[2].inputs[0].shares",
+        ),
+        ({"placement": PlacementKind.MAP}, "vertices[0].task_managers"),
+    ],
+)
+def test_what_does_not_fit_is_refused(changes: dict[str, Any], path: str) -> None:
+    """Lists have a value per subtask, weights a sum, and each stands where it can act."""
+    assert path in [problem.path for problem in chain(**changes).problems()]
+
+
+def test_the_plane_of_records_refuses_what_it_cannot_do() -> None:
+    """Selectivity, shares of keys and of rates are refused, not ignored."""
+    inputs = (Input(upstream="source", partitioner=Partitioner.HASH, shares=(1.0, 2.0)),)
+    model = chain(
+        source={"rate_per_s": 5.0, "rate_shares": (1.0, 2.0)},
+        middle={"inputs": inputs, "selectivity": 2.0},
+    )
+    found = {problem.path for problem in replace(model, plane=Plane.RECORDS).problems()}
+    assert {
+        "vertices[0].rate_shares",
+        "vertices[1].selectivity",
+        "vertices[1].inputs[0].shares",
+    } <= found
+
+
+@st.composite
+def worded(draw: st.DrawFn) -> Job:
+    """Draw a job in which vertices say more than random jobs do otherwise."""
+    model = draw(jobs())
+    weights = st.floats(0.1, 5.0)
+    vertices = []
+    for vertex in model.vertices:
+        count = vertex.parallelism
+        values: dict[str, Any] = {
+            "record_bytes": draw(st.sampled_from([None, 333, 9_000])),
+            "task_managers": tuple(draw(st.integers(0, 2)) for _ in range(count)),
+        }
+        if vertex.is_source:
+            if vertex.rate_per_s is not None and draw(st.booleans()):
+                values["rate_shares"] = tuple(draw(weights) for _ in range(count))
+        else:
+            values["selectivity"] = draw(st.sampled_from([1.0, 0.0, 0.4, 2.7]))
+            values["service_factors"] = tuple(draw(weights) for _ in range(count))
+            values["inputs"] = tuple(
+                replace(one, shares=tuple(draw(weights) for _ in range(count)))
+                if one.partitioner is Partitioner.HASH
+                else one
+                for one in vertex.inputs
+            )
+        vertices.append(replace(vertex, **values))
+    return replace(model, vertices=tuple(vertices), placement=PlacementKind.MAP)
+
+
+@settings(
+    max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+@given(model=worded(), seed=st.integers(0, 10**6))
+def test_every_property_holds_whatever_is_said(model: Job, seed: int) -> None:
+    """No record is lost or invented, no buffer leaks, and checkpoints are consistent cuts."""
+    ran(model, seed=seed)
+
+
+@settings(
+    max_examples=10, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+@given(model=worded(), seed=st.integers(0, 10**6))
+def test_drivers_agree_whatever_is_said(model: Job, seed: int) -> None:
+    """The driver that goes record by record shows the same, but for selectivity."""
+    vertices = tuple(replace(vertex, selectivity=1.0) for vertex in model.vertices)
+    model = replace(model, vertices=vertices, duration_ns=300 * MS)
+    fast = ran(model, seed=seed).env.trace.digest()
+    assert fast == ran(replace(model, engine=Engine.PROCESSES), seed=seed).env.trace.digest()
