@@ -1,0 +1,1 @@
+"""What a recording of a running job says about it: pure functions from answers to a scenario."""

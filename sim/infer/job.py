@@ -1,0 +1,322 @@
+"""Make a scenario of a recording: one job of the common dialect, with the origin of every value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.errors import Problem, ScenarioError, UserError
+from ckptsim.scenarios.job import (
+    Checkpointing,
+    Input,
+    Job,
+    Machine,
+    Mode,
+    Network,
+    NoRestart,
+    PlacementKind,
+    Plane,
+    Storage,
+    Vertex,
+    VertexKind,
+)
+from ckptsim.scenarios.job.job import ON_BUFFERS
+from ckptsim.sim.infer import load, options, state, topology
+from ckptsim.sim.infer.findings import Findings
+from ckptsim.sim.infer.found import Finding, Found, Sureness
+from ckptsim.sim.infer.machine import MachineChoice, machine_of, pace_of
+from ckptsim.sim.job.buffers.constants import CONSTANTS, service_of_step
+from ckptsim.sim.recording import Recording, VertexAnswer
+
+_MOST_VERTICES = 128
+_MOST_SUBTASKS = 1024
+_SECOND_NS = 1_000_000_000
+# A simulated run ends after so many completed checkpoints, of which two are warm-up, or after this
+# time: as many as the runs had that the model was calibrated with.
+CHECKPOINTS = 14
+_LONGEST_NS = 600 * _SECOND_NS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """A scenario made of a recording; findings: every value with its origin, in the file's order.
+
+    names: id of a vertex -> its name in the scenario.
+    """
+
+    scenario: Scenario
+    findings: tuple[Finding, ...]
+    names: dict[str, str]
+
+    @property
+    def asked(self) -> tuple[Finding, ...]:
+        """Return what the recording could not say, which has a default."""
+        return tuple(one for one in self.findings if one.sure is Sureness.ASSUMED and one.effect)
+
+
+def scenario_of(
+    recording: Recording, *, name: str = "recorded", machine: MachineChoice = MachineChoice.QUIET
+) -> Imported:
+    """Return the scenario that a recording describes.
+
+    machine: whether the answer is for a quiet machine, or for the one that was recorded.
+    Raises UserError for a job that no scenario can hold.
+    """
+    findings = Findings()
+    names = topology.names_of(recording)
+    vertices = topology.ordered(recording)
+    _check_size(vertices)
+    placement, places = topology.placement_of(recording)
+    findings.add(("job", "placement"), "placement", placement, placement.value.value)
+    network = _network(recording, vertices, findings)
+    checkpointing = _checkpointing(recording, findings)
+    storage = _storage(recording, findings)
+    found_machine = machine_of(recording, machine)
+    if found_machine.value != Machine():
+        factor = f"{found_machine.value.cost_factor:.3g}"
+        findings.add(("job", "machine", "cost_factor"), "machine", found_machine, factor)
+    pace = pace_of(recording, machine)
+    findings.add(("job", "machine"), "machine: service times", pace, f"x {pace.value:.3f}")
+    is_map = placement.value is PlacementKind.MAP
+    built = tuple(
+        _vertex(recording, vertex, names, (network, pace.value, index, findings))
+        for index, vertex in enumerate(vertices)
+    )
+    if is_map:
+        built = tuple(
+            replace(ours, task_managers=tuple(places[vertex.id]))
+            for ours, vertex in zip(built, vertices, strict=True)
+        )
+    job = Job(
+        plane=Plane.BUFFERS,
+        vertices=built,
+        placement=placement.value,
+        network=network,
+        checkpointing=checkpointing,
+        storage=storage,
+        machine=found_machine.value,
+        restart=NoRestart(),
+        duration_ns=_duration_ns(checkpointing),
+    )
+    problems = job.problems()
+    if problems:
+        raise ScenarioError([Problem(f"job.{p.path}", p.found, p.expected) for p in problems])
+    says = f"recorded from a job of Apache Flink {recording.version or 'of unknown version'}"
+    scenario = Scenario(name=name, link=ON_BUFFERS, says=says, model=job)
+    return Imported(scenario=scenario, findings=findings.all, names=names)
+
+
+def _check_size(vertices: tuple[VertexAnswer, ...]) -> None:
+    if len(vertices) > _MOST_VERTICES:
+        raise UserError(f"found {len(vertices)} vertices, expected at most {_MOST_VERTICES}")
+    for vertex in vertices:
+        if vertex.parallelism > _MOST_SUBTASKS:
+            found = f"{vertex.parallelism} subtasks of {vertex.name}"
+            raise UserError(f"found {found}, expected at most {_MOST_SUBTASKS}")
+
+
+def _duration_ns(checkpointing: Checkpointing) -> int:
+    """Return when a run ends that has not completed its checkpoints, whatever they take."""
+    return max(_LONGEST_NS, 4 * CHECKPOINTS * checkpointing.interval_ns)
+
+
+# Tables of the job -------------------------------------------------------------------------------
+
+
+def _network(
+    recording: Recording, vertices: tuple[VertexAnswer, ...], findings: Findings
+) -> Network:
+    """Return options of the network, and the size of most records."""
+    values: dict[str, Any] = {}
+    for key, found in options.network_options(recording):
+        values[key] = found.value
+        findings.add(("job", "network", key), f"network: {key}", found)
+    sizes = [(load.record_bytes_of(vertex), _bytes_out(vertex)) for vertex in vertices]
+    known = [(found, volume) for found, volume in sizes if found is not None]
+    if known:
+        most, _ = max(known, key=lambda pair: pair[1])
+    else:
+        most = Found(
+            value=Network().record_bytes,
+            how="no vertex has emitted enough records to tell",
+            answers=(),
+            sure=Sureness.ASSUMED,
+            effect="bytes in flight are proportional to it where buffers are not full",
+        )
+    findings.add(("job", "network", "record_bytes"), "network: record_bytes", most)
+    return Network(record_bytes=most.value, **values)
+
+
+def _bytes_out(vertex: VertexAnswer) -> float:
+    return sum(subtask.last("numBytesOut") or 0.0 for subtask in vertex.subtasks)
+
+
+def _checkpointing(recording: Recording, findings: Findings) -> Checkpointing:
+    mode = options.mode_of(recording)
+    interval = options.interval_of(recording)
+    place = ("job", "checkpointing")
+    findings.add((*place, "mode"), "checkpoints: mode", mode, mode.value[0].value)
+    findings.add((*place, "interval_ns"), "checkpoints: interval", interval)
+    values: dict[str, Any] = {}
+    for key, found in options.limits_of(recording):
+        values[key] = found.value
+        findings.add((*place, key), f"checkpoints: {key}", found)
+    # Whether checkpoints fail is no question here, and one that does must not end the run.
+    values["tolerable_failures"] = max(1000, values.get("tolerable_failures", 0))
+    if mode.value[0] in (Mode.UNALIGNED, Mode.ALIGNED_TIMEOUT):
+        values["max_concurrent"] = 1
+    return Checkpointing(
+        mode=mode.value[0],
+        aligned_timeout_ns=mode.value[1],
+        interval_ns=max(1_000, interval.value),
+        count=CHECKPOINTS,
+        **values,
+    )
+
+
+def _storage(recording: Recording, findings: Findings) -> Storage:
+    inline = options.inline_of(recording)
+    table = Storage()
+    if inline is not None:
+        table = replace(table, inline_threshold_bytes=inline.value)
+        findings.add(("job", "storage", "inline_threshold_bytes"), "storage: inline", inline)
+    speed = state.storage_of(recording, inline_bytes=table.inline_threshold_bytes)
+    rate = speed.value.write_bytes_per_s
+    text = "no limit that shows" if rate is None else f"{rate:,} bytes/s"
+    key = "write_bytes_per_s" if rate is not None else "shared_limit"
+    findings.add(("job", "storage", key), "storage: rate of a stream", speed, text)
+    return replace(table, write_bytes_per_s=rate, create_latency_ns=speed.value.create_latency_ns)
+
+
+# Vertices ----------------------------------------------------------------------------------------
+
+
+def _vertex(
+    recording: Recording,
+    vertex: VertexAnswer,
+    names: dict[str, str],
+    context: tuple[Network, float, int, Findings],
+) -> Vertex:
+    """Return a vertex.
+
+    context: the network, the pace of the machine, the vertex's index, and where to note findings.
+    """
+    network, pace, index, findings = context
+    place = ("job", "vertices", index)
+    name = names[vertex.id]
+    values: dict[str, Any] = {"name": name, "parallelism": vertex.parallelism}
+    size = load.record_bytes_of(vertex)
+    if size is not None and abs(size.value / network.record_bytes - 1) > 0.01:
+        values["record_bytes"] = size.value
+        findings.add((*place, "record_bytes"), f"{name}: record_bytes", size)
+    if vertex.inputs:
+        services = load.services_of(vertex, pace)
+        values |= _service(services, name, (place, findings))
+        values |= _operator(recording, vertex, names, (place, findings))
+    else:
+        values |= _source(vertex, name, (place, findings))
+    return Vertex(**values)
+
+
+def _source(
+    vertex: VertexAnswer, name: str, context: tuple[tuple[str | int, ...], Findings]
+) -> dict[str, Any]:
+    place, findings = context
+    rates = load.rates_of(vertex)
+    if rates.value is None:
+        findings.add((*place, "kind"), f"{name}: rate", rates, "as fast as it can")
+        return {"kind": VertexKind.SOURCE}
+    total = round(sum(rates.value), 3)
+    findings.add((*place, "rate_per_s"), f"{name}: rate", rates, f"{total:,.1f} /s")
+    values: dict[str, Any] = {"kind": VertexKind.SOURCE, "rate_per_s": total}
+    if len(set(rates.value)) > 1:
+        values["rate_shares"] = tuple(round(rate / total, 4) for rate in rates.value)
+    return values
+
+
+def _operator(
+    recording: Recording,
+    vertex: VertexAnswer,
+    names: dict[str, str],
+    context: tuple[tuple[str | int, ...], Findings],
+) -> dict[str, Any]:
+    place, findings = context
+    name = names[vertex.id]
+    inputs = _inputs(recording, vertex, names, context)
+    values: dict[str, Any] = {"inputs": inputs}
+    if len(inputs) == 2:
+        two = topology.two_input_of(vertex)
+        values["two_input"] = two.value
+        said = "connected" if two.value else "a union"
+        key = "two_input" if two.value else "inputs"
+        findings.add((*place, key), f"{name}: its two inputs", two, said)
+    receivers = [v for v in recording.vertices if any(i.upstream == vertex.id for i in v.inputs)]
+    selectivity = load.selectivity_of(vertex, receivers)
+    if selectivity.value != 1.0 or selectivity.sure is Sureness.ASSUMED:
+        values["selectivity"] = min(1000.0, selectivity.value)
+        said = f"{selectivity.value:g}"
+        findings.add((*place, "selectivity"), f"{name}: selectivity", selectivity, said)
+    sizes = state.states_of(recording, vertex)
+    if sizes is not None and any(sizes.value):
+        values["subtask_state_bytes"] = sizes.value
+        said = f"{sum(sizes.value):,} bytes"
+        findings.add((*place, "subtask_state_bytes"), f"{name}: state", sizes, said)
+    return values
+
+
+def _service(
+    services: Found[tuple[int, ...]],
+    name: str,
+    context: tuple[tuple[str | int, ...], Findings],
+) -> dict[str, Any]:
+    place, findings = context
+    usual, factors = _factored(services.value)
+    text = f"{usual / 1000:,.0f} us" + (f" x {factors}" if factors else "")
+    findings.add((*place, "service_ns"), f"{name}: service", services, text)
+    return {"service_ns": usual, "service_factors": factors}
+
+
+def _factored(services: tuple[int, ...]) -> tuple[int, tuple[float, ...]]:
+    """Return the service of the fastest subtask as a scenario has it, and factors over it.
+
+    A recorded service has everything in it that a record costs, a scenario's has not.
+    """
+    nominal = [service_of_step(service, CONSTANTS) for service in services]
+    usual = max(1, min(nominal))
+    if max(nominal) == min(nominal):
+        return usual, ()
+    return usual, tuple(round(min(1000.0, service / usual), 3) for service in nominal)
+
+
+def _inputs(
+    recording: Recording,
+    vertex: VertexAnswer,
+    names: dict[str, str],
+    context: tuple[tuple[str | int, ...], Findings],
+) -> tuple[Input, ...]:
+    place, findings = context
+    by_id = {one.id: one for one in recording.vertices}
+    found = []
+    partitioners = [
+        topology.partitioner_of(vertex, edge, by_id[edge.upstream])
+        for edge in vertex.inputs
+        if edge.upstream in by_id
+    ]
+    shares = load.shares_of(vertex) if all(p.value == "hash" for p in partitioners) else None
+    for index, edge in enumerate(edge for edge in vertex.inputs if edge.upstream in by_id):
+        partitioner = partitioners[index]
+        where = (*place, "inputs", index)
+        label = f"{names[vertex.id]} <- {names[edge.upstream]}"
+        findings.add((*where, "partitioner"), label, partitioner, partitioner.value.value)
+        if shares is not None:
+            said = ", ".join(f"{share:.1%}" for share in shares.value)
+            findings.add((*where, "shares"), f"{label}: keys", shares, said)
+        found.append(
+            Input(
+                upstream=names[edge.upstream],
+                partitioner=partitioner.value,
+                shares=() if shares is None else shares.value,
+            )
+        )
+    return tuple(found)

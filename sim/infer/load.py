@@ -1,0 +1,240 @@
+"""What records cost and how many there are: service times, rates, sizes, shares of keys.
+
+All of it comes from how much counters grew between the first and the last sample, never from the
+engine's means over 60 s, which are too low in a young job.  The clock is the task's own: its busy,
+back-pressured and idle time together, since samples are older than the moment of asking by an
+unknown part of the metric fetcher's interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median_low
+
+from ckptsim.sim.infer.found import Found, Sureness
+from ckptsim.sim.recording import SubtaskAnswer, VertexAnswer
+
+_SAMPLES = ("/vertices/:id/metrics?get",)
+_LIFE = ("/vertices/:id",)
+_US = 1_000
+_MS = 1_000_000
+
+# Below so many records a quotient of counters says little.  Assumption: busy time grows in lumps of
+# some 20 ms, so that 500 records of 1 ms are right to a few percent.
+_ENOUGH = 500
+_FEW = 20
+# Service times of subtasks that differ by less are noise of the counters.  Source: recordings of
+# equal subtasks, 2 to 8 %.
+_SKEW = 0.15
+# A source that waits for its outputs for more than half of its time shows no rate of its own.
+_PRESSED = 0.5
+# Shares and rates that differ by less are taken as even.
+_EVEN = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """How one subtask spent the time between its first and last sample, in ms, and its records."""
+
+    busy_ms: float
+    pressed_ms: float
+    idle_ms: float
+    records_in: float
+    records_out: float
+
+    @property
+    def clock_ms(self) -> float:
+        """Return how long it was."""
+        return self.busy_ms + self.pressed_ms + self.idle_ms
+
+
+def times_of(subtask: SubtaskAnswer) -> Times | None:
+    """Return the growth of a subtask's counters; None where there are not two samples of each."""
+    found = [
+        subtask.growth(metric)
+        for metric in (
+            "accumulateBusyTimeMs",
+            "accumulateBackPressuredTimeMs",
+            "accumulateIdleTimeMs",
+            "numRecordsIn",
+            "numRecordsOut",
+        )
+    ]
+    busy, pressed, idle, records_in, records_out = found
+    if busy is None or pressed is None or idle is None:
+        return None
+    times = Times(
+        busy_ms=busy,
+        pressed_ms=pressed,
+        idle_ms=idle,
+        records_in=records_in or 0.0,
+        records_out=records_out or 0.0,
+    )
+    return times if times.clock_ms > 0 else None
+
+
+def services_of(vertex: VertexAnswer, pace: float = 1.0) -> Found[tuple[int, ...]]:
+    """Return how long each subtask is busy with one record, in ns; skew is kept, noise is not.
+
+    pace: what part of the recorded time a record takes on the machine that is asked about.
+    """
+    single: list[float | None] = []
+    records = 0.0
+    for subtask in vertex.subtasks:
+        times = times_of(subtask)
+        if times is not None and times.records_in >= _FEW and times.busy_ms > 0:
+            single.append(times.busy_ms / times.records_in)
+            records += times.records_in
+        else:
+            single.append(_over_life(subtask))
+    known = [value for value in single if value is not None]
+    if not known:
+        return Found(
+            value=(_MS,) * vertex.parallelism,
+            how="it has processed no record while it was watched",
+            answers=(),
+            sure=Sureness.ASSUMED,
+            effect="alignment and what is in flight are proportional to it",
+        )
+    usual = median_low(known)
+    alike = [value for value in known if abs(value / usual - 1) < _SKEW]
+    pooled = sum(alike) / len(alike)
+    services = tuple(
+        pooled if value is None or abs(value / usual - 1) < _SKEW else value for value in single
+    )
+    least = min(services)
+    skew = (
+        f", subtasks differ by up to {max(services) / least:.2g} times"
+        if max(services) > least * (1 + _SKEW)
+        else ""
+    )
+    return Found(
+        value=tuple(max(1, round(value * pace * _MS)) for value in services),
+        how=f"busy time over {records:,.0f} records{skew}"
+        if records
+        else f"busy time over records since the tasks began{skew}",
+        answers=_SAMPLES if records else _LIFE,
+        sure=Sureness.COUNTED if records >= _ENOUGH else Sureness.ESTIMATED,
+    )
+
+
+def _over_life(subtask: SubtaskAnswer) -> float | None:
+    """Return busy time per record since the task began, for want of anything younger."""
+    busy, records = subtask.last("accumulateBusyTimeMs"), subtask.last("numRecordsIn")
+    if not busy or not records or records < _FEW or busy < 0:
+        return None
+    return busy / records
+
+
+def rates_of(vertex: VertexAnswer) -> Found[tuple[float, ...] | None]:
+    """Return the records per second of each subtask of a source; None for as fast as it can."""
+    found = [times_of(subtask) for subtask in vertex.subtasks]
+    known = [times for times in found if times is not None and times.records_out > 0]
+    if not known:
+        return Found(
+            value=None,
+            how="it has emitted nothing while it was watched, or was not",
+            answers=(),
+            sure=Sureness.ASSUMED,
+            effect="a source without a rate fills every buffer in front of the slowest task",
+        )
+    clock = sum(times.clock_ms for times in known)
+    pressed = sum(times.pressed_ms for times in known) / clock
+    idle = sum(times.idle_ms for times in known) / clock
+    if pressed >= _PRESSED:
+        return Found(
+            value=None,
+            how=f"back-pressured for {pressed:.0%} of its time: a rate of its own cannot be seen",
+            answers=_SAMPLES,
+            sure=Sureness.COUNTED if pressed > 0.8 else Sureness.ESTIMATED,
+        )
+    mean = sum(t.records_out / t.clock_ms for t in known) / len(known)
+    rates = [mean if t is None else t.records_out / t.clock_ms for t in found]
+    if max(rates) - min(rates) < _EVEN * mean:
+        rates = [mean] * len(rates)
+    sure = idle > 0.2 and pressed < 0.1 and sum(t.records_out for t in known) >= _ENOUGH
+    return Found(
+        value=tuple(rate * 1000 for rate in rates),
+        how=f"records over the tasks' own clock, idle for {idle:.0%} of it",
+        answers=_SAMPLES,
+        sure=Sureness.COUNTED if sure else Sureness.ESTIMATED,
+    )
+
+
+def selectivity_of(vertex: VertexAnswer, receivers: Sequence[VertexAnswer]) -> Found[float]:
+    """Return how many records a vertex emits for one that it processes."""
+    grown = [t for t in map(times_of, vertex.subtasks) if t is not None]
+    taken = sum(times.records_in for times in grown)
+    emitted = sum(times.records_out for times in grown)
+    if not receivers:
+        return Found(value=1.0, how="nobody reads from it", answers=(), sure=Sureness.READ)
+    if taken < _FEW or not emitted:
+        return Found(
+            value=1.0,
+            how="too few records to tell",
+            answers=(),
+            sure=Sureness.ASSUMED,
+            effect="the load of everything behind it is proportional to it",
+        )
+    # Of a record between two samples one is counted on one side only; so much is noise.
+    found = emitted / taken
+    return Found(
+        value=1.0 if abs(found - 1) < 0.01 + 2 / math.sqrt(taken) * 0.2 else round(found, 4),
+        how=f"{emitted:,.0f} records emitted over {taken:,.0f} processed",
+        answers=_SAMPLES,
+        sure=Sureness.COUNTED if taken >= _ENOUGH else Sureness.ESTIMATED,
+    )
+
+
+def record_bytes_of(vertex: VertexAnswer) -> Found[int] | None:
+    """Return the size of a record that a vertex emits, with what the network adds; None if none.
+
+    Bytes count when a buffer is closed and records at once, so over few records what lies in open
+    buffers biases the quotient; then the life of the job says more.
+    """
+    pairs = [(s.growth("numBytesOut"), s.growth("numRecordsOut")) for s in vertex.subtasks]
+    size = sum(bytes_ for bytes_, records in pairs if bytes_ is not None and records)
+    count = sum(records for bytes_, records in pairs if bytes_ is not None and records)
+    over = "while it was watched"
+    if count < 2 * _ENOUGH:
+        last = [(s.last("numBytesOut"), s.last("numRecordsOut")) for s in vertex.subtasks]
+        size = sum(bytes_ for bytes_, records in last if bytes_ and records)
+        count = sum(records for bytes_, records in last if bytes_ and records)
+        over = "since it began"
+    if count < _FEW or size <= 0:
+        return None
+    return Found(
+        value=max(1, round(size / count)),
+        how=f"bytes over {count:,.0f} records emitted {over}",
+        answers=_SAMPLES,
+        sure=Sureness.COUNTED if count >= _ENOUGH else Sureness.ESTIMATED,
+    )
+
+
+def shares_of(vertex: VertexAnswer) -> Found[tuple[float, ...]] | None:
+    """Return the share of each subtask in the records that come by key; None for even ones.
+
+    Even are shares that random keys would give: within four standard deviations of a draw.
+    """
+    grown = [subtask.growth("numRecordsIn") for subtask in vertex.subtasks]
+    counts = [count for count in grown if count is not None]
+    total = sum(counts)
+    if len(counts) < max(2, vertex.parallelism) or total < _FEW * vertex.parallelism:
+        return None
+    mean = total / len(counts)
+    odd = max(abs(count - mean) for count in counts)
+    if odd < max(_EVEN * mean, 4 * math.sqrt(mean)):
+        return None
+    # Those that look alike get the same share: only what stands out is skew.
+    usual = median_low(counts)
+    alike = [c for c in counts if abs(c - usual) < max(_EVEN * usual, 4 * math.sqrt(usual))]
+    pooled = sum(alike) / len(alike)
+    even = [pooled if c in alike else c for c in counts]
+    return Found(
+        value=tuple(round(count / sum(even), 4) for count in even),
+        how=f"records of each subtask, {total:,.0f} in all; skewed",
+        answers=_SAMPLES,
+        sure=Sureness.COUNTED if total >= _ENOUGH * len(counts) else Sureness.ESTIMATED,
+    )

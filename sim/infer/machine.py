@@ -1,0 +1,119 @@
+"""How slow the recorded machine was, beside the one that the model's costs were measured on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import StrEnum
+from itertools import pairwise
+from statistics import median
+
+from ckptsim.scenarios.job import Machine
+from ckptsim.sim.infer.found import Found, Sureness
+from ckptsim.sim.infer.load import times_of
+from ckptsim.sim.recording import Recording, SubtaskAnswer, SubtaskPart
+
+_PARTS = ("/checkpoints/details/:id/subtasks/:id",)
+# From the trigger to the acknowledgement of a source that writes no file, on the machine that the
+# costs were measured on: message, trigger, snapshot, acknowledgement.  Found: 8 to 12 ms there.
+_USUAL_MS = 10.0
+_MOST = 20.0
+
+
+# A task that is busy for so much of its time waits for nothing, and its busy time has no lumps.
+_SATURATED = 0.95
+# Windows between two samples that are shorter, or have fewer records, are left out.
+_WINDOW_MS = 1000.0
+_WINDOW_RECORDS = 200.0
+
+
+class MachineChoice(StrEnum):
+    """Which machine an answer is for."""
+
+    QUIET = "quiet"  # one that has nothing else to do
+    RECORDED = "recorded"  # as busy as while it was recorded
+
+
+def machine_of(recording: Recording, choice: MachineChoice) -> Found[Machine]:
+    """Return the machine that an answer is for.
+
+    The recorded one is as many times slower as its sources were with their part in a checkpoint,
+    which waits for nothing but messages and processors.
+    """
+    if choice is MachineChoice.QUIET:
+        return Found(
+            value=Machine(),
+            how="as asked: one that has nothing else to do",
+            answers=(),
+            sure=Sureness.ASSUMED,
+        )
+    sources = [vertex.id for vertex in recording.vertices if not vertex.inputs]
+    times = [
+        part.end_to_end_ms
+        for one in recording.completed[1:]
+        for source in sources
+        for part in one.parts.get(source, ())
+        if _waits_for_nothing(part)
+    ]
+    if len(times) < 3:
+        return Found(
+            value=Machine(),
+            how="too few parts of sources in checkpoints to tell",
+            answers=(),
+            sure=Sureness.ASSUMED,
+            effect="messages and files take longer on a busy machine",
+        )
+    factor = round(min(_MOST, max(1.0, median(times) / _USUAL_MS)), 2)
+    return Found(
+        value=Machine(cost_factor=factor),
+        how=f"sources acknowledged {median(times):.0f} ms after the trigger, {_USUAL_MS:.0f} usual",
+        answers=_PARTS,
+        sure=Sureness.ESTIMATED,
+    )
+
+
+def _waits_for_nothing(part: SubtaskPart) -> bool:
+    return not part.persisted_bytes and not part.unaligned and part.checkpointed_bytes < 20_000
+
+
+def pace_of(recording: Recording, choice: MachineChoice) -> Found[float]:
+    """Return what part of the recorded service times a record takes on the machine asked for.
+
+    A task that is busy all the time takes as long for a record as its work does and the machine
+    lets it; where the machine is busy with other things some windows are slower than others.  The
+    fastest window between two samples is the work, as near as a recording shows.
+    """
+    ratios = [
+        ratio
+        for vertex in recording.vertices
+        if vertex.inputs
+        for subtask in vertex.subtasks
+        if (ratio := _fastest(subtask)) is not None
+    ]
+    if choice is MachineChoice.RECORDED or not ratios:
+        what = "as asked: service times as they were recorded"
+        if choice is MachineChoice.QUIET:
+            what = "no task was busy all the time: service times as they were recorded"
+        return Found(value=1.0, how=what, answers=(), sure=Sureness.ESTIMATED)
+    return Found(
+        value=sum(ratios) / len(ratios),
+        how=f"fastest window of {len(ratios)} subtasks that were busy all the time, over the whole",
+        answers=("/vertices/:id/metrics?get",),
+        sure=Sureness.ESTIMATED,
+    )
+
+
+def _fastest(subtask: SubtaskAnswer) -> float | None:
+    """Return the least service time of a window over that of all; None where it had to wait."""
+    whole = times_of(subtask)
+    if whole is None or whole.busy_ms < _SATURATED * whole.clock_ms or not whole.records_in:
+        return None
+    windows = [
+        times.busy_ms / times.records_in
+        for pair in pairwise(subtask.samples)
+        if (times := times_of(replace(subtask, samples=pair))) is not None
+        and times.clock_ms >= _WINDOW_MS
+        and times.records_in >= _WINDOW_RECORDS
+    ]
+    if len(windows) < 2:
+        return None
+    return min(windows) / (whole.busy_ms / whole.records_in)

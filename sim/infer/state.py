@@ -1,0 +1,174 @@
+"""How large the state of each subtask is, and how fast the storage takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from ckptsim.sim.infer.found import Found, Sureness
+from ckptsim.sim.job.buffers.constants import CONSTANTS
+from ckptsim.sim.job.buffers.storage import Limiter
+from ckptsim.sim.recording import Recording, SubtaskPart, VertexAnswer
+
+_PARTS = ("/checkpoints/details/:id/subtasks/:id",)
+_SECOND_NS = 1_000_000_000
+_MB = 1_000_000
+_MS = 1_000_000
+
+# A file has to take so much longer than its handling by a processor, and at least so long, before
+# the storage is put down as slow.  Assumption: below, pauses of the machine explain it.
+_SLOW_TIMES = 3.0
+_SLOW_MS = 60.0
+# Files whose sizes differ by this factor tell a rate from a latency.
+_SPREAD = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageSpeed:
+    """Limit of one stream in bytes per second, None for none that shows; time to create a file."""
+
+    write_bytes_per_s: int | None
+    create_latency_ns: int
+
+
+def states_of(recording: Recording, vertex: VertexAnswer) -> Found[tuple[int, ...]] | None:
+    """Return the bytes of state that each subtask writes in a checkpoint, None where unknown.
+
+    The middle of the recorded checkpoints but the first, whose state is still growing.
+    """
+    known = [one for one in recording.completed if one.parts.get(vertex.id)]
+    sizes: dict[int, list[int]] = {}
+    for one in known[1:] or known:
+        for part in one.parts[vertex.id]:
+            own = max(0, part.checkpointed_bytes - part.persisted_bytes)
+            sizes.setdefault(part.subtask, []).append(own)
+    if not sizes:
+        return None
+    usual = median([size for found in sizes.values() for size in found])
+    return Found(
+        value=tuple(
+            round(median(sizes.get(index, [round(usual)]))) for index in range(vertex.parallelism)
+        ),
+        how=f"bytes of each subtask in {len(known)} checkpoints, less those in flight",
+        answers=_PARTS,
+        sure=Sureness.READ if len(known) > 2 else Sureness.ESTIMATED,
+    )
+
+
+def storage_of(recording: Recording, *, inline_bytes: int) -> Found[StorageSpeed]:
+    """Return the speed of the checkpoint storage, from how long files took beside their sizes.
+
+    Streams are taken to be limited one by one: whether they share a limit does not show while
+    their number stays the same.
+    """
+    files = list(_files(recording, inline_bytes))
+    if not files:
+        return Found(
+            value=StorageSpeed(write_bytes_per_s=None, create_latency_ns=0),
+            how="no file was written that is larger than what travels in acknowledgements",
+            answers=(),
+            sure=Sureness.ASSUMED,
+            effect="a slow storage lengthens every checkpoint that writes state or data in flight",
+        )
+    how = f"asynchronous time of {len(files)} files"
+    slow = [f for f in files if f.extra_ms > max(_SLOW_MS, (_SLOW_TIMES - 1) * f.handled_ms)]
+    if 2 * len(slow) < len(files):
+        return Found(
+            value=StorageSpeed(write_bytes_per_s=None, create_latency_ns=0),
+            how=f"{how}: no slower than a processor handles them, so no limit shows",
+            answers=_PARTS,
+            sure=Sureness.ESTIMATED,
+            effect="a limit above the rates that were reached cannot be seen",
+        )
+    sizes = [f.bytes for f in files]
+    if max(sizes) >= _SPREAD * min(sizes):
+        latency_ms, ms_per_byte = _line(files)
+        how += f" of {min(sizes):,} to {max(sizes):,} bytes, as latency and rate"
+    else:
+        latency_ms = 0.0
+        ms_per_byte = median([f.extra_ms / f.bytes for f in files])
+        how += f" of {round(median(sizes)):,} bytes, all of it put down to the rate"
+    rate = _nominal_rate(ms_per_byte)
+    return Found(
+        value=StorageSpeed(
+            write_bytes_per_s=rate, create_latency_ns=round(max(0.0, latency_ms) * _MS)
+        ),
+        how=how,
+        answers=_PARTS,
+        sure=Sureness.COUNTED if len(files) >= 10 else Sureness.ESTIMATED,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file: its bytes, how long it took, and what of that a processor needs to handle it."""
+
+    bytes: int
+    async_ms: float
+    handled_ms: float
+
+    @property
+    def extra_ms(self) -> float:
+        return self.async_ms - self.handled_ms
+
+
+def _files(recording: Recording, inline_bytes: int) -> list[_File]:
+    found = []
+    for one in recording.completed:
+        for parts in one.parts.values():
+            found += [_file(part, parts) for part in parts if _state(part) > inline_bytes]
+    return found
+
+
+def _state(part: SubtaskPart) -> int:
+    return max(0, part.checkpointed_bytes - part.persisted_bytes)
+
+
+def _file(part: SubtaskPart, parts: Sequence[SubtaskPart]) -> _File:
+    """Return what a part's asynchronous time says; in an unaligned one it waits for barriers, too.
+
+    Files of one vertex are written at the same time, so they share the processors.
+    """
+    waits_ms = part.alignment_ms if part.unaligned else 0.0
+    size = _state(part) + part.persisted_bytes
+    own_ns = CONSTANTS.file_cost_ns + CONSTANTS.state_ns_per_mb * size / _MB
+    crowd = max(1.0, len(parts) / CONSTANTS.cores)
+    return _File(size, max(0.0, part.async_ms - waits_ms), own_ns * crowd / _MS)
+
+
+def _line(files: Sequence[_File]) -> tuple[float, float]:
+    """Return latency and time per byte that fit best, by least squares; neither is negative."""
+    mean_x = sum(f.bytes for f in files) / len(files)
+    mean_y = sum(f.extra_ms for f in files) / len(files)
+    over = sum((f.bytes - mean_x) * (f.extra_ms - mean_y) for f in files)
+    under = sum((f.bytes - mean_x) ** 2 for f in files)
+    slope = max(0.0, over / under)
+    latency = mean_y - slope * mean_x
+    if latency < 0:
+        return 0.0, mean_y / mean_x
+    return latency, slope
+
+
+def _nominal_rate(ms_per_byte: float) -> int | None:
+    """Return the limit with which simulated streams are as fast as the recorded ones.
+
+    Simulated limiters, as real ones, reach somewhat less than their limit, so it is searched.
+    """
+    if ms_per_byte <= 0:
+        return None
+    wanted_ns = ms_per_byte * _MS
+    low, high = 1, 1 << 40
+    while low < high:
+        middle = (low + high) // 2
+        if Limiter(middle, CONSTANTS).ns_per_byte(1) > wanted_ns:
+            low = middle + 1
+        else:
+            high = middle
+    # Three digits: what the files say is no better.
+    return _rounded(min(low, round(2 * _SECOND_NS / wanted_ns)))
+
+
+def _rounded(value: int) -> int:
+    scale = int(10 ** max(0, len(str(value)) - 3))
+    return max(1, round(value / scale) * scale)

@@ -1,0 +1,36 @@
+"""Recordings of running jobs: answers of an engine's REST server in a folder, read as typed data.
+
+A recording is a folder with `index.json`, the list of the answers in the order in which they were
+asked for, and one file per answer, byte for byte what the server said.  Nothing in it is trusted:
+what is missing, torn or of another version is noted and left out.
+"""
+
+from ckptsim.sim.recording.answers import Answer, Answers, read_answers
+from ckptsim.sim.recording.reader import read_recording
+from ckptsim.sim.recording.recording import (
+    CheckpointAnswer,
+    Note,
+    Recording,
+    Sample,
+    SubtaskAnswer,
+    SubtaskPart,
+    TaskManagerAnswer,
+    VertexAnswer,
+    VertexInput,
+)
+
+__all__ = [
+    "Answer",
+    "Answers",
+    "CheckpointAnswer",
+    "Note",
+    "Recording",
+    "Sample",
+    "SubtaskAnswer",
+    "SubtaskPart",
+    "TaskManagerAnswer",
+    "VertexAnswer",
+    "VertexInput",
+    "read_answers",
+    "read_recording",
+]

@@ -1,0 +1,1 @@
+"""Recordings of running jobs: reading them, inferring a scenario, and what changes do to it."""

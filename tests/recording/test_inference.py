@@ -1,0 +1,189 @@
+"""What is inferred of the shipped recordings, and what changed jobs do beside what they did."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.job import Job, Mode, Partitioner, PlacementKind
+from ckptsim.sim.infer.change import changed
+from ckptsim.sim.infer.found import Sureness
+from ckptsim.sim.infer.job import Imported, scenario_of
+from ckptsim.sim.infer.machine import MachineChoice
+from ckptsim.sim.recording import read_recording
+from ckptsim.sim.world import run_world
+from tests.recording.folders import NAMES, SHIPPED, copied, without
+from tests.recording.folders import changed as rewritten
+
+CHANGES = [json.loads(line) for line in (SHIPPED / "whatif.jsonl").read_text().splitlines()]
+
+
+@cache
+def imported(name: str) -> Imported:
+    """Return the import of a shipped recording."""
+    return scenario_of(read_recording(SHIPPED / name))
+
+
+def job_of(name: str) -> Job:
+    """Return the job that a shipped recording becomes."""
+    model = imported(name).scenario.model
+    assert isinstance(model, Job)
+    return model
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_of_a_whole_recording_is_asked_for(name: str) -> None:
+    """Every value but a storage that was never slow comes from an answer."""
+    names = {one.name for one in imported(name).asked}
+    assert names <= {"storage: rate of a stream"}
+
+
+def test_values_are_those_that_the_job_was_made_with() -> None:
+    """The recorded jobs have 1 KiB records and the service times that their operators waited."""
+    for name in NAMES:
+        assert job_of(name).network.record_bytes == pytest.approx(1024, rel=0.01)
+        assert job_of(name).placement is PlacementKind.REMOTE
+    assert job_of("job00").vertices[1].service_ns == pytest.approx(1_000_000, rel=0.02)
+    assert job_of("job04").vertices[3].service_ns == pytest.approx(1_000_000, rel=0.02)
+    assert job_of("job15").vertices[3].service_ns == pytest.approx(1_500_000, rel=0.02)
+    assert job_of("job08").vertices[0].rate_per_s is None
+    assert job_of("job08").vertices[1].rate_per_s == pytest.approx(50, rel=0.05)
+
+
+def test_skew_is_kept_and_noise_is_not() -> None:
+    """Only the join has a subtask with more keys; equal subtasks have equal service times."""
+    join, enrich = job_of("job15").vertices[2:]
+    shares = join.inputs[0].shares
+    assert shares[0] > 1.8 * shares[1]
+    assert shares[1] == shares[2]
+    assert enrich.inputs[0].partitioner is Partitioner.REBALANCE
+    assert enrich.service_factors == ()
+    assert job_of("job03").vertices[1].inputs[0].shares == ()
+
+
+def test_a_busy_machine_is_not_the_job() -> None:
+    """Asked for the recorded machine, service times are longer, and so is what a core does."""
+    found = scenario_of(read_recording(SHIPPED / "job08"), machine=MachineChoice.RECORDED)
+    model = found.scenario.model
+    assert isinstance(model, Job)
+    assert model.vertices[2].service_ns > 1.05 * job_of("job08").vertices[2].service_ns
+    assert model.machine.cost_factor >= job_of("job08").machine.cost_factor
+
+
+def _finding(found: Imported, name: str) -> Any:
+    return next(one for one in found.findings if one.name == name)
+
+
+def test_missing_metrics_are_asked_for_by_name(tmp_path: Path) -> None:
+    """Without counters a service time is a default, with what it decides."""
+    folder = without(copied("job00", tmp_path), "metrics", "/vertices/")
+    found = scenario_of(read_recording(folder))
+    service = _finding(found, "op1: service")
+    assert service.sure is Sureness.ASSUMED
+    assert "alignment" in service.effect
+    assert service in found.asked
+
+
+def test_an_operator_with_two_inputs_is_known_by_its_metric(tmp_path: Path) -> None:
+    """The second input's watermark tells connected inputs from a union."""
+    assert job_of("job08").vertices[2].two_input is False
+
+    def connected(metrics: list[dict[str, str]]) -> list[dict[str, str]]:
+        return [*metrics, {"id": "0.op1.currentInput2Watermark"}]
+
+    folder = rewritten(copied("job08", tmp_path), "/metrics", connected)
+    model = scenario_of(read_recording(folder)).scenario.model
+    assert isinstance(model, Job)
+    assert model.vertices[2].two_input is True
+
+
+def test_task_managers_that_are_shared_are_a_placement(tmp_path: Path) -> None:
+    """All on one is local; any other sharing that no kind covers is a map."""
+
+    def moved(to: dict[int, str]) -> Any:
+        def change(answer: dict[str, Any]) -> dict[str, Any]:
+            for subtask in answer["subtasks"]:
+                if subtask["subtask"] in to:
+                    subtask["taskmanager-id"] = to[subtask["subtask"]]
+            return answer
+
+        return change
+
+    folder = copied("job03", tmp_path)
+    for vertex in read_recording(folder).vertices:
+        rewritten(folder, f"/vertices/{vertex.id}", moved(dict.fromkeys(range(4), "one")))
+    assert _placement(folder) is PlacementKind.LOCAL
+    for vertex in read_recording(folder).vertices:
+        rewritten(folder, f"/vertices/{vertex.id}", moved({i: str(i) for i in range(4)}))
+    assert _placement(folder) is PlacementKind.MIXED
+    for vertex in read_recording(folder).vertices:
+        rewritten(folder, f"/vertices/{vertex.id}", moved({0: "1"}))
+    assert _placement(folder) is PlacementKind.MAP
+
+
+def _placement(folder: Path) -> PlacementKind:
+    model = scenario_of(read_recording(folder)).scenario.model
+    assert isinstance(model, Job)
+    return model.placement
+
+
+def test_options_of_the_engine_make_the_mode() -> None:
+    """Unaligned with a time-out is aligned first; a time-out alone changes nothing."""
+    base = imported("job00").scenario
+    timeout = {"execution.checkpointing.aligned-checkpoint-timeout": "100 ms"}
+    unaligned = {"execution.checkpointing.unaligned.enabled": "true"}
+
+    def mode(change: dict[str, str]) -> Mode:
+        model = changed(base, change).model
+        assert isinstance(model, Job)
+        return model.checkpointing.mode
+
+    assert mode(timeout) is Mode.ALIGNED
+    assert mode(unaligned) is Mode.UNALIGNED
+    assert mode(timeout | unaligned) is mode(unaligned | timeout) is Mode.ALIGNED_TIMEOUT
+    assert mode({"execution.checkpointing.mode": "AT_LEAST_ONCE"}) is Mode.AT_LEAST_ONCE
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Medians over checkpoints behind the warm-up: duration in ms, bytes in flight."""
+
+    duration_ms: float
+    persisted_bytes: float
+
+
+def predicted(scenario: Scenario, seeds: int = 3) -> Figures:
+    """Return what simulated runs show, pooled over seeds as the measured repeats are."""
+    rows = []
+    for seed in range(1, seeds + 1):
+        completed = [
+            row for row in run_world(scenario, seed=seed).checkpoints if row.status == "completed"
+        ]
+        rows += completed[2:]
+    return Figures(
+        duration_ms=median((row.duration_ns or 0) / 1e6 for row in rows),
+        persisted_bytes=median(row.persisted_bytes or 0 for row in rows),
+    )
+
+
+def _id(entry: dict[str, Any]) -> str:
+    values = ",".join(f"{key.rpartition('.')[2]}={value}" for key, value in entry["change"].items())
+    return f"{entry['recording']}-{values or 'as-it-is'}"
+
+
+@pytest.mark.parametrize("entry", CHANGES, ids=_id)
+def test_changed_jobs_do_what_they_did(entry: dict[str, Any]) -> None:
+    """Durations are within max(10 %, 20 ms), bytes in flight within max(12 %, 64 KiB)."""
+    scenario = changed(imported(entry["recording"]).scenario, entry["change"])
+    ours, theirs = predicted(scenario), entry["measured"]
+    duration = theirs["end_to_end_duration_ms"]["median"]
+    persisted = theirs["persisted_bytes"]["median"]
+    assert abs(ours.duration_ms - duration) <= max(0.10 * duration, 20)
+    assert abs(ours.persisted_bytes - persisted) <= max(0.12 * persisted, 64 << 10)
