@@ -26,10 +26,10 @@ def check_restored(world: DataflowWorld, restored: JobCheckpoint | None, violate
         return
     for operator in _readers(world):
         tasks = world.tasks_of(operator.name)
-        sizes = {c.outlet.writer.record_bytes for task in tasks for c in task.channels}
-        if len(sizes) != 1:
+        sizes = [c.outlet.writer.record_bytes for task in tasks for c in task.channels]
+        if min(sizes) != max(sizes):
             continue  # records of several sizes cannot be told from bytes alone
-        size = next(iter(sizes))
+        size = sizes[0]
         emitted = _emitted(world, operator.name, lambda task: task.restored_records)
         put_back = sum(c.outlet.restored_bytes for task in tasks for c in task.channels)
         found = sum(task.restored_records for task in tasks) * size + put_back
