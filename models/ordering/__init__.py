@@ -22,8 +22,7 @@ scope is blocked at which index by which counts.  Bad input raises `ProtocolErro
 
 from ckptsim.models.ordering.blocking import Blocked, Obstacle, Shortfall
 from ckptsim.models.ordering.core import OrderingCore, Parts
-from ckptsim.models.ordering.counts import Count
-from ckptsim.models.ordering.door import OrderingDoor, make_core
+from ckptsim.models.ordering.door import OrderingDoor, drive, make_core
 from ckptsim.models.ordering.effects import (
     CancelFinishTimer,
     CloseInput,
@@ -55,22 +54,22 @@ from ckptsim.models.ordering.events import (
     StateSent,
     StreamAnnounced,
 )
-from ckptsim.models.ordering.host import drive
-from ckptsim.models.ordering.keys import (
+from ckptsim.models.ordering.observation import Observation, StreamObservation
+from ckptsim.models.ordering.terms import (
     CheckpointId,
     CheckpointIndex,
     CheckpointKey,
+    Count,
     Level,
     Medium,
+    OrderingParameters,
+    Refusal,
     Scope,
     StateKind,
     StreamDescriptor,
     Verdict,
     scope_text,
 )
-from ckptsim.models.ordering.observation import Observation, StreamObservation
-from ckptsim.models.ordering.parameters import OrderingParameters
-from ckptsim.models.ordering.refusals import Refusal
 
 __all__ = [
     "Blocked",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from ckptsim.models.ordering.keys import (
+from ckptsim.models.ordering.terms import (
     CheckpointId,
     CheckpointIndex,
     CheckpointKey,

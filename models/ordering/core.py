@@ -28,7 +28,6 @@ from typing import assert_never
 
 from ckptsim.models.core import ProtocolError
 from ckptsim.models.ordering.blocking import Blocked
-from ckptsim.models.ordering.counts import Count
 from ckptsim.models.ordering.effects import (
     CloseInput,
     Effect,
@@ -55,24 +54,29 @@ from ckptsim.models.ordering.events import (
     StreamAnnounced,
 )
 from ckptsim.models.ordering.inference import Inference
-from ckptsim.models.ordering.keys import (
+from ckptsim.models.ordering.lifecycle import Lifecycle
+from ckptsim.models.ordering.observation import Observation, observe
+from ckptsim.models.ordering.release import (
+    Ledger,
+    PendingState,
+    Readiness,
+    Releaser,
+    Shelf,
+    Shelves,
+)
+from ckptsim.models.ordering.terms import (
     CheckpointId,
     CheckpointIndex,
     CheckpointKey,
+    Count,
     Medium,
+    OrderingParameters,
+    Refusal,
     Scope,
     StateKind,
     StreamDescriptor,
     Verdict,
 )
-from ckptsim.models.ordering.ledger import Ledger
-from ckptsim.models.ordering.lifecycle import Lifecycle
-from ckptsim.models.ordering.observation import Observation, observe
-from ckptsim.models.ordering.parameters import OrderingParameters
-from ckptsim.models.ordering.readiness import Readiness
-from ckptsim.models.ordering.refusals import Refusal
-from ckptsim.models.ordering.releaser import Releaser
-from ckptsim.models.ordering.shelves import PendingState, Shelf, Shelves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from ckptsim.models.ordering.blocking import Blocked
 from ckptsim.models.ordering.core import OrderingCore
-from ckptsim.models.ordering.effects import Effect
-from ckptsim.models.ordering.events import Event
-from ckptsim.models.ordering.keys import (
+from ckptsim.models.ordering.effects import Effect, SendState
+from ckptsim.models.ordering.events import Event, SendFailed, StateSent
+from ckptsim.models.ordering.terms import (
     CheckpointId,
     CheckpointIndex,
+    OrderingParameters,
     Scope,
     StreamDescriptor,
     Verdict,
 )
-from ckptsim.models.ordering.parameters import OrderingParameters
 
 
 class OrderingDoor(Protocol):
@@ -68,3 +69,29 @@ class OrderingDoor(Protocol):
 def make_core(parameters: OrderingParameters) -> OrderingDoor:
     """Build the ordering core of one attempt."""
     return OrderingCore(parameters)
+
+
+def drive(core: OrderingDoor, event: Event, send: Callable[[SendState], bool]) -> list[Effect]:
+    """Step the core, carry out its sends at once, and return all other effects in order.
+
+    send: hands a state to the platform and returns whether the platform has it.
+
+    Raises ProtocolError when the core refuses the event.
+    """
+    others: list[Effect] = []
+    effects = core.step(event)
+    while effects:
+        following: list[Effect] = []
+        for effect in effects:
+            if isinstance(effect, SendState):
+                following += core.step(_outcome(effect, sent=send(effect)))
+            else:
+                others.append(effect)
+        effects = following
+    return others
+
+
+def _outcome(effect: SendState, *, sent: bool) -> Event:
+    if sent:
+        return StateSent(scope=effect.scope, index=effect.key.index)
+    return SendFailed(scope=effect.scope, index=effect.key.index)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ckptsim.models.ordering.blocking import Blocked
-from ckptsim.models.ordering.counts import Count
-from ckptsim.models.ordering.keys import (
+from ckptsim.models.ordering.terms import (
     CheckpointId,
     CheckpointKey,
+    Count,
+    Refusal,
     Scope,
     StateKind,
     StreamDescriptor,
 )
-from ckptsim.models.ordering.refusals import Refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

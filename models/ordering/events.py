@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ckptsim.models.ordering.keys import (
+from ckptsim.models.ordering.terms import (
     CheckpointId,
     CheckpointIndex,
     Level,

@@ -9,7 +9,7 @@ streams attributed records to the wrong interval where streams interleave (PR #6
 
 from __future__ import annotations
 
-from ckptsim.models.ordering.keys import (
+from ckptsim.models.ordering.terms import (
     CheckpointId,
     CheckpointIndex,
     CheckpointKey,

@@ -9,9 +9,13 @@ Source: airbytehq/airbyte, bulk load CDK, `PipelineEventBookkeepingRouter` and `
 
 from __future__ import annotations
 
-from ckptsim.models.ordering.keys import Medium, StreamDescriptor, Verdict
-from ckptsim.models.ordering.parameters import OrderingParameters
-from ckptsim.models.ordering.refusals import Refusal
+from ckptsim.models.ordering.terms import (
+    Medium,
+    OrderingParameters,
+    Refusal,
+    StreamDescriptor,
+    Verdict,
+)
 
 
 class Lifecycle:

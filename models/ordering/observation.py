@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ckptsim.models.ordering.counts import Count
 from ckptsim.models.ordering.inference import Inference
-from ckptsim.models.ordering.keys import (
+from ckptsim.models.ordering.lifecycle import Lifecycle
+from ckptsim.models.ordering.release import Ledger, Releaser, Shelf, Shelves
+from ckptsim.models.ordering.terms import (
     CheckpointId,
     CheckpointIndex,
+    Count,
     Level,
     Scope,
     StreamDescriptor,
     Verdict,
 )
-from ckptsim.models.ordering.ledger import Ledger
-from ckptsim.models.ordering.lifecycle import Lifecycle
-from ckptsim.models.ordering.releaser import Releaser
-from ckptsim.models.ordering.shelves import Shelf, Shelves
 
 # The last released index of a scope, and its unsent indexes in ascending order.
 ShelfObservation = tuple[CheckpointIndex, tuple[CheckpointIndex, ...]]

@@ -33,14 +33,14 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from ckptsim.models.core import ProtocolError
-from ckptsim.models.ordering.keys import (
+from ckptsim.models.ordering.terms import (
     CheckpointId,
     CheckpointIndex,
     Medium,
+    Refusal,
     StateKind,
     StreamDescriptor,
 )
-from ckptsim.models.ordering.refusals import Refusal
 
 # A feed: a stream, or None for the shared feed of a global source.
 Feed = StreamDescriptor | None

@@ -21,11 +21,15 @@ from ckptsim.models.ordering import (
 )
 from ckptsim.models.ordering.effects import Effect
 from ckptsim.models.ordering.inference import Inference
-from ckptsim.models.ordering.ledger import Ledger
 from ckptsim.models.ordering.lifecycle import Lifecycle
-from ckptsim.models.ordering.readiness import Readiness
-from ckptsim.models.ordering.releaser import Releaser
-from ckptsim.models.ordering.shelves import PendingState, Shelf, Shelves
+from ckptsim.models.ordering.release import (
+    Ledger,
+    PendingState,
+    Readiness,
+    Releaser,
+    Shelf,
+    Shelves,
+)
 from ckptsim.sim.mutants import ordering_upstream as upstream
 from ckptsim.sim.mutants.mutant import Mutant, by_name
 

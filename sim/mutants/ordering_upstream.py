@@ -28,10 +28,16 @@ from ckptsim.models.ordering import (
 )
 from ckptsim.models.ordering.effects import Effect, ReleaseStatistics
 from ckptsim.models.ordering.inference import Inference
-from ckptsim.models.ordering.ledger import IdCounts, Ledger
-from ckptsim.models.ordering.readiness import Portion, Readiness
-from ckptsim.models.ordering.releaser import Outgoing, Releaser
-from ckptsim.models.ordering.shelves import PendingState, Shelf
+from ckptsim.models.ordering.release import (
+    IdCounts,
+    Ledger,
+    Outgoing,
+    PendingState,
+    Portion,
+    Readiness,
+    Releaser,
+    Shelf,
+)
 
 
 def levels_sum(ledger: Ledger, identity: CheckpointId) -> int:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ckptsim.models.ordering import StreamDescriptor
-from ckptsim.models.ordering.json_text import read_json
-from ckptsim.models.ordering.wire import WireError, parse_catalog
+from ckptsim.models.ordering.wire import WireError, parse_catalog, read_json
 from ckptsim.scenarios.errors import UserError
 
 

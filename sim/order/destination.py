@@ -27,8 +27,14 @@ from ckptsim.models.ordering import (
     StreamDescriptor,
     drive,
 )
-from ckptsim.models.ordering.json_text import read_json, write_json
-from ckptsim.models.ordering.wire import Incoming, WireError, parse_message, render_state
+from ckptsim.models.ordering.wire import (
+    Incoming,
+    WireError,
+    parse_message,
+    read_json,
+    render_state,
+    write_json,
+)
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.order.batches import BatchRules, Pipeline
 

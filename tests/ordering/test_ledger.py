@@ -6,7 +6,7 @@ import pytest
 
 from ckptsim.models.core import ProtocolError
 from ckptsim.models.ordering import Count, Level, OrderingCore, Refusal, StreamAnnounced
-from ckptsim.models.ordering.ledger import Ledger
+from ckptsim.models.ordering.release import Ledger
 from tests.ordering.helpers import A, B, durable, feed, flush_all, read, socket_core, state
 
 

@@ -21,8 +21,15 @@ from ckptsim.models.ordering import (
     StateRead,
     StreamDescriptor,
 )
-from ckptsim.models.ordering.json_text import Number, read_json, write_json
-from ckptsim.models.ordering.wire import WireError, parse_catalog, parse_message, render_state
+from ckptsim.models.ordering.wire import (
+    Number,
+    WireError,
+    parse_catalog,
+    parse_message,
+    read_json,
+    render_state,
+    write_json,
+)
 
 NUMBERS = ("0", "-0", "1.0", "1e5", "1E-7", "0.10", "123456789012345678901234567890", "-2.50E+3")
 VALUES = st.recursive(

@@ -25,7 +25,7 @@ from ckptsim.models.ordering import (
     SetFinishTimer,
     StateSent,
 )
-from ckptsim.models.ordering.ledger import Ledger
+from ckptsim.models.ordering.release import Ledger
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.sync.oracle.records import RecordChecks
 from ckptsim.sim.sync.platform import Platform

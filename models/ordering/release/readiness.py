@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ckptsim.models.ordering.blocking import Obstacle, Shortfall
-from ckptsim.models.ordering.keys import CheckpointId, Medium, StateKind, StreamDescriptor
-from ckptsim.models.ordering.ledger import Ledger
-from ckptsim.models.ordering.shelves import PendingState
+from ckptsim.models.ordering.release.ledger import Ledger
+from ckptsim.models.ordering.release.shelves import PendingState
+from ckptsim.models.ordering.terms import CheckpointId, Medium, StateKind, StreamDescriptor
 
 # Which records a state covers: those of an id of a stream.
 Portion = tuple[StreamDescriptor, CheckpointId]

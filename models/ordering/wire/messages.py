@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ckptsim.models.ordering.counts import Count
 from ckptsim.models.ordering.effects import SendState
 from ckptsim.models.ordering.events import CompleteRead, Event, RecordsRead, StateRead
-from ckptsim.models.ordering.json_text import Json, Number
-from ckptsim.models.ordering.keys import CheckpointId, Medium, StateKind, StreamDescriptor
+from ckptsim.models.ordering.terms import CheckpointId, Count, Medium, StateKind, StreamDescriptor
+from ckptsim.models.ordering.wire.json_text import Json, Number
 
 # What a message may be; those that concern no destination are passed over.
 PASSED_OVER = ("LOG", "SPEC", "CONNECTION_STATUS", "CATALOG", "CONTROL", "DESTINATION_CATALOG")

@@ -12,15 +12,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from ckptsim.models.ordering.keys import (
+from ckptsim.models.ordering.terms import (
     CheckpointId,
     CheckpointIndex,
     CheckpointKey,
+    Refusal,
     Scope,
     StateKind,
     StreamDescriptor,
 )
-from ckptsim.models.ordering.refusals import Refusal
 
 
 @dataclass(frozen=True, slots=True)

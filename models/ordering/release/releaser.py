@@ -27,7 +27,6 @@ from enum import IntEnum
 
 from ckptsim.models.core import ProtocolError
 from ckptsim.models.ordering.blocking import Blocked, Obstacle
-from ckptsim.models.ordering.counts import ZERO, Count
 from ckptsim.models.ordering.effects import (
     CancelFinishTimer,
     CompleteSync,
@@ -43,12 +42,11 @@ from ckptsim.models.ordering.events import (
     SendFailed,
     StateSent,
 )
-from ckptsim.models.ordering.keys import StreamDescriptor
-from ckptsim.models.ordering.ledger import Ledger
 from ckptsim.models.ordering.lifecycle import Lifecycle
-from ckptsim.models.ordering.readiness import Portion, Readiness, portions
-from ckptsim.models.ordering.refusals import Refusal
-from ckptsim.models.ordering.shelves import PendingState, Shelf, Shelves
+from ckptsim.models.ordering.release.ledger import Ledger
+from ckptsim.models.ordering.release.readiness import Portion, Readiness, portions
+from ckptsim.models.ordering.release.shelves import PendingState, Shelf, Shelves
+from ckptsim.models.ordering.terms import ZERO, Count, Refusal, StreamDescriptor
 
 
 class Ending(IntEnum):

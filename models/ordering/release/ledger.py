@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from ckptsim.models.ordering.counts import ZERO, Count
-from ckptsim.models.ordering.keys import CheckpointId, Level
+from ckptsim.models.ordering.terms import ZERO, CheckpointId, Count, Level
 
 
 class IdCounts:

@@ -1,0 +1,165 @@
+"""The terms of the ordering protocol: streams, media, states, levels, keys, counts, refusals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+
+# The wire's `partition_id`: unique, unordered; says *which records* a state covers.
+CheckpointId = str
+# The wire's `id`: 1, 2, 3, ... without gaps; says *when* a state may be released.
+CheckpointIndex = int
+
+
+@dataclass(frozen=True, slots=True)
+class StreamDescriptor:
+    """A stream's identity: its name and namespace, never a text joined from the two.
+
+    Source: airbytehq/airbyte protocol, `StreamDescriptor`.  Joined texts collide: `a-b` + `c` and
+    `a` + `b-c` are different streams.
+    """
+
+    name: str
+    namespace: str | None = None
+
+    def __str__(self) -> str:
+        return self.name if self.namespace is None else f"{self.namespace}.{self.name}"
+
+
+# What a sequence of states belongs to: one stream, or (None) the whole sync.
+Scope = StreamDescriptor | None
+
+
+def scope_text(scope: Scope) -> str:
+    """Return the scope as the result tables spell it: the stream, or `*` for the whole sync."""
+    return "*" if scope is None else str(scope)
+
+
+class Medium(IntEnum):
+    """How records and states travel: one ordered pipe, or several unordered sockets."""
+
+    STDIO = 1
+    SOCKET = 2
+
+
+class StateKind(IntEnum):
+    """What a state speaks of: one stream, the whole sync, or the whole sync with own partitions."""
+
+    STREAM = 1
+    GLOBAL = 2
+    SNAPSHOT = 3
+
+
+class Level(IntEnum):
+    """How durable records are; COMPLETE implies PERSISTED and counts the same records again."""
+
+    PERSISTED = 1
+    COMPLETE = 2
+
+
+class Verdict(IntEnum):
+    """How the processing of a stream ended; the first verdict sticks."""
+
+    PENDING = 0
+    SUCCEEDED = 1
+    FAILED = 2
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class CheckpointKey:
+    """Index and id of a state; compared by the index alone.
+
+    Source: airbytehq/airbyte, PR #60886.
+    """
+
+    index: CheckpointIndex
+    id: CheckpointId = field(compare=False)
+
+
+class Refusal(StrEnum):
+    """Why an input is refused, or why a sync cannot end well."""
+
+    UNKNOWN_STREAM = "unknown_stream"
+    MISSING_PARTITION_ID = "missing_partition_id"
+    MISSING_CHECKPOINT_KEY = "missing_checkpoint_key"
+    MISSING_SOURCE_STATS = "missing_source_stats"
+    MIXED_STATE_TYPES = "mixed_state_types"
+    INVALID_INDEX = "invalid_index"
+    DUPLICATE_INDEX = "duplicate_index"
+    STALE_INDEX = "stale_index"
+    DUPLICATE_ID = "duplicate_id"
+    OVER_COUNT = "over_count"
+    ORDINAL_MISMATCH = "ordinal_mismatch"
+    STREAM_CLOSED = "stream_closed"
+    ALREADY_CLOSED = "already_closed"
+    NOT_CLOSED = "not_closed"
+    # Verdicts of the end of a sync and of a send; they come as effects, not as exceptions.
+    INCOMPLETE_STREAMS = "incomplete_streams"
+    UNFLUSHED_STATES = "unflushed_states"
+    SEND_FAILED = "send_failed"
+    # The source side.
+    READER_FAILED = "reader_failed"
+    UNKNOWN_READER = "unknown_reader"
+    READER_ENDED = "reader_ended"
+    ROUND_UNDER_WAY = "round_under_way"
+    # What no protocol message can cause: mistakes of the host.
+    INVALID_COUNT = "invalid_count"
+    UNKNOWN_CHANNEL = "unknown_channel"
+    UNEXPECTED_SEND_RESULT = "unexpected_send_result"
+    ALREADY_FINISHING = "already_finishing"
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Committed records, their serialized size, and records rejected to a dead-letter place."""
+
+    records: int = 0
+    size_bytes: int = 0
+    rejected: int = 0
+
+    @property
+    def accounted(self) -> int:
+        """The number of records whose fate is settled: committed or rejected."""
+        return self.records + self.rejected
+
+    def __add__(self, other: Count) -> Count:
+        return Count(
+            self.records + other.records,
+            self.size_bytes + other.size_bytes,
+            self.rejected + other.rejected,
+        )
+
+    def __sub__(self, other: Count) -> Count:
+        return Count(
+            self.records - other.records,
+            self.size_bytes - other.size_bytes,
+            self.rejected - other.rejected,
+        )
+
+
+ZERO = Count()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderingParameters:
+    """The parameters of one attempt's ordering core.
+
+    streams: the catalog, in its order; every other stream is refused.
+    channels: how many channels must end before the input is closed (sockets; 1 on STDIO).
+    released_ids_kept: how many released ids per stream keep exact counters, for late reports of
+        their records; older ones are folded into one sum per stream.  An assumption: generous for
+        reports that trail a release by some batches, and a few hundred kilobytes at most.
+    """
+
+    medium: Medium
+    streams: tuple[StreamDescriptor, ...]
+    channels: int = 1
+    released_ids_kept: int = 1024
+
+    def __post_init__(self) -> None:
+        if len(dict.fromkeys(self.streams)) != len(self.streams):
+            raise ValueError(f"streams: a stream is listed twice in {self.streams}")
+        if self.channels < 1:
+            raise ValueError(f"channels: found {self.channels}, expected at least 1")
+        if self.released_ids_kept < 0:
+            raise ValueError(f"released_ids_kept: found {self.released_ids_kept}, expected >= 0")
