@@ -1,10 +1,10 @@
 """Checkpoint barriers: handlers, alignment clock, channels with in-flight data, the subtask side.
 
-* `make_handler` gives the barrier handler of a task: events in, effects out (`events.py`).
+* `make_handler` gives the barrier handler of a task: events in, effects out (`handler/events.py`).
 * `Subpartition`, `RemoteChannel` and `LocalChannel` are the two ends of a channel; they append what
-  they ask of the host to the task's outbox (`network.py`).
+  they ask of the host to the task's outbox (`channels/network.py`).
 * `SubtaskCheckpoints` is the subtask side of a checkpoint, from the trigger to the acknowledgement
-  (`subtask_events.py`); `SharedStateWriter` writes in-flight data for a group of subtasks.
+  (`subtask/events.py`); `SharedStateWriter` writes in-flight data for a group of subtasks.
 * `Barrier` and the other network events travel in channels; everything else in a queue is data.
 """
 
@@ -20,16 +20,25 @@ from ckptsim.models.barriers.barrier import (
     is_blocking,
     select_kind,
 )
-from ckptsim.models.barriers.channel import LocalChannel, RemoteChannel
-from ckptsim.models.barriers.factory import make_handler
-from ckptsim.models.barriers.handler import SingleCheckpointHandler
-from ckptsim.models.barriers.interface import AllBarriers, BarrierHandler, HandlerKind, handler_kind
-from ckptsim.models.barriers.persister import Persister, PersisterStatus
+from ckptsim.models.barriers.channel_state import SharedStateWriter
+from ckptsim.models.barriers.channels import (
+    LocalChannel,
+    Persister,
+    PersisterStatus,
+    RemoteChannel,
+    Subpartition,
+)
+from ckptsim.models.barriers.handler import (
+    AllBarriers,
+    BarrierHandler,
+    BarrierTracker,
+    HandlerKind,
+    SingleCheckpointHandler,
+    handler_kind,
+    make_handler,
+)
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.barriers.subpartition import Subpartition
 from ckptsim.models.barriers.subtask import SubtaskCheckpoints
-from ckptsim.models.barriers.tracker import BarrierTracker
-from ckptsim.models.barriers.writer import SharedStateWriter
 
 __all__ = [
     "AllBarriers",

@@ -1,7 +1,7 @@
 """What each input channel of a task has delivered, and when all of them agree.
 
 Two alignments run side by side over the channels of all gates: the final watermark and EndOfData.
-That of barriers is the barrier handler's (`ckptsim.models.barriers.handler`).
+That of barriers is the barrier handler's (`ckptsim.models.barriers.handler.single`).
 
 Source: Apache Flink 1.20.3, CheckpointedInputGate, StreamTask.
 """

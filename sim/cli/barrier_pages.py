@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ckptsim.models.barriers.states import (
+from ckptsim.models.barriers.handler import (
     ALIGNED_TABLE,
     ALTERNATING_TABLE,
     UNALIGNED_TABLE,

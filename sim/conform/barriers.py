@@ -11,14 +11,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ckptsim.models.barriers import events as ev
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
-from ckptsim.models.barriers.factory import make_handler
-from ckptsim.models.barriers.handler import SingleCheckpointHandler
-from ckptsim.models.barriers.interface import AllBarriers, BarrierHandler, HandlerKind
+from ckptsim.models.barriers.handler import (
+    AllBarriers,
+    BarrierHandler,
+    BarrierTracker,
+    HandlerKind,
+    SingleCheckpointHandler,
+    State,
+    make_handler,
+)
+from ckptsim.models.barriers.handler import events as ev
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.barriers.states import State
-from ckptsim.models.barriers.tracker import BarrierTracker
 from ckptsim.sim.conform.runner import Mismatch, Vector
 from ckptsim.sim.slots import Factory
 

@@ -10,17 +10,17 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from ckptsim.models.barriers.barrier import Announcement, Barrier, EndOfPartition, OptionKind
-from ckptsim.models.barriers.channel import RemoteChannel
-from ckptsim.models.barriers.network import (
+from ckptsim.models.barriers.channels import (
     NetworkEffect,
     OutputStateFailed,
     OutputStateKnown,
     OutputStateOpened,
     PersistInput,
     PersistOutput,
+    RemoteChannel,
     ResumeSender,
+    Subpartition,
 )
-from ckptsim.models.barriers.subpartition import Subpartition
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.conform.runner import Mismatch, Vector

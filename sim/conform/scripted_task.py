@@ -11,9 +11,9 @@ from typing import Any
 
 from ckptsim.models.barriers import Barrier, CancellationMarker, EndOfData, HandlerKind, OptionKind
 from ckptsim.models.barriers.barrier import NetworkEvent
-from ckptsim.models.barriers.network import Buffers, NetworkEffect
+from ckptsim.models.barriers.channels import Buffers, NetworkEffect
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.barriers.subtask_events import ChannelStateFailed, ChannelStateWritten
+from ckptsim.models.barriers.subtask.events import ChannelStateFailed, ChannelStateWritten
 from ckptsim.models.lifecycle import (
     OperatorState,
     StopMode,

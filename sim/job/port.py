@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ckptsim.models.barriers.subtask_events import ChannelStateFailed, ChannelStateWritten
+from ckptsim.models.barriers.subtask.events import ChannelStateFailed, ChannelStateWritten
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier

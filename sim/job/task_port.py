@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from ckptsim.models.barriers import Barrier, NetworkEvent
-from ckptsim.models.barriers.network import Buffers, NetworkEffect
+from ckptsim.models.barriers.channels import Buffers, NetworkEffect
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.lifecycle import OperatorState, SinkState, TaskState
 from ckptsim.models.lifecycle.effects import TakeSnapshot, TransactionId

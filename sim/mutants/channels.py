@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from ckptsim.models.barriers.channel import RemoteChannel
-from ckptsim.models.barriers.network import NetworkEffect
-from ckptsim.models.barriers.persister import Persister, PersisterStatus
+from ckptsim.models.barriers.channels import (
+    NetworkEffect,
+    Persister,
+    PersisterStatus,
+    RemoteChannel,
+    Subpartition,
+)
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.barriers.subpartition import Subpartition
 
 
 class _CredulousPersister(Persister):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ckptsim.models.barriers import events as ev
 from ckptsim.models.barriers.barrier import Barrier
-from ckptsim.models.barriers.factory import make_handler
-from ckptsim.models.barriers.handler import SingleCheckpointHandler
-from ckptsim.models.barriers.interface import BarrierHandler, HandlerKind
-from ckptsim.models.barriers.states import Input
-from ckptsim.models.barriers.tracker import BarrierTracker
+from ckptsim.models.barriers.handler import (
+    BarrierHandler,
+    BarrierTracker,
+    HandlerKind,
+    Input,
+    SingleCheckpointHandler,
+    make_handler,
+)
+from ckptsim.models.barriers.handler import events as ev
 
 
 class GateLocalLookup(SingleCheckpointHandler):

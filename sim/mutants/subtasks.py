@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ckptsim.models.barriers import subtask_events as sub
-from ckptsim.models.barriers import writer_events as w
+from ckptsim.models.barriers.channel_state import SharedStateWriter
+from ckptsim.models.barriers.channel_state import events as w
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.barriers.subtask import SubtaskCheckpoints
-from ckptsim.models.barriers.writer import SharedStateWriter
+from ckptsim.models.barriers.subtask import events as sub
 from ckptsim.models.coordinator import events as co
 from ckptsim.models.coordinator.coordinator import CheckpointCoordinator
 

@@ -16,7 +16,7 @@ from ckptsim.models.barriers import (
     SubtaskCheckpoints,
     make_handler,
 )
-from ckptsim.models.barriers.network import NetworkEffect
+from ckptsim.models.barriers.channels import NetworkEffect
 from ckptsim.models.coordinator import (
     CheckpointCoordinator,
     CoordinatorParameters,

@@ -21,9 +21,10 @@ your own; an implementation of your own that has the same door can be put into a
 """
 
 from ckptsim.models import barriers, coordinator, lifecycle, ordering, recovery, store
-from ckptsim.models.barriers import events as handler_events
-from ckptsim.models.barriers import network as channel_effects
-from ckptsim.models.barriers import subtask_events, writer_events
+from ckptsim.models.barriers.channel_state import events as writer_events
+from ckptsim.models.barriers.channels import network as channel_effects
+from ckptsim.models.barriers.handler import events as handler_events
+from ckptsim.models.barriers.subtask import events as subtask_events
 from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.core import Core, ProtocolError
 from ckptsim.models.lifecycle import effects as lifecycle_effects

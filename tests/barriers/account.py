@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ckptsim.models.barriers.channel import RemoteChannel
-from ckptsim.models.barriers.factory import make_handler
-from ckptsim.models.barriers.interface import BarrierHandler
-from ckptsim.models.barriers.subpartition import Subpartition
+from ckptsim.models.barriers.channels import RemoteChannel, Subpartition
+from ckptsim.models.barriers.handler import BarrierHandler, make_handler
 
 
 class BrokenRuleError(AssertionError):

@@ -7,7 +7,6 @@ and raises `BrokenRuleError` as soon as one of the rules that must always hold d
 
 from __future__ import annotations
 
-from ckptsim.models.barriers import events as ev
 from ckptsim.models.barriers.barrier import (
     Announcement,
     Barrier,
@@ -15,15 +14,15 @@ from ckptsim.models.barriers.barrier import (
     EndOfPartition,
     OptionKind,
 )
-from ckptsim.models.barriers.handler import SingleCheckpointHandler
-from ckptsim.models.barriers.interface import HandlerKind
-from ckptsim.models.barriers.network import (
+from ckptsim.models.barriers.channels import (
     NetworkEffect,
     OutputStateFailed,
     OutputStateKnown,
     PersistInput,
     PersistOutput,
 )
+from ckptsim.models.barriers.handler import HandlerKind, SingleCheckpointHandler
+from ckptsim.models.barriers.handler import events as ev
 from ckptsim.models.barriers.reason import FailureReason
 from tests.barriers.account import Account, BrokenRuleError, Counts, Factories, hold
 

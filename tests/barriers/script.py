@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from ckptsim.models.barriers.barrier import OptionKind
-from ckptsim.models.barriers.interface import HandlerKind
+from ckptsim.models.barriers.handler import HandlerKind
 from tests.barriers.rig import Rig
 
 Step = tuple[str, int, int]

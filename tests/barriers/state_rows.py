@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from ckptsim.models.barriers import events as ev
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
-from ckptsim.models.barriers.interface import HandlerKind
+from ckptsim.models.barriers.handler import HandlerKind, State
+from ckptsim.models.barriers.handler import events as ev
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.barriers.states import State
 
 TIMED = Barrier(1, 100, OptionKind.TIMEOUTABLE, 50)
 TURNED = Barrier(1, 100, OptionKind.UNALIGNED)

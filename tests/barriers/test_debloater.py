@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ckptsim.models.barriers.writer import MAX_SUBTASKS_PER_FILE
+from ckptsim.models.barriers.channel_state import MAX_SUBTASKS_PER_FILE
 from ckptsim.models.coordinator import BufferDebloater, CoordinatorParameters, DebloatParameters
 
 

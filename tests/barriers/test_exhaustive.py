@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from ckptsim.models.barriers import events as ev
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
-from ckptsim.models.barriers.factory import make_handler
-from ckptsim.models.barriers.handler import SingleCheckpointHandler
-from ckptsim.models.barriers.interface import BarrierHandler, HandlerKind
-from ckptsim.models.barriers.tracker import BarrierTracker
+from ckptsim.models.barriers.handler import (
+    BarrierHandler,
+    BarrierTracker,
+    HandlerKind,
+    SingleCheckpointHandler,
+    make_handler,
+)
+from ckptsim.models.barriers.handler import events as ev
 
 MESSAGES = 4
 KINDS = {

@@ -7,17 +7,20 @@ from dataclasses import replace
 import pytest
 
 from ckptsim.models.barriers import RemoteChannel, SharedStateWriter
-from ckptsim.models.barriers import events as ev
-from ckptsim.models.barriers import writer_events as w
 from ckptsim.models.barriers.barrier import Barrier, OptionKind, select_kind
-from ckptsim.models.barriers.clock import AlignmentClock
-from ckptsim.models.barriers.factory import make_handler
-from ckptsim.models.barriers.handler import SingleCheckpointHandler
-from ckptsim.models.barriers.interface import AllBarriers, HandlerKind, handler_kind
-from ckptsim.models.barriers.network import NetworkEffect, PersistInput
-from ckptsim.models.barriers.persister import PersisterStatus
+from ckptsim.models.barriers.channel_state import events as w
+from ckptsim.models.barriers.channels import NetworkEffect, PersisterStatus, PersistInput
+from ckptsim.models.barriers.handler import (
+    AlignmentClock,
+    AllBarriers,
+    HandlerKind,
+    SingleCheckpointHandler,
+    State,
+    handler_kind,
+    make_handler,
+)
+from ckptsim.models.barriers.handler import events as ev
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.barriers.states import State
 from ckptsim.models.core import ProtocolError
 
 ALTERNATING = HandlerKind.ALTERNATING

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from ckptsim.models.barriers import subtask_events as sub
-from ckptsim.models.barriers import writer_events as w
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
-from ckptsim.models.barriers.interface import HandlerKind
+from ckptsim.models.barriers.channel_state import SharedStateWriter, handle_bytes
+from ckptsim.models.barriers.channel_state import events as w
+from ckptsim.models.barriers.handler import HandlerKind
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.barriers.subtask import SubtaskCheckpoints
-from ckptsim.models.barriers.writer import SharedStateWriter, handle_bytes
+from ckptsim.models.barriers.subtask import events as sub
 from ckptsim.models.coordinator import CheckpointCoordinator, CoordinatorParameters
 from ckptsim.models.coordinator import events as co
 from ckptsim.models.core import ProtocolError

@@ -16,7 +16,7 @@ from ckptsim.models.barriers.barrier import (
     NetworkEvent,
     OptionKind,
 )
-from ckptsim.models.barriers.network import (
+from ckptsim.models.barriers.channels import (
     NetworkEffect,
     OutputStateFailed,
     OutputStateKnown,

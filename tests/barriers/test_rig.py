@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ckptsim.models.barriers.interface import HandlerKind
+from ckptsim.models.barriers.handler import HandlerKind
 from tests.barriers.account import Counts
 from tests.barriers.rig import Rig
 from tests.barriers.script import SCRIPTS, VERBS, Step, play

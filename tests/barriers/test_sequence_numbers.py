@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ckptsim.models.barriers import RemoteChannel
 from ckptsim.models.barriers.barrier import Barrier, CancellationMarker, OptionKind
-from ckptsim.models.barriers.network import NetworkEffect, PersistInput
+from ckptsim.models.barriers.channels import NetworkEffect, PersistInput
 from ckptsim.models.core import ProtocolError
 
 TIMED = Barrier(1, 0, OptionKind.TIMEOUTABLE, 10)

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from ckptsim.models.barriers import events as ev
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
-from ckptsim.models.barriers.handler import SingleCheckpointHandler
-from ckptsim.models.barriers.interface import AllBarriers, HandlerKind
-from ckptsim.models.barriers.machine import BarrierMachine
-from ckptsim.models.barriers.states import (
+from ckptsim.models.barriers.handler import (
     ALIGNED_TABLE,
     ALTERNATING_TABLE,
     UNALIGNED_TABLE,
+    AllBarriers,
+    BarrierMachine,
     Guard,
+    HandlerKind,
     Illegal,
     Input,
+    SingleCheckpointHandler,
     State,
     Table,
     describe_table,
 )
+from ckptsim.models.barriers.handler import events as ev
 from tests.barriers.state_rows import (
     ALIGNED,
     ENDED,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ckptsim.models.barriers import SubtaskCheckpoints
-from ckptsim.models.barriers import subtask_events as ev
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
 from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.barriers.subtask import events as ev
 
 ALIGNED = Barrier(1, 100, OptionKind.ALIGNED)
 UNALIGNED = Barrier(1, 100, OptionKind.UNALIGNED)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ckptsim.models.barriers import events as ev
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
-from ckptsim.models.barriers.interface import AllBarriers
+from ckptsim.models.barriers.handler import MAX_TRACKED, AllBarriers, BarrierTracker
+from ckptsim.models.barriers.handler import events as ev
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.barriers.tracker import MAX_TRACKED, BarrierTracker
 from ckptsim.models.core import ProtocolError
 
 CANCELLED = FailureReason.CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER

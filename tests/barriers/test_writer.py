@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ckptsim.models.barriers import writer_events as w
+from ckptsim.models.barriers.channel_state import SharedStateWriter, group_of, handle_bytes
+from ckptsim.models.barriers.channel_state import events as w
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.barriers.writer import SharedStateWriter, group_of, handle_bytes
 from ckptsim.models.core import ProtocolError
 
 SHARED = FailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION

@@ -88,7 +88,7 @@ def _changed(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
         ("ckptsim.sim.sync.destination", {"ordering", "composed"}),
         ("ckptsim.sim.kernel.environment", set(WORLDS)),
         ("ckptsim.scenarios.job.graph", set(WORLDS)),
-        ("ckptsim.models.barriers.handler", set(WORLDS)),
+        ("ckptsim.models.barriers.handler.single", set(WORLDS)),
         ("ckptsim.sim.mutants.lifecycle", set(WORLDS)),
         ("ckptsim.sim.validate.predict", set()),
         ("ckptsim.sim.cli.run", set()),

@@ -10,8 +10,8 @@ from typing import Any, get_args
 
 import pytest
 
-from ckptsim.models.barriers import events as handler
-from ckptsim.models.barriers import writer_events as writer
+from ckptsim.models.barriers.channel_state import events as writer
+from ckptsim.models.barriers.handler import events as handler
 from ckptsim.models.coordinator import events as coordinator
 from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events

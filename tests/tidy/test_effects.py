@@ -9,10 +9,10 @@ from typing import Any, get_args
 
 import pytest
 
-from ckptsim.models.barriers import events as handler
-from ckptsim.models.barriers import network
-from ckptsim.models.barriers import subtask_events as subtask
-from ckptsim.models.barriers import writer_events as writer
+from ckptsim.models.barriers.channel_state import events as writer
+from ckptsim.models.barriers.channels import network
+from ckptsim.models.barriers.handler import events as handler
+from ckptsim.models.barriers.subtask import events as subtask
 from ckptsim.models.coordinator import events as coordinator
 from ckptsim.models.lifecycle import effects as lifecycle
 
@@ -105,8 +105,8 @@ def test_each_match_over_effects_is_closed(union: str) -> None:
 def test_a_case_is_found_wherever_it_stands(tmp_path: Path) -> None:
     """Aliases, alternatives and open matches are seen for what they are."""
     source = """
-from ckptsim.models.barriers import writer_events as do
-from ckptsim.models.barriers.writer_events import DropStream
+from ckptsim.models.barriers.channel_state import events as do
+from ckptsim.models.barriers.channel_state.events import DropStream
 match effect:
     case do.OpenStream() | DropStream(number):
         pass
@@ -116,6 +116,6 @@ match effect:
     path = tmp_path / "host.py"
     path.write_text(source, encoding="utf-8")
     found = list(_cases(path))
-    module = "ckptsim.models.barriers.writer_events"
+    module = "ckptsim.models.barriers.channel_state.events"
     assert [effect for effect, _ in found] == [(module, "OpenStream"), (module, "DropStream")]
     assert not any(_is_closed(match) for _, match in found)

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.models.barriers import subtask_events as sub
-from ckptsim.models.barriers.writer import group_of
+from ckptsim.models.barriers.channel_state import group_of
+from ckptsim.models.barriers.subtask import events as sub
 from ckptsim.scenarios.job.faults import FailChannelState, SlowFile
 from ckptsim.sim.job.control.channel_state import ChannelStateHost
 from ckptsim.sim.job.port import FileStored

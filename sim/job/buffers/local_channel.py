@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ckptsim.models.barriers.channel import LocalChannel as LocalCore
+from ckptsim.models.barriers.channels import LocalChannel as LocalCore
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.outlet import Element, Outlet
 

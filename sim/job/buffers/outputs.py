@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.models.barriers.network import OutputStateOpened
+from ckptsim.models.barriers.channels import OutputStateOpened
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier, NetworkEvent

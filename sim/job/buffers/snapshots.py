@@ -17,7 +17,7 @@ from ckptsim.sim.job.buffers.source import Source
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
-    from ckptsim.models.barriers.network import Buffers
+    from ckptsim.models.barriers.channels import Buffers
     from ckptsim.models.barriers.reason import FailureReason
     from ckptsim.models.lifecycle.effects import TakeSnapshot
     from ckptsim.sim.job.buffers.storage import Upload

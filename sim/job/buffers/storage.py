@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ckptsim.models.barriers.writer import handle_bytes
+from ckptsim.models.barriers.channel_state import handle_bytes
 from ckptsim.sim.job.buffers.kinds import Kind
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from ckptsim.sim.job.buffers.states import State
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
-    from ckptsim.models.barriers.network import NetworkEffect
+    from ckptsim.models.barriers.channels import NetworkEffect
     from ckptsim.models.lifecycle import StopMode
     from ckptsim.sim.job.buffers.channel_files import ChannelStateFile
     from ckptsim.sim.job.buffers.gate import Gate

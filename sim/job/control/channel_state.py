@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, assert_never
 
-from ckptsim.models.barriers import subtask_events as sub
-from ckptsim.models.barriers import writer_events as do
+from ckptsim.models.barriers.channel_state import events as do
+from ckptsim.models.barriers.subtask import events as sub
 
 if TYPE_CHECKING:
-    from ckptsim.models.barriers.writer import SharedStateWriter
+    from ckptsim.models.barriers.channel_state import SharedStateWriter
     from ckptsim.sim.job.port import ChannelStatePort, Violate
 
 

@@ -20,10 +20,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, assert_never
 
-from ckptsim.models.barriers import network as net
-from ckptsim.models.barriers import subtask_events as sub
-from ckptsim.models.barriers import writer_events as wr
 from ckptsim.models.barriers.barrier import Barrier, CancellationMarker
+from ckptsim.models.barriers.channel_state import events as wr
+from ckptsim.models.barriers.channels import network as net
+from ckptsim.models.barriers.subtask import events as sub
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.subtask import SubtaskCheckpoints

@@ -20,9 +20,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, assert_never
 
 from ckptsim.models.barriers import BarrierHandler, BarrierTracker
-from ckptsim.models.barriers import events as ev
-from ckptsim.models.barriers import subtask_events as sub
 from ckptsim.models.barriers.handler import SingleCheckpointHandler
+from ckptsim.models.barriers.handler import events as ev
+from ckptsim.models.barriers.subtask import events as sub
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier

@@ -20,7 +20,7 @@ from ckptsim.sim.job.control.lifecycle import LifecycleHost
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier, EndOfData
-    from ckptsim.models.barriers.interface import BarrierHandler
+    from ckptsim.models.barriers.handler import BarrierHandler
     from ckptsim.models.barriers.subtask import SubtaskCheckpoints
     from ckptsim.models.lifecycle import TaskLifecycle
     from ckptsim.sim.job.control.channel_state import ChannelStateHost

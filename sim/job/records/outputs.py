@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers import Barrier, NetworkEvent
-from ckptsim.models.barriers.network import OutputStateOpened
+from ckptsim.models.barriers.channels import OutputStateOpened
 from ckptsim.scenarios.job import Partitioner
 from ckptsim.sim.job.records.snapshot import WATERMARK, Record
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from ckptsim.models.barriers import Barrier
-from ckptsim.models.barriers.network import Buffers
+from ckptsim.models.barriers.channels import Buffers
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.lifecycle.effects import TakeSnapshot
 from ckptsim.scenarios.job.faults import FailSnapshot, SlowFile

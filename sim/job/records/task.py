@@ -17,7 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.barriers import Barrier
-from ckptsim.models.barriers.network import NetworkEffect
+from ckptsim.models.barriers.channels import NetworkEffect
 from ckptsim.models.lifecycle import StopMode
 from ckptsim.models.lifecycle import events as on
 from ckptsim.models.lifecycle.tables import Act

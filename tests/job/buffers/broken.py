@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ckptsim.models.barriers import events as ev
+from ckptsim.models.barriers.handler import events as ev
 from ckptsim.scenarios.job import (
     Checkpointing,
     FixedDelay,

@@ -15,8 +15,8 @@ from ckptsim.models.barriers import (
     SubtaskCheckpoints,
     make_handler,
 )
-from ckptsim.models.barriers import events as ev
-from ckptsim.models.barriers import subtask_events as sub
+from ckptsim.models.barriers.handler import events as ev
+from ckptsim.models.barriers.subtask import events as sub
 from ckptsim.models.coordinator import CheckpointCoordinator
 from ckptsim.models.coordinator import events as co
 from ckptsim.models.coordinator.parameters import CoordinatorParameters

@@ -1,9 +1,9 @@
 """The host of the shared writer of channel state, with a storage that a test holds in its hand."""
 
 from ckptsim.models.barriers import SharedStateWriter
-from ckptsim.models.barriers import subtask_events as sub
-from ckptsim.models.barriers import writer_events as do
+from ckptsim.models.barriers.channel_state import events as do
 from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.barriers.subtask import events as sub
 from ckptsim.sim.job.control.channel_state import ChannelStateHost
 from ckptsim.sim.job.port import FileStored
 

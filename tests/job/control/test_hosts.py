@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ckptsim.models.barriers import EndOfData
-from ckptsim.models.barriers import events as ev
+from ckptsim.models.barriers.handler import events as ev
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.lifecycle import TaskKind, TaskLifecycle, TaskParameters
 from ckptsim.sim.conform.scripted_task import ScriptedTask

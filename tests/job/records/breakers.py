@@ -11,13 +11,17 @@ from dataclasses import replace
 from typing import Any
 
 from ckptsim.models.barriers import Barrier, HandlerKind, RemoteChannel, Subpartition
-from ckptsim.models.barriers import events as ev
 from ckptsim.models.barriers.barrier import NetworkEvent
-from ckptsim.models.barriers.channel import _Placed
-from ckptsim.models.barriers.handler import SingleCheckpointHandler
-from ckptsim.models.barriers.interface import BarrierHandler
-from ckptsim.models.barriers.network import NetworkEffect, OutputStateKnown, PersistInput
-from ckptsim.models.barriers.persister import Persister, PersisterStatus
+from ckptsim.models.barriers.channels import (
+    NetworkEffect,
+    OutputStateKnown,
+    Persister,
+    PersisterStatus,
+    PersistInput,
+)
+from ckptsim.models.barriers.channels.input_channel import _Placed
+from ckptsim.models.barriers.handler import BarrierHandler, SingleCheckpointHandler
+from ckptsim.models.barriers.handler import events as ev
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import CheckpointCoordinator, CoordinatorParameters
 from ckptsim.models.coordinator import events as co

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.models.barriers.persister import PersisterStatus
+from ckptsim.models.barriers.channels import PersisterStatus
 from ckptsim.sim.job.buffers.channels import RemoteChannel
 from ckptsim.sim.job.buffers.mechanisms import MECHANISMS
 from ckptsim.sim.job.buffers.recovery import is_restored

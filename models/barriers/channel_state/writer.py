@@ -18,8 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
-from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.barriers.writer_events import (
+from ckptsim.models.barriers.channel_state.events import (
     DataAdded,
     DropStream,
     InputClosed,
@@ -37,6 +36,7 @@ from ckptsim.models.barriers.writer_events import (
     WriterEvent,
     WriteStarted,
 )
+from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.core import ProtocolError
 
 MAX_SUBTASKS_PER_FILE = 5

@@ -10,10 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_never
 
-from ckptsim.models.barriers import events as ev
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
-from ckptsim.models.barriers.clock import AlignmentClock
-from ckptsim.models.barriers.states import Action, Branch, Guard, Illegal, Input, State, Table
+from ckptsim.models.barriers.handler import events as ev
+from ckptsim.models.barriers.handler.clock import AlignmentClock
+from ckptsim.models.barriers.handler.states import (
+    Action,
+    Branch,
+    Guard,
+    Illegal,
+    Input,
+    State,
+    Table,
+)
 from ckptsim.models.core import ProtocolError
 
 # By name: members are looked up in the metaclass, and most barriers ask for nothing else.

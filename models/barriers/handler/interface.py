@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Protocol
 
-from ckptsim.models.barriers import events as ev
-from ckptsim.models.barriers.clock import AlignmentClock
+from ckptsim.models.barriers.handler import events as ev
+from ckptsim.models.barriers.handler.clock import AlignmentClock
 from ckptsim.models.core import ProtocolError
 
 

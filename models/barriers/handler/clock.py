@@ -10,7 +10,11 @@ Source: Apache Flink 1.20.3, CheckpointBarrierHandler.
 from __future__ import annotations
 
 from ckptsim.models.barriers.barrier import Barrier
-from ckptsim.models.barriers.events import AlignmentMeasured, HandlerEffect, TriggerCheckpoint
+from ckptsim.models.barriers.handler.events import (
+    AlignmentMeasured,
+    HandlerEffect,
+    TriggerCheckpoint,
+)
 
 
 class AlignmentClock:

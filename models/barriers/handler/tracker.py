@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from ckptsim.models.barriers import events as ev
 from ckptsim.models.barriers.barrier import Barrier
-from ckptsim.models.barriers.clock import AlignmentClock
-from ckptsim.models.barriers.interface import AllBarriers
+from ckptsim.models.barriers.handler import events as ev
+from ckptsim.models.barriers.handler.clock import AlignmentClock
+from ckptsim.models.barriers.handler.interface import AllBarriers
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.core import ProtocolError
 

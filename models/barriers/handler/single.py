@@ -25,13 +25,12 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from ckptsim.models.barriers import events as ev
 from ckptsim.models.barriers.barrier import Barrier
-from ckptsim.models.barriers.clock import AlignmentClock
-from ckptsim.models.barriers.interface import AllBarriers, HandlerKind
-from ckptsim.models.barriers.machine import BarrierMachine, Run
-from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.barriers.states import (
+from ckptsim.models.barriers.handler import events as ev
+from ckptsim.models.barriers.handler.clock import AlignmentClock
+from ckptsim.models.barriers.handler.interface import AllBarriers, HandlerKind
+from ckptsim.models.barriers.handler.machine import BarrierMachine, Run
+from ckptsim.models.barriers.handler.states import (
     ALIGNED_TABLE,
     ALTERNATING_TABLE,
     UNALIGNED_TABLE,
@@ -39,6 +38,7 @@ from ckptsim.models.barriers.states import (
     State,
     Table,
 )
+from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.core import ProtocolError
 
 _TABLES: dict[HandlerKind, tuple[Table, State]] = {

@@ -21,9 +21,9 @@ from __future__ import annotations
 
 from typing import TypeAlias, assert_never
 
-from ckptsim.models.barriers import subtask_events as ev
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
 from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.barriers.subtask import events as ev
 
 MAX_REMEMBERED_ABORTS = 128
 """Early abort notifications that are kept.  Source: the same class."""

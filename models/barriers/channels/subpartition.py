@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Collection
 
 from ckptsim.models.barriers.barrier import Barrier, EndOfPartition, NetworkEvent, is_blocking
-from ckptsim.models.barriers.network import (
+from ckptsim.models.barriers.channels.network import (
     Buffers,
     NetworkEffect,
     OutputStateFailed,

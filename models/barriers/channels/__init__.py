@@ -1,0 +1,31 @@
+"""Both ends of a channel: the sender's subpartition and the receiver's input channel."""
+
+from ckptsim.models.barriers.channels.input_channel import LocalChannel, RemoteChannel
+from ckptsim.models.barriers.channels.network import (
+    Buffers,
+    NetworkEffect,
+    OutputStateFailed,
+    OutputStateKnown,
+    OutputStateOpened,
+    PersistInput,
+    PersistOutput,
+    ResumeSender,
+)
+from ckptsim.models.barriers.channels.persister import Persister, PersisterStatus
+from ckptsim.models.barriers.channels.subpartition import Subpartition
+
+__all__ = [
+    "Buffers",
+    "LocalChannel",
+    "NetworkEffect",
+    "OutputStateFailed",
+    "OutputStateKnown",
+    "OutputStateOpened",
+    "PersistInput",
+    "PersistOutput",
+    "Persister",
+    "PersisterStatus",
+    "RemoteChannel",
+    "ResumeSender",
+    "Subpartition",
+]
