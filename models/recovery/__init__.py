@@ -3,11 +3,18 @@
 * `FailureDetector`, `RestartStrategy` and `Failover` take events and answer with effects; these are
   in the modules `detection`, `restart` and `failover`.
 * `mapping`, `key_groups` and `operator_state` say which subtask takes which key groups, in-flight
-  data and operator state.
+  data and operator state; `InFlightAssignment` (module `in_flight`) applies it to the channels of a
+  job, and `RecoveredInput` (`recovered_input`) takes in-flight data over on an input gate.
 """
 
 from ckptsim.models.recovery.detection import FailureDetector, HeartbeatParameters
 from ckptsim.models.recovery.failover import Failover
+from ckptsim.models.recovery.in_flight import (
+    ConnectionDescriptor,
+    Exchange,
+    InFlightAssignment,
+    recovered_data,
+)
 from ckptsim.models.recovery.key_groups import (
     MAX_PARALLELISM,
     default_max_parallelism,
@@ -32,18 +39,26 @@ from ckptsim.models.recovery.mapping import (
     old_subtasks,
 )
 from ckptsim.models.recovery.operator_state import broadcast, split
+from ckptsim.models.recovery.records import Part, RecordDeserializer, parts_of
+from ckptsim.models.recovery.recovered_input import RecoveredInput
 from ckptsim.models.recovery.restart import RestartParameters, RestartStrategy
 
 __all__ = [
     "DISTRIBUTIONS",
     "MAX_PARALLELISM",
+    "ConnectionDescriptor",
     "Distribution",
+    "Exchange",
     "Failover",
     "FailureDetector",
     "GateAssignment",
     "HeartbeatParameters",
+    "InFlightAssignment",
     "Mapper",
+    "Part",
     "Partitioner",
+    "RecordDeserializer",
+    "RecoveredInput",
     "RestartParameters",
     "RestartStrategy",
     "ambiguous_subtasks",
@@ -59,6 +74,8 @@ __all__ = [
     "murmur_hash",
     "old_subtasks",
     "operator_of_key_group",
+    "parts_of",
+    "recovered_data",
     "split",
     "string_hash",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ckptsim.models.recovery.in_flight import Exchange, InFlightAssignment
 from ckptsim.models.recovery.key_groups import (
     default_max_parallelism,
     key_group,
@@ -14,12 +15,10 @@ from ckptsim.models.recovery.key_groups import (
 )
 from ckptsim.models.recovery.mapping import (
     DISTRIBUTIONS,
+    Distribution,
     Mapper,
     Partitioner,
-    ambiguous_subtasks,
     inverted,
-    is_identity,
-    mapping_of,
 )
 from ckptsim.sim.conform.runner import Mismatch, Vector
 from ckptsim.sim.slots import Factory
@@ -68,14 +67,19 @@ def _answer(vector: Vector) -> Row:
 
 
 def _old_subtasks(vector: Vector) -> Row:
-    mapper, old = Mapper(vector["mapper"]), vector["old"]
-    mapping = mapping_of(mapper, old=old, new=vector["new"])
+    """Ask for the gates that the new subtasks of a job get, behind one sender that stays one."""
+    mapper, old, new = Mapper(vector["mapper"]), vector["old"], vector["new"]
+    distribution = Distribution(upstream=Mapper.ARBITRARY, downstream=mapper)
+    exchange = Exchange(distribution=distribution, old=(1, old), new=(1, new))
+    assignment = InFlightAssignment()
+    gates = [assignment.gate(exchange, subtask) for subtask in range(new)]
+    mapping = tuple(gate.old_subtasks for gate in gates)
     return {
         "old_of_new": [list(taken) for taken in mapping],
         "new_of_old": [list(takers) for takers in inverted(mapping, old=old)],
-        "ambiguous_old": list(ambiguous_subtasks(mapping, old=old)),
+        "ambiguous_old": sorted({one for gate in gates for one in gate.ambiguous}),
         "mapper_may_be_ambiguous": mapper.may_be_ambiguous,
-        "identity": is_identity(mapping, old=old),
+        "identity": all(gate.identity for gate in gates),
     }
 
 

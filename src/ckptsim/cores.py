@@ -17,7 +17,8 @@ your own; an implementation of your own that has the same door can be put into a
 | failure detection | `recovery.FailureDetector` | `detection` |
 | restart strategy | `recovery.RestartStrategy` | `restart` |
 | failover of a job | `recovery.Failover` | `failover` |
-| redistribution of state | functions of `recovery` | none |
+| redistribution of state | functions of `recovery`, `recovery.InFlightAssignment` | none |
+| gate with in-flight data of old channels | `recovery.RecoveredInput` | `recovered_input` |
 """
 
 from ckptsim.models import barriers, coordinator, lifecycle, ordering, recovery, store
@@ -29,7 +30,7 @@ from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.core import Core, ProtocolError
 from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
-from ckptsim.models.recovery import detection, failover, restart
+from ckptsim.models.recovery import detection, failover, recovered_input, restart
 
 __all__ = [
     "Core",
@@ -45,6 +46,7 @@ __all__ = [
     "lifecycle_effects",
     "lifecycle_events",
     "ordering",
+    "recovered_input",
     "recovery",
     "restart",
     "store",
