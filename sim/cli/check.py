@@ -8,7 +8,14 @@ import time
 from dataclasses import asdict
 from typing import Any
 
-from ckptsim.sim.cli.check_many import Checked, check_all, names_of, write_junit
+from ckptsim.sim.cli.check_many import (
+    UNBROKEN,
+    Checked,
+    check_all,
+    late_text,
+    names_of,
+    write_junit,
+)
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.progress import ProgressBar
@@ -21,7 +28,7 @@ from ckptsim.sim.cli.subject import (
     table,
     violation_text,
 )
-from ckptsim.sim.search import CheckReport, Subject, check
+from ckptsim.sim.search import CheckReport, CheckStopped, Subject, check
 from ckptsim.sim.search.check import EXHAUSTIVE
 
 EXAMPLES = """examples:
@@ -62,6 +69,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="fail when no run reached a situation that the scenario asks for",
     )
     parser.add_argument(
+        "--after",
+        metavar="SCENARIO",
+        help="of all scenarios, or of a link's, leave out those up to this one",
+    )
+    parser.add_argument(
         "--junit", type=output_file, metavar="FILE", help="write the outcome as JUnit XML as well"
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
@@ -69,10 +81,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the seeds, print the violations and what was reached."""
-    names = names_of(arguments.scenario)
+    names = names_of(arguments.scenario, after=arguments.after)
     if names is not None:
         checked = check_all(
-            names, lambda name: _checked(arguments, name)[1], as_json=arguments.json
+            names,
+            lambda name: _checked(arguments, name)[1],
+            as_json=arguments.json,
+            junit=arguments.junit,
         )
     else:
         subject, found = _checked(arguments, arguments.scenario)
@@ -81,8 +96,8 @@ def run(arguments: argparse.Namespace) -> int:
             print(json.dumps(_document(subject, found.report), indent=1))
         else:
             print(_text(subject, found.report))
-    if arguments.junit is not None:
-        write_junit(arguments.junit, checked)
+        if arguments.junit is not None:
+            write_junit(arguments.junit, checked)
     return EXIT_FINE if all(each.passed for each in checked) else EXIT_VIOLATED
 
 
@@ -92,15 +107,20 @@ def _checked(arguments: argparse.Namespace, name: str) -> tuple[Subject, Checked
     seeds = range(arguments.first, arguments.first + arguments.seeds)
     began = time.perf_counter()
     with ProgressBar(f"checking {name}") as bar:
-        report = check(
-            subject,
-            seeds,
-            ties=arguments.ties,
-            jobs=arguments.jobs,
-            orders=arguments.orders,
-            keep_going=arguments.keep_going,
-            progress=lambda done: bar(done=done, total=len(seeds)),
-        )
+        try:
+            report = check(
+                subject,
+                seeds,
+                ties=arguments.ties,
+                jobs=arguments.jobs,
+                orders=arguments.orders,
+                keep_going=arguments.keep_going,
+                progress=lambda done: bar(done=done, total=len(seeds)),
+            )
+        except CheckStopped as stop:
+            if stop.report.unexpected and not arguments.json:
+                print(_text(subject, stop.report))
+            raise KeyboardInterrupt(_left_of(stop.report)) from stop
     missed = bool(arguments.require_goals and report.missed_goals)
     return subject, Checked(
         scenario=subject.scenario.name,
@@ -109,6 +129,22 @@ def _checked(arguments: argparse.Namespace, name: str) -> tuple[Subject, Checked
         seconds=time.perf_counter() - began,
         missed=missed,
     )
+
+
+def _left_of(report: CheckReport) -> str:
+    """Say what an interrupted check has seen, and which arguments do the rest."""
+    found = len(report.unexpected)
+    broke = f"{found} of them broke a property" if found else "none broke a property unexpectedly"
+    if report.ties == (EXHAUSTIVE,):
+        return f"{report.runs} orders were tried, {broke}; the same command begins anew"
+    # Policies are taken in turn: the rest begins with the first of them.
+    done = min(report.runs, len(report.seeds))
+    done -= done % len(report.ties)
+    first, left = report.seeds.start + done, len(report.seeds) - done
+    if left == 0:
+        return f"all {done} seeds were checked, {broke}"
+    rest = f"the same command with --first {first} --seeds {left} does the rest"
+    return f"{report.runs} of {len(report.seeds)} seeds were checked, {broke}; {rest}"
 
 
 def _document(subject: Subject, report: CheckReport) -> dict[str, Any]:
@@ -127,6 +163,7 @@ def _document(subject: Subject, report: CheckReport) -> dict[str, Any]:
         "missed_goals": report.missed_goals,
         "unexplored_seeds": report.unexplored,
         "expected_violations": report.expected,
+        "seeds_until_expected": report.late,
         "violations": [
             {"seed": found.seed, "ties": found.ties} | asdict(row)
             for found in report.unexpected
@@ -157,6 +194,8 @@ def _text(subject: Subject, report: CheckReport) -> str:
     if report.ties == (EXHAUSTIVE,) and not report.unexpected:
         more = ", ".join(map(str, report.unexplored[:10]))
         pairs.append(("orders", f"more exist for seed {more}" if more else "all were tried"))
+    if report.late:
+        pairs.append(("too few seeds", late_text(report)))
     if report.unbroken:
-        pairs.append(("FAILED", f"expected to break and did not: {', '.join(report.unbroken)}"))
+        pairs.append(("FAILED", f"{UNBROKEN}: {', '.join(report.unbroken)}"))
     return "\n\n".join([*parts, table(pairs)])

@@ -21,6 +21,16 @@ class Terminated(KeyboardInterrupt):
     """The process was asked to end; it tidies up as after an interrupt from the keyboard."""
 
 
+def was_terminated(stop: BaseException) -> bool:
+    """Tell whether an interrupt, or what it was raised from, is a request to end."""
+    cause: BaseException | None = stop
+    while cause is not None:
+        if isinstance(cause, Terminated):
+            return True
+        cause = cause.__cause__
+    return False
+
+
 @contextmanager
 def terminating() -> Iterator[None]:
     """Let a request to end unwind what is under way, where signals are ours to handle."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from ckptsim.sim.cli.subject import (
     violation_text,
 )
 from ckptsim.sim.rows import ViolationRow
-from ckptsim.sim.search import Find, Subject, hunt, trial
+from ckptsim.sim.search import Find, HuntStopped, Subject, hunt, trial
 from ckptsim.sim.search.shrink import TRIALS_MAX
 from ckptsim.sim.search.trial import with_story
 
@@ -63,20 +64,23 @@ def run(arguments: argparse.Namespace) -> int:
     """Hunt, write the smallest scenario that breaks the property, and print its story."""
     subject = subject_of(arguments)
     seeds = range(arguments.first, arguments.first + arguments.seeds)
-    with ProgressBar("searching") as searching, ProgressBar("shrinking") as shrinking:
-        find = hunt(
-            subject,
-            seeds,
-            ties=arguments.ties,
-            faults=arguments.faults,
-            property_name=arguments.property,
-            searched=lambda done: searching(done=done, total=len(seeds)),
-            shrunk=lambda done: shrinking(done=done, total=TRIALS_MAX),
-        )
+    try:
+        with ProgressBar("searching") as searching, ProgressBar("shrinking") as shrinking:
+            find = hunt(
+                subject,
+                seeds,
+                ties=arguments.ties,
+                faults=arguments.faults,
+                property_name=arguments.property,
+                searched=lambda done: searching(done=done, total=len(seeds)),
+                shrunk=lambda done: shrinking(done=done, total=TRIALS_MAX),
+            )
+    except HuntStopped as stop:
+        raise KeyboardInterrupt(_left_of(stop, subject, arguments)) from stop
     if find is None:
         print(_nothing(subject, len(seeds), as_json=arguments.json))
         return EXIT_FINE
-    path = arguments.out or Path("out", "hunt", f"{subject.scenario.name}-{find.property}.toml")
+    path = _place(arguments, subject, find)
     row = _written(find, subject, path)
     print(
         json.dumps(_document(find, subject, row, path), indent=1)
@@ -84,6 +88,37 @@ def run(arguments: argparse.Namespace) -> int:
         else _text(find, subject, row, path)
     )
     return EXIT_VIOLATED
+
+
+def _place(arguments: argparse.Namespace, subject: Subject, find: Find) -> Path:
+    named: Path | None = arguments.out
+    return named or Path("out", "hunt", f"{subject.scenario.name}-{find.property}.toml")
+
+
+def _left_of(stop: HuntStopped, subject: Subject, arguments: argparse.Namespace) -> str:
+    """Say what an interrupted hunt has seen and keeps, and what does the rest."""
+    find = stop.find
+    if find is not None:
+        path = _place(arguments, subject, find)
+        _written(find, subject, path)
+        found = f"{find.property} broke after {find.runs} run(s)"
+        kept = f"the smallest scenario so far is kept in {path}"
+        return f"{found}; {kept}; {_going_on(find, subject, path)} makes it smaller"
+    # Policies are taken in turn: the rest begins with the first of them.
+    done = stop.runs - stop.runs % len(arguments.ties)
+    first, left = arguments.first + done, arguments.seeds - done
+    rest = f"the same command with --first {first} --seeds {left} does the rest"
+    return f"no violation in {stop.runs} of {arguments.seeds} runs; {rest}"
+
+
+def _going_on(find: Find, subject: Subject, path: Path) -> str:
+    """Return the command that shrinks the written scenario further."""
+    ran = [word for each in subject.names.items() for word in ("--core", "=".join(each))]
+    ran += ["--mutant", subject.mutant] if subject.mutant else []
+    smallest = find.shrunk.trial
+    how = ["--first", str(smallest.seed), "--seeds", "1", "--ties", smallest.ties]
+    words = ["ckptsim", "hunt", str(path), *how, "--property", find.property, *ran]
+    return shlex.join([*words, "--out", str(path)])
 
 
 def _written(find: Find, subject: Subject, path: Path) -> ViolationRow:

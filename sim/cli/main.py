@@ -11,13 +11,14 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import NoReturn, Protocol, cast
+from types import MappingProxyType
+from typing import Any, NoReturn, Protocol, cast
 
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.kinds import suggestion
-from ckptsim.sim.cli.failures import Terminated, refusal_of, terminating
+from ckptsim.sim.cli.failures import refusal_of, terminating, was_terminated
 from ckptsim.sim.extras import extras_explained
 
 EXIT_FINE = 0
@@ -109,7 +110,7 @@ def _ended(arguments: argparse.Namespace, verb: Verb) -> int:
         return EXIT_FINE
     except KeyboardInterrupt as stop:
         kept = f"; {stop}" if str(stop) else ""
-        terminated = isinstance(stop, Terminated) or isinstance(stop.__cause__, Terminated)
+        terminated = was_terminated(stop)
         print(f"ckptsim: {'terminated' if terminated else 'interrupted'}{kept}", file=sys.stderr)
         return EXIT_TERMINATED if terminated else EXIT_INTERRUPTED
     except MemoryError:
@@ -132,7 +133,8 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         epilog="`ckptsim help VERB` shows a verb's options with an example.",
     )
     parser.add_argument("--version", action="version", version=_version())
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=_Parser)
+    parser.verbs = verbs.choices
     asked = next((word for word in words if not word.startswith("-")), None)
     for name, (_, says) in VERBS.items():
         if name != asked:
@@ -151,7 +153,9 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that names the verb which a misspelt one was meant to be."""
+    """A parser that names what a misspelt verb or option was meant to be."""
+
+    verbs: Mapping[str, _Parser] = MappingProxyType({})
 
     def error(self, message: str) -> NoReturn:
         """Print usage and message and end; the list of all verbs is for `--help`."""
@@ -160,6 +164,19 @@ class _Parser(argparse.ArgumentParser):
             hint = suggestion(found[1], VERBS)
             message = f"found {found[1]!r}, expected a verb that `ckptsim help` shows{hint}"
         super().error(message)
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse all words; what a verb does not know is told with the usage of that verb."""
+        found, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            parser = self.verbs.get(getattr(found, "verb", None) or "", self)
+            hint = suggestion(unknown[0].partition("=")[0], parser.options())
+            parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        return found
+
+    def options(self) -> list[str]:
+        """Return the options that this parser knows."""
+        return [word for action in self._actions for word in action.option_strings]
 
 
 def _version() -> str:

@@ -1,13 +1,15 @@
 """Run one scenario under many seeds and tie orders, and shrink what breaks it."""
 
-from ckptsim.sim.search.check import CheckReport, check
-from ckptsim.sim.search.hunt import Find, hunt
+from ckptsim.sim.search.check import CheckReport, CheckStopped, check
+from ckptsim.sim.search.hunt import Find, HuntStopped, hunt
 from ckptsim.sim.search.shrink import Shrunk, shrink
 from ckptsim.sim.search.trial import Subject, Trial, trial
 
 __all__ = [
     "CheckReport",
+    "CheckStopped",
     "Find",
+    "HuntStopped",
     "Shrunk",
     "Subject",
     "Trial",

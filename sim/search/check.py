@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,9 @@ EXHAUSTIVE = "exhaustive"
 RUN_REPEATS = "a_run_repeats"
 # Trials that a worker does at a time: enough to make the hand-over cheap, few enough to stop soon.
 _CHUNK = 16
+# Runs beyond the seeds asked for in which a property that has to break may still do so; an
+# assumption: those of the library that break by chance do so in a fifth of their runs at least.
+MORE_RUNS = 100
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,7 +32,8 @@ class CheckReport:
     unexpected: the violating trials of properties that the scenario does not expect to break, with
     stories, by seed; expected: property -> number of runs, for those it expects; goals: situation
     -> number of runs that reached it; wanted_goals: the situations that the scenario asks for;
-    unexplored: the seeds that have more orders of ties than were tried (exhaustive ties only).
+    unexplored: the seeds that have more orders of ties than were tried (exhaustive ties only);
+    late: expected property -> number of seeds that break it, for those that need more than asked.
     """
 
     seeds: range
@@ -42,6 +47,7 @@ class CheckReport:
     unexpected: list[Trial] = field(default_factory=list)
     digest: str = ""
     unexplored: list[int] = field(default_factory=list)
+    late: dict[str, int] = field(default_factory=dict)
 
     @property
     def missed_goals(self) -> list[str]:
@@ -50,13 +56,24 @@ class CheckReport:
 
     @property
     def unbroken(self) -> list[str]:
-        """The properties that the scenario should break and no run did."""
-        return [name for name, runs in self.expected.items() if runs == 0]
+        """The properties that the scenario should break and no run did, nor any of some more."""
+        return [name for name in self.expected if self._unseen(name)]
+
+    def _unseen(self, name: str) -> bool:
+        return self.expected[name] == 0 and name not in self.late
 
     @property
     def passed(self) -> bool:
         """Whether nothing unexpected was found and everything expected was."""
         return not self.unexpected and not self.unbroken
+
+
+class CheckStopped(KeyboardInterrupt):
+    """An interrupted check, with the report of the runs before."""
+
+    def __init__(self, report: CheckReport) -> None:
+        super().__init__()
+        self.report = report
 
 
 def check(
@@ -74,7 +91,9 @@ def check(
     With "exhaustive" as the only policy each seed is run under every order of ties, at most
     `orders`, in one process.  jobs: processes; the report does not depend on their number.
     keep_going: do not stop; progress: called with the number of runs after each.  In the end the
-    first run is repeated: another digest than before is a violation of its own.
+    first run is repeated: another digest than before is a violation of its own.  Where the scenario
+    says that it breaks a property and no run did, some more seeds are run until one does.
+    Raises CheckStopped when it is interrupted.
     """
     scenario = subject.scenario
     report = CheckReport(
@@ -84,9 +103,27 @@ def check(
         wanted_goals=scenario.goals,
         expected=dict.fromkeys(scenario.violates, 0),
     )
-    digest = blake2b(digest_size=16)
     explore = tuple(ties) == (EXHAUSTIVE,)
     trials = _explored(subject, report, orders) if explore else _trials(subject, seeds, ties, jobs)
+    try:
+        _run(subject, report, trials, keep_going=keep_going, progress=progress)
+        if not explore and not report.unexpected:
+            _look_further(subject, report)
+    except KeyboardInterrupt as stop:
+        raise CheckStopped(report) from stop
+    return report
+
+
+def _run(
+    subject: Subject,
+    report: CheckReport,
+    trials: Iterable[Trial],
+    *,
+    keep_going: bool,
+    progress: Callable[[int], None] | None,
+) -> None:
+    """Enter the trials into the report, and repeat the first one."""
+    digest = blake2b(digest_size=16)
     first: Trial | None = None
     for found in trials:
         first = first or found
@@ -94,14 +131,36 @@ def check(
         digest.update(f"{found.seed} {found.ties} {found.digest}\n".encode())
         if progress is not None:
             progress(report.runs)
-        if any(row.property not in report.expected for row in found.violations):
+        if _is_unexpected(report, found):
             report.unexpected.append(with_story(subject, found))
             if not keep_going:
                 break
     if first is not None and not report.unexpected:
         report.unexpected += _not_repeated(subject, first)
     report.digest = digest.hexdigest()
-    return report
+
+
+def _look_further(subject: Subject, report: CheckReport) -> None:
+    """Run more seeds until every property that should break has broken, or enough have passed.
+
+    A property that breaks by chance may hold in the few runs that were asked for; whether they
+    were too few, or the scenario does not show what it says, is known after more of them.
+    """
+    begin = report.seeds.stop
+    for number, seed in enumerate(range(begin, begin + MORE_RUNS), start=len(report.seeds)):
+        missing = report.unbroken
+        if not missing:
+            return
+        found = trial(subject, seed, report.ties[number % len(report.ties)])
+        broken = {row.property for row in found.violations}
+        report.late.update({name: number + 1 for name in missing if name in broken})
+        if _is_unexpected(report, found):
+            report.unexpected.append(with_story(subject, found))
+            return
+
+
+def _is_unexpected(report: CheckReport, found: Trial) -> bool:
+    return any(row.property not in report.expected for row in found.violations)
 
 
 def _not_repeated(subject: Subject, first: Trial) -> list[Trial]:
@@ -150,7 +209,11 @@ def _trials(subject: Subject, seeds: range, ties: Sequence[str], jobs: int) -> I
         return
     chunks = _chunks(plan)
     # Fresh interpreters: a fork would inherit threads, and whatever else this process is doing.
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    # An interrupt from the keyboard goes to all; the workers end at once and say nothing.
+    quiet = (signal.SIGINT, signal.SIG_DFL)
+    with ProcessPoolExecutor(
+        jobs, mp_context=get_context("spawn"), initializer=signal.signal, initargs=quiet
+    ) as pool:
         waiting = [pool.submit(_chunk, subject, chunk) for chunk in islice(chunks, 2 * jobs)]
         try:
             while waiting:

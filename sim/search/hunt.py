@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ckptsim.scenarios import Scenario
 from ckptsim.sim.search.faults import with_random_faults
-from ckptsim.sim.search.shrink import Shrunk, shrink
+from ckptsim.sim.search.shrink import ShrinkStopped, Shrunk, shrink
 from ckptsim.sim.search.trial import Subject, Trial, trial
 
 
@@ -20,6 +20,15 @@ class Find:
     scenario: Scenario
     found: Trial
     shrunk: Shrunk
+
+
+class HuntStopped(KeyboardInterrupt):
+    """An interrupted hunt: the runs before, and what was found if it was shrinking."""
+
+    def __init__(self, runs: int, find: Find | None) -> None:
+        super().__init__()
+        self.runs = runs
+        self.find = find
 
 
 def hunt(
@@ -36,21 +45,45 @@ def hunt(
 
     faults: add up to that many random faults per seed; property_name: look for that one only, be it
     expected or not.  searched, shrunk: called with the number of runs after each of either phase.
+    Raises HuntStopped when it is interrupted.
     """
-    for number, seed in enumerate(seeds):
-        scenario = subject.scenario
-        if faults:
-            scenario = with_random_faults(scenario, seed=seed, count=faults)
-        here = replace(subject, scenario=scenario)
-        found = trial(here, seed, ties[number % len(ties)])
-        if searched is not None:
-            searched(number + 1)
-        name = _wanted(found, subject.scenario, property_name)
-        if name is None:
-            continue
-        smallest = shrink(here, found, property_name=name, progress=shrunk)
-        return Find(property=name, runs=number + 1, scenario=scenario, found=found, shrunk=smallest)
+    runs = 0
+    try:
+        for number, seed in enumerate(seeds):
+            scenario = subject.scenario
+            if faults:
+                scenario = with_random_faults(scenario, seed=seed, count=faults)
+            here = replace(subject, scenario=scenario)
+            found = trial(here, seed, ties[number % len(ties)])
+            runs = number + 1
+            if searched is not None:
+                searched(runs)
+            name = _wanted(found, subject.scenario, property_name)
+            if name is not None:
+                return _shrunk(here, found, name, runs=runs, progress=shrunk)
+    except HuntStopped:
+        raise
+    except KeyboardInterrupt as stop:
+        raise HuntStopped(runs, None) from stop
     return None
+
+
+def _shrunk(
+    here: Subject,
+    found: Trial,
+    name: str,
+    *,
+    runs: int,
+    progress: Callable[[int], None] | None,
+) -> Find:
+    def find(smallest: Shrunk) -> Find:
+        scenario = here.scenario
+        return Find(property=name, runs=runs, scenario=scenario, found=found, shrunk=smallest)
+
+    try:
+        return find(shrink(here, found, property_name=name, progress=progress))
+    except ShrinkStopped as stop:
+        raise HuntStopped(runs, find(stop.shrunk)) from stop
 
 
 def _wanted(found: Trial, scenario: Scenario, property_name: str | None) -> str | None:

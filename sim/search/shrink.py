@@ -39,6 +39,14 @@ class Shrunk:
     steps: int
 
 
+class ShrinkStopped(KeyboardInterrupt):
+    """Interrupted shrinking, with the smallest scenario until then."""
+
+    def __init__(self, shrunk: Shrunk) -> None:
+        super().__init__()
+        self.shrunk = shrunk
+
+
 def shrink(
     subject: Subject,
     found: Trial,
@@ -50,13 +58,15 @@ def shrink(
     """Return the simplest scenario that still breaks the property.
 
     progress: called with the number of runs so far, after each.
+    Raises ShrinkStopped when it is interrupted.
     """
     search = _Shrinker(subject, found, property_name, trials_max)
     search.progress = progress
-    search.run()
-    return Shrunk(
-        scenario=search.scenario, trial=search.found, trials=search.trials, steps=search.steps
-    )
+    try:
+        search.run()
+    except KeyboardInterrupt as stop:
+        raise ShrinkStopped(search.so_far()) from stop
+    return search.so_far()
 
 
 class _Shrinker:
@@ -84,6 +94,12 @@ class _Shrinker:
             self._round(_with_less_of_something, self._is_less_work)
             self._round(_with_defaults, self._is_simpler)
             self._round(_with_smaller_numbers, self._is_simpler)
+
+    def so_far(self) -> Shrunk:
+        """Return the smallest scenario until now."""
+        return Shrunk(
+            scenario=self.scenario, trial=self.found, trials=self.trials, steps=self.steps
+        )
 
     def _is_smaller(self, candidate: dict[str, Any], _: Trial | None) -> bool:
         return _size(candidate, self._default) < _size(self._document, self._default)

@@ -44,10 +44,25 @@ def test_a_misspelt_verb_is_suggested(capsys: Capture) -> None:
     assert "measure-store" not in said
 
 
-def test_a_wrong_option_shows_the_usage_of_its_verb(capsys: Capture) -> None:
-    """An unknown option of a verb is told with the usage of that verb."""
-    assert main(["list", "--lnik", "ordering"]) == 2
-    assert capsys.readouterr().err.startswith("usage: ckptsim")
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_wrong_option_shows_the_usage_of_its_verb(verb: str, capsys: Capture) -> None:
+    """An unknown option, and a missing word, are told with the usage of the verb in question."""
+    wrong = [["--no-such-option"]]
+    if verb not in ("list", "explain", "measure-store", "demo"):  # these need no word
+        wrong.append([])
+    words = {"completion": ["bash"], "store": ["x.db"]}
+    for rest in wrong:
+        given = words.get(verb, ["x"]) if rest and verb not in ("list", "demo") else []
+        assert main([verb, *given, *rest]) == 2
+        captured = capsys.readouterr()
+        assert captured.err.startswith(f"usage: ckptsim {verb} ")
+        assert captured.out == ""
+
+
+def test_a_misspelt_option_is_suggested(capsys: Capture) -> None:
+    """The option that was meant is named."""
+    assert main(["check", "reference", "--sedes=5"]) == 2
+    assert 'did you mean "--seeds"?' in capsys.readouterr().err
 
 
 def test_a_plan_is_no_scenario_and_a_scenario_no_plan(capsys: Capture) -> None:

@@ -54,6 +54,25 @@ def test_an_expected_violation_is_no_failure_but_its_absence_is(toy):
     assert (report.passed, report.unbroken) == (False, ["nothing_lost"])
 
 
+def test_too_few_seeds_are_told_from_what_does_not_break(toy):
+    """What breaks by chance is looked for in more seeds, and the number that shows it is told."""
+    pair = (Producer(name="one", pause_ns=1000), Producer(name="two", pause_ns=1000))
+    chance = replace(toy(producers=pair), violates=("in_order",))
+    subject = Subject(scenario=chance, mutant="overtaking")
+    quiet = next(
+        seed
+        for seed in range(100)
+        if not trial(subject, seed, "random").violations
+        and trial(subject, seed + 1, "random").violations
+    )
+    report = check(subject, range(quiet, quiet + 1))
+    assert (report.passed, report.runs, report.late) == (True, 1, {"in_order": 2})
+    report = check(subject, range(quiet, quiet + 2))
+    assert (report.passed, report.expected, report.late) == (True, {"in_order": 1}, {})
+    report = check(Subject(scenario=chance), range(1))
+    assert (report.passed, report.unbroken, report.late) == (False, ["in_order"], {})
+
+
 def test_only_some_tie_orders_break_the_mutant(toy):
     """Random ties find what structural order never shows."""
     pair = (Producer(name="one", pause_ns=1000), Producer(name="two", pause_ns=1000))
