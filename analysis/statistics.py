@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+
+from ckptsim.analysis.student import t_quantile
 
 CONFIDENCE = 0.95
 
@@ -48,7 +49,7 @@ def interval(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Inte
     if n == 1:
         return Interval(n=1, mean=mean, low=math.nan, high=math.nan)
     variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
-    half = float(special.stdtrit(n - 1, (1 + confidence) / 2)) * math.sqrt(variance / n)
+    half = t_quantile(confidence, n - 1) * math.sqrt(variance / n)
     return Interval(n=n, mean=mean, low=mean - half, high=mean + half)
 
 

@@ -31,6 +31,7 @@ WAVES_UNDER_WAY = 2  # the second fills the cores while the last tasks of the fi
 CHUNKS_PER_CORE = 4
 POLL_S = 0.2
 SAVE_S = WAVE_S  # what has arrived is saved after this time at the latest, whatever runs longer
+FIRST_SAVE_S = 2.0  # and in the beginning earlier: the time between two saves doubles up to that
 
 
 class Progress(Protocol):
@@ -110,7 +111,7 @@ class _Sweep:
         self._finished = context.accumulator(0)
         self._task = chunk_task(world, self._finished, limits)
         self._arrivals = Arrivals(context)
-        self._saved_s = time.monotonic()
+        self._began_s = self._saved_s = time.monotonic()
         self.worker_s = 0.0
 
     def run(self, rows: list[SweepRow], progress: Progress) -> None:
@@ -134,7 +135,7 @@ class _Sweep:
                     progress(done=min(self._finished.value, len(rows)), total=len(rows))
                     for future in finished:
                         left = future.result() + left  # raises what its wave has raised
-                    if finished or time.monotonic() - self._saved_s > SAVE_S:
+                    if finished or self._has_to_save():
                         self._save()
             except BaseException as error:
                 self._stopped = True
@@ -145,6 +146,10 @@ class _Sweep:
                     self._save()
                 raise
         progress(done=len(rows), total=len(rows))
+
+    def _has_to_save(self) -> bool:
+        patience_s = min(SAVE_S, max(FIRST_SAVE_S, self._saved_s - self._began_s))
+        return time.monotonic() - self._saved_s > patience_s
 
     def _chunks(self) -> int:
         return self._partitions or CHUNKS_PER_CORE * self._cores

@@ -70,7 +70,8 @@ def _about(metric: str, series: Sequence[Series], layout: Layout, findings: Find
     ends = _ends(series)
     if extent_along(ends) > extent(contrast(*ends)):
         by = " and ".join(layout.others)
-        return [f"{says}, along {layout.along}: {along}.", f"By {by}: {between}."]
+        short = between.replace(f"{by} ", "")  # a single number is told without its name
+        return [f"{says}, along {layout.along}: {along}.", f"By {by}: {short}."]
     return [f"{says}: {between}.", f"Along {layout.along}: {along}."]
 
 
@@ -85,6 +86,10 @@ def _between(metric: str, series: Sequence[Series], layout: Layout) -> str:
     found = contrast(*_ends(series))
     if found is None:
         return ", ".join(f"{one.label} {_span(metric, one)}" for one in series)
+    never = [one for one in series if not any(any(p.seeds.values()) for p in one.places)]
+    if never and len(never) < len(series):
+        rest = ", ".join(f"{one.label} {_span(metric, one)}" for one in series if one not in never)
+        return f"{amount(metric, 0)} in every run with {_listed(never)}; {rest}"
     if found.clear == 0:
         every = [mean for one in series for mean in one.means]
         several = f"the {len(series)} values of {' and '.join(layout.others)}"
@@ -97,6 +102,11 @@ def _between(metric: str, series: Sequence[Series], layout: Layout) -> str:
     if len(series) < SEVERAL or crossing:
         return f"{less}, {more}{_times(found, layout)}"
     return f"least with {less}, most with {more}{_times(found, layout)}{_alike(series)}"
+
+
+def _listed(series: Sequence[Series]) -> str:
+    *first, last = (one.label for one in series)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _times(found: Contrast, layout: Layout) -> str:

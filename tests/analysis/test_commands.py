@@ -28,6 +28,12 @@ replications = {replications}
 # So many records that a run takes a tenth of a second: a signal then meets a sweep under way.
 LONG = 8000
 
+# A shell lets what it starts in the background ignore interrupts, and tests may run there.
+PROGRAM = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "from ckptsim.sim.cli import main; sys.exit(main())"
+)
+
 WRONG = {
     "--master": ["--master", "sparc://host:7077"],
     "--partitions": ["--partitions", "0"],
@@ -68,7 +74,7 @@ def test_a_wrong_plan_and_a_wrong_directory_are_told(
 
 
 def command(*words: str) -> list[str]:
-    return [sys.executable, "-P", "-m", "ckptsim", *words]
+    return [sys.executable, "-P", "-c", PROGRAM, *words]
 
 
 def environment() -> dict[str, str]:

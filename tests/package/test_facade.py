@@ -20,7 +20,7 @@ from ckptsim.sim.world import run_world
 from tests.package.own_core import Silent
 
 SOURCE = Path(ckptsim.__file__)
-HEAVY = ("simpy", "numpy", "pandas", "pyarrow", "pyspark", "matplotlib", "scipy", "duckdb")
+HEAVY = ("simpy", "numpy", "pandas", "pyarrow", "pyspark", "matplotlib", "duckdb")
 
 
 def fresh(program: str) -> list[str]:

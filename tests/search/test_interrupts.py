@@ -19,6 +19,11 @@ from ckptsim.sim.search import trial
 from tests.search.toy import Lose, Producer
 
 Capture = pytest.CaptureFixture[str]
+# A shell lets what it starts in the background ignore interrupts, and tests may run there.
+PROGRAM = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "from ckptsim.sim.cli import main; sys.exit(main())"
+)
 
 
 def interrupted_at(monkeypatch: pytest.MonkeyPatch, module: str, run: int) -> None:
@@ -120,7 +125,7 @@ def test_a_signal_ends_a_check_quietly(jobs: str, tmp_path: Path) -> None:
     words = ["check", "reference", "--seeds", "100000", "--jobs", jobs]
     terminal, theirs = os.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "ckptsim", *words],
+        [sys.executable, "-c", PROGRAM, *words],
         cwd=tmp_path,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -122,3 +122,20 @@ def test_zero_has_no_ratio(metric: str) -> None:
     values = [*around(0, 0, 0), *around(10, 20, 30)]
     found = answer(findings({"mode": MODES, "service": SIZES}, {metric: values}))
     assert "times" not in found.sentences[0]
+
+
+def test_what_never_happens_is_told_from_noise() -> None:
+    """A metric that is 0 in every run of some ways, and not of another, is no matter of noise."""
+    ways = ("a", "b", "c")
+    values = [[0, 0, 0]] * 4 + [[0, 400, 0], [0, 0, 9]]
+    found = answer(findings({"way": ways, "service": SIZES[:2]}, {"lost_per_crash": values}))
+    assert found.sentences[0] == "Records lost by a crash: 0 in every run with a and b; c 3 to 133."
+
+
+def test_a_number_is_told_without_the_name_of_its_parameter_again() -> None:
+    """Where the sentence begins with the parameter, its values stand alone."""
+    values = around(1, 10, 100, 1, 10, 100)
+    axes = {"time between crashes": ("30 s", "120 s"), "service": SIZES}
+    found = answer(findings(axes, {"undone_per_crash": values}))
+    says = "By time between crashes: no difference beyond noise between 30 s and 120 s (1 to 100)."
+    assert found.sentences[1] == says
