@@ -20,8 +20,9 @@ UNNEEDED = (
     # Tables of Hive, its metastore and its server; ORC needs hive-storage-api, which stays.
     *(f"pyspark/jars/hive-{part}-*.jar" for part in ("exec", "metastore", "serde", "service-rpc")),
     *(f"pyspark/jars/{name}-*.jar" for name in ("spark-hive*", "datanucleus-*", "derby*")),
-    # Machine learning and graphs, with their linear algebra.
-    *(f"pyspark/jars/spark-{part}_*.jar" for part in ("mllib", "graphx")),
+    # Machine learning and graphs, with their linear algebra: all of it, because Spark's serializer
+    # takes a missing class for one that is not used, but not one whose own parts are missing.
+    *(f"pyspark/jars/spark-{part}_*.jar" for part in ("mllib", "mllib-local", "graphx")),
     *(f"pyspark/jars/{name}_*.jar" for name in ("breeze*", "spire*", "cats-kernel", "algebra")),
     *(f"pyspark/jars/{name}-*.jar" for name in ("lapack", "arpack_*", "JTransforms", "pmml-*")),
     # Masters that are Kubernetes; `spark://` and YARN stay.

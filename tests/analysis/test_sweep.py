@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -144,6 +145,18 @@ def test_a_chunk_begins_nothing_after_its_time() -> None:
     assert result.run_keys == (rows[0].run_key,)
     assert len(result.seconds) == 1
     assert pa.ipc.open_stream(result.tables["runs"]).read_all().num_rows == 1
+
+
+def test_a_program_that_changes_meanwhile_ends_all_the_same(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Runs whose keys are not those that were asked for are done once, not again and again."""
+    rows = [
+        replace(row, run_key=f"{row.run_key[:-1]}x") for row in synthetic.rows(POINTS, [1, 2, 3])
+    ]
+    summary = swept(spark, tmp_path / "out", rows, world=synthetic.WORLD)
+    assert summary.done == 9
+    assert parquet.read_table(tmp_path / "out" / "runs").num_rows == 9
 
 
 def test_a_run_that_raises_becomes_a_row(spark: SparkSession, tmp_path: Path) -> None:
