@@ -6,11 +6,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, time
-from typing import cast
+from typing import TypeAlias, cast
 
 from ckptsim.scenarios.document import human
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.spec import Link, Scenario
+
+# Keys, and indices into arrays of tables, from the top of a document.
+Place: TypeAlias = tuple[str | int, ...]
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 
@@ -20,26 +23,41 @@ def to_toml(scenario: Scenario, *, links: Mapping[str, Link] = LINKS) -> str:
     return write(human(scenario, links))
 
 
-def write(document: Mapping[str, object]) -> str:
-    """Return tables of texts, numbers, booleans, arrays and tables as TOML."""
-    return "\n".join(_table(document, ())).strip("\n") + "\n"
+def write(
+    document: Mapping[str, object], comments: Mapping[Place, Sequence[str]] | None = None
+) -> str:
+    """Return tables of texts, numbers, booleans, arrays and tables as TOML.
+
+    comments: place of a single value, with indices into arrays of tables -> lines to stand above
+    it; those of places that the document does not have are left out.
+    """
+    return "\n".join(_table(document, (), (), comments or {})).strip("\n") + "\n"
 
 
-def _table(table: Mapping[str, object], path: tuple[str, ...]) -> Iterator[str]:
-    """Write single values first, since whatever follows a header belongs to it."""
+def _table(
+    table: Mapping[str, object],
+    path: tuple[str, ...],
+    place: Place,
+    comments: Mapping[Place, Sequence[str]],
+) -> Iterator[str]:
+    """Write single values first, since whatever follows a header belongs to it.
+
+    path: keys of the header; place: those and the indices.
+    """
     for key, value in table.items():
         if not _has_header(value):
+            yield from (f"# {line}" for line in comments.get((*place, key), ()))
             yield f"{_key(key)} = {_value(value)}"
     for key, value in table.items():
-        inner = (*path, key)
+        inner, there = (*path, key), (*place, key)
         if isinstance(value, Mapping):
             if not value or not all(map(_has_header, value.values())):
                 yield from ("", f"[{'.'.join(map(_key, inner))}]")
-            yield from _table(value, inner)
+            yield from _table(value, inner, there, comments)
         elif _holds_tables(value):
-            for item in cast("Sequence[Mapping[str, object]]", value):
+            for index, item in enumerate(cast("Sequence[Mapping[str, object]]", value)):
                 yield from ("", f"[[{'.'.join(map(_key, inner))}]]")
-                yield from _table(item, inner)
+                yield from _table(item, inner, (*there, index), comments)
 
 
 def _has_header(value: object) -> bool:

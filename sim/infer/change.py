@@ -7,7 +7,7 @@ them; everything that begins with `job.` is a path of ours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ from ckptsim.scenarios import Scenario, units
 from ckptsim.scenarios.errors import Problem, ScenarioError
 from ckptsim.scenarios.job import Checkpointing, Job, Mode, Network
 from ckptsim.scenarios.kinds import suggestion
-from ckptsim.scenarios.vary import with_parameters
+from ckptsim.scenarios.vary import assignments, with_parameters
 from ckptsim.sim.infer.options import NETWORK, flush_ns
 from ckptsim.sim.infer.parallelism import with_parallelism
 from ckptsim.sim.recording.values import duration_ns, flag, size_bytes, whole
@@ -55,6 +55,27 @@ OPTIONS: tuple[str, ...] = (
 )
 
 
+def read_change(words: Sequence[str], flag_: str = "--set") -> dict[str, str]:
+    """Return the change that words such as `execution.checkpointing.interval=500 ms` make.
+
+    Raises ScenarioError for a word that is no assignment, and for an option that is set twice.
+    """
+    found: dict[str, str] = {}
+    problems: list[Problem] = []
+    for word in words:
+        option, equals, value = word.partition("=")
+        option = option.strip()
+        if not equals or not option:
+            problems.append(Problem(flag_, f'"{word}"', "OPTION=VALUE"))
+        elif option in found:
+            problems.append(Problem(f"{flag_} {option}", f'"{value}"', "one value"))
+        else:
+            found[option] = value.strip()
+    if problems:
+        raise ScenarioError(problems)
+    return found
+
+
 def changed(scenario: Scenario, change: Mapping[str, str]) -> Scenario:
     """Return a scenario with options set, in the order of the engine's meaning, not of the words.
 
@@ -63,7 +84,7 @@ def changed(scenario: Scenario, change: Mapping[str, str]) -> Scenario:
     """
     job = cast("Job", scenario.model)
     problems: list[Problem] = []
-    ours: dict[str, object] = {}
+    ours: dict[str, str] = {}
     for option, value in change.items():
         job = _one(job, (option, value), ours, problems)
     job = replace(job, checkpointing=_mode(job.checkpointing, change, problems))
@@ -72,11 +93,14 @@ def changed(scenario: Scenario, change: Mapping[str, str]) -> Scenario:
     if problems:
         raise ScenarioError(problems)
     found = replace(scenario, model=job)
-    return with_parameters(found, ours, source="--set") if ours else found
+    if not ours:
+        return found
+    words = assignments([f"{path}={value}" for path, value in ours.items()])
+    return with_parameters(found, words, source="--set")
 
 
 def _one(
-    job: Job, assignment: tuple[str, str], ours: dict[str, object], problems: list[Problem]
+    job: Job, assignment: tuple[str, str], ours: dict[str, str], problems: list[Problem]
 ) -> Job:
     """Return a job with one option set; paths of ours are put aside, the mode comes last."""
     option, value = assignment
@@ -163,7 +187,7 @@ def _mode(
 
 
 def _of_vertex(
-    job: Job, assignment: tuple[str, str], ours: dict[str, object], problems: list[Problem]
+    job: Job, assignment: tuple[str, str], ours: dict[str, str], problems: list[Problem]
 ) -> Job:
     """Set a key of a vertex, which is named: names may have dots, keys have none."""
     option, value = assignment

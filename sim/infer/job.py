@@ -282,11 +282,16 @@ def _factored(services: tuple[int, ...]) -> tuple[int, tuple[float, ...]]:
 
     A recorded service has everything in it that a record costs, a scenario's has not.
     """
-    nominal = [service_of_step(service, CONSTANTS) for service in services]
+    nominal = [_rounded(service_of_step(service, CONSTANTS)) for service in services]
     usual = max(1, min(nominal))
     if max(nominal) == min(nominal):
         return usual, ()
     return usual, tuple(round(min(1000.0, service / usual), 3) for service in nominal)
+
+
+def _rounded(service_ns: int) -> int:
+    """Return a service time in whole us where that is exact to a thousandth: counters are not."""
+    return round(service_ns, -3) if service_ns >= 1_000_000 // 2 else service_ns
 
 
 def _inputs(

@@ -1,0 +1,52 @@
+"""A job that a person names: the folder of a recording, or a scenario file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.errors import UserError
+from ckptsim.scenarios.job import Job, Plane
+from ckptsim.scenarios.load import load
+from ckptsim.sim.infer.job import Imported, scenario_of
+from ckptsim.sim.infer.machine import MachineChoice
+from ckptsim.sim.infer.measures import Measures, measured
+from ckptsim.sim.recording import Recording, read_recording
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """A job with what is known of it: of a file neither recording nor measures."""
+
+    scenario: Scenario
+    recording: Recording | None = None
+    imported: Imported | None = None
+    measures: Measures | None = None
+
+
+def job_named(place: Path, *, job: str | None = None, machine: MachineChoice) -> Named:
+    """Return the job of a recording's folder or of a scenario file.
+
+    Raises UserError for what is neither, and for a job that is not on buffers.
+    """
+    if not place.is_dir():
+        scenario = load(place)
+        model = scenario.model
+        if not isinstance(model, Job) or model.plane is not Plane.BUFFERS:
+            raise UserError(f"{place}: found no job on buffers, expected what `import` writes")
+        return Named(scenario=scenario)
+    recording = read_recording(place, job=job)
+    imported = scenario_of(recording, name=_name(place), machine=machine)
+    return Named(
+        scenario=imported.scenario,
+        recording=recording,
+        imported=imported,
+        measures=measured(recording, imported.names),
+    )
+
+
+def _name(place: Path) -> str:
+    """Return a name for a scenario that is made of a folder."""
+    kept = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "-" for c in place.name)
+    return kept.strip("-_")[:60] or "recorded"
