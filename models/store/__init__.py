@@ -1,29 +1,34 @@
 """Where a checkpoint is kept, relative to the data it speaks of, and what a crash does to both."""
 
-from ckptsim.models.store.checkpoints import Checkpoints
 from ckptsim.models.store.client import Parts, StoreClient
-from ckptsim.models.store.codec import GroupCodec, PlainCodec
 from ckptsim.models.store.errors import Refusal, StoreError
-from ckptsim.models.store.factory import make_store
 from ckptsim.models.store.interface import CheckpointStore
 from ckptsim.models.store.log import Control, ControlRecord, DataRecord, LogBook, PartitionLog
 from ckptsim.models.store.medium import (
     Area,
     Changes,
+    Checkpoints,
+    GroupCodec,
     Medium,
     ModelMedium,
+    PlainCodec,
     Rows,
     RowsWrite,
     Slot,
     SlotWrite,
     Step,
 )
-from ckptsim.models.store.partition_state import PartitionState, decode_state, encode_state
 from ckptsim.models.store.rules import Order, Part, SyncRules
 from ckptsim.models.store.settings import Durability, Placement, Reset, Settings
+from ckptsim.models.store.state import (
+    PartitionState,
+    VersionCopy,
+    VersionState,
+    decode_state,
+    encode_state,
+)
 from ckptsim.models.store.topics import LocalTopics, TopicPartition, parse_topic, version_topic
-from ckptsim.models.store.version_state import VersionCopy, VersionState
-from ckptsim.models.store.versions import StoreVersions
+from ckptsim.models.store.versions import StoreVersions, make_store
 
 __all__ = [
     "Area",

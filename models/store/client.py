@@ -17,23 +17,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
-from ckptsim.models.store.checkpoints import Checkpoints
-from ckptsim.models.store.codec import Codec, GroupCodec, PlainCodec
-from ckptsim.models.store.content import WorkingContent
-from ckptsim.models.store.dictionary import DictionaryServer, ModelDictionaryServer
 from ckptsim.models.store.errors import Refusal, StoreError
 from ckptsim.models.store.ingestion import PartitionIngestion
-from ckptsim.models.store.ingestion_events import IngestionState, RulesChanged
-from ckptsim.models.store.journal import Journal
+from ckptsim.models.store.ingestion.events import IngestionState, RulesChanged
 from ckptsim.models.store.log import LogBook, Logs
-from ckptsim.models.store.medium import Area, Medium, RowsWrite, Slot, SlotWrite, Step
-from ckptsim.models.store.partition_state import PartitionState, decode_state
-from ckptsim.models.store.replica import Replica
+from ckptsim.models.store.medium import (
+    Area,
+    Checkpoints,
+    Codec,
+    GroupCodec,
+    Medium,
+    PlainCodec,
+    RowsWrite,
+    Slot,
+    SlotWrite,
+    Step,
+)
+from ckptsim.models.store.replica import Replica, WorkingContent
 from ckptsim.models.store.rules import SyncRules
 from ckptsim.models.store.settings import Placement, Reset, Settings
+from ckptsim.models.store.state import PartitionState, VersionCopy, decode_state
 from ckptsim.models.store.topics import LocalTopics, TopicPartition
-from ckptsim.models.store.version_state import VersionCopy
 
 # Neither says where the rows are: the partition starts anew, on wiped rows.
 _STARTS_ANEW = (Refusal.CORRUPT_CHECKPOINT, Refusal.UNREADABLE_CHECKPOINT)
@@ -282,3 +288,60 @@ class StoreClient:
         return self.parts.checkpoints(
             self.medium, self.topics, codec=codec, slot=slot, remote=group
         )
+
+
+class Journal:
+    """What a client did, over all its incarnations, counted apart from what it believes.
+
+    applied: data records applied; reprocessed: those whose partition and position had been before.
+    """
+
+    def __init__(self) -> None:
+        self.applied = 0
+        self.reprocessed = 0
+        self.syncs = 0
+        self.replayed = 0
+        self.dictionary_fetches = 0
+        self._seen: dict[TopicPartition, set[int]] = {}
+
+    def record_applied(self, key: TopicPartition, position: int) -> None:
+        """Count one applied data record."""
+        seen = self._seen.setdefault(key, set())
+        self.applied += 1
+        self.reprocessed += position in seen
+        seen.add(position)
+
+    def record_sync(self) -> None:
+        """Count one complete sync."""
+        self.syncs += 1
+
+    def record_replay(self, rows: int) -> None:
+        """Count the mirror rows that an open put back."""
+        self.replayed += rows
+
+    def record_fetch(self) -> None:
+        """Count one dictionary that was fetched."""
+        self.dictionary_fetches += 1
+
+
+class DictionaryServer(Protocol):
+    """Serves the compression dictionary of a version topic, so no checkpoint has to repeat it."""
+
+    def fetch(self, topic: str) -> str:
+        """Return the dictionary; raises StoreError DICT_UNAVAILABLE, which may be retried."""
+        ...
+
+
+class ModelDictionaryServer:
+    """Dictionaries by topic, and a switch for the outage of the endpoint."""
+
+    def __init__(self) -> None:
+        self.dictionaries: dict[str, str] = {}
+        self.up = True
+
+    def fetch(self, topic: str) -> str:
+        """Return the dictionary of a topic; raises StoreError DICT_UNAVAILABLE."""
+        if not self.up or topic not in self.dictionaries:
+            reason = "no dictionary for this topic" if self.up else "the endpoint is down"
+            raise StoreError(Refusal.DICT_UNAVAILABLE, state=reason, event=topic)
+        return self.dictionaries[topic]

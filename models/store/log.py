@@ -13,8 +13,8 @@ from enum import StrEnum
 from typing import Protocol
 
 from ckptsim.models.store.medium import Rows
+from ckptsim.models.store.state import FieldValue
 from ckptsim.models.store.topics import TopicPartition
-from ckptsim.models.store.version_state import FieldValue
 
 
 class Control(StrEnum):

@@ -1,14 +1,14 @@
-"""What happens to a store from outside: bad disks, other parties, failures about to come."""
+"""What happens to a store from outside, and what a partition lost by it against its log."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ckptsim.models.store.client import StoreClient
-from ckptsim.models.store.medium import Area
-from ckptsim.models.store.partition_state import PartitionState, encode_state
+from ckptsim.models.store.medium import Area, Rows
 from ckptsim.models.store.settings import Placement
+from ckptsim.models.store.state import NOTHING, PartitionState, encode_state
 from ckptsim.models.store.topics import TopicPartition
 
 
@@ -64,3 +64,39 @@ def fail_next_commit(client: StoreClient, key: TopicPartition) -> None:
     """Let the next checkpoint write of a partition fail, once, where the medium is remote."""
     client.topics.check(key)
     client.store.fail_next_commit(key)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentLoss:
+    """Keys that only the log implies, keys with another value, keys that only the content has."""
+
+    missing: int
+    stale: int
+    ghost: int
+
+    def text(self) -> str:
+        """Say it in words."""
+        return f"{self.missing} missing, {self.stale} stale, {self.ghost} ghosts"
+
+
+def loss_of(client: StoreClient, key: TopicPartition) -> ContentLoss:
+    """Compare the content of a partition with what its log implies.
+
+    Open, that is the working content up to the position in memory; closed, the durable content up
+    to the checkpoint.
+    """
+    replica = client.replicas.get(key)
+    if replica is not None:
+        return compare(client.logs[key].fold(replica.position), replica.content.rows())
+    state = client.checkpoint(key)
+    position = NOTHING if state is None else state.position
+    return compare(client.logs[key].fold(position), client.medium.rows(Area.DATA, key))
+
+
+def compare(implied: Rows, content: Rows) -> ContentLoss:
+    """Count in how far a content departs from the implied one."""
+    return ContentLoss(
+        missing=sum(1 for name in implied if name not in content),
+        stale=sum(1 for name in implied if name in content and content[name] != implied[name]),
+        ghost=sum(1 for name in content if name not in implied),
+    )

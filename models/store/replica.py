@@ -10,10 +10,9 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from ckptsim.models.core import ProtocolError
-from ckptsim.models.store.content import WorkingContent, difference
 from ckptsim.models.store.errors import StoreError
 from ckptsim.models.store.ingestion import PartitionIngestion
-from ckptsim.models.store.ingestion_events import (
+from ckptsim.models.store.ingestion.events import (
     AbortSync,
     CancelSyncTimer,
     ControlRead,
@@ -31,7 +30,7 @@ from ckptsim.models.store.ingestion_events import (
     WriteFailed,
 )
 from ckptsim.models.store.log import ControlRecord, DataRecord, Entry
-from ckptsim.models.store.medium import Area, RowsWrite, SlotWrite, Step
+from ckptsim.models.store.medium import Area, Changes, Medium, Rows, RowsWrite, SlotWrite, Step
 from ckptsim.models.store.rules import Part
 from ckptsim.models.store.settings import Durability, Placement
 from ckptsim.models.store.topics import TopicPartition
@@ -169,3 +168,44 @@ class Replica:
     @property
     def _colocated(self) -> bool:
         return self._client.placement is Placement.COLOCATED
+
+
+class WorkingContent:
+    """What an incarnation sees: it starts as the durable content, and a crash drops the rest.
+
+    The changes since the last flush are kept by key, the last one wins; a flush hands them to the
+    medium as one set.
+    """
+
+    def __init__(self, medium: Medium, key: TopicPartition) -> None:
+        self._medium = medium
+        self._key = key
+        self._changes: dict[str, bytes | None] = {}
+
+    def apply(self, record: DataRecord) -> None:
+        """Put or delete one record."""
+        self._changes[record.key] = record.value
+
+    def rows(self) -> Rows:
+        """Return the whole content."""
+        rows = self._medium.rows(Area.DATA, self._key)
+        rows.update((name, value) for name, value in self._changes.items() if value is not None)
+        for name, value in self._changes.items():
+            if value is None:
+                rows.pop(name, None)
+        return rows
+
+    def changes(self) -> Changes:
+        """Return the changes that are not flushed, one per key; valid until the next one."""
+        return self._changes
+
+    def flushed(self) -> None:
+        """Forget the changes, which are durable now."""
+        self._changes = {}
+
+
+def difference(old: Rows, new: Rows) -> Changes:
+    """Return the changes that turn one content into another."""
+    changes: dict[str, bytes | None] = {name: None for name in old if name not in new}
+    changes.update((name, value) for name, value in new.items() if old.get(name) != value)
+    return changes

@@ -1,4 +1,4 @@
-"""Versions of a store: which one is current, how one is dropped, what a version has in common.
+"""Versions of a store: how one is made, dropped, made current, and what a version has in common.
 
 The current pointer moves only to a version whose every local partition has seen its end of push.
 A dropped version takes its own rows, checkpoints and registration with it and nothing else; the
@@ -12,14 +12,10 @@ from __future__ import annotations
 
 from ckptsim.models.store.client import StoreClient
 from ckptsim.models.store.errors import Refusal, StoreError
-from ckptsim.models.store.medium import Area, RowsWrite, SlotWrite
+from ckptsim.models.store.medium import Area, ModelMedium, RowsWrite, SlotWrite
+from ckptsim.models.store.settings import Placement
+from ckptsim.models.store.state import DICTIONARY_STRATEGY, VersionCopy, VersionState, agreed
 from ckptsim.models.store.topics import TopicPartition, version_topic
-from ckptsim.models.store.version_state import (
-    DICTIONARY_STRATEGY,
-    VersionCopy,
-    VersionState,
-    agreed,
-)
 
 
 class StoreVersions:
@@ -82,3 +78,9 @@ class StoreVersions:
         found = self.client.dictionaries.fetch(topic)
         self.client.journal.record_fetch()
         return found
+
+
+def make_store(placement: Placement) -> StoreVersions:
+    """Return a fresh client with its versions; its medium survives every crash."""
+    medium = ModelMedium(atomic=placement is Placement.COLOCATED)
+    return StoreVersions(StoreClient(placement, medium))

@@ -29,7 +29,7 @@ from ckptsim.models.store import (
     Step,
     TopicPartition,
 )
-from ckptsim.models.store.ingestion_events import (
+from ckptsim.models.store.ingestion.events import (
     AbortSync,
     CancelSyncTimer,
     DataWritten,

@@ -23,8 +23,7 @@ from ckptsim.models.store import (
     VersionState,
     decode_state,
 )
-from ckptsim.models.store.dictionary import ModelDictionaryServer
-from ckptsim.models.store.loss import loss_of
+from ckptsim.models.store.client import ModelDictionaryServer
 from ckptsim.models.store.mishaps import (
     Loss,
     commit_by_another_party,
@@ -32,8 +31,9 @@ from ckptsim.models.store.mishaps import (
     fail_next_write,
     flip_bit,
     lose,
+    loss_of,
 )
-from ckptsim.models.store.version_state import WIRE_NAMES
+from ckptsim.models.store.state import WIRE_NAMES
 
 Step = dict[str, Any]
 _SLOTS = {"custom": Slot.CUSTOM, "null": Slot.BUILT_IN, None: Slot.BUILT_IN}

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ckptsim.models.store.checkpoints import Checkpoints
 from ckptsim.models.store.client import StoreClient
 from ckptsim.models.store.errors import Refusal, StoreError
-from ckptsim.models.store.medium import RowsWrite, Slot, SlotWrite, Step
-from ckptsim.models.store.partition_state import PartitionState
+from ckptsim.models.store.medium import Checkpoints, RowsWrite, Slot, SlotWrite, Step
 from ckptsim.models.store.replica import Replica
+from ckptsim.models.store.state import PartitionState, VersionCopy
 from ckptsim.models.store.topics import TopicPartition, parse_topic
-from ckptsim.models.store.version_state import VersionCopy
 from ckptsim.models.store.versions import StoreVersions
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ckptsim.models.store.errors import Refusal
 from ckptsim.models.store.ingestion import PartitionIngestion
-from ckptsim.models.store.ingestion_events import (
+from ckptsim.models.store.ingestion.events import (
     Cause,
     ControlRead,
     DataWritten,
@@ -23,9 +23,8 @@ from ckptsim.models.store.ingestion_events import (
     WriteFailed,
 )
 from ckptsim.models.store.log import ControlRecord
-from ckptsim.models.store.partition_state import PartitionState, decode_state, encode_state
 from ckptsim.models.store.rules import Order, SyncRules
-from ckptsim.models.store.version_state import VersionCopy
+from ckptsim.models.store.state import PartitionState, VersionCopy, decode_state, encode_state
 
 
 class CheckpointFirst(PartitionIngestion):

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ckptsim.models.store.checkpoints import Checkpoints
-from ckptsim.models.store.codec import GroupCodec, PlainCodec
-from ckptsim.models.store.content import WorkingContent
-from ckptsim.models.store.medium import Changes, ModelMedium, SlotWrite, Step
+from ckptsim.models.store.medium import (
+    Changes,
+    Checkpoints,
+    GroupCodec,
+    ModelMedium,
+    PlainCodec,
+    SlotWrite,
+    Step,
+)
+from ckptsim.models.store.replica import WorkingContent
 from ckptsim.models.store.topics import TopicPartition, parse_topic
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 from simpy import Interrupt
 
 from ckptsim.models.store import ControlRecord, TopicPartition
-from ckptsim.models.store.ingestion_events import (
+from ckptsim.models.store.ingestion.events import (
     AbortSync,
     CancelSyncTimer,
     Cause,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.store import Area, Placement, Refusal, StoreError, TopicPartition
 from ckptsim.models.store.mishaps import Loss, lose
-from ckptsim.models.store.partition_state import NOTHING
+from ckptsim.models.store.state import NOTHING
 from ckptsim.scenarios.store_faults import Lost
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ckptsim.models.store import Control, ControlRecord, DataRecord, Rows, TopicPartition
 from ckptsim.models.store.log import Entry
-from ckptsim.models.store.version_state import FieldValue
+from ckptsim.models.store.state import FieldValue
 
 NEVER = 1 << 62
 

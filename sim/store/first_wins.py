@@ -6,7 +6,7 @@ Source: DuckDB 1.5.6 and 2.0.0, measured: of a key twice in one upsert the first
 from __future__ import annotations
 
 from ckptsim.models.store import Changes, DataRecord, Medium, TopicPartition
-from ckptsim.models.store.content import WorkingContent
+from ckptsim.models.store.replica import WorkingContent
 
 
 class FirstWinsContent(WorkingContent):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.store import Refusal, StoreError, TopicPartition
-from ckptsim.models.store.partition_state import NOTHING
+from ckptsim.models.store.state import NOTHING
 from ckptsim.sim.store.durable import DurableState
 from ckptsim.sim.store.kinds import KIND_OUTSIDE, KIND_START
 from ckptsim.sim.store.recovery import Recovery

@@ -11,8 +11,7 @@ from ckptsim.sim.store.costs import each_durable
 from ckptsim.sim.store.spans import FeedChanges, SpanContent
 
 if TYPE_CHECKING:
-    from ckptsim.models.store.content import WorkingContent
-    from ckptsim.models.store.replica import Replica
+    from ckptsim.models.store.replica import Replica, WorkingContent
     from ckptsim.sim.store.feed import Feed
     from ckptsim.sim.store.truth import PartitionTruth
     from ckptsim.sim.store.world import StoreWorld

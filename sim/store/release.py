@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ckptsim.models.store import Slot
-from ckptsim.models.store.partition_state import SCHEMA_VERSION, read_fields, write_fields
+from ckptsim.models.store.state import SCHEMA_VERSION, read_fields, write_fields
 from ckptsim.scenarios.store_faults import Deploy
 
 if TYPE_CHECKING:
     from ckptsim.models.store import StoreClient, TopicPartition
-    from ckptsim.models.store.codec import Codec
+    from ckptsim.models.store.medium import Codec
     from ckptsim.sim.store.world import StoreWorld
 
 _ADDED = "added_by_the_newer_release"

@@ -19,8 +19,8 @@ from ckptsim.models.store import (
     Rows,
     TopicPartition,
 )
-from ckptsim.models.store.content import WorkingContent
 from ckptsim.models.store.medium import RowsWrite
+from ckptsim.models.store.replica import WorkingContent
 from ckptsim.sim.store.feed import Feed
 
 

@@ -9,7 +9,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.store import Area, Part, Refusal
-from ckptsim.models.store.ingestion_events import MakeDurable, StepDurable, StepRefused
+from ckptsim.models.store.ingestion.events import MakeDurable, StepDurable, StepRefused
 from ckptsim.sim.store.costs import each_durable
 from ckptsim.sim.store.kinds import KIND_DURABLE
 from ckptsim.sim.store.truth import SyncAccount

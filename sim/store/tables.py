@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from ckptsim.models.store import Area, StoreError, TopicPartition
-from ckptsim.models.store.partition_state import NOTHING
+from ckptsim.models.store.state import NOTHING
 from ckptsim.sim.rows import (
     CheckpointRow,
     FigureRow,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ckptsim.models.store import Area, TopicPartition
-from ckptsim.models.store.ingestion_events import Cause
+from ckptsim.models.store.ingestion.events import Cause
 
 if TYPE_CHECKING:
     from ckptsim.sim.store.feed import Feed

@@ -28,12 +28,12 @@ from ckptsim.models.store import (
     encode_state,
     version_topic,
 )
-from ckptsim.models.store.content import WorkingContent
-from ckptsim.models.store.dictionary import ModelDictionaryServer
-from ckptsim.models.store.ingestion_events import Cause
+from ckptsim.models.store.client import ModelDictionaryServer
+from ckptsim.models.store.ingestion.events import Cause
 from ckptsim.models.store.log import Control
 from ckptsim.models.store.mishaps import fail_next_commit
-from ckptsim.models.store.version_state import DICTIONARY_STRATEGY, FieldValue, copy_of
+from ckptsim.models.store.replica import WorkingContent
+from ckptsim.models.store.state import DICTIONARY_STRATEGY, FieldValue, copy_of
 from ckptsim.scenarios.store import StoreModel, Upsert
 from ckptsim.scenarios.store_names import GOALS
 from ckptsim.sim.store.contents import Contents

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from ckptsim.models.store import Area, Placement, StoreError, StoreVersions, TopicPartition
-from ckptsim.models.store.loss import loss_of
+from ckptsim.models.store.mishaps import loss_of
 from ckptsim.sim.conform.store_steps import StoreScript
 
 Step = dict[str, Any]

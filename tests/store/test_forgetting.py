@@ -19,8 +19,8 @@ from ckptsim.models.store import (
     make_store,
 )
 from ckptsim.models.store.log import DataRecord, PartitionLog
-from ckptsim.models.store.loss import ContentLoss, loss_of
-from ckptsim.models.store.partition_state import SCHEMA_VERSION, read_fields, write_fields
+from ckptsim.models.store.mishaps import ContentLoss, loss_of
+from ckptsim.models.store.state import SCHEMA_VERSION, read_fields, write_fields
 from ckptsim.sim.mutants.store import MUTANTS
 
 KEY = TopicPartition("s_v1", 0)

@@ -15,10 +15,8 @@ from ckptsim.models.store import (
     decode_state,
     encode_state,
 )
-from ckptsim.models.store.codec import GROUP_BLOB_BYTES_MAX, Codec
-from ckptsim.models.store.frame import Checksum, seal, unseal
-from ckptsim.models.store.partition_state import ProducerState
-from ckptsim.models.store.version_state import VersionCopy
+from ckptsim.models.store.medium import GROUP_BLOB_BYTES_MAX, Checksum, Codec, seal, unseal
+from ckptsim.models.store.state import ProducerState, VersionCopy
 
 KEY = TopicPartition("s_v1", 0)
 

@@ -26,7 +26,7 @@ from ckptsim.models.store.generations import (
     metadata_for,
 )
 from ckptsim.models.store.generations.redirect import METADATA_SERVICE_ONLY
-from ckptsim.models.store.version_state import VersionCopy
+from ckptsim.models.store.state import VersionCopy
 
 
 def _store() -> tuple[Checkpoints, LocalTopics]:

@@ -22,7 +22,7 @@ from ckptsim.models.store import (
     make_store,
 )
 from ckptsim.models.store.ingestion import PartitionIngestion
-from ckptsim.models.store.ingestion_events import (
+from ckptsim.models.store.ingestion.events import (
     AbortSync,
     CancelSyncTimer,
     Cause,
@@ -41,8 +41,7 @@ from ckptsim.models.store.ingestion_events import (
     SyncTimerFired,
     WriteFailed,
 )
-from ckptsim.models.store.partition_state import ProducerState
-from ckptsim.models.store.version_state import VersionCopy
+from ckptsim.models.store.state import ProducerState, VersionCopy
 
 EVENTS: list[Event] = [
     DataWritten(position=0, size_bytes=1),

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ckptsim.models.store import Area, ModelMedium, RowsWrite, Step, TopicPartition
-from ckptsim.models.store.content import WorkingContent
+from ckptsim.models.store.replica import WorkingContent
 from ckptsim.sim.store.feed import Feed, FeedShape
 from ckptsim.sim.store.spans import FeedChanges, SpanContent, SpanMedium
 

@@ -1,12 +1,13 @@
 """The two interfaces that came before the one of three operations, as adapters on top of it."""
 
-from ckptsim.models.store.generations.hook import RecordTransformer, metadata_for
 from ckptsim.models.store.generations.redirect import CallSite, RedirectedMetadata
 from ckptsim.models.store.generations.v1 import (
     LiveMetadata,
     LiveState,
     MetadataOverStore,
     MetadataService,
+    RecordTransformer,
+    metadata_for,
 )
 from ckptsim.models.store.generations.v2 import (
     CheckpointStorageEngine,

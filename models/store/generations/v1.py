@@ -15,9 +15,15 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ckptsim.models.store.interface import CheckpointStore
-from ckptsim.models.store.partition_state import NOTHING, PartitionState, decode_state, encode_state
+from ckptsim.models.store.state import (
+    NOTHING,
+    PartitionState,
+    VersionCopy,
+    agreed,
+    decode_state,
+    encode_state,
+)
 from ckptsim.models.store.topics import LocalTopics, TopicPartition
-from ckptsim.models.store.version_state import VersionCopy, agreed
 
 
 @dataclass(slots=True, kw_only=True)
@@ -150,3 +156,19 @@ class LiveMetadata:
         Source: linkedin/venice, `RocksDBStorageEngine.clearStoreVersionState`.
         """
         self._versions.pop(topic, None)
+
+
+class RecordTransformer(Protocol):
+    """The part of a user's transformer that chooses where checkpoints go."""
+
+    def storage_metadata_service(self) -> MetadataService | None:
+        """Return the user's service; None leaves the built-in path unchanged."""
+        ...
+
+
+def metadata_for(
+    transformer: RecordTransformer | None, built_in: MetadataService
+) -> MetadataService:
+    """Choose the service of an ingestion task, once, when it starts."""
+    service = None if transformer is None else transformer.storage_metadata_service()
+    return built_in if service is None else service

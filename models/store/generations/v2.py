@@ -16,8 +16,8 @@ from typing import Protocol
 
 from ckptsim.models.store.generations.v1 import LiveState, MetadataOverStore
 from ckptsim.models.store.interface import CheckpointStore
+from ckptsim.models.store.state import VersionCopy
 from ckptsim.models.store.topics import LocalTopics
-from ckptsim.models.store.version_state import VersionCopy
 
 
 class CheckpointStorageEngine(Protocol):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers import handler_kind
 from ckptsim.models.lifecycle import TaskKind, TaskLifecycle, TaskParameters
-from ckptsim.models.lifecycle.naive import NaiveLifecycle
+from ckptsim.models.lifecycle.task import NaiveLifecycle
 from ckptsim.scenarios.job import Job, Protocol, Vertex, VertexKind
 from ckptsim.sim.job.control.task import TaskCores
 from ckptsim.sim.job.settings import variant_of

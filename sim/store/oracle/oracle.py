@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.store import Area, PartitionState, StoreError, TopicPartition, decode_state
-from ckptsim.models.store.ingestion_events import IngestionState
-from ckptsim.models.store.partition_state import NOTHING
-from ckptsim.models.store.version_state import copy_of, disagreement
+from ckptsim.models.store.ingestion.events import IngestionState
+from ckptsim.models.store.state import NOTHING, copy_of, disagreement
 from ckptsim.scenarios.store import StepOrder, Upsert
 from ckptsim.scenarios.store_names import PROPERTIES
 from ckptsim.sim.store.oracle.ends import check_end
@@ -19,7 +18,7 @@ from ckptsim.sim.store.oracle.probe import probe
 
 if TYPE_CHECKING:
     from ckptsim.models.store import Step, VersionState
-    from ckptsim.models.store.ingestion_events import MakeDurable
+    from ckptsim.models.store.ingestion.events import MakeDurable
     from ckptsim.sim.rows import ViolationRow
     from ckptsim.sim.store.drainer import Drainer
     from ckptsim.sim.store.truth import SyncAccount

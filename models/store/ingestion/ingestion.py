@@ -22,7 +22,7 @@ from dataclasses import replace
 
 from ckptsim.models.core import ProtocolError
 from ckptsim.models.store.errors import Refusal
-from ckptsim.models.store.ingestion_events import (
+from ckptsim.models.store.ingestion.events import (
     AbortSync,
     CancelSyncTimer,
     Cause,
@@ -43,9 +43,15 @@ from ckptsim.models.store.ingestion_events import (
     WriteFailed,
 )
 from ckptsim.models.store.log import Control, ControlRecord
-from ckptsim.models.store.partition_state import PartitionState, ProducerState, encode_state
 from ckptsim.models.store.rules import Part, SyncRules
-from ckptsim.models.store.version_state import VersionCopy, copy_of, disagreement
+from ckptsim.models.store.state import (
+    PartitionState,
+    ProducerState,
+    VersionCopy,
+    copy_of,
+    disagreement,
+    encode_state,
+)
 
 
 class PartitionIngestion:

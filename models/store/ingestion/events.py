@@ -7,9 +7,8 @@ from enum import IntEnum
 
 from ckptsim.models.store.errors import Refusal
 from ckptsim.models.store.log import ControlRecord
-from ckptsim.models.store.partition_state import ProducerState
 from ckptsim.models.store.rules import Part, SyncRules
-from ckptsim.models.store.version_state import VersionCopy
+from ckptsim.models.store.state import ProducerState, VersionCopy
 
 
 class IngestionState(IntEnum):

@@ -19,7 +19,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ckptsim.models.store.errors import Refusal, StoreError
-from ckptsim.models.store.version_state import FieldValue, VersionCopy
+from ckptsim.models.store.state.version_state import FieldValue, VersionCopy
 
 NOTHING = -1
 SCHEMA_VERSION = 1

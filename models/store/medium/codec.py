@@ -14,8 +14,8 @@ import base64
 from typing import Protocol
 
 from ckptsim.models.store.errors import Refusal, StoreError
-from ckptsim.models.store.frame import seal, unseal
-from ckptsim.models.store.partition_state import position_of, read_fields, write_fields
+from ckptsim.models.store.medium.frame import seal, unseal
+from ckptsim.models.store.state import position_of, read_fields, write_fields
 from ckptsim.models.store.topics import TopicPartition
 
 GROUP_BLOB_BYTES_MAX = 3072  # 4,096 characters of base 64
