@@ -8,9 +8,8 @@ from collections.abc import Mapping
 
 from ckptsim.analysis.store import SweepStore
 from ckptsim.analysis.worker import SweepRow
-from ckptsim.scenarios.document import plain
-from ckptsim.scenarios.grid import Plan, Point, plan_values, runs
-from ckptsim.scenarios.plan_keys import SCENARIO_AXIS
+from ckptsim.scenarios.files import plain
+from ckptsim.scenarios.planning import SCENARIO_AXIS, Plan, Point, plan_values, runs
 from ckptsim.sim.fingerprint import version
 from ckptsim.sim.identity import replay_command, run_key
 

@@ -23,7 +23,7 @@ from ckptsim.analysis.report import write_report
 from ckptsim.analysis.session import spark_session
 from ckptsim.analysis.store import SweepStore
 from ckptsim.analysis.sweep import run_sweep
-from ckptsim.scenarios.grid import plan_from
+from ckptsim.scenarios.planning import plan_from
 
 PLAN = {
     "name": "warm",

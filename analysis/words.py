@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ckptsim.scenarios import units
-from ckptsim.scenarios.metrics import METRICS, Measure
+from ckptsim.scenarios.dialect import units
+from ckptsim.scenarios.planning import METRICS, Measure
 
 _NUMBER = re.compile(r"(-?[0-9][0-9,]*(?:\.[0-9]+)?)(?: %)?")
 _TIMES = (

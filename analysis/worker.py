@@ -15,7 +15,7 @@ from importlib import import_module
 
 from ckptsim.analysis.limits import UNLIMITED, Limits, limited
 from ckptsim.analysis.schema import TABLES, arrow_stream, rows_of
-from ckptsim.scenarios import document
+from ckptsim.scenarios.files import document
 from ckptsim.scenarios.spec import Scenario
 from ckptsim.sim.rows import RunResult, RunRow
 

@@ -11,11 +11,10 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from ckptsim.scenarios.dialect import printable, shown, suggestion
 from ckptsim.scenarios.errors import Problem, ScenarioError
-from ckptsim.scenarios.kinds import suggestion
+from ckptsim.scenarios.files import loads, read_text
 from ckptsim.scenarios.links import LINKS
-from ckptsim.scenarios.literal import printable, shown
-from ckptsim.scenarios.load import loads, read_text
 from ckptsim.scenarios.spec import Link, Scenario
 
 LIBRARY = "library"

@@ -7,12 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from typing import Any, cast
 
-from ckptsim.scenarios import document
-from ckptsim.scenarios.composites import Many, Nested, OneOf
-from ckptsim.scenarios.kinds import Choice, Kind
+from ckptsim.scenarios.dialect import Choice, Entry, Kind, Many, Nested, OneOf
+from ckptsim.scenarios.files import document
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.spec import Link, Scenario
-from ckptsim.scenarios.tables import Entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

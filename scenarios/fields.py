@@ -25,10 +25,21 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from ckptsim.scenarios import units
-from ckptsim.scenarios.composites import Many, Nested, OneOf
-from ckptsim.scenarios.kinds import Choice, Flag, Kind, Real, Text, Whole
-from ckptsim.scenarios.tables import METADATA_KEY, Parameter, schema
+from ckptsim.scenarios.dialect import (
+    METADATA_KEY,
+    Choice,
+    Flag,
+    Kind,
+    Many,
+    Nested,
+    OneOf,
+    Parameter,
+    Real,
+    Text,
+    Whole,
+    schema,
+    units,
+)
 
 REQUIRED: Any = dataclasses.MISSING
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from ckptsim.scenarios import composed_names, store_names
-from ckptsim.scenarios.composed import Pipeline
-from ckptsim.scenarios.composed_faults import COMPOSED_FAULTS
+from ckptsim.scenarios.composed import COMPOSED_FAULTS, Pipeline
+from ckptsim.scenarios.composed import names as composed_names
 from ckptsim.scenarios.job import Job, defaults
 from ckptsim.scenarios.job.faults import JOB_FAULTS
 from ckptsim.scenarios.job.names import ALL_GOALS, ALL_PROPERTIES
 from ckptsim.scenarios.job.old_keys import renamed
 from ckptsim.scenarios.spec import Link
-from ckptsim.scenarios.store import StoreModel
-from ckptsim.scenarios.store_faults import STORE_FAULTS
-from ckptsim.scenarios.sync import SyncModel
-from ckptsim.scenarios.sync_faults import SYNC_FAULTS
-from ckptsim.scenarios.sync_names import GOALS, PROPERTIES
+from ckptsim.scenarios.store import STORE_FAULTS, StoreModel
+from ckptsim.scenarios.store import names as store_names
+from ckptsim.scenarios.sync import GOALS, PROPERTIES, SYNC_FAULTS, SyncModel
 
 _ALL: tuple[Link, ...] = (
     # One line per link, in the order of the chain.

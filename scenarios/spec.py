@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from ckptsim.scenarios.kinds import nothing_renamed
+from ckptsim.scenarios.dialect import nothing_renamed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

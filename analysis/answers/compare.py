@@ -10,7 +10,7 @@ from ckptsim.analysis.answers.series import Seeds, differ
 from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.statistics import interval, paired_difference
 from ckptsim.analysis.words import amount, plain_number, point_label
-from ckptsim.scenarios.metrics import METRICS
+from ckptsim.scenarios.planning import METRICS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

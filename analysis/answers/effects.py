@@ -9,7 +9,7 @@ from ckptsim.analysis.answers.series import Seeds, differ
 from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.statistics import interval
 from ckptsim.analysis.words import plain_number, span
-from ckptsim.scenarios.metrics import METRICS
+from ckptsim.scenarios.planning import METRICS
 
 
 def effects(metric: str, findings: Findings) -> list[str]:

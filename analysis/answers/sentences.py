@@ -27,7 +27,7 @@ from ckptsim.analysis.answers.verdicts import (
 )
 from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.words import amount, plain_number, span, with_interval
-from ckptsim.scenarios.metrics import METRICS
+from ckptsim.scenarios.planning import METRICS
 
 SENTENCES_MAX = 3
 SERIES_MAX = 6  # of more series the effect of each parameter is told instead

@@ -10,7 +10,7 @@ from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.findings.share import Point
 from ckptsim.analysis.statistics import Interval, interval, paired_difference
 from ckptsim.analysis.words import number, point_label
-from ckptsim.scenarios.metrics import METRICS
+from ckptsim.scenarios.planning import METRICS
 
 Seeds = Mapping[int, float]
 FALLBACK = ("median_latency_ns", "ended_ns")

@@ -14,7 +14,7 @@ from ckptsim.analysis.figures.style import DASHES, LINES, MARKERS, new_figure, s
 from ckptsim.analysis.figures.swept import evenly, label_swept, scale_axis
 from ckptsim.analysis.figures.vector import tell
 from ckptsim.analysis.words import Unit, unit_of, with_interval
-from ckptsim.scenarios.metrics import METRICS
+from ckptsim.scenarios.planning import METRICS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from ckptsim.analysis.figures.style import GREY, VERMILION, new_figure, styled
 from ckptsim.analysis.figures.swept import evenly
 from ckptsim.analysis.figures.vector import tell
 from ckptsim.analysis.words import count_label, in_lines, point_label, unit_of, with_interval
-from ckptsim.scenarios.metrics import METRICS
+from ckptsim.scenarios.planning import METRICS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,7 +18,7 @@ from ckptsim.analysis.figures.swept import (
 )
 from ckptsim.analysis.figures.vector import tell
 from ckptsim.analysis.words import point_label
-from ckptsim.scenarios.metrics import METRICS, Measure
+from ckptsim.scenarios.planning import METRICS, Measure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,7 +19,7 @@ import pandas as pd
 from ckptsim.analysis.findings.runs import EXPECTED, WAITS, Ints
 from ckptsim.analysis.findings.share import SCALE, TASK_MEANS, Point, Share
 from ckptsim.analysis.statistics import interval, paired_difference, survival
-from ckptsim.scenarios.metrics import METRICS
+from ckptsim.scenarios.planning import METRICS
 
 POINT = ["scenario", "parameters"]
 PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from ckptsim.scenarios.metrics import FIGURES, METRICS
+from ckptsim.scenarios.planning import FIGURES, METRICS
 
 Ints = npt.NDArray[np.int64]
 EXPECTED = "expected "  # before a metric's name: what theory says of it

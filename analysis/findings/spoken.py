@@ -10,7 +10,7 @@ import pandas as pd
 
 from ckptsim.analysis.findings.share import Point
 from ckptsim.analysis.words import names_in_words, value_in_words
-from ckptsim.scenarios.plan_keys import SCENARIO_AXIS
+from ckptsim.scenarios.planning import SCENARIO_AXIS
 
 
 class Spoken:

@@ -16,7 +16,7 @@ from ckptsim.analysis.figures.theory import against_theory, trade_off
 from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.report.picture import Picture
 from ckptsim.analysis.words import point_label
-from ckptsim.scenarios.metrics import FIGURES, METRICS
+from ckptsim.scenarios.planning import FIGURES, METRICS
 
 POINTS_OF_A_LINE = 3
 METRICS_MAX = 6  # beside those that answer the question

@@ -28,7 +28,7 @@ from ckptsim.analysis.report.pictures import (
     task_pictures,
 )
 from ckptsim.analysis.report.slowest import slowest_run
-from ckptsim.scenarios.metrics import METRICS
+from ckptsim.scenarios.planning import METRICS
 
 HEADLINES_MAX = 3
 

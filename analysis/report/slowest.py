@@ -18,7 +18,7 @@ from ckptsim.analysis.figures.timeline import marks_of, timeline
 from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.report.picture import Picture
 from ckptsim.analysis.words import time_in_words
-from ckptsim.scenarios import document
+from ckptsim.scenarios.files import document
 from ckptsim.sim.rows import CheckpointRow, RunResult
 from ckptsim.sim.story import Vocabulary
 from ckptsim.sim.world import load_world, run_world

@@ -15,9 +15,9 @@ from ckptsim.analysis.answers import Layout, layout_of
 from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.findings.points import differences
 from ckptsim.analysis.words import value_in_words
+from ckptsim.scenarios.dialect import suggestion
 from ckptsim.scenarios.errors import Problem, ScenarioError
-from ckptsim.scenarios.kinds import suggestion
-from ckptsim.scenarios.metrics import METRICS
+from ckptsim.scenarios.planning import METRICS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from ckptsim.scenarios.catalogue import all_scenarios
+from ckptsim.scenarios.dialect import suggestion
 from ckptsim.scenarios.errors import UserError
-from ckptsim.scenarios.kinds import suggestion
 from ckptsim.scenarios.links import LINKS
 from ckptsim.sim.cli.columns import aligned
 from ckptsim.sim.search import CheckReport

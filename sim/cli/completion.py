@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Iterable
 
 from ckptsim.scenarios.catalogue import all_names
-from ckptsim.scenarios.grid import all_plans
 from ckptsim.scenarios.links import LINKS
+from ckptsim.scenarios.planning import all_plans
 from ckptsim.sim.cli.main import EXIT_FINE, VERBS, import_verb
 from ckptsim.sim.cli.topics import TOPICS
 

@@ -8,12 +8,9 @@ from dataclasses import asdict
 
 from ckptsim.scenarios.catalogue import LIBRARY, PLANS, text_of
 from ckptsim.scenarios.describe import describe
-from ckptsim.scenarios.document import read, scenario_key
-from ckptsim.scenarios.grid import is_plan, plan_from
-from ckptsim.scenarios.load import parse
+from ckptsim.scenarios.files import parse, read, scenario_key, to_toml
+from ckptsim.scenarios.planning import assignments, is_plan, plan_from, with_parameters
 from ckptsim.scenarios.spec import Scenario
-from ckptsim.scenarios.toml import to_toml
-from ckptsim.scenarios.vary import assignments, with_parameters
 from ckptsim.sim.cli.columns import aligned
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.plan_page import plan_page

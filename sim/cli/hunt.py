@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from ckptsim.scenarios.toml import to_toml
+from ckptsim.scenarios.files import to_toml
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.progress import ProgressBar

@@ -6,10 +6,10 @@ import argparse
 import json
 
 from ckptsim.scenarios.catalogue import all_scenarios
+from ckptsim.scenarios.dialect import suggestion
 from ckptsim.scenarios.errors import Problem, ScenarioError
-from ckptsim.scenarios.grid import all_plans
-from ckptsim.scenarios.kinds import suggestion
 from ckptsim.scenarios.links import LINKS
+from ckptsim.scenarios.planning import all_plans
 from ckptsim.sim.cli.columns import aligned
 from ckptsim.sim.cli.main import EXIT_FINE
 

@@ -16,8 +16,8 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NoReturn, Protocol, cast
 
+from ckptsim.scenarios.dialect import suggestion
 from ckptsim.scenarios.errors import UserError
-from ckptsim.scenarios.kinds import suggestion
 from ckptsim.sim.cli.failures import refusal_of, terminating, was_terminated
 from ckptsim.sim.extras import extras_explained
 

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
-from ckptsim.scenarios.costs_file import costs_text
+from ckptsim.scenarios.files import costs_text
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.progress import ProgressBar

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
-from ckptsim.scenarios.document import scenario_key
-from ckptsim.scenarios.grid import Plan, plan_values, points, size_of
-from ckptsim.scenarios.metrics import METRICS
+from ckptsim.scenarios.files import scenario_key
+from ckptsim.scenarios.planning import METRICS, Plan, plan_values, points, size_of
 from ckptsim.sim.cli.columns import aligned
 from ckptsim.sim.cli.topics import Page
 

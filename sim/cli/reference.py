@@ -9,8 +9,8 @@ from dataclasses import asdict
 from itertools import groupby
 from types import MappingProxyType
 
-from ckptsim.scenarios import units
 from ckptsim.scenarios.describe import Description, reference, reference_tables
+from ckptsim.scenarios.dialect import units
 from ckptsim.scenarios.links import LINKS
 from ckptsim.sim.cli.columns import aligned
 from ckptsim.sim.cli.topics import Page

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
-from ckptsim.scenarios.metrics import FIGURES
+from ckptsim.scenarios.planning import FIGURES
 from ckptsim.sim.blame import OUTCOME_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.places import output_file

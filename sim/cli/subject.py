@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.costs_file import cost_parameters, load_costs
-from ckptsim.scenarios.vary import assignments, with_parameters
+from ckptsim.scenarios.files import cost_parameters, load_costs
+from ckptsim.scenarios.planning import assignments, with_parameters
 from ckptsim.sim.kernel import parse_ties
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search import Subject

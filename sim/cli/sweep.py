@@ -11,10 +11,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from ckptsim.scenarios.costs_file import cost_parameters, load_costs
+from ckptsim.scenarios.dialect import DURATION_UNITS, SIZE_UNITS, parse
 from ckptsim.scenarios.errors import UserError
-from ckptsim.scenarios.grid import Plan, load_plan, scenarios_of, size_of
-from ckptsim.scenarios.units import DURATION_UNITS, SIZE_UNITS, parse
+from ckptsim.scenarios.files import cost_parameters, load_costs
+from ckptsim.scenarios.planning import Plan, load_plan, scenarios_of, size_of
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar, say

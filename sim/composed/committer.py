@@ -43,7 +43,7 @@ from ckptsim.models.store.ingestion.events import (
     StepRefused,
     SyncRequested,
 )
-from ckptsim.scenarios.sync_faults import Point, Side
+from ckptsim.scenarios.sync import Point, Side
 from ckptsim.sim.composed.identity import record_of
 from ckptsim.sim.sync.kinds import KIND_BATCH_TIMER, KIND_UPLOADED
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.models.ordering import Level, RecordsDurable
 from ckptsim.scenarios.composed import READERS
-from ckptsim.scenarios.sync_faults import Point
+from ckptsim.scenarios.sync import Point
 from ckptsim.sim.composed.identity import identity, row_name
 from ckptsim.sim.sync.kinds import KIND_COMPLETE, KIND_POLL
 from ckptsim.sim.sync.messages import RecordPacket

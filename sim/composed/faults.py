@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
-from ckptsim.scenarios.composed_faults import (
+from ckptsim.scenarios.composed import (
     JOB_KINDS,
     SYNC_KINDS,
     ComposedFault,
@@ -17,7 +17,7 @@ from ckptsim.scenarios.composed_faults import (
     SlowStore,
 )
 from ckptsim.scenarios.job.faults import JobFault
-from ckptsim.scenarios.sync_faults import SyncFault
+from ckptsim.scenarios.sync import SyncFault
 
 _SYNC_TYPES = tuple(SYNC_KINDS.values())
 _JOB_TYPES = tuple(JOB_KINDS.values())

@@ -20,8 +20,7 @@ from ckptsim.models.store import (
     decode_state,
     encode_state,
 )
-from ckptsim.scenarios.composed import OffsetReset, Placement, StepOrder, Writes
-from ckptsim.scenarios.composed_faults import Lost
+from ckptsim.scenarios.composed import Lost, OffsetReset, Placement, StepOrder, Writes
 from ckptsim.sim.composed.identity import record_of, row_name
 from ckptsim.sim.store.costs import Costs
 

@@ -12,9 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from ckptsim.models.store import Placement
-from ckptsim.scenarios.composed import Pipeline
-from ckptsim.scenarios.composed_faults import ComposedFault
-from ckptsim.scenarios.composed_names import GOALS, PROPERTIES
+from ckptsim.scenarios.composed import GOALS, PROPERTIES, ComposedFault, Pipeline
 from ckptsim.sim.composed.attempt import PipelineAttempt
 from ckptsim.sim.composed.ends import check_end
 from ckptsim.sim.composed.faults import StoreFaults, job_faults, sync_faults

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from ckptsim.scenarios import Scenario, units
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.dialect import suggestion, units
 from ckptsim.scenarios.errors import Problem, ScenarioError
 from ckptsim.scenarios.job import Checkpointing, Job, Mode, Network
-from ckptsim.scenarios.kinds import suggestion
-from ckptsim.scenarios.vary import assignments, with_parameters
+from ckptsim.scenarios.planning import assignments, with_parameters
 from ckptsim.sim.infer.options import NETWORK, flush_ns
 from ckptsim.sim.infer.parallelism import with_parallelism
 from ckptsim.sim.recording.values import duration_ns, flag, size_bytes, whole

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ckptsim.scenarios import units
+from ckptsim.scenarios.dialect import units
 from ckptsim.sim.infer.found import Finding, Found
 
 

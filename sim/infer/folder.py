@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.errors import UserError
+from ckptsim.scenarios.files import load
 from ckptsim.scenarios.job import Job, Plane
-from ckptsim.scenarios.load import load
 from ckptsim.sim.infer.job import Imported, scenario_of
 from ckptsim.sim.infer.machine import MachineChoice
 from ckptsim.sim.infer.measures import Measures, measured

@@ -6,8 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from ckptsim.scenarios import document
-from ckptsim.scenarios.toml import Place, write
+from ckptsim.scenarios.files import Place, document, write
 from ckptsim.sim.infer.found import Finding
 from ckptsim.sim.infer.job import Imported
 from ckptsim.sim.recording import Recording

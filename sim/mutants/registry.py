@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ckptsim.scenarios.dialect import suggestion
 from ckptsim.scenarios.errors import UserError
-from ckptsim.scenarios.kinds import suggestion
 from ckptsim.sim.mutants import barriers, composed, lifecycle, ordering, store
 from ckptsim.sim.mutants.mutant import Mutant, by_name
 from ckptsim.sim.slots.table import slots_of

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ckptsim.scenarios import LINKS, Scenario, ScenarioError, document
-from ckptsim.scenarios.kinds import Choice, Flag, Kind, Real, Whole
-from ckptsim.scenarios.tables import schema
+from ckptsim.scenarios import LINKS, Scenario, ScenarioError
+from ckptsim.scenarios.dialect import Choice, Flag, Kind, Real, Whole, schema
+from ckptsim.scenarios.files import document
 from ckptsim.sim.kernel import Stream, Streams
 
 _TRIES = 8

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ckptsim.scenarios import LINKS, Scenario, ScenarioError, document
+from ckptsim.scenarios import LINKS, Scenario, ScenarioError
+from ckptsim.scenarios.files import document
 from ckptsim.sim.search.trial import Subject, Trial, trial
 
 Path = tuple[str | int, ...]

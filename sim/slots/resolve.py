@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ckptsim.scenarios.dialect import suggestion
 from ckptsim.scenarios.errors import UserError
-from ckptsim.scenarios.kinds import suggestion
 from ckptsim.sim.slots.cores import Factory
 from ckptsim.sim.slots.load import load_factory, name_of
 from ckptsim.sim.slots.table import SLOTS, slots_of

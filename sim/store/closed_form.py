@@ -29,8 +29,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ckptsim.models.store import Part
-from ckptsim.scenarios.store import StepOrder, StoreModel, StorePlacement, Upsert
-from ckptsim.scenarios.store_faults import CrashRate, StoreFault
+from ckptsim.scenarios.store import (
+    CrashRate,
+    StepOrder,
+    StoreFault,
+    StoreModel,
+    StorePlacement,
+    Upsert,
+)
 from ckptsim.sim.store.costs import commit_ns, each_durable, local_ns, remote_mean_ns
 
 _PARTS = {

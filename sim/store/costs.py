@@ -15,8 +15,7 @@ from ckptsim.models.store import Part
 from ckptsim.scenarios.store import RecordDurability, StorePlacement
 
 if TYPE_CHECKING:
-    from ckptsim.scenarios.store import StoreModel
-    from ckptsim.scenarios.store_costs import StepCosts
+    from ckptsim.scenarios.store import StepCosts, StoreModel
     from ckptsim.sim.kernel import Environment
 
 _SECOND_NS = 1_000_000_000

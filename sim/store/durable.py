@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.store import Area, Placement, Refusal, StoreError, TopicPartition
 from ckptsim.models.store.mishaps import Loss, lose
 from ckptsim.models.store.state import NOTHING
-from ckptsim.scenarios.store_faults import Lost
+from ckptsim.scenarios.store import Lost
 
 if TYPE_CHECKING:
     from ckptsim.sim.store.process import ProcessHost

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, assert_never, cast
 
 from ckptsim.models.store import TopicPartition
 from ckptsim.models.store.mishaps import commit_by_another_party, flip_bit
-from ckptsim.scenarios.store_faults import (
+from ckptsim.scenarios.store import (
     CommitOutage,
     Compact,
     CrashAt,

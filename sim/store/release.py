@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.store import Slot
 from ckptsim.models.store.state import SCHEMA_VERSION, read_fields, write_fields
-from ckptsim.scenarios.store_faults import Deploy
+from ckptsim.scenarios.store import Deploy
 
 if TYPE_CHECKING:
     from ckptsim.models.store import StoreClient, TopicPartition

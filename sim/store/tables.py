@@ -17,7 +17,7 @@ from ckptsim.sim.rows import (
 from ckptsim.sim.store.closed_form import on_paper
 
 if TYPE_CHECKING:
-    from ckptsim.scenarios.store_faults import StoreFault
+    from ckptsim.scenarios.store import StoreFault
     from ckptsim.sim.store.truth import PartitionTruth, SyncAccount
     from ckptsim.sim.store.world import StoreWorld
 

@@ -34,8 +34,7 @@ from ckptsim.models.store.log import Control
 from ckptsim.models.store.mishaps import fail_next_commit
 from ckptsim.models.store.replica import WorkingContent
 from ckptsim.models.store.state import DICTIONARY_STRATEGY, FieldValue, copy_of
-from ckptsim.scenarios.store import StoreModel, Upsert
-from ckptsim.scenarios.store_names import GOALS
+from ckptsim.scenarios.store import GOALS, StoreModel, Upsert
 from ckptsim.sim.store.contents import Contents
 from ckptsim.sim.store.costs import Costs, commit_ns
 from ckptsim.sim.store.drainer import Drainer

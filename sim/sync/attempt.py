@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ckptsim.scenarios.sync import Medium
-from ckptsim.scenarios.sync_faults import Point, Side
+from ckptsim.scenarios.sync import Medium, Point, Side
 from ckptsim.sim.sync.destination import Destination
 from ckptsim.sim.sync.kinds import KIND_FAULT, KIND_WATCH
 from ckptsim.sim.sync.socket import Socket
 from ckptsim.sim.sync.source import Source
 
 if TYPE_CHECKING:
-    from ckptsim.scenarios.sync_faults import SocketStall
+    from ckptsim.scenarios.sync import SocketStall
     from ckptsim.sim.kernel import Entity, Process, Timer
     from ckptsim.sim.sync.intervals import Intervals
     from ckptsim.sim.sync.world import SyncWorld

@@ -35,8 +35,7 @@ from ckptsim.models.ordering import (
     SetFinishTimer,
     StateRead,
 )
-from ckptsim.scenarios.sync import Levels, MemoryPolicy, RejectsAt
-from ckptsim.scenarios.sync_faults import Point, Side
+from ckptsim.scenarios.sync import Levels, MemoryPolicy, Point, RejectsAt, Side
 from ckptsim.sim.sync.kinds import KIND_COMPLETE, KIND_HEARTBEAT, KIND_POLL
 from ckptsim.sim.sync.memory import StateMemory
 from ckptsim.sim.sync.messages import CompleteMessage, RecordPacket, StateMessage

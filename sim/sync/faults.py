@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias, TypeVar, assert_never
 
-from ckptsim.scenarios.sync_faults import (
+from ckptsim.scenarios.sync import (
     CountError,
     CrashAt,
     CrashPoint,

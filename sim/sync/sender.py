@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.ordering import SendFailed, SendState, StateSent, scope_text
-from ckptsim.scenarios.sync_faults import Point
+from ckptsim.scenarios.sync import Point
 from ckptsim.sim.sync.kinds import KIND_SENT, KIND_STORED
 
 if TYPE_CHECKING:

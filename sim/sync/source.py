@@ -24,8 +24,7 @@ from ckptsim.models.ordering.source import (
     SourceEffect,
     SourceParameters,
 )
-from ckptsim.scenarios.sync import CheckpointLock, FinalDrain, StateKind
-from ckptsim.scenarios.sync_faults import Point, Side
+from ckptsim.scenarios.sync import CheckpointLock, FinalDrain, Point, Side, StateKind
 from ckptsim.sim.sync.feeds import FeedPlan
 from ckptsim.sim.sync.kinds import KIND_CHECKPOINT
 from ckptsim.sim.sync.messages import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, assert_never, cast
 
 from ckptsim.models.ordering import StateKind
 from ckptsim.models.ordering.source import EmitState
-from ckptsim.scenarios.sync_faults import MixedKind, RepeatIndex, RepeatState
+from ckptsim.scenarios.sync import MixedKind, RepeatIndex, RepeatState
 from ckptsim.sim.sync.truth import LOG_FEED, Partition, SourceState
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from ckptsim.scenarios.sync_faults import Point
+from ckptsim.scenarios.sync import Point
 from ckptsim.sim.sync.kinds import KIND_BATCH_TIMER, KIND_UPLOADED
 
 if TYPE_CHECKING:
     from simpy import Event
 
-    from ckptsim.scenarios.sync_faults import ReorderUploads
+    from ckptsim.scenarios.sync import ReorderUploads
     from ckptsim.sim.kernel import Timer
     from ckptsim.sim.sync.attempt import Attempt
     from ckptsim.sim.sync.messages import RecordPacket

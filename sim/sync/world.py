@@ -9,10 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from ckptsim.models.ordering import Medium, OrderingDoor, OrderingParameters
+from ckptsim.scenarios.sync import GOALS, MissingState, StateKind, SyncFault, SyncModel
 from ckptsim.scenarios.sync import Medium as MediumChoice
-from ckptsim.scenarios.sync import MissingState, StateKind, SyncModel
-from ckptsim.scenarios.sync_faults import SyncFault
-from ckptsim.scenarios.sync_names import GOALS
 from ckptsim.sim.kernel import explain_waits
 from ckptsim.sim.sync.attempt import Attempt
 from ckptsim.sim.sync.draws import Draws

@@ -8,8 +8,8 @@ from pathlib import Path
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios import loads as scenario_in
 from ckptsim.scenarios.catalogue import all_names, by_name
-from ckptsim.scenarios.toml import to_toml
-from ckptsim.scenarios.vary import with_parameters
+from ckptsim.scenarios.files import to_toml
+from ckptsim.scenarios.planning import with_parameters
 
 
 def load(source: str | Path) -> Scenario:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ckptsim.scenarios.grid import Plan, load_plan, plan_from
+from ckptsim.scenarios.planning import Plan, load_plan, plan_from
 from ckptsim.sim.extras import extras_explained
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from ckptsim.analysis.worker import SweepRow
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.document import plain
+from ckptsim.scenarios.files import plain
 from ckptsim.sim.rows import CheckpointRow, RunResult, RunRow
 
 WORLD = "tests.analysis.synthetic:run_world"

@@ -23,7 +23,7 @@ from ckptsim.analysis.schema import TABLES, arrow_schema
 from ckptsim.analysis.statistics import quantile
 from ckptsim.analysis.store import SweepStore
 from ckptsim.analysis.sweep import run_sweep
-from ckptsim.scenarios.grid import plan_from
+from ckptsim.scenarios.planning import plan_from
 
 FAST, SLOW = '{"sockets":4}', '{"sockets":1}'
 POINTS = [("s", FAST), ("s", SLOW)]

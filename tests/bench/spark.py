@@ -18,7 +18,7 @@ from ckptsim.analysis.session import spark_session
 from ckptsim.analysis.store import SweepStore
 from ckptsim.analysis.sweep import WORLD, run_sweep
 from ckptsim.analysis.worker import ChunkResult, SweepRow, run_chunk
-from ckptsim.scenarios.grid import Plan, plan_from
+from ckptsim.scenarios.planning import Plan, plan_from
 from tests.bench.figures import Figure, interleaved, ratio, ratio_spread
 
 CORES = 2

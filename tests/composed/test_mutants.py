@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
-from ckptsim.scenarios.composed_names import OWN_PROPERTIES, PROPERTIES
+from ckptsim.scenarios.composed import OWN_PROPERTIES, PROPERTIES
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.mutants.composed import MUTANTS
 from ckptsim.sim.mutants.registry import mutants_of

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.document import from_json
+from ckptsim.scenarios.files import from_json
 from ckptsim.scenarios.job import Job, VertexKind
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.account import FullAccount

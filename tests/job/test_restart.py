@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ckptsim.scenarios import Scenario, ScenarioError, document
+from ckptsim.scenarios import Scenario, ScenarioError
+from ckptsim.scenarios.files import document
 from ckptsim.scenarios.job import Plane
 from ckptsim.scenarios.job.restart import RESTART_STRATEGIES
 from ckptsim.sim.rows import RunResult

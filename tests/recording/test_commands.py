@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from ckptsim.scenarios.files import load
 from ckptsim.scenarios.job import Job, Mode
-from ckptsim.scenarios.load import load
 from ckptsim.sim.cli.main import main
 from ckptsim.sim.infer.change import changed, read_change
 from ckptsim.sim.infer.job import scenario_of

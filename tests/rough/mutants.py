@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from ckptsim.scenarios import ScenarioError
 from ckptsim.scenarios.catalogue import all_scenarios
-from ckptsim.scenarios.composites import Many, Nested, OneOf
-from ckptsim.scenarios.document import entries, plain, read
-from ckptsim.scenarios.kinds import Choice, Flag, Kind, Real, Whole
+from ckptsim.scenarios.dialect import Choice, Flag, Kind, Many, Nested, OneOf, Real, Whole, schema
+from ckptsim.scenarios.files import entries, plain, read
 from ckptsim.scenarios.links import LINKS
-from ckptsim.scenarios.tables import schema
 
 Path = tuple[str | int, ...]
 Document = dict[str, Any]

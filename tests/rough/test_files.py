@@ -14,7 +14,7 @@ import pytest
 from ckptsim.analysis.store import SweepStore
 from ckptsim.analysis.worker import run_chunk
 from ckptsim.scenarios.catalogue import all_scenarios
-from ckptsim.scenarios.toml import to_toml
+from ckptsim.scenarios.files import to_toml
 from tests.analysis import synthetic
 from tests.rough.limits import CUT, code_of
 

@@ -15,9 +15,8 @@ from ckptsim.analysis.limits import Limits
 from ckptsim.analysis.plan import sweep_rows
 from ckptsim.analysis.sweep import WORLD
 from ckptsim.analysis.worker import run_chunk
-from ckptsim.scenarios.document import read
-from ckptsim.scenarios.grid import load_plan
-from ckptsim.scenarios.toml import to_toml
+from ckptsim.scenarios.files import read, to_toml
+from ckptsim.scenarios.planning import load_plan
 from tests.rough.limits import CUT, code_of
 from tests.rough.mutants import Document, accepted
 

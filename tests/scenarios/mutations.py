@@ -9,11 +9,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ckptsim.scenarios.composites import Many, Nested, OneOf
-from ckptsim.scenarios.document import entries, plain
-from ckptsim.scenarios.kinds import Choice, Flag, Kind, Real, Text, Whole
+from ckptsim.scenarios.dialect import (
+    Choice,
+    Entry,
+    Flag,
+    Kind,
+    Many,
+    Nested,
+    OneOf,
+    Real,
+    Text,
+    Whole,
+    schema,
+)
+from ckptsim.scenarios.files import entries, plain
 from ckptsim.scenarios.spec import Link, Scenario
-from ckptsim.scenarios.tables import Entry, schema
 
 Path = tuple[str | int, ...]
 

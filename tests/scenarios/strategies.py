@@ -8,10 +8,19 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ckptsim.scenarios.composites import Many, Nested, OneOf
+from ckptsim.scenarios.dialect import (
+    Choice,
+    Flag,
+    Kind,
+    Many,
+    Nested,
+    OneOf,
+    Real,
+    Text,
+    Whole,
+    schema,
+)
 from ckptsim.scenarios.fields import NAME_PATTERN
-from ckptsim.scenarios.kinds import Choice, Flag, Kind, Real, Text, Whole
-from ckptsim.scenarios.tables import schema
 
 _TEXT = st.characters(exclude_categories=["Cs", "Cc"])
 

@@ -9,8 +9,8 @@ import pytest
 
 from ckptsim.scenarios import loads
 from ckptsim.scenarios.catalogue import all_names, by_name
-from ckptsim.scenarios.grid import all_plans
 from ckptsim.scenarios.links import LINKS
+from ckptsim.scenarios.planning import all_plans
 from ckptsim.scenarios.spec import Link
 from ckptsim.sim.cli import main
 from ckptsim.sim.cli.topics import TOPICS, Topic, load_topic

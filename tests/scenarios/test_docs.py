@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ckptsim.scenarios.grid import load_plan, runs
-from ckptsim.scenarios.load import load
-from ckptsim.scenarios.vary import assignments, with_parameters
+from ckptsim.scenarios.files import load
+from ckptsim.scenarios.planning import assignments, load_plan, runs, with_parameters
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "scenarios.md").read_text(encoding="utf-8")
 SCENARIO, PLAN = re.findall(r"```toml\n(.*?)```", GUIDE, re.DOTALL)

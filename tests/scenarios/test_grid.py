@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from ckptsim.scenarios import ScenarioError, scenario_key
 from ckptsim.scenarios.catalogue import PLANS, shelf
-from ckptsim.scenarios.grid import Plan, Run, all_plans, load_plan, plan_from, runs
-from ckptsim.scenarios.toml import to_toml
+from ckptsim.scenarios.files import to_toml
+from ckptsim.scenarios.planning import Plan, Run, all_plans, load_plan, plan_from, runs
 from tests.scenarios import toy
 from tests.scenarios.strategies import toml_values
 

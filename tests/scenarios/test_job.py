@@ -8,17 +8,16 @@ from typing import Any
 
 import pytest
 
-from ckptsim.scenarios import LINKS, Scenario, ScenarioError, document, loads
+from ckptsim.scenarios import LINKS, Scenario, ScenarioError, loads
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.describe import describe, reference
+from ckptsim.scenarios.dialect import At, schema
+from ckptsim.scenarios.files import document, write
 from ckptsim.scenarios.job import FixedDelay, Job, NoRestart, Plane
 from ckptsim.scenarios.job.faults import JOB_FAULTS
 from ckptsim.scenarios.job.names import ALL_GOALS, ALL_PROPERTIES, GOALS, PROPERTIES
 from ckptsim.scenarios.job.planes import FIXED, FIXED_OF_INPUT, FIXED_OF_VERTEX
-from ckptsim.scenarios.kinds import At
-from ckptsim.scenarios.tables import schema
-from ckptsim.scenarios.toml import write
-from ckptsim.scenarios.vary import with_parameters
+from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.world import run_world
 
 MS = 1_000_000

@@ -6,10 +6,9 @@ import pytest
 
 from ckptsim.scenarios import ScenarioError, scenario_key
 from ckptsim.scenarios.catalogue import LIBRARY, PLANS, all_names, all_scenarios, by_name, shelf
-from ckptsim.scenarios.composites import Many, Nested, OneOf
-from ckptsim.scenarios.document import entries
+from ckptsim.scenarios.dialect import Many, Nested, OneOf, schema
+from ckptsim.scenarios.files import entries
 from ckptsim.scenarios.spec import Link
-from ckptsim.scenarios.tables import schema
 from ckptsim.sim.cli.topics import TOPICS
 
 

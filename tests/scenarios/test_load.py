@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ckptsim.scenarios import Scenario, ScenarioError, loads, scenario_key
-from ckptsim.scenarios.document import human, plain, read
+from ckptsim.scenarios.files import human, plain, read
 from tests.scenarios.toy import LINKS, Crash, Medium, Node, Spread, Toy
 
 HEAD = 'name = "x"\nlink = "toy"\nsays = "a test"\n'

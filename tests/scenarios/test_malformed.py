@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from ckptsim.scenarios import Link, Problem, Scenario, ScenarioError, loads
 from ckptsim.scenarios.catalogue import all_scenarios
-from ckptsim.scenarios.document import read, to_json
+from ckptsim.scenarios.files import read, to_json, write
 from ckptsim.scenarios.links import LINKS
-from ckptsim.scenarios.toml import write
 from ckptsim.sim.cli import main
 from tests.scenarios import toy
 from tests.scenarios.mutations import Mutation, mutations

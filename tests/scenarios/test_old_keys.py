@@ -11,7 +11,7 @@ from ckptsim.scenarios import LINKS, ScenarioError, loads
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.describe import reference
 from ckptsim.scenarios.job.old_keys import KEYS, renamed
-from ckptsim.scenarios.vary import with_parameters
+from ckptsim.scenarios.planning import with_parameters
 
 # All keys of a job as the last release printed them: on buffers, on records, in a pipeline.
 OLD = Path(__file__).with_name("old_keys.txt").read_text(encoding="utf-8").split()

@@ -8,8 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ckptsim.scenarios.literal import shown
-from ckptsim.scenarios.units import BYTE_RATE_UNITS, DURATION_UNITS, SIZE_UNITS, parse, write
+from ckptsim.scenarios.dialect import (
+    BYTE_RATE_UNITS,
+    DURATION_UNITS,
+    SIZE_UNITS,
+    parse,
+    shown,
+    write,
+)
 
 SCALES = [DURATION_UNITS, SIZE_UNITS, BYTE_RATE_UNITS]
 

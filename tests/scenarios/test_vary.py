@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ckptsim.scenarios import Scenario, ScenarioError
-from ckptsim.scenarios.vary import assignments, with_parameters
+from ckptsim.scenarios.planning import assignments, with_parameters
 from tests.scenarios import toy
 from tests.scenarios.strategies import toml_values
 

@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 
 from ckptsim.scenarios import Scenario, canonical_json, loads, scenario_key
 from ckptsim.scenarios.catalogue import all_scenarios
-from ckptsim.scenarios.composites import OneOf
-from ckptsim.scenarios.document import from_json, to_json
+from ckptsim.scenarios.dialect import OneOf
+from ckptsim.scenarios.files import from_json, to_json, to_toml, write
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.spec import Link
-from ckptsim.scenarios.toml import to_toml, write
 from tests.scenarios import toy
 from tests.scenarios.strategies import tables, typed
 

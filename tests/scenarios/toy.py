@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ckptsim.scenarios.document import plain
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import (
     REQUIRED,
@@ -27,6 +26,7 @@ from ckptsim.scenarios.fields import (
     size_bytes,
     text,
 )
+from ckptsim.scenarios.files import plain
 from ckptsim.scenarios.graphs import cycle, repeated
 from ckptsim.scenarios.spec import Link, Scenario
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ckptsim.scenarios.toml import to_toml
+from ckptsim.scenarios.files import to_toml
 from ckptsim.sim.cli import main
 from ckptsim.sim.search import check as check_package
 from ckptsim.sim.search import trial

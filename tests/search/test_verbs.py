@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from ckptsim.scenarios.toml import to_toml
+from ckptsim.scenarios.files import to_toml
 from ckptsim.sim.cli import main
 from tests.search.toy import Lose, Producer
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import all_scenarios
-from ckptsim.scenarios.store_names import INVARIANTS, PROPERTIES
+from ckptsim.scenarios.store import INVARIANTS, PROPERTIES
 from ckptsim.sim.world import run_world
 from tests.store.killed import KILLED_BY
 

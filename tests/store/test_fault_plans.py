@@ -10,13 +10,6 @@ from hypothesis import strategies as st
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.store import (
-    RecordDurability,
-    StoreInput,
-    StoreModel,
-    StorePlacement,
-    StoreSync,
-)
-from ckptsim.scenarios.store_faults import (
     CommitOutage,
     CrashAt,
     CrashBetween,
@@ -27,9 +20,14 @@ from ckptsim.scenarios.store_faults import (
     FailRecovery,
     FailWrite,
     Rebootstrap,
+    RecordDurability,
     Reopen,
     StopAt,
     StoreFault,
+    StoreInput,
+    StoreModel,
+    StorePlacement,
+    StoreSync,
     Tamper,
 )
 from ckptsim.sim.world import run_world

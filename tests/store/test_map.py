@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ckptsim.scenarios.store_names import INVARIANTS, PROPERTIES
+from ckptsim.scenarios.store import INVARIANTS, PROPERTIES
 from tests.store import map_table
 
 

@@ -10,12 +10,10 @@ import pytest
 from ckptsim.models.store import Part
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.composed import Pipeline
-from ckptsim.scenarios.costs_file import cost_parameters, costs_text, load_costs
 from ckptsim.scenarios.errors import ScenarioError
-from ckptsim.scenarios.grid import all_plans, plan_from, points, scenarios_of
-from ckptsim.scenarios.store import StoreModel
-from ckptsim.scenarios.store_costs import StepCosts
-from ckptsim.scenarios.vary import with_parameters
+from ckptsim.scenarios.files import cost_parameters, costs_text, load_costs
+from ckptsim.scenarios.planning import all_plans, plan_from, points, scenarios_of, with_parameters
+from ckptsim.scenarios.store import StepCosts, StoreModel
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_USER, main
 from ckptsim.sim.cli.sweep import with_costs
 from ckptsim.sim.store.costs import local_ns

@@ -11,7 +11,12 @@ import pytest
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.planning import with_parameters
 from ckptsim.scenarios.store import (
+    CrashAt,
+    CrashRate,
+    StepCosts,
+    StoreFault,
     StoreInput,
     StoreModel,
     StorePlacement,
@@ -19,9 +24,6 @@ from ckptsim.scenarios.store import (
     StoreSync,
     Upsert,
 )
-from ckptsim.scenarios.store_costs import StepCosts
-from ckptsim.scenarios.store_faults import CrashAt, CrashRate, StoreFault
-from ckptsim.scenarios.vary import with_parameters
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.store.closed_form import on_paper
 from ckptsim.sim.world import run_world

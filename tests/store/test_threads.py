@@ -12,7 +12,7 @@ from ckptsim.models.store.client import Parts
 from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
-from ckptsim.scenarios.store_faults import FailWrite, Reopen, StopAt
+from ckptsim.scenarios.store import FailWrite, Reopen, StopAt
 from ckptsim.sim.blame import CORE_RAISED, OUTCOME_RAISED
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.rows import CheckpointRow

@@ -12,7 +12,7 @@ import pytest
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
-from ckptsim.scenarios.store_names import PROPERTIES
+from ckptsim.scenarios.store import PROPERTIES
 from ckptsim.sim.mutants.store import MUTANTS
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import load_world, run_world

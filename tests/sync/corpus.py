@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.document import human, read
+from ckptsim.scenarios.files import human, read
 from ckptsim.sim.mutants.ordering import MUTANTS, VECTORS_OF
 from ckptsim.sim.world import run_world
 from tests.sync import plans

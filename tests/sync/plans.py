@@ -10,27 +10,20 @@ from hypothesis import strategies as st
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.sync import (
-    DestinationTable,
-    Levels,
-    Medium,
-    PlatformTable,
-    RejectsAt,
-    SocketTable,
-    SourceTable,
-    StateKind,
-    StreamTable,
-    SyncModel,
-)
-from ckptsim.scenarios.sync_faults import (
     CountError,
     CrashAt,
     CrashPoint,
+    DestinationTable,
     FailSend,
     FailUpload,
     IdCollision,
+    Levels,
+    Medium,
     MixedKind,
+    PlatformTable,
     Point,
     ReaderFailure,
+    RejectsAt,
     ReorderUploads,
     RepeatIndex,
     RepeatState,
@@ -38,8 +31,13 @@ from ckptsim.scenarios.sync_faults import (
     SlowSend,
     SlowUpload,
     SocketStall,
+    SocketTable,
+    SourceTable,
     StateFlood,
+    StateKind,
+    StreamTable,
     SyncFault,
+    SyncModel,
 )
 
 MS = 1_000_000

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.document import plain, read
-from ckptsim.scenarios.sync_faults import SyncFault
+from ckptsim.scenarios.files import plain, read
+from ckptsim.scenarios.sync import SyncFault
 
 
 @cache

@@ -4,16 +4,19 @@ import pytest
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.sync import (
+    CrashPoint,
     DestinationTable,
+    FailSend,
     Levels,
     Medium,
+    Point,
     SocketTable,
     SourceTable,
     StateKind,
     StreamTable,
+    SyncFault,
     SyncModel,
 )
-from ckptsim.scenarios.sync_faults import CrashPoint, FailSend, Point, SyncFault
 from ckptsim.sim.search import Subject, check
 
 INSTANTLY = 1 << 50  # bytes per second: a line without any delay

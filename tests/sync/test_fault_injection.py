@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 
 from ckptsim.scenarios import Scenario, canonical_json
-from ckptsim.scenarios.document import plain, read
+from ckptsim.scenarios.files import plain, read
 from ckptsim.sim.world import run_world
 from tests.sync import plans
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ckptsim.scenarios.sync_faults import (
+from ckptsim.scenarios.sync import (
     SYNC_FAULTS,
     CountError,
     CrashAt,

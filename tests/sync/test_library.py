@@ -6,8 +6,7 @@ import pytest
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import all_scenarios
-from ckptsim.scenarios.sync import Outcome, SyncModel
-from ckptsim.scenarios.sync_names import GOALS
+from ckptsim.scenarios.sync import GOALS, Outcome, SyncModel
 from ckptsim.sim.world import run_world
 
 SCENARIOS = {s.name: s for s in all_scenarios() if s.link == "ordering"}

@@ -3,8 +3,8 @@
 import pytest
 
 from ckptsim.scenarios import ScenarioError, loads
+from ckptsim.scenarios.dialect import schema
 from ckptsim.scenarios.sync import SyncModel
-from ckptsim.scenarios.tables import schema
 
 HEAD = 'name = "bad"\nlink = "ordering"\nsays = "refused"\n'
 

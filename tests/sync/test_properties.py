@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ckptsim.scenarios.sync_names import PROPERTIES
+from ckptsim.scenarios.sync import PROPERTIES
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import run_world
 from tests.sync import breakers

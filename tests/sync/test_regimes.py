@@ -8,7 +8,7 @@ from statistics import median
 
 import pytest
 
-from ckptsim.scenarios.grid import load_plan, points
+from ckptsim.scenarios.planning import load_plan, points
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import run_world
 

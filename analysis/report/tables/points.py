@@ -19,7 +19,7 @@ from ckptsim.analysis.report.tables.cells import (
     word,
 )
 from ckptsim.analysis.words import with_interval
-from ckptsim.scenarios.metrics import METRICS
+from ckptsim.scenarios.planning import METRICS
 
 SHOWN_QUANTILES = (0.5, 0.95, 0.99)
 ROWS_MAX = 500

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.store import Area, PartitionState, StoreError, TopicPartition, decode_state
 from ckptsim.models.store.ingestion.events import IngestionState
 from ckptsim.models.store.state import NOTHING, copy_of, disagreement
-from ckptsim.scenarios.store import StepOrder, Upsert
-from ckptsim.scenarios.store_names import PROPERTIES
+from ckptsim.scenarios.store import PROPERTIES, StepOrder, Upsert
 from ckptsim.sim.store.oracle.ends import check_end
 from ckptsim.sim.store.oracle.probe import probe
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.ordering import EndStream, FailSync, Refusal, SendState, scope_text
-from ckptsim.scenarios.sync_names import PROPERTIES
+from ckptsim.scenarios.sync import PROPERTIES
 from ckptsim.sim.sync.oracle.ends import EndChecks
 from ckptsim.sim.sync.oracle.records import RecordChecks
 from ckptsim.sim.sync.oracle.release import ReleaseChecks

@@ -11,7 +11,7 @@ from ckptsim.analysis.report import write_report
 from ckptsim.analysis.store import SweepStore
 from ckptsim.analysis.sweep import WORLD
 from ckptsim.analysis.worker import run_chunk
-from ckptsim.scenarios.grid import load_plan, plan_from
+from ckptsim.scenarios.planning import load_plan, plan_from
 
 SOCKETS = {
     "name": "sockets",

@@ -14,8 +14,8 @@ import pytest
 
 from ckptsim.analysis.report import PAGE, sweeps_in, write_report
 from ckptsim.analysis.store import SweepStore
-from ckptsim.scenarios import document
 from ckptsim.scenarios.errors import UserError
+from ckptsim.scenarios.files import document
 from ckptsim.sim.world import run_world
 from tests.analysis.report.small import RACE, SOCKETS, sweep_here
 

@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.document import from_json
+from ckptsim.scenarios.files import from_json
 from tests.job.records.plans import Chooser, Drawn, Seeded
 
 MS = 1_000_000

@@ -13,7 +13,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.document import from_json
+from ckptsim.scenarios.files import from_json
 
 MS = 1_000_000
 PARTITIONERS = ("hash", "rebalance", "broadcast", "global", "forward", "rescale")

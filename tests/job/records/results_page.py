@@ -14,7 +14,7 @@ from ckptsim.analysis.figures.lives import lives
 from ckptsim.analysis.figures.style import svg
 from ckptsim.analysis.words import value_in_words
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.grid import load_plan, runs
+from ckptsim.scenarios.planning import load_plan, runs
 from ckptsim.sim.world import run_world
 from tests.job.records.small import closes_ns, since
 from tests.job.records.swept import swept

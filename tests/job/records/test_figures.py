@@ -4,7 +4,7 @@ from ckptsim.analysis.figures.finishing import time_to_finish
 from ckptsim.analysis.figures.lives import LINE, lives
 from ckptsim.analysis.figures.style import svg
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.grid import all_plans
+from ckptsim.scenarios.planning import all_plans
 from ckptsim.sim.world import run_world
 from tests.job.records.results_page import DOCUMENT, FIGURES, SWEEPS, document, intervals
 

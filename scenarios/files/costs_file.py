@@ -13,15 +13,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from ckptsim.scenarios.dialect import At, Bad, read_keys, schema, shown
 from ckptsim.scenarios.errors import Problem, ScenarioError
-from ckptsim.scenarios.kinds import At, Bad
+from ckptsim.scenarios.files.load import parse, read_text
+from ckptsim.scenarios.files.toml import write
 from ckptsim.scenarios.links import LINKS
-from ckptsim.scenarios.literal import shown
-from ckptsim.scenarios.load import parse, read_text
 from ckptsim.scenarios.spec import Link
-from ckptsim.scenarios.store_costs import StepCosts
-from ckptsim.scenarios.tables import read_keys, schema
-from ckptsim.scenarios.toml import write
+from ckptsim.scenarios.store import StepCosts
 
 _TABLES = ("costs", "measured")
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ckptsim.scenarios.composites import Many
+from ckptsim.scenarios.dialect import BAD, At, Choice, Entry, Flag, Kind, Many, Text
 from ckptsim.scenarios.fields import REQUIRED, name_kind, whole
-from ckptsim.scenarios.kinds import BAD, At, Choice, Flag, Kind, Text
-from ckptsim.scenarios.metrics import METRICS
-from ckptsim.scenarios.tables import Entry
-from ckptsim.scenarios.vary import is_path
+from ckptsim.scenarios.planning.metrics import METRICS
+from ckptsim.scenarios.planning.vary import is_path
 
 LARGEST_SEED = (1 << 62) - 1
 SCENARIO_AXIS = "scenario"  # an axis of this name sweeps the scenario itself

@@ -6,10 +6,10 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from ckptsim.scenarios import document
+from ckptsim.scenarios.dialect import printable, shown
 from ckptsim.scenarios.errors import Problem, ScenarioError
+from ckptsim.scenarios.files import document
 from ckptsim.scenarios.links import LINKS
-from ckptsim.scenarios.literal import printable, shown
 from ckptsim.scenarios.spec import Link, Scenario
 
 _LARGEST_FILE_BYTES = 1 << 20

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol, cast
 
+from ckptsim.scenarios.dialect.kinds import BAD, At, Bad, Defaults, Kind, suggestion
 from ckptsim.scenarios.errors import Problem
-from ckptsim.scenarios.kinds import BAD, At, Bad, Defaults, Kind, suggestion
 
 METADATA_KEY = "parameter"
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 
-from ckptsim.scenarios import units
+from ckptsim.scenarios.dialect import units
+from ckptsim.scenarios.dialect.literal import shown
 from ckptsim.scenarios.errors import Problem
-from ckptsim.scenarios.literal import shown
 
 NONE_TEXT = "none"
 _SURROGATE = re.compile("[\ud800-\udfff]")  # undecodable bytes of a command line; no TOML has them

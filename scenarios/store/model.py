@@ -15,7 +15,7 @@ from ckptsim.scenarios.fields import (
     rate_per_s,
     size_bytes,
 )
-from ckptsim.scenarios.store_costs import StepCosts
+from ckptsim.scenarios.store.costs import StepCosts
 
 _VENICE = "Source: linkedin/venice at 77ea837f47, VeniceServerConfig"
 _CHOICE = "assumption: a choice of whoever runs the store"

@@ -12,14 +12,22 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ckptsim.scenarios import document
-from ckptsim.scenarios.composites import Many, Nested, OneOf
+from ckptsim.scenarios.dialect import (
+    NONE_TEXT,
+    At,
+    Entry,
+    Kind,
+    Many,
+    Nested,
+    OneOf,
+    schema,
+    shown,
+    suggestion,
+)
 from ckptsim.scenarios.errors import Problem, ScenarioError
-from ckptsim.scenarios.kinds import NONE_TEXT, At, Kind, suggestion
+from ckptsim.scenarios.files import document
 from ckptsim.scenarios.links import LINKS
-from ckptsim.scenarios.literal import shown
 from ckptsim.scenarios.spec import Link, Scenario
-from ckptsim.scenarios.tables import Entry, schema
 
 _STEP = re.compile(r"(?:^|\.)([A-Za-z0-9_-]+)|\[([0-9]{1,6}|\*)\]", re.ASCII)
 EVERY = "*"

@@ -24,7 +24,7 @@ from ckptsim.scenarios.job.faults import (
     LoseNotification,
     StallTask,
 )
-from ckptsim.scenarios.sync_faults import (
+from ckptsim.scenarios.sync import (
     CrashAt,
     CrashPoint,
     FailSend,

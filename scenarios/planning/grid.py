@@ -19,15 +19,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ckptsim.scenarios.catalogue import PLANS, by_name, shelf, text_of
-from ckptsim.scenarios.document import canonical
+from ckptsim.scenarios.dialect import At, Bad, read_keys
 from ckptsim.scenarios.errors import Problem, ScenarioError
-from ckptsim.scenarios.kinds import At, Bad
+from ckptsim.scenarios.files import canonical, parse
 from ckptsim.scenarios.links import LINKS
-from ckptsim.scenarios.load import parse
-from ckptsim.scenarios.plan_keys import ENTRIES, SCENARIO_AXIS
+from ckptsim.scenarios.planning.plan_keys import ENTRIES, SCENARIO_AXIS
+from ckptsim.scenarios.planning.vary import with_parameters
 from ckptsim.scenarios.spec import Link, Scenario
-from ckptsim.scenarios.tables import read_keys
-from ckptsim.scenarios.vary import with_parameters
 
 MOST_POINTS = 100_000
 MOST_RUNS = 10_000_000

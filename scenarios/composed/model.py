@@ -36,7 +36,7 @@ from ckptsim.scenarios.job import (
     VertexKind,
 )
 from ckptsim.scenarios.job.job import unaligned_problems
-from ckptsim.scenarios.store_costs import StepCosts
+from ckptsim.scenarios.store import StepCosts
 from ckptsim.scenarios.sync import (
     DestinationTable,
     Outcome,

@@ -13,13 +13,27 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol, cast
 
-from ckptsim.scenarios.composites import Many, Nested, OneOf
+from ckptsim.scenarios.dialect import (
+    At,
+    Bad,
+    Choice,
+    Entry,
+    Kind,
+    Many,
+    Nested,
+    OneOf,
+    Text,
+    human_table,
+    placed,
+    plain_table,
+    read_keys,
+    schema,
+    suggestion,
+)
 from ckptsim.scenarios.errors import Problem, ScenarioError
 from ckptsim.scenarios.fields import REQUIRED, name_kind
-from ckptsim.scenarios.kinds import At, Bad, Choice, Kind, Text, suggestion
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.spec import Link, Scenario
-from ckptsim.scenarios.tables import Entry, human_table, placed, plain_table, read_keys, schema
 
 
 class _Judge(Protocol):

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from ckptsim.scenarios.kinds import BAD, NONE_TEXT, At, Bad, Defaults, Kind, suggestion
-from ckptsim.scenarios.tables import (
+from ckptsim.scenarios.dialect.kinds import BAD, NONE_TEXT, At, Bad, Defaults, Kind, suggestion
+from ckptsim.scenarios.dialect.tables import (
     Entry,
     entries_of,
     human_table,

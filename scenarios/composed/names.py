@@ -5,8 +5,8 @@ from __future__ import annotations
 from ckptsim.scenarios.job.names import GOALS as GOALS_OF_PLANES
 from ckptsim.scenarios.job.names import PROPERTIES as PROPERTIES_OF_PLANES
 from ckptsim.scenarios.job.planes import Plane
-from ckptsim.scenarios.sync_names import GOALS as SYNC_GOALS
-from ckptsim.scenarios.sync_names import PROPERTIES as SYNC_PROPERTIES
+from ckptsim.scenarios.sync import GOALS as SYNC_GOALS
+from ckptsim.scenarios.sync import PROPERTIES as SYNC_PROPERTIES
 
 OWN_PROPERTIES: dict[str, str] = {
     "no_checkpoint_ahead_of_data": (

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, time
 from typing import TypeAlias, cast
 
-from ckptsim.scenarios.document import human
+from ckptsim.scenarios.files.document import human
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.spec import Link, Scenario
 

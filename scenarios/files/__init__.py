@@ -1,0 +1,38 @@
+"""Scenario files: documents of base units, the loader, the writer, measured costs."""
+
+from ckptsim.scenarios.files.costs_file import cost_parameters, costs_text, load_costs
+from ckptsim.scenarios.files.document import (
+    canonical,
+    canonical_json,
+    entries,
+    from_json,
+    human,
+    plain,
+    read,
+    scenario_key,
+    to_json,
+)
+from ckptsim.scenarios.files.load import load, loads, parse, read_text
+from ckptsim.scenarios.files.toml import Place, to_toml, write
+
+__all__ = [
+    "Place",
+    "canonical",
+    "canonical_json",
+    "cost_parameters",
+    "costs_text",
+    "entries",
+    "from_json",
+    "human",
+    "load",
+    "load_costs",
+    "loads",
+    "parse",
+    "plain",
+    "read",
+    "read_text",
+    "scenario_key",
+    "to_json",
+    "to_toml",
+    "write",
+]
