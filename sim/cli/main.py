@@ -50,6 +50,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "sweep": ("sweep", "run a plan on Spark and write the result tables"),
     "report": ("report", "turn the tables of sweeps into one page with figures"),
     "demo": ("demo", "sweep some scenarios of the library and write a report"),
+    "capture": ("capture", "record a running job from its Flink REST server"),
     "import": ("import_job", "make a scenario of a recording of a running job"),
     "whatif": ("what_if", "compare a job as it is with the job as it would be"),
     "validate": ("validate", "predict measured Flink runs and compare"),

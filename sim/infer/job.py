@@ -32,6 +32,8 @@ from ckptsim.sim.recording import Recording, VertexAnswer
 _MOST_VERTICES = 128
 _MOST_SUBTASKS = 1024
 _SECOND_NS = 1_000_000_000
+# Sizes of records that differ by less are one size, counted with noise.
+_SAME_SIZE = 0.03
 # A simulated run ends after so many completed checkpoints, of which two are warm-up, or after this
 # time: as many as the runs had that the model was calibrated with.
 CHECKPOINTS = 14
@@ -207,7 +209,7 @@ def _vertex(
     name = names[vertex.id]
     values: dict[str, Any] = {"name": name, "parallelism": vertex.parallelism}
     size = load.record_bytes_of(vertex)
-    if size is not None and abs(size.value / network.record_bytes - 1) > 0.01:
+    if size is not None and abs(size.value / network.record_bytes - 1) > _SAME_SIZE:
         values["record_bytes"] = size.value
         findings.add((*place, "record_bytes"), f"{name}: record_bytes", size)
     if vertex.inputs:

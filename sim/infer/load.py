@@ -191,23 +191,17 @@ def selectivity_of(vertex: VertexAnswer, receivers: Sequence[VertexAnswer]) -> F
 def record_bytes_of(vertex: VertexAnswer) -> Found[int] | None:
     """Return the size of a record that a vertex emits, with what the network adds; None if none.
 
-    Bytes count when a buffer is closed and records at once, so over few records what lies in open
-    buffers biases the quotient; then the life of the job says more.
+    Bytes count when a buffer is closed and records at once, so what lies in open buffers biases the
+    quotient: least over the whole life of the job, where it is below a percent.
     """
-    pairs = [(s.growth("numBytesOut"), s.growth("numRecordsOut")) for s in vertex.subtasks]
-    size = sum(bytes_ for bytes_, records in pairs if bytes_ is not None and records)
-    count = sum(records for bytes_, records in pairs if bytes_ is not None and records)
-    over = "while it was watched"
-    if count < 2 * _ENOUGH:
-        last = [(s.last("numBytesOut"), s.last("numRecordsOut")) for s in vertex.subtasks]
-        size = sum(bytes_ for bytes_, records in last if bytes_ and records)
-        count = sum(records for bytes_, records in last if bytes_ and records)
-        over = "since it began"
+    pairs = [(s.last("numBytesOut"), s.last("numRecordsOut")) for s in vertex.subtasks]
+    size = sum(bytes_ for bytes_, records in pairs if bytes_ and records)
+    count = sum(records for bytes_, records in pairs if bytes_ and records)
     if count < _FEW or size <= 0:
         return None
     return Found(
         value=max(1, round(size / count)),
-        how=f"bytes over {count:,.0f} records emitted {over}",
+        how=f"bytes over {count:,.0f} records emitted since it began",
         answers=_SAMPLES,
         sure=Sureness.COUNTED if count >= _ENOUGH else Sureness.ESTIMATED,
     )

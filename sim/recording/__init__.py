@@ -5,7 +5,7 @@ asked for, and one file per answer, byte for byte what the server said.  Nothing
 what is missing, torn or of another version is noted and left out.
 """
 
-from ckptsim.sim.recording.answers import Answer, Answers, read_answers
+from ckptsim.sim.recording.answers import INDEX, Answer, Answers, read_answers
 from ckptsim.sim.recording.reader import read_recording
 from ckptsim.sim.recording.recording import (
     CheckpointAnswer,
@@ -20,6 +20,7 @@ from ckptsim.sim.recording.recording import (
 )
 
 __all__ = [
+    "INDEX",
     "Answer",
     "Answers",
     "CheckpointAnswer",

@@ -53,7 +53,14 @@ OUTSIDE_ON_PURPOSE: dict[str, frozenset[Rule]] = {
     "analysis/daemon.py": frozenset({Rule.RANDOM}),
 }
 # Folders outside of runs: they measure time, start processes, read the environment.
-OUTSIDE_OF_RUNS = ("sim/cli/", "analysis/", "sim/order/", "sim/store/real/", "sim/validate/")
+OUTSIDE_OF_RUNS = (
+    "sim/cli/",
+    "sim/capture/",
+    "analysis/",
+    "sim/order/",
+    "sim/store/real/",
+    "sim/validate/",
+)
 
 
 def _relative(path: Path) -> str:

@@ -1,0 +1,1 @@
+"""Record a running job from the REST server of its engine: GET only, within limits, redacted."""

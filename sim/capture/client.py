@@ -1,0 +1,218 @@
+"""A client that asks one REST server, believes it nothing, and changes nothing there.
+
+It sends GET and nothing else, to the one host that it was given: a redirect is refused rather than
+followed.  Each answer has a time and a size beyond which it is given up, and has to be one whole
+JSON text.  Every failure is a sentence with the path, what was found and what was expected.
+"""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import socket
+import ssl
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from ckptsim.scenarios.errors import UserError
+
+# Assumption: larger than any answer about a job of some thousand subtasks.
+ANSWER_BYTES_MAX = 32 << 20
+_CHUNK = 1 << 16
+
+
+class CaptureError(UserError):
+    """The server did not answer as a REST server of the engine does.
+
+    status: of the HTTP answer, None where there was none.
+    """
+
+    def __init__(self, says: str, status: int | None = None) -> None:
+        super().__init__(says)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where to ask: host, port, path in front of all paths, and whether it is encrypted."""
+
+    host: str
+    port: int
+    prefix: str
+    is_encrypted: bool
+    credentials: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """An answer: its bytes as they came, and what they mean."""
+
+    raw: bytes
+    value: Any
+
+
+def server_of(url: str) -> Server:
+    """Return the server that an address names.
+
+    Raises CaptureError for what is no address of a web server.
+    """
+    expected = "an address such as http://localhost:8081"
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise CaptureError(f"found {url[:200]!r}, expected {expected}") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise CaptureError(f"found {url[:200]!r}, expected {expected}")
+    is_encrypted = parts.scheme == "https"
+    credentials = None
+    if parts.username is not None:
+        pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        credentials = base64.b64encode(pair.encode()).decode()
+    return Server(
+        host=parts.hostname,
+        port=port or (443 if is_encrypted else 80),
+        prefix=parts.path.rstrip("/"),
+        is_encrypted=is_encrypted,
+        credentials=credentials,
+    )
+
+
+class Client:
+    """Asks one server; headers go with every GET and nowhere else.
+
+    timeout_s: for connecting, for silence, and for a whole answer.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        *,
+        headers: Mapping[str, str],
+        timeout_s: float,
+        context: ssl.SSLContext | None = None,
+        bytes_max: int = ANSWER_BYTES_MAX,
+    ) -> None:
+        self._server = server
+        self._headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
+        if server.credentials is not None:
+            self._headers["Authorization"] = f"Basic {server.credentials}"
+        self._headers |= headers
+        self._timeout_s = timeout_s
+        self._context = context
+        self._bytes_max = bytes_max
+
+    def get(self, path: str) -> Body:
+        """Return the answer to one GET.
+
+        Raises CaptureError for everything but one whole JSON text with status 200.
+        """
+        connection = self._connection()
+        try:
+            connection.request("GET", self._server.prefix + path, headers=self._headers)
+            answer = connection.getresponse()
+            self._check(path, answer)
+            raw = self._read(path, answer)
+        except CaptureError:
+            raise
+        except ssl.SSLError as error:
+            expected = "a certificate that --ca or the system knows, or http instead of https"
+            reason = getattr(error, "verify_message", None) or error.reason or "TLS failed"
+            raise CaptureError(f"{path}: found {reason}, expected {expected}") from error
+        except TimeoutError as error:
+            raise CaptureError(
+                f"{path}: found no answer, expected one within {self._limit}"
+            ) from error
+        except http.client.IncompleteRead as error:
+            found = f"{len(error.partial):,} bytes of an answer that was to be longer"
+            raise CaptureError(f"{path}: found {found}, expected all of it") from error
+        except (http.client.HTTPException, OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            expected = f"an HTTP server at {self._server.host}:{self._server.port}"
+            raise CaptureError(f"{path}: found {reason}, expected {expected}") from error
+        finally:
+            connection.close()
+        return Body(raw, _json(path, raw))
+
+    @property
+    def _limit(self) -> str:
+        return f"{self._timeout_s:g} s (--timeout)"
+
+    def _connection(self) -> http.client.HTTPConnection:
+        server = self._server
+        if server.is_encrypted:
+            return http.client.HTTPSConnection(
+                server.host, server.port, timeout=self._timeout_s, context=self._context
+            )
+        return http.client.HTTPConnection(server.host, server.port, timeout=self._timeout_s)
+
+    def _check(self, path: str, answer: http.client.HTTPResponse) -> None:
+        """Refuse every answer that is not a whole one of this server."""
+        status = answer.status
+        if status in (401, 403):
+            expected = "leave to read: a token with --header 'Authorization: Bearer ...'"
+            raise CaptureError(f"{path}: found status {status}, expected {expected}", status)
+        if 300 <= status < 400:
+            place = (answer.getheader("Location") or "nowhere")[:200]
+            expected = "an answer: give that address instead if you trust it"
+            raise CaptureError(f"{path}: found a redirect to {place}, expected {expected}", status)
+        if status != 200:
+            raise CaptureError(f"{path}: found status {status}, expected 200", status)
+        if 'rel="next"' in (answer.getheader("Link") or ""):
+            raise CaptureError(f"{path}: found one page of several, expected the whole answer")
+        kind = (answer.getheader("Content-Type") or "").partition(";")[0].strip().lower()
+        if kind in ("text/html", "application/xhtml+xml"):
+            expected = "JSON: is this the address of the REST server?"
+            raise CaptureError(f"{path}: found a web page, expected {expected}")
+
+    def _read(self, path: str, answer: http.client.HTTPResponse) -> bytes:
+        """Read a body within the limits; one that drips for ever is given up, too."""
+        ends = time.monotonic() + self._timeout_s
+        parts: list[bytes] = []
+        size = 0
+        while True:
+            part = answer.read1(_CHUNK)
+            if not part:
+                break
+            parts.append(part)
+            size += len(part)
+            if size > self._bytes_max:
+                expected = f"at most {self._bytes_max >> 20} MiB"
+                raise CaptureError(f"{path}: found an answer without an end, expected {expected}")
+            if time.monotonic() > ends:
+                expected = f"all of it within {self._limit}"
+                raise CaptureError(f"{path}: found {size:,} bytes so far, expected {expected}")
+        # `read1` does not complain about a body that is shorter than its head has promised.
+        if answer.length:
+            found = f"{size:,} bytes, {answer.length:,} fewer than announced"
+            raise CaptureError(f"{path}: found {found}, expected all of it")
+        return b"".join(parts)
+
+
+def _json(path: str, raw: bytes) -> Any:
+    try:
+        return json.loads(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise CaptureError(f"{path}: found no text in UTF-8, expected JSON") from None
+    except (ValueError, RecursionError):
+        what = "a web page" if raw.lstrip()[:1] == b"<" else "no JSON"
+        expected = "JSON: is this the address of the REST server?"
+        raise CaptureError(f"{path}: found {what}, expected {expected}") from None
+
+
+def resolved(server: Server) -> None:
+    """Check that the server's name is known, for a clearer sentence than a failed GET has.
+
+    Raises CaptureError.
+    """
+    try:
+        socket.getaddrinfo(server.host, server.port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        expected = "the name of a host"
+        raise CaptureError(
+            f"found {server.host!r} ({error.strerror}), expected {expected}"
+        ) from error

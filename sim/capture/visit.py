@@ -1,0 +1,212 @@
+"""What is asked of the server, and in which order: once what is fixed, then samples, then the past.
+
+An answer that a version of the engine does not have is noted and left out; without a list of jobs,
+the job and its plan there is no recording.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from urllib.parse import quote
+
+from ckptsim.sim.capture.client import Body, CaptureError
+
+SAMPLE_S = 2.0
+# A server of the engine takes no longer request line than 4,096 bytes.  Source: Netty 4.1,
+# HttpObjectDecoder.DEFAULT_MAX_INITIAL_LINE_LENGTH, which RestServerEndpoint leaves as it is.
+_PATH_MAX = 3_500
+_DETAILS_MAX = 10
+_TASK_MANAGERS_MAX = 200
+_BYTES_MAX = 512 << 20
+
+METRICS = (
+    "busyTimeMsPerSecond",
+    "backPressuredTimeMsPerSecond",
+    "idleTimeMsPerSecond",
+    "numRecordsIn",
+    "numRecordsOut",
+    "numBytesIn",
+    "numBytesOut",
+    "numBuffersOut",
+    "accumulateBusyTimeMs",
+    "accumulateBackPressuredTimeMs",
+    "accumulateIdleTimeMs",
+    "buffers.inputQueueLength",
+    "buffers.outputQueueLength",
+    "buffers.inPoolUsage",
+    "buffers.outPoolUsage",
+    "checkpointStartDelayNanos",
+    "checkpointAlignmentTime",
+    "debloatedBufferSize",
+    "estimatedTimeToConsumeBuffersMs",
+    "mailboxLatencyMs_mean",
+)
+
+
+class Asker(Protocol):
+    """What answers a GET."""
+
+    def get(self, path: str) -> Body:
+        """Return the answer, or raise CaptureError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One answer that was taken: its path, when it was asked for, and what it said."""
+
+    path: str
+    at_ms: int
+    body: Body
+
+
+@dataclass(slots=True)
+class Visit:
+    """A visit to one server; `taken` and `left_out` are what came of it.
+
+    progress: called with the share of the visit that is done, from 0 to 1.
+    """
+
+    client: Asker
+    seconds: float
+    job: str | None = None
+    progress: Callable[[float], object] = lambda _: None
+    sleep: Callable[[float], None] = time.sleep
+    taken: list[Taken] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    _bytes: int = 0
+
+    def run(self) -> None:
+        """Ask for everything.
+
+        Raises CaptureError when the server does not answer what a recording cannot lack.
+        """
+        for path in ("/config", "/jobmanager/config", "/overview", "/taskmanagers"):
+            self._ask(path)
+        self._task_managers()
+        job = f"/jobs/{quote(self._job(), safe='')}"
+        vertices = self._vertices(self._must(job))
+        self._must(f"{job}/plan")
+        for path in ("/config", "/checkpoints/config"):
+            self._ask(job + path)
+        for vertex, _ in vertices:
+            for path in ("", "/taskmanagers", "/subtasktimes", "/metrics"):
+                self._ask(f"{job}/vertices/{vertex}{path}")
+        self._samples(job, vertices)
+        self._checkpoints(job, [vertex for vertex, _ in vertices])
+        self.progress(1.0)
+
+    # One GET ----------------------------------------------------------------------------------
+
+    def _must(self, path: str) -> Any:
+        at_ms = time.time_ns() // 1_000_000
+        body = self.client.get(path)
+        self._bytes += len(body.raw)
+        if self._bytes > _BYTES_MAX:
+            expected = f"at most {_BYTES_MAX >> 20} MiB in all"
+            raise CaptureError(f"{path}: found {self._bytes:,} bytes, expected {expected}")
+        self.taken.append(Taken(path, at_ms, body))
+        return body.value
+
+    def _ask(self, path: str) -> Any:
+        """Return an answer, or None with a note where the server has no such thing."""
+        try:
+            return self._must(path)
+        except CaptureError as error:
+            if error.status in (400, 404, 405, 500, 503):
+                if str(error)[:300] not in self.left_out:
+                    self.left_out.append(str(error)[:300])
+                return None
+            raise
+
+    # What there is ----------------------------------------------------------------------------
+
+    def _job(self) -> str:
+        """Return the id of the job to record: the named one, or the only one that runs."""
+        if self.job is not None:
+            return self.job
+        answer = self._must("/jobs/overview")
+        found = answer.get("jobs") if isinstance(answer, dict) else None
+        jobs = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+        running = [one for one in jobs if one.get("state") == "RUNNING"]
+        # The list names other jobs, which are not part of this recording.
+        self.taken.pop()
+        if len(running) == 1:
+            return str(running[0].get("jid"))
+        shown = "".join(f"\n  {one.get('jid')}  {one.get('name')}" for one in running[:20])
+        found_text = f"{len(running)} running jobs of {len(jobs)}"
+        expected = "`--job` with the id of one" if running else "one that runs"
+        raise CaptureError(f"/jobs/overview: found {found_text}, expected {expected}{shown}")
+
+    def _task_managers(self) -> None:
+        answer = self.taken[-1].body.value if self.taken else None
+        entries = answer.get("taskmanagers") if isinstance(answer, dict) else None
+        if not isinstance(entries, list):
+            return
+        names = [one["id"] for one in entries if isinstance(one, dict) and one.get("id")]
+        for name in names[:_TASK_MANAGERS_MAX]:
+            self._ask(f"/taskmanagers/{quote(str(name), safe=':')}")
+
+    def _vertices(self, answer: Any) -> list[tuple[str, int]]:
+        """Return id and parallelism of each vertex."""
+        entries = answer.get("vertices") if isinstance(answer, dict) else None
+        found = []
+        for one in entries if isinstance(entries, list) else []:
+            count = one.get("parallelism") if isinstance(one, dict) else None
+            if isinstance(count, int) and 0 < count <= 1 << 15 and one.get("id"):
+                found.append((quote(str(one["id"]), safe=""), count))
+        if not found:
+            raise CaptureError("/jobs/:id: found no vertices, expected those of a running job")
+        return found
+
+    # Samples ----------------------------------------------------------------------------------
+
+    def _samples(self, job: str, vertices: Sequence[tuple[str, int]]) -> None:
+        """Take metrics every two seconds, back-pressure every other time."""
+        count = max(2, round(self.seconds / SAMPLE_S) + 1)
+        began = time.monotonic()
+        for number in range(count):
+            due = began + number * self.seconds / (count - 1)
+            while (left := due - time.monotonic()) > 0:
+                self.progress(min(1.0, (number - left / SAMPLE_S) / count))
+                self.sleep(min(left, 0.25))
+            for vertex, parallelism in vertices:
+                for path in _metric_paths(f"{job}/vertices/{vertex}/metrics?get=", parallelism):
+                    self._ask(path)
+                if number % 2 == 0:
+                    self._ask(f"{job}/vertices/{vertex}/backpressure")
+
+    def _checkpoints(self, job: str, vertices: Sequence[str]) -> None:
+        """Take the history of checkpoints, and details of the last completed ones."""
+        answer = self._ask(f"{job}/checkpoints")
+        history = answer.get("history") if isinstance(answer, dict) else None
+        done = [
+            one["id"]
+            for one in (history if isinstance(history, list) else [])
+            if isinstance(one, dict)
+            and isinstance(one.get("id"), int)
+            and one.get("status") == "COMPLETED"
+        ]
+        for number in done[:_DETAILS_MAX]:
+            path = f"{job}/checkpoints/details/{number}"
+            if self._ask(path) is None:
+                continue
+            for vertex in vertices:
+                self._ask(f"{path}/subtasks/{vertex}")
+
+
+def _metric_paths(head: str, parallelism: int) -> Iterator[str]:
+    """Yield GETs for the metrics of all subtasks, each with all metrics of whole subtasks."""
+    words: list[str] = []
+    size = len(head)
+    for subtask in range(parallelism):
+        word = ",".join(f"{subtask}.{metric}" for metric in METRICS)
+        if words and size + len(word) + 1 > _PATH_MAX:
+            yield head + ",".join(words)
+            words, size = [], len(head)
+        words.append(word)
+        size += len(word) + 1
+    yield head + ",".join(words)
