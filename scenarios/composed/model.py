@@ -30,12 +30,16 @@ from ckptsim.scenarios.job import (
     Costs,
     Input,
     Job,
+    Network,
     Partitioner,
+    PlacementKind,
     Plane,
+    Storage,
     Vertex,
     VertexKind,
 )
 from ckptsim.scenarios.job.job import unaligned_problems
+from ckptsim.scenarios.job.planes import plane_problems
 from ckptsim.scenarios.store import StepCosts
 from ckptsim.scenarios.sync import (
     DestinationTable,
@@ -244,9 +248,17 @@ class Pipeline:
         source=_CHOICE,
     )
     sink: Sink = nested(Sink, says="the sink")
-    channels: Channels = nested(Channels, says="every channel of the job")
+    plane: Plane = choice(
+        "records", Plane, says="what moves between the subtasks of the job", source=_CHOICE
+    )
+    placement: PlacementKind = choice(
+        "remote", PlacementKind, says="which subtasks share a task manager", source=_CHOICE
+    )
+    network: Network = nested(Network, says="buffers and network of the job (plane buffers)")
+    channels: Channels = nested(Channels, says="every channel of the job (plane records)")
     checkpointing: Checkpointing = nested(Checkpointing, says="the job's checkpoints")
-    costs: Costs = nested(Costs, says="what messages and snapshots of the job cost")
+    storage: Storage = nested(Storage, says="the job's checkpoint storage (plane buffers)")
+    costs: Costs = nested(Costs, says="messages and snapshots of the job (plane records)")
     store: Store = nested(Store, says="the store behind the sink")
     release: Release = nested(Release, says="taking input in and returning states")
     platform: PlatformTable = nested(PlatformTable, says="the platform")
@@ -283,18 +295,16 @@ class Pipeline:
         )
         return (readers, *stages, sink)
 
-    @property
-    def plane(self) -> Plane:
-        """The data plane of the job."""
-        return Plane.RECORDS
-
     def job(self) -> Job:
         """Return the job of the pipeline."""
         return Job(
             plane=self.plane,
+            placement=self.placement,
             vertices=self.vertices,
+            network=self.network,
             channels=self.channels,
             checkpointing=self.checkpointing,
+            storage=self.storage,
             costs=self.costs,
         )
 
@@ -366,4 +376,10 @@ class Pipeline:
             if not getattr(checkpointing, key):
                 expected = "true: the sink commits with checkpoints"
                 found.append(Problem(f"checkpointing.{key}", "false", expected))
-        return found + unaligned_problems(checkpointing)
+        if checkpointing.count is not None:
+            text, expected = str(checkpointing.count), '"none": the run ends with its input'
+            found.append(Problem("checkpointing.count", text, expected))
+        job = self.job()
+        # What the vertices have of their own is not up to the user.
+        refused = plane_problems(job, (), self.plane)
+        return found + unaligned_problems(checkpointing) + refused

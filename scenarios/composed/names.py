@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from ckptsim.scenarios.job.names import GOALS as GOALS_OF_PLANES
-from ckptsim.scenarios.job.names import PROPERTIES as PROPERTIES_OF_PLANES
-from ckptsim.scenarios.job.planes import Plane
+from ckptsim.scenarios.job.names import ALL_GOALS, ALL_PROPERTIES
 from ckptsim.scenarios.sync import GOALS as SYNC_GOALS
 from ckptsim.scenarios.sync import PROPERTIES as SYNC_PROPERTIES
 
@@ -23,7 +21,7 @@ OWN_PROPERTIES: dict[str, str] = {
 PROPERTIES: tuple[str, ...] = (
     *SYNC_PROPERTIES,
     *OWN_PROPERTIES,
-    *(name for name in PROPERTIES_OF_PLANES[Plane.RECORDS] if name not in OWN_PROPERTIES),
+    *(name for name in ALL_PROPERTIES if name not in OWN_PROPERTIES),
 )
 
 OWN_GOALS: tuple[str, ...] = (
@@ -57,5 +55,5 @@ _NOT_HERE = (
 
 GOALS: tuple[str, ...] = (
     *OWN_GOALS,
-    *(name for name in (*SYNC_GOALS, *GOALS_OF_PLANES[Plane.RECORDS]) if name not in _NOT_HERE),
+    *(name for name in (*SYNC_GOALS, *ALL_GOALS) if name not in _NOT_HERE),
 )

@@ -9,17 +9,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ckptsim.scenarios.job import Plane
 from ckptsim.sim.composed.reader import RecordQueue
+from ckptsim.sim.job.buffers.account import FullAccount
+from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.job.embedding import Embedding
 from ckptsim.sim.job.records.world import RecordWorld
+from ckptsim.sim.sync.world import SyncWorld
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from ckptsim.scenarios.job import Job
     from ckptsim.sim.composed.committer import Committer
     from ckptsim.sim.composed.world import PipelineWorld
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.control.faults import FaultPlan
+    from ckptsim.sim.job.embedding import EmbeddedPlane
     from ckptsim.sim.kernel import Wait
 
 
@@ -45,17 +51,20 @@ class PipelineJob:
             committer=self._make_committer,
             sink=pipeline.cores.sink,
             owner=self,
+            keepers=(SyncWorld,),
         )
-        self.plane = RecordWorld(
-            pipeline.env,
-            job,
-            faults,
-            cores=pipeline.cores,
-            may_stop=False,
-            embedding=embedding,
-        )
+        self.plane = self._make_plane(job, faults, embedding)
         self.control = self.plane.control
-        self.control.plan_instants()
+        self.plane.begin_run()
+
+    def _make_plane(self, job: Job, faults: FaultPlan, embedding: Embedding) -> EmbeddedPlane:
+        env, cores = self._pipeline.env, self._pipeline.cores
+        if job.plane is Plane.RECORDS:
+            return RecordWorld(env, job, faults, cores=cores, may_stop=False, embedding=embedding)
+        account = FullAccount(self.violate)
+        return DataflowWorld(
+            env, job, protocol=cores, faults=faults, account=account, embedding=embedding
+        )
 
     def next_attempt(self) -> None:
         """Make the next attempt from the latest completed checkpoint."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ckptsim.sim.job.records.vocabulary import VOCABULARY as JOB
+from ckptsim.sim.job.buffers.vocabulary import VOCABULARY as BUFFERS
+from ckptsim.sim.job.records.vocabulary import VOCABULARY as RECORDS
 from ckptsim.sim.story import Telling, Vocabulary
 from ckptsim.sim.sync.vocabulary import VOCABULARY as SYNC
 
@@ -15,7 +16,12 @@ _STORE: Vocabulary = {
 }
 
 # Checkpoints of the job and states of the source count from 1 each: a scope tells them apart.
-_JOB: Vocabulary = {kind: replace(telling, scope="job") for kind, telling in JOB.items()}
+# What both planes have in their traces reads as on records, where no span is opened that the entry
+# of the other plane would have to close.
+_JOB: Vocabulary = {
+    kind: replace(telling, scope="job", begins="" if kind == "snapshot" else telling.begins)
+    for kind, telling in {**BUFFERS, **RECORDS}.items()
+}
 
 # A sync tells of its sends and states by the same words as alone; "violated" is the same in both.
 VOCABULARY: Vocabulary = {**_JOB, **SYNC, **_STORE}

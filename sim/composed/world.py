@@ -54,6 +54,7 @@ class PipelineProperties(OrderingProperties):
 
     def on_run_ended(self) -> None:
         """Check the whole run; what was lost is counted, also where the loss was noticed before."""
+        cast("PipelineWorld", self._world).job.plane.end_run()
         if self._world.succeeded:
             check_end(cast("PipelineWorld", self._world))
         super().on_run_ended()

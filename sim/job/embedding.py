@@ -7,15 +7,17 @@ of the job is derived from.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from ckptsim.sim.job.control.sink import SinkWriter
+from ckptsim.sim.job.tables import Tabled
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.control.external import Transaction
+    from ckptsim.sim.kernel import Wait
 
 
 class SourceReader(Protocol):
@@ -83,6 +85,36 @@ class JobOwner(Protocol):
         ...
 
 
+class EmbeddedPlane(Tabled, Protocol):
+    """The data plane of a job as its owner sees it; tasks by their numbers."""
+
+    @property
+    def sinks(self) -> Sequence[SinkWriter]:
+        """Return the sinks of the attempt that were not deployed as finished."""
+        ...
+
+    @property
+    def lost_state(self) -> frozenset[str]:
+        """Return the vertices whose state is not whole since a restore."""
+        ...
+
+    def begin_run(self) -> None:
+        """Enter what happens at set instants into the calendar."""
+        ...
+
+    def end_run(self) -> None:
+        """Take note that the run is over."""
+        ...
+
+    def records_of(self, number: int) -> Sequence[int]:
+        """Return the records whose effect the state of a task has."""
+        ...
+
+    def waits(self) -> Sequence[Wait]:
+        """Return who waits for whom."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Embedding:
     """What takes the place of a job's own surroundings.
@@ -91,12 +123,14 @@ class Embedding:
     wakes its task; None where sources make their records themselves.  committer: makes that of a
     sink subtask of an attempt, from its index; None where the external system commits at once.
     sink: makes what a sink subtask writes through.  owner: None where the job restarts by itself.
+    keepers: classes of the surroundings whose calendar entries outlive an attempt of the job.
     """
 
     reader: Callable[[int, Callable[[], None]], SourceReader] | None = None
     committer: Callable[[int], Committer] | None = None
     sink: type[SinkWriter] = SinkWriter
     owner: JobOwner | None = None
+    keepers: tuple[type, ...] = ()
 
 
 ALONE = Embedding()

@@ -118,6 +118,8 @@ class Deployment:
             make = partial(SelectiveWriter, selectivity=ratio, first=first)
         route = self._route(output, up)
         world.account.route(up, route, channels=1 if broadcast else channels)
+        if world.identities is not None:
+            world.identities.route(up, route, broadcast=broadcast)
         return make(
             route,
             pool,

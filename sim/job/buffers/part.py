@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ckptsim.models.barriers.barrier import Barrier
+from ckptsim.sim.job.buffers.identities import Cut
 from ckptsim.sim.job.buffers.recovery import BufferSnapshot, Span
 from ckptsim.sim.job.control.part import PartFigures
 
@@ -15,6 +16,7 @@ class Part(PartFigures):
 
     overtaken: buffers in flight that have become state.  input_spans, output_spans: buffers in
     flight, by channel and outlet.  snapshot: what a restart begins from, None before it is taken.
+    cut: where it cuts the records of the channels, where records have identities.
     """
 
     barrier: Barrier
@@ -25,6 +27,7 @@ class Part(PartFigures):
     input_spans: dict[int, list[Span]] = field(default_factory=dict)
     output_spans: dict[int, list[Span]] = field(default_factory=dict)
     snapshot: BufferSnapshot | None = None
+    cut: Cut | None = None
 
     @property
     def persisted_bytes(self) -> int:

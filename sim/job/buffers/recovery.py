@@ -11,8 +11,8 @@ Assumption: Apache Flink 1.20.3 reads what was at the receiver into buffers of t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ckptsim.sim.job.buffers.segment import Segment
@@ -39,7 +39,8 @@ class BufferSnapshot:
 
     processed: records whose effect its state has, of a source those that it has emitted.
     exhausted: a source has no more.  input_spans, output_spans: what was in flight in front of its
-    barriers, by input channel and by outlet.
+    barriers, by input channel and by outlet.  records, input_records, output_records: which records
+    these are, where records have identities.
     """
 
     processed: int
@@ -47,6 +48,9 @@ class BufferSnapshot:
     input_spans: Spans
     output_spans: Spans
     transactions: SinkState | None = None
+    records: Sequence[int] = ()
+    input_records: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    output_records: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
     @property
     def position(self) -> int:

@@ -41,7 +41,8 @@ class Sampling:
     def take(self) -> None:
         """Take a sample now."""
         self.count += 1
-        self._world.account.look()
+        if self._world.control.running:
+            self._world.account.look()
         for task in self._world.tasks:
             self.inputs[task.number] += queued_before(task)
             self.outputs[task.number] += queued_behind(task)

@@ -7,6 +7,7 @@ for the synchronous part behind it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.job.faults import CrashAtCheckpoint, FailSnapshot, SlowFile
@@ -140,7 +141,10 @@ class Snapshots:
             input_spans=part.input_spans,
             output_spans=part.output_spans,
             transactions=None if task.sink is None else task.sink.state,
+            records=() if task.records is None else tuple(task.records.state),
         )
+        if task.records is not None:
+            part.cut = task.records.cut()
         self._env.trace.record(
             "snapshot",
             task.entity,
@@ -198,6 +202,13 @@ class Snapshots:
         task, part = self._task, self.parts[checkpoint]
         self._world.account.acknowledged(task, part, size, unaligned=unaligned)
         part.unaligned, part.acknowledged_ns = unaligned, self._env.now
+        if part.snapshot is not None and part.cut is not None and task.records is not None:
+            # Only now everything is there that arrived in front of the barriers.
+            part.snapshot = replace(
+                part.snapshot,
+                input_records=task.records.held_at_inputs(part.cut, part.input_spans),
+                output_records=task.records.held_at_outputs(part.cut, part.output_spans),
+            )
         self._world.coordinator.acknowledge(task, checkpoint, part)
 
     def decline(self, checkpoint: int, reason: FailureReason) -> None:

@@ -1,7 +1,8 @@
 """Source tasks: records without input, as fast as the outputs allow or at a rate.
 
 A source with a rate emits evenly.  What back-pressure made it miss is caught up as far as
-`catch_up_ns` reaches and dropped beyond that.
+`catch_up_ns` reaches and dropped beyond that.  A source that is fed from outside emits what its
+reader has queued, no faster than its rate, and catches nothing up.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from ckptsim.sim.job.buffers.task import Task
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.embedding import SourceReader
     from ckptsim.sim.job.graph import TaskSpec
 
 # How many records a source without outputs emits in one stretch; it has no effect on anything else.
@@ -50,6 +52,17 @@ class Source(Task):
         self.due_ns = first_ns
         self._told_to_stop = False
         self._catch_up_ns = world.constants.catch_up_ns
+        self._reader: SourceReader | None = None
+
+    def feed(self, reader: SourceReader) -> None:
+        """Take records from a reader from now on."""
+        self._reader = reader
+        self._catch_up_ns = 0
+
+    def wake(self) -> None:
+        """Look for work, because the reader has some or has come to its end."""
+        if self.state is State.IDLE and self.exhausted_ns is None:
+            self._wake()
 
     def run(self) -> None:
         """Go on between two records until a stretch begins or there is nothing to do."""
@@ -64,7 +77,9 @@ class Source(Task):
         if self.exhausted_ns is not None:
             self.enter(State.IDLE)
             return
-        if self.limit is not None and self.processed >= self.limit:
+        if (self.limit is not None and self.processed >= self.limit) or (
+            self._reader is not None and self._reader.exhausted
+        ):
             self.exhaust()
             self.run()
             return
@@ -76,7 +91,17 @@ class Source(Task):
             self.exhaust()
             self.run()
             return
+        if self._reader is not None and not self._reader.queued_count:
+            self.enter(State.IDLE)
+            return
         self._begin_stretch()
+
+    @property
+    def has_records(self) -> bool:
+        """Whether there is something to emit now."""
+        if self._reader is not None:
+            return self._reader.queued_count > 0
+        return self.exhausted_ns is None
 
     @property
     def is_exhausted(self) -> bool:
@@ -103,6 +128,8 @@ class Source(Task):
             count = min(count, writer.to_next)
         if self.limit is not None:
             count = min(count, self.limit - self.processed)
+        if self._reader is not None:
+            count = min(count, self._reader.queued_count)
         self._start_ns = now
         gap = self.gap_ns
         if gap is not None:
@@ -131,6 +158,8 @@ class Source(Task):
         self.processed += count
         if self.gap_ns is not None:
             self.due_ns += count * self.gap_ns
+        if self._reader is not None and self.records is not None:
+            self.records.emitted([self._reader.take() for _ in range(count)])
         self._emit(count)
 
     def post(self, function: Callable[..., object], *arguments: Any) -> None:

@@ -32,14 +32,15 @@ if TYPE_CHECKING:
     from ckptsim.models.lifecycle import StopMode
     from ckptsim.sim.job.buffers.channel_files import ChannelStateFile
     from ckptsim.sim.job.buffers.gate import Gate
+    from ckptsim.sim.job.buffers.identities import TaskRecords
     from ckptsim.sim.job.buffers.input_events import InputEvents
     from ckptsim.sim.job.buffers.outlet import Outlet
     from ckptsim.sim.job.buffers.snapshots import Snapshots
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.buffers.writer import Writer
+    from ckptsim.sim.job.control.sink import SinkWriter
     from ckptsim.sim.job.control.task import TaskControl
     from ckptsim.sim.job.graph import TaskSpec
-    from ckptsim.sim.job.task_port import TaskSink
     from ckptsim.sim.kernel import Timer
 
 
@@ -82,7 +83,8 @@ class Task:
         self.ending = Ending(self)
         self.control: TaskControl
         self.file: ChannelStateFile
-        self.sink: TaskSink | None = None
+        self.sink: SinkWriter | None = None
+        self.records: TaskRecords | None = None  # where records have identities
         self.mail: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
         self.state = State.IDLE
         self.processed = 0
@@ -196,6 +198,8 @@ class Task:
     def _complete(self, count: int) -> None:
         self._left -= count
         self.processed += count
+        if self.records is not None and self._channel is not None:
+            self.records.processed(self._channel.index, count)
         if not self._left:
             if not self._frees_when_read:
                 self._channel.recycle(self._slice)  # type: ignore[union-attr,arg-type]

@@ -13,6 +13,7 @@ from ckptsim.sim.job.buffers.cores import Cores
 from ckptsim.sim.job.buffers.deployment import Deployment
 from ckptsim.sim.job.buffers.gate import debloat
 from ckptsim.sim.job.buffers.halt import cancel_all_but
+from ckptsim.sim.job.buffers.identities import Identities
 from ckptsim.sim.job.buffers.input_events import InputEvents
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.mechanisms import MECHANISMS, Mechanisms
@@ -32,14 +33,15 @@ from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.cores import make_cores
 from ckptsim.sim.job.control.faults import NO_FAULTS, FaultPlan
 from ckptsim.sim.job.control.gateway import Gateway
-from ckptsim.sim.job.control.sink import SinkWriter, open_sink
+from ckptsim.sim.job.control.sink import open_sink
 from ckptsim.sim.job.control.sinks import Sinks
 from ckptsim.sim.job.control.task import TaskControl
+from ckptsim.sim.job.embedding import ALONE, Embedding
 from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.job.settings import job_settings, parameters_of
 from ckptsim.sim.job.tables import TaskFigures
 from ckptsim.sim.job.world import JobWorld
-from ckptsim.sim.kernel import Environment, garbage_collector_paused
+from ckptsim.sim.kernel import Environment, Wait, garbage_collector_paused
 from ckptsim.sim.slots import OURS, ProtocolCores
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from ckptsim.models.coordinator.plan import Edge
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.control.planning import PlannedVertex
+    from ckptsim.sim.job.control.sink import SinkWriter
 
 _ENOUGH_CORES = 1024
 # What goes on when an attempt has failed.
@@ -60,6 +63,8 @@ class DataflowWorld:
     pauses: those of the machine, drawn unless they are known.
     tasks: all subtasks of the attempt, by number; control: the job over all its attempts.
     stretches: the driver that moves the flow of data in bulk, or None.
+    embedding: what takes the place of its own surroundings where it is part of something larger.
+    identities: which record is where, if its records come from there.
     protocol: makes the cores that decide about checkpoints.  account: what really happens, kept
     apart from what the cores believe, and what must hold of it; nothing is noted by default.
     """
@@ -75,6 +80,7 @@ class DataflowWorld:
         faults: FaultPlan = NO_FAULTS,
         account: Account | None = None,
         pauses: Pauses | None = None,
+        embedding: Embedding = ALONE,
     ) -> None:
         self.env = env
         self.model = model = model.spelled_out()
@@ -82,6 +88,8 @@ class DataflowWorld:
         self.mechanisms = mechanisms
         self.protocol = protocol
         self.faults = faults
+        self.embedding = embedding
+        self.identities = None if embedding.reader is None else Identities()
         self.account = self.observer = Account() if account is None else account
         self.graph = Graph(model)
         self.tasks: list[Task] = []
@@ -106,6 +114,7 @@ class DataflowWorld:
             faults=faults,
             over=self._end,
             recovery=protocol.failover,
+            owner=embedding.owner,
         )
         self.coordinator = self.control.coordinator
         self.tasks = Deployment(self, None).tasks()
@@ -117,8 +126,7 @@ class DataflowWorld:
     def run(self) -> None:
         """Run until the job is over, the wanted checkpoints are complete, or time is up."""
         env = self.env
-        self.control.plan_instants()
-        self.sampling.start()
+        self.begin_run()
         env.call_at(self.model.duration_ns, Kind.MEASURE, env.entity("world"), self.control.end)
         self.control.begin()
         with garbage_collector_paused():
@@ -126,6 +134,15 @@ class DataflowWorld:
                 self.stretches.run(self._over)
             else:
                 env.run(until=self._over)
+        self.end_run()
+
+    def begin_run(self) -> None:
+        """Enter what happens at set instants into the calendar."""
+        self.control.plan_instants()
+        self.sampling.start()
+
+    def end_run(self) -> None:
+        """Note what was seen of the run, which is over, and check what must hold at its end."""
         self._note_goals()
         self.account.end()
 
@@ -193,7 +210,9 @@ class DataflowWorld:
         elif task.number in self._final:
             task.processed = task.restored_records = self._final[task.number]
         finished = task.number in restored.finished
-        if isinstance(task, Source) and (finished or (snapshot and snapshot.exhausted)):
+        # One that is fed from outside reads what it gets there: the end of that is its own.
+        fed = self.embedding.reader is not None
+        if isinstance(task, Source) and not fed and (finished or (snapshot and snapshot.exhausted)):
             task.stop()
 
     def start(self) -> None:
@@ -214,7 +233,7 @@ class DataflowWorld:
             task.sync()  # a stretch under way has come to some record boundary by now
             task.enter(State.ENDED)
         self._note_goals()
-        cancel_all_but(self.env, _KEEPERS, self._over)
+        cancel_all_but(self.env, (*_KEEPERS, *self.embedding.keepers), self._over)
 
     def is_alive(self, number: int) -> bool:
         """Return whether a task has not closed."""
@@ -270,17 +289,49 @@ class DataflowWorld:
         task = self.tasks[number]
         task.finished_ns = self.env.now
         self._final[number] = task.processed
+        if self.identities is not None:
+            self.identities.finished(task)
         self.env.trace.record("finished", task.entity)
 
     def violate(self, name: str, says: str) -> None:
         """Report a property that does not hold."""
         self.account.violate(name, says)
 
+    def progressed(self) -> None:
+        """Note that a task has done something."""
+        if self.embedding.owner is not None:
+            self.embedding.owner.job_progressed()
+
+    # What an owner asks -------------------------------------------------------------------------
+
+    @property
+    def sinks(self) -> list[SinkWriter]:
+        """The sinks of the attempt that were not deployed as finished."""
+        return [task.sink for task in self.tasks if task.sink is not None]
+
+    def records_of(self, number: int) -> Sequence[int]:
+        """Return the records whose effect the state of a task has."""
+        records = self.tasks[number].records
+        return () if records is None else records.state
+
+    def waits(self) -> list[Wait]:
+        """Return who waits for whom."""
+        core = self.coordinator.core
+        found = [
+            Wait("the coordinator", f"checkpoint {number}", self.graph.tasks[index].name)
+            for number in core.pending
+            for index in core.awaited(number)
+        ]
+        stuck = (task for task in self.tasks if task.state in (State.BLOCKED, State.STUCK))
+        return found + [Wait(task.spec.name, "room in an output") for task in stuck]
+
     # Parts of an attempt -----------------------------------------------------------------------
 
     def _equip(self, restored: JobCheckpoint | None) -> None:
         """Give every task what it needs besides its channels."""
         sizes = state_sizes(self.model)
+        if self.identities is not None:
+            self.identities.deploy(self.tasks, restored)
         for task, file in zip(self.tasks, make_files(self), strict=True):
             task.file = file
             vertex = task.spec.vertex
@@ -310,13 +361,25 @@ class DataflowWorld:
                 task.events = InputEvents(task, task.control.handler)
             for writer in task.writers:
                 writer.pool.on_available = task.output_available
+            if isinstance(task, Source) and self.embedding.reader is not None:
+                task.feed(self.embedding.reader(task.subtask, task.wake))
             if vertex.kind is VertexKind.SINK and not finished:
                 self._open_sink(task, restored)
 
     def _open_sink(self, task: Task, restored: JobCheckpoint | None) -> None:
-        """Give a task transactions; how many records are in one is what it processes meanwhile."""
+        """Give a task transactions.
+
+        Without identities, how many records are in one is what the task processes meanwhile.
+        """
         sinks, siblings = self.control.sinks, self.graph.tasks_of(task.name)
-        task.sink = SinkWriter(sinks, task.place, lambda: task.processed)
+        committer = self.embedding.committer
+        task.sink = self.embedding.sink(
+            sinks,
+            task.place,
+            None if task.records is not None else lambda: task.processed,
+            committer=None if committer is None else committer(task.subtask),
+            settled=task.control.commits_settled,
+        )
         open_sink(task.control, task.sink, sinks.states_of(restored, siblings, task.subtask))
 
     def _finished_on_restore(self, task: Task, restored: JobCheckpoint | None) -> bool:

@@ -290,6 +290,13 @@ class RecordWorld:
         """The sinks of the attempt that were not deployed as finished."""
         return [task.sink for task in self.attempt.tasks if task.sink is not None]
 
+    def begin_run(self) -> None:
+        """Enter what happens at set instants into the calendar."""
+        self.control.plan_instants()
+
+    def end_run(self) -> None:
+        """Do nothing: what must hold is checked when it happens."""
+
     def records_of(self, number: int) -> Sequence[int]:
         """Return the records whose effect the state of a task has."""
         return self.attempt.tasks[number].state

@@ -161,7 +161,7 @@ class Books:
 
     def _has_work(self) -> bool:
         sources = [task for task in self._world.tasks if isinstance(task, Source)]
-        if any(source.exhausted_ns is None for source in sources):
+        if any(source.has_records for source in sources):
             return True
         return any(flow.on_way_bytes for flow in self._flows.values())
 

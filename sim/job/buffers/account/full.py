@@ -21,6 +21,8 @@ from ckptsim.sim.job.buffers.account.watched import (
 from ckptsim.sim.job.buffers.segment import Slice
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ckptsim.models.barriers.reason import FailureReason
     from ckptsim.sim.job.buffers.channels import LocalChannel, RemoteChannel
     from ckptsim.sim.job.buffers.gate import Gate
@@ -41,8 +43,8 @@ _MOST = 20
 class FullAccount(Account):
     """Notes what happens and checks what must hold; `violations` has what did not."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, report: Callable[[str, str], None] | None = None) -> None:
+        super().__init__(report)
         self._flows: dict[tuple[int, int], Flow] = {}
         self._floating: dict[tuple[int, int], GateBuffers] = {}
         self._recounts: dict[int, list[Recount]] = {}
@@ -148,6 +150,9 @@ class FullAccount(Account):
 
     def violate(self, name: str, says: str, checkpoint: int | None = None) -> None:
         """Note that a property does not hold."""
+        if self._report is not None:
+            self._report(name, says)
+            return
         if len(self.violations) < _MOST:
             env = self._world.env
             self.violations.append((name, env.now, says, checkpoint))

@@ -9,6 +9,8 @@ from ckptsim.sim.job.buffers.pool import OutputPool
 from ckptsim.sim.job.control.observer import SILENT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ckptsim.models.barriers.reason import FailureReason
     from ckptsim.models.coordinator.plan import Plan
     from ckptsim.sim.job.buffers.gate import Gate
@@ -28,10 +30,14 @@ Violation = tuple[str, int, str, int | None]
 
 
 class Account:
-    """Takes note of nothing; a world calls these methods where things happen."""
+    """Takes note of nothing; a world calls these methods where things happen.
 
-    def __init__(self) -> None:
+    report: told (property, sentence) of what does not hold, in the place of `violations`.
+    """
+
+    def __init__(self, report: Callable[[str, str], None] | None = None) -> None:
         self.violations: list[Violation] = []
+        self._report = report
 
     # Parts of the world -----------------------------------------------------------------------
 
