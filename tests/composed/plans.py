@@ -1,7 +1,7 @@
 """Random pipelines with fault plans, as data: valid by construction, and they shrink.
 
 `pipelines()` is a Hypothesis strategy; `random_pipeline(seed)` draws from the same space by a seed
-alone.  All designs drawn are sound, every fault fails at most one attempt, and a plan has fewer
+alone.  On buffers times are those of real machines, so checkpoints and faults come later there.  All designs drawn are sound, every fault fails at most one attempt, and a plan has fewer
 than the platform forgives, so every one of them has to complete with each record stored once.
 """
 
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.files import from_json
+from ckptsim.scenarios.job.planes import FIXED, Plane
 from ckptsim.scenarios.sync import Point
 from tests.job.records.plans import Chooser, Drawn, Seeded
 
@@ -21,10 +22,22 @@ MS = 1_000_000
 FAULTS_MAX = 4
 MODES = ("aligned", "unaligned", "aligned_timeout", "at_least_once")
 PARTITIONERS = ("hash", "rebalance", "rescale", "global", "forward")
+# How much longer everything takes on buffers, where a barrier costs milliseconds.
+SLOWER = 10
+_SLOWER = (
+    "aligned_timeout_ns",
+    "at_ns",
+    "delay_ns",
+    "interval_ns",
+    "min_pause_ns",
+    "open_ns",
+    "service_ns",
+    "timeout_ns",
+)
 POINTS = tuple(point.value for point in Point)
 
 
-def document(choose: Chooser, *, faults: bool = True) -> dict[str, Any]:
+def document(choose: Chooser, plane: str = "records") -> dict[str, Any]:
     """Return a random pipeline as the document of a scenario file, in base units."""
     stages = [_stage(choose, f"stage{number}") for number in range(choose.integer(0, 2))]
     readers = choose.integer(1, 3)
@@ -62,13 +75,46 @@ def document(choose: Chooser, *, faults: bool = True) -> dict[str, Any]:
         "store": _store(choose),
         "release": {"send_ns": choose.of((5, 0, 50)) * MS // 10},
     }
-    return {
+    found = {
         "name": "random_pipeline",
         "link": "composed",
         "says": "a random pipeline with a random fault plan",
         "pipeline": pipeline,
-        "faults": _faults(choose, pipeline) if faults else [],
+        "faults": [_fault(choose, pipeline) for _ in range(choose.integer(0, FAULTS_MAX))],
     }
+    if plane == "buffers":
+        _put_on_buffers(choose, found)
+    return found
+
+
+def _put_on_buffers(choose: Chooser, found: dict[str, Any]) -> None:
+    """Put a pipeline on buffers: small ones, and all of it as slow as barriers are there.
+
+    What only records can do is left at what buffers do.
+    """
+    pipeline = found["pipeline"]
+    pipeline["plane"] = "buffers"
+    pipeline["placement"] = choose.of(("remote", "mixed", "local"))
+    pipeline["network"] = {
+        "record_bytes": 100,
+        "segment_bytes": choose.of((1_000, 256, 32_768)),
+        "exclusive_buffers": choose.of((2, 1)),
+        "floating_buffers": choose.of((8, 1)),
+        "buffer_timeout_ns": choose.of((5, 0, 100)) * MS,
+    }
+    pipeline["storage"] = {"inline_threshold_bytes": choose.of((20_480, 0))}
+    readers = pipeline["readers"]
+    if readers["rate_per_s"] != "none":
+        readers["rate_per_s"] /= SLOWER
+    slower = (*pipeline["stages"], *(pipeline[name] for name in ("source", "sink", "checkpointing")))
+    for table in (*slower, *found["faults"]):
+        for key in _SLOWER:
+            if key in table:
+                table[key] *= SLOWER
+    for path, value in FIXED[Plane.BUFFERS].items():
+        table, key = path.split(".")
+        if key in pipeline.get(table, {}):
+            pipeline[table][key] = "none" if value is None else value
 
 
 def _stream(choose: Chooser, name: str) -> dict[str, Any]:
@@ -140,10 +186,6 @@ def _store(choose: Chooser) -> dict[str, Any]:
         },
         "report_ns": choose.of((0, 20 * MS)),
     }
-
-
-def _faults(choose: Chooser, pipeline: dict[str, Any]) -> list[dict[str, Any]]:
-    return [_fault(choose, pipeline) for _ in range(choose.integer(0, FAULTS_MAX))]
 
 
 def _fault(choose: Chooser, pipeline: dict[str, Any]) -> dict[str, Any]:
@@ -255,12 +297,12 @@ def _store_fault(choose: Chooser, pipeline: dict[str, Any]) -> dict[str, Any]:
     return fault
 
 
-def random_pipeline(seed: int) -> Scenario:
+def random_pipeline(seed: int, plane: str = "records") -> Scenario:
     """Return the random pipeline of a seed."""
-    return from_json(json.dumps(document(Seeded(seed))))
+    return from_json(json.dumps(document(Seeded(seed), plane)))
 
 
 @st.composite
-def pipelines(draw: Any) -> Scenario:
+def pipelines(draw: Any, plane: str = "records") -> Scenario:
     """Return a strategy of random pipelines with fault plans."""
-    return from_json(json.dumps(document(Drawn(draw))))
+    return from_json(json.dumps(document(Drawn(draw), plane)))

@@ -150,7 +150,7 @@ class Identities:
 
     def __init__(self) -> None:
         self._routes: dict[int, list[tuple[Route, bool]]] = {}
-        self._final: dict[int, Records] = {}  # the state of tasks that have FINISHED
+        self._final: dict[int, tuple[int, ...]] = {}  # the state of tasks that have FINISHED
 
     def route(self, task: Task, route: Route, *, broadcast: bool) -> None:
         """Take a copy of how a task's next output distributes records; nothing is drawn so far."""
@@ -159,7 +159,7 @@ class Identities:
     def finished(self, task: Task) -> None:
         """Keep the state of a task that has FINISHED: no checkpoint holds it any more."""
         if task.records is not None:
-            self._final[task.number] = task.records.state
+            self._final[task.number] = tuple(task.records.state)
 
     def deploy(self, tasks: list[Task], restored: JobCheckpoint | None) -> None:
         """Give the tasks of an attempt their records, with what a checkpoint holds of them."""
@@ -190,7 +190,8 @@ class Identities:
         snapshot = restored.tasks.get(task.number)
         if snapshot is not None:
             return list(snapshot.records)
-        return self._final.get(task.number, []) if task.number in restored.finished else []
+        # It had finished when the checkpoint was taken; what it had done is in no part of that.
+        return list(self._final.get(task.number, ()))
 
     def _in_flight(self, task: Task, place: int, restored: JobCheckpoint | None) -> Records:
         """Return what is put back into a channel: what was at its receiver, then at its sender."""
