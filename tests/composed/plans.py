@@ -1,8 +1,10 @@
 """Random pipelines with fault plans, as data: valid by construction, and they shrink.
 
 `pipelines()` is a Hypothesis strategy; `random_pipeline(seed)` draws from the same space by a seed
-alone.  On buffers times are those of real machines, so checkpoints and faults come later there.  All designs drawn are sound, every fault fails at most one attempt, and a plan has fewer
+alone.  All designs drawn are sound, every fault fails at most one attempt, and a plan has fewer
 than the platform forgives, so every one of them has to complete with each record stored once.
+
+On buffers, where a barrier costs milliseconds, the same pipelines are slower in every respect.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.files import from_json
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.files import from_json, plain
 from ckptsim.scenarios.job.planes import FIXED, Plane
 from ckptsim.scenarios.sync import Point
 from tests.job.records.plans import Chooser, Drawn, Seeded
@@ -28,12 +31,17 @@ _SLOWER = (
     "aligned_timeout_ns",
     "at_ns",
     "delay_ns",
+    "duration_ns",
+    "flush_ns",
     "interval_ns",
     "min_pause_ns",
     "open_ns",
+    "own_flush_ns",
     "service_ns",
     "timeout_ns",
+    "transaction_ns",
 )
+NETWORK = {"record_bytes": 100, "segment_bytes": 1_000, "buffer_timeout_ns": 5 * MS}
 POINTS = tuple(point.value for point in Point)
 
 
@@ -88,33 +96,52 @@ def document(choose: Chooser, plane: str = "records") -> dict[str, Any]:
 
 
 def _put_on_buffers(choose: Chooser, found: dict[str, Any]) -> None:
-    """Put a pipeline on buffers: small ones, and all of it as slow as barriers are there.
-
-    What only records can do is left at what buffers do.
-    """
+    """Put a pipeline on buffers of any size."""
+    slow_down(found)
     pipeline = found["pipeline"]
-    pipeline["plane"] = "buffers"
     pipeline["placement"] = choose.of(("remote", "mixed", "local"))
-    pipeline["network"] = {
-        "record_bytes": 100,
+    pipeline["network"] = NETWORK | {
         "segment_bytes": choose.of((1_000, 256, 32_768)),
         "exclusive_buffers": choose.of((2, 1)),
         "floating_buffers": choose.of((8, 1)),
         "buffer_timeout_ns": choose.of((5, 0, 100)) * MS,
     }
     pipeline["storage"] = {"inline_threshold_bytes": choose.of((20_480, 0))}
-    readers = pipeline["readers"]
+
+
+def slow_down(found: dict[str, Any]) -> None:
+    """Put a pipeline on buffers, all of it as slow as barriers are there.
+
+    What only records can do is left at what buffers do.
+    """
+    pipeline = found["pipeline"]
+    pipeline["plane"] = "buffers"
+    readers, tables = pipeline["readers"], [*pipeline["stages"], *found["faults"]]
     if readers["rate_per_s"] != "none":
         readers["rate_per_s"] /= SLOWER
-    slower = (*pipeline["stages"], *(pipeline[name] for name in ("source", "sink", "checkpointing")))
-    for table in (*slower, *found["faults"]):
+    tables += [pipeline[name] for name in ("source", "sink", "checkpointing", "store")]
+    tables.append(pipeline["store"]["costs"])
+    for table in tables:
         for key in _SLOWER:
-            if key in table:
+            if isinstance(table.get(key), int):
                 table[key] *= SLOWER
     for path, value in FIXED[Plane.BUFFERS].items():
         table, key = path.split(".")
         if key in pipeline.get(table, {}):
             pipeline[table][key] = "none" if value is None else value
+
+
+def on_buffers(name: str, *, crash_at_ns: int | None = None) -> Scenario:
+    """Return a scenario of the library on buffers, without its goals, which are those of records.
+
+    crash_at_ns: when its first fault strikes, where another instant shows more.
+    """
+    found: Any = plain(by_name(name))
+    slow_down(found)
+    found["pipeline"]["network"] |= NETWORK
+    if crash_at_ns is not None:
+        found["faults"][0]["at_ns"] = crash_at_ns
+    return from_json(json.dumps(found | {"goals": []}))
 
 
 def _stream(choose: Chooser, name: str) -> dict[str, Any]:

@@ -22,11 +22,11 @@ def test_no_fault_plan_breaks_a_property(scenario: Scenario, seed: int, ties: st
     assert result.run.outcome == "completed"
 
 
-def survey(seeds: range) -> Counter[str]:
+def survey(seeds: range, plane: str = "records") -> Counter[str]:
     """Run the pipelines of some seeds; count goals by the runs that reached them."""
     reached: Counter[str] = Counter()
     for seed in seeds:
-        result = run_world(random_pipeline(seed), seed=seed, ties=TIES[seed % len(TIES)])
+        result = run_world(random_pipeline(seed, plane), seed=seed, ties=TIES[seed % len(TIES)])
         assert [row.says for row in result.violations] == [], f"random_pipeline({seed})"
         assert result.run.outcome == "completed", f"random_pipeline({seed})"
         reached.update(goal for goal, count in result.goals.items() if count)

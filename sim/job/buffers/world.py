@@ -11,7 +11,6 @@ from ckptsim.sim.job.buffers.channel_files import make_files
 from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants, on_machine
 from ckptsim.sim.job.buffers.cores import Cores
 from ckptsim.sim.job.buffers.deployment import Deployment
-from ckptsim.sim.job.buffers.gate import debloat
 from ckptsim.sim.job.buffers.halt import cancel_all_but
 from ckptsim.sim.job.buffers.identities import Identities
 from ckptsim.sim.job.buffers.input_events import InputEvents
@@ -29,6 +28,7 @@ from ckptsim.sim.job.buffers.states import State
 from ckptsim.sim.job.buffers.storage import Storage
 from ckptsim.sim.job.buffers.stretch import Stretches
 from ckptsim.sim.job.buffers.task import Task
+from ckptsim.sim.job.buffers.timers import TaskTimers
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.cores import make_cores
 from ckptsim.sim.job.control.faults import NO_FAULTS, FaultPlan
@@ -225,7 +225,7 @@ class DataflowWorld:
             for outlet in task.outlets:
                 if outlet.restored_bytes:
                     outlet.pump()
-        self._start_timers()
+        TaskTimers(self).start()
 
     def halt(self) -> None:
         """End the attempt: nothing of it acts any more."""
@@ -385,23 +385,6 @@ class DataflowWorld:
     def _finished_on_restore(self, task: Task, restored: JobCheckpoint | None) -> bool:
         return restored is not None and restored.vertices[task.name] is FinishedState.FULL
 
-    def _start_timers(self) -> None:
-        env, draws = self.env, self.env.stream("timers")
-        timeout = self.model.network.buffer_timeout_ns
-        period = self.constants.debloat_period_ns
-        for task in self.tasks:
-            if timeout and task.writers:
-                first = draws.integer(1, timeout)
-                env.call_in(first, Kind.FLUSH, task.entity, self._flush, task, timeout)
-            if self.model.network.debloat and task.gates:
-                first = draws.integer(1, period)
-                env.call_in(first, Kind.MEASURE, task.entity, self._debloat, task, period)
-        for task in self.tasks:
-            ends_ns = task.spec.vertex.ends_at_ns
-            if isinstance(task, Source) and ends_ns is not None:
-                at_ns = max(env.now, ends_ns)
-                env.call_at(at_ns, Kind.MAIL, task.entity, task.post, task.stop)
-
     def _note_goals(self) -> None:
         """Note the rare situations that the parts of the world have seen."""
         reach = self.env.goals.reach
@@ -413,14 +396,3 @@ class DataflowWorld:
                 reach("overdraft_used")
             if task.time_in[State.BLOCKED]:
                 reach("back_pressured")
-
-    def _flush(self, task: Task, timeout_ns: int) -> None:
-        if task.state is not State.ENDED:
-            task.flush()
-            period = timeout_ns + self.constants.flusher_overshoot_ns
-            self.env.call_in(period, Kind.FLUSH, task.entity, self._flush, task, timeout_ns)
-
-    def _debloat(self, task: Task, period_ns: int) -> None:
-        if task.state is not State.ENDED:
-            task.post(debloat, task)
-            self.env.call_in(period_ns, Kind.MEASURE, task.entity, self._debloat, task, period_ns)

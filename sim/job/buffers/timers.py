@@ -1,0 +1,53 @@
+"""What happens to the tasks of an attempt at set times: output flushers, debloaters, ends.
+
+Nothing of it is left to be struck out when a task has ended: each timer looks at its task first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ckptsim.sim.job.buffers.gate import debloat
+from ckptsim.sim.job.buffers.kinds import Kind
+from ckptsim.sim.job.buffers.source import Source
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.task import Task
+    from ckptsim.sim.job.buffers.world import DataflowWorld
+
+
+class TaskTimers:
+    """The timers of the tasks of one attempt."""
+
+    def __init__(self, world: DataflowWorld) -> None:
+        self._world = world
+        self._env = world.env
+        self._timeout_ns = world.model.network.buffer_timeout_ns
+        self._period_ns = world.constants.debloat_period_ns
+
+    def start(self) -> None:
+        """Start them; each begins at an instant of its own within its period."""
+        env, draws = self._env, self._env.stream("timers")
+        for task in self._world.tasks:
+            if self._timeout_ns and task.writers:
+                first = draws.integer(1, self._timeout_ns)
+                env.call_in(first, Kind.FLUSH, task.entity, self._flush, task)
+            if self._world.model.network.debloat and task.gates:
+                first = draws.integer(1, self._period_ns)
+                env.call_in(first, Kind.MEASURE, task.entity, self._debloat, task)
+        for task in self._world.tasks:
+            ends_ns = task.spec.vertex.ends_at_ns
+            if isinstance(task, Source) and ends_ns is not None:
+                at_ns = max(env.now, ends_ns)
+                env.call_at(at_ns, Kind.MAIL, task.entity, task.post, task.stop)
+
+    def _flush(self, task: Task) -> None:
+        if not task.has_ended:
+            task.flush()
+            period_ns = self._timeout_ns + self._world.constants.flusher_overshoot_ns
+            self._env.call_in(period_ns, Kind.FLUSH, task.entity, self._flush, task)
+
+    def _debloat(self, task: Task) -> None:
+        if not task.has_ended:
+            task.post(debloat, task)
+            self._env.call_in(self._period_ns, Kind.MEASURE, task.entity, self._debloat, task)
