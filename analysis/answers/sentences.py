@@ -60,7 +60,7 @@ def _about(metric: str, series: Sequence[Series], layout: Layout, findings: Find
     """Return what is to be said of a metric, the most telling first."""
     says = _capital(METRICS[metric].says)
     if len(series) == 1:
-        return [f"{says}: {_verdict(metric, series[0], layout)}."]
+        return [f"{says}{_where(series[0], layout)}: {_verdict(metric, series[0], layout)}."]
     if len(series) > SERIES_MAX and len(layout.others) > 1:
         return effects(metric, findings)
     between = _between(metric, series, layout)
@@ -70,9 +70,17 @@ def _about(metric: str, series: Sequence[Series], layout: Layout, findings: Find
     ends = _ends(series)
     if extent_along(ends) > extent(contrast(*ends)):
         by = " and ".join(layout.others)
-        short = between.replace(f"{by} ", "")  # a single number is told without its name
-        return [f"{says}, along {layout.along}: {along}.", f"By {by}: {short}."]
+        for one in series:  # a number is told without the name of its parameter again
+            between = between.replace(one.label, one.label.removeprefix(f"{by} "))
+        return [f"{says}, along {layout.along}: {along}.", f"By {by}: {between}."]
     return [f"{says}: {between}.", f"Along {layout.along}: {along}."]
+
+
+def _where(series: Series, layout: Layout) -> str:
+    """Return what the values of a single series are of."""
+    if layout.along is None or len(series.places) == 1:
+        return ""
+    return f", along {layout.along}" if layout.is_ordered else f", by {layout.along}"
 
 
 def _ends(series: Sequence[Series]) -> tuple[Series, Series]:
@@ -144,7 +152,7 @@ def _along(metric: str, series: Sequence[Series], layout: Layout) -> str:
     if told[0] == told[1]:
         return told[0]
     names = [one.label for one in _ends(series)]
-    return "; ".join(f"{name} {text}" for name, text in zip(names, told, strict=True))
+    return "; ".join(f"with {name} it {text}" for name, text in zip(names, told, strict=True))
 
 
 def _verdict(metric: str, series: Series, layout: Layout) -> str:
@@ -163,7 +171,7 @@ def _verdict(metric: str, series: Series, layout: Layout) -> str:
         ends = " and ".join(
             f"{amount(metric, end.mean.mean)} at {end.shown}" for end in (found.first, found.last)
         )
-        return f"{kind} at {found.best.shown} with {_mean(metric, found.best)}, against {ends}"
+        return f"is {kind} at {found.best.shown} with {_mean(metric, found.best)}, against {ends}"
     return _change(metric, found)
 
 
@@ -193,7 +201,7 @@ def _ranking(metric: str, series: Series) -> str:
     if not differ(low.seeds, high.seeds, comparisons=pairs):
         return f"does not change beyond noise ({_span(metric, series)})"
     return (
-        f"least with {low.shown}, {_mean(metric, low)}, "
+        f"is least with {low.shown}, {_mean(metric, low)}, "
         f"greatest with {high.shown}, {_mean(metric, high)}"
     )
 

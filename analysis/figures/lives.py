@@ -27,6 +27,7 @@ Entry = tuple[Any, ...]
 
 ROW_HEIGHT = 0.34  # inches
 LINE = 1.2  # points; of a transaction
+DIGIT = 0.012  # width of a digit of a number, as part of the time axis
 _WAITING = "WAITING_FOR_FINAL_CP"
 _STATES = {"RUNNING": SKY, _WAITING: ORANGE}
 # What is marked on a task's bar: the entry's name, its words, marker and colour.
@@ -86,7 +87,7 @@ def lives(trace: Sequence[Entry]) -> Figure:
     for row, life in enumerate(tasks.values()):
         _draw_life(ax, life, row, unit)
         _draw_transactions(ax, life, row, end, unit)
-    _draw_checkpoints(ax, checkpoints, len(tasks), unit)
+    _draw_checkpoints(ax, checkpoints, len(tasks), unit, end / unit.size)
     rows = len(tasks) + max(1, _depth(checkpoints)) * 0.5
     middle = len(tasks) + (rows - len(tasks)) / 2 - 0.25
     ax.set_yticks([*range(len(tasks)), middle], [*tasks, "checkpoints"])
@@ -183,8 +184,14 @@ def _draw_transactions(ax: Axes, life: _Life, row: int, end: int, unit: Unit) ->
 
 
 def _draw_checkpoints(
-    ax: Axes, checkpoints: Sequence[tuple[int, int, int, bool]], row: int, unit: Unit
+    ax: Axes,
+    checkpoints: Sequence[tuple[int, int, int, bool]],
+    row: int,
+    unit: Unit,
+    whole: float,
 ) -> None:
+    """Draw a bar per checkpoint with its number; `whole` is the length of the time axis."""
+    free: dict[int, float] = {}  # lane -> where its last number ends
     for lane, number, begin, end, completed in _laned(checkpoints):
         left, width = begin / unit.size, (end - begin) / unit.size
         place = row + 0.5 * lane
@@ -197,6 +204,9 @@ def _draw_checkpoints(
             edgecolor=PURPLE if completed else GREY,
             hatch=None if completed else "////",
         )
+        if left < free.get(lane, 0.0):
+            continue  # numbers of checkpoints that follow at once would stand on each other
+        free[lane] = left + DIGIT * len(str(number)) * whole
         ax.annotate(
             str(number), (left, place), (2, 0), textcoords="offset points", va="center", fontsize=7
         )

@@ -35,6 +35,8 @@ def duration_pictures(findings: Findings) -> Iterator[Picture]:
     """Draw how long checkpoints took: percentiles, distributions, and what they waited for."""
     axes = findings.axes
     known = findings.latency[findings.latency["latency_ns"].notna()]
+    if not known.empty and not known["latency_ns"].any():
+        return  # all zero: the table says so
     for axis, values in axes.items() if not known.empty else ():
         if len(set(values)) > 1:
             others = [other for other in axes if other != axis]

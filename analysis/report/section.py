@@ -146,10 +146,12 @@ def headlines(findings: Findings, layout: Layout) -> Iterator[Picture]:
         data = data.assign(series=data["series"].map(names), metric=metric)
         says = METRICS[metric].says
         lines = ", a line each of " + " and ".join(layout.others) if layout.others else ""
+        repeated = any(place.mean.n > 1 for one in series for place in one.places)
+        bars = "bars are 95 % intervals" if repeated else "of one seed"
         yield Picture(
             title="",
-            caption=f"{says[:1].upper()}{says[1:]} along {layout.along}{lines}; bars are 95 % "
-            "intervals. Point at a mark to read it.",
+            caption=f"{says[:1].upper()}{says[1:]} along {layout.along}{lines}; {bars}. "
+            "Point at a mark to read it.",
             figure=headline(series, metric, layout),
             data=data[["series", layout.along, "metric", "n", "mean", "low", "high"]],
         )

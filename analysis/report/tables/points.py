@@ -38,10 +38,16 @@ def points_part(findings: Findings) -> Part:
         rows.append(Row((word(label(findings, first)), *map(count, numbers), *times)))
     heads = ("runs", "runs not completed", "checkpoints", "unfinished checkpoints")
     shown = ("median", *(f"{100 * p:g} % take at most" for p in SHOWN_QUANTILES[1:]))
+    known = findings.latency["latency_ns"].dropna()
+    instant = (
+        " No checkpoint that completed took any time: messages and files cost none here."
+        if len(known) and not known.any()
+        else ""
+    )
     return Part(
         title="Checkpoint durations by point",
         says="Exact percentiles over all checkpoints of a point, from trigger to completion, the "
-        "unfinished ones as censored; a dash where too few completed to know.",
+        f"unfinished ones as censored; a dash where too few completed to know.{instant}",
         columns=(Column("point", "text"), *(Column(name) for name in (*heads, *shown))),
         rows=rows[:ROWS_MAX],
     )

@@ -48,8 +48,9 @@ def test_two_modes_are_compared_with_ranges_and_ratios() -> None:
             "aligned (51 to 733 ms): 2.22 to 31.2 times."
         ),
         (
-            "Along service: unaligned changes by less than 5 % (23 to 23.5 ms); aligned rises from "
-            "51 ms (49.7 to 52.3) at 50 µs to 733 ms (715 to 751) at 1 ms, 14.4 times."
+            "Along service: with unaligned it changes by less than 5 % (23 to 23.5 ms); "
+            "with aligned it rises from 51 ms (49.7 to 52.3) at 50 µs to 733 ms (715 to 751) "
+            "at 1 ms, 14.4 times."
         ),
     )
     assert "3 seeds" in found.note
@@ -72,8 +73,8 @@ def test_an_optimum_and_a_cliff_are_named() -> None:
     found = answer(findings(sizes, {"lost_share": around(0.4, 0.1, 0.12, 0.5)}))
     assert found.sentences == (
         (
-            "Working time lost to syncs and crashes, per useful time: least at 2 MB with "
-            "10 % (9.75 to 10.2), against 40 % at 1 MB and 50 % at 8 MB."
+            "Working time lost to syncs and crashes, per useful time, along size: "
+            "is least at 2 MB with 10 % (9.75 to 10.2), against 40 % at 1 MB and 50 % at 8 MB."
         ),
     )
     found = answer(findings(sizes, {"ended_ns": around(1e9, 1.1e9, 90e9, 95e9)}))

@@ -89,3 +89,18 @@ def test_what_is_not_there_is_told(
     """A wrong metric, parameter, value or directory ends with 2 and says what there is."""
     assert main(["report", str(swept), *words]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_durations_that_are_all_zero_are_said_and_not_drawn(tmp_path: Path) -> None:
+    """Where nothing costs time, the page has no picture of checkpoint durations but says why."""
+    failing = {
+        "name": "failing",
+        "scenario": "final_pair",
+        "replications": 2,
+        "grid": {"job.vertices[0].records": [10, 20]},
+    }
+    directory = sweep_here(failing, tmp_path).directory
+    assert main(["report", str(directory)]) == 0
+    page = (directory / PAGE).read_text()
+    assert "No checkpoint that completed took any time" in page
+    assert "Distribution of checkpoint durations" not in page

@@ -1,10 +1,13 @@
 """Figures of ending jobs show what the tables say, and the report shows them."""
 
+from itertools import combinations
+
 from ckptsim.analysis.figures.finishing import time_to_finish
 from ckptsim.analysis.figures.lives import LINE, lives
 from ckptsim.analysis.figures.style import svg
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.planning import all_plans
+from ckptsim.scenarios.planning.vary import with_parameters
 from ckptsim.sim.world import run_world
 from tests.job.records.results_page import DOCUMENT, FIGURES, SWEEPS, document, intervals
 
@@ -54,3 +57,15 @@ def test_the_page_of_results_is_what_the_program_gives() -> None:
     pictures = [part.split(")")[0] for part in text.split("](figures/")[1:]]
     assert len(pictures) == 3
     assert all((FIGURES / name).is_file() for name in pictures)
+
+
+def test_numbers_of_checkpoints_do_not_stand_on_each_other() -> None:
+    """Of checkpoints that follow each other at once only those have a number that have room."""
+    many = {"pipeline.checkpointing.interval": "3 ms", "pipeline.streams[*].records": 800}
+    crowded = with_parameters(by_name("pipeline"), {**many, "faults": []})
+    figure = lives(run_world(crowded, seed=1, keep_trace=True).trace)
+    figure.canvas.draw()
+    (ax,) = figure.axes
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert len(boxes) > 5
+    assert not [(a, b) for a, b in combinations(boxes, 2) if a.overlaps(b)]
