@@ -127,6 +127,8 @@ class SharedStateWriter:
 
     def _start(self, event: WriteStarted) -> None:
         checkpoint, subtask = event.checkpoint, event.subtask
+        # Answered at once, or the subtask would wait for its file for ever (FLINK-28474): an abort
+        # can overtake the start, as it comes by another way.
         if checkpoint <= self._aborted or checkpoint < self._ongoing:
             self._effects.append(PartFailed(subtask, checkpoint, self._why_aborted(event)))
             return
@@ -171,9 +173,13 @@ class SharedStateWriter:
         self._store_if_whole()
 
     def _store_if_whole(self) -> None:
+        # All that are registered, not all that have begun: a subtask whose barrier is late still
+        # writes into this file.  One that is released is taken off, or the file would wait for it
+        # for ever.
         begun = self._parts and all(subtask in self._parts for subtask in self._subtasks)
         if self._storing or not begun or not all(part.whole for part in self._parts.values()):
             return
+        # Without data there is no file: nothing is stored, and the parts are whole as they are.
         if not self._opened:
             self._answer_all()
             return
@@ -194,6 +200,8 @@ class SharedStateWriter:
         if event.checkpoint > self._aborted:
             self._aborted = event.checkpoint
             self._aborted_by = (event.subtask, event.reason)
+        # Remembered before anything else, also for a checkpoint that was never begun here: what
+        # comes for it later is refused by `_start` and dropped by `_part_of`.
         if event.checkpoint > self._ongoing:
             self._fail_all(FailureReason.CHECKPOINT_DECLINED_SUBSUMED)
         elif event.checkpoint == self._ongoing:

@@ -157,12 +157,15 @@ class RemoteChannel:
         if checkpoint > self.last_barrier:
             # The place of an older barrier must not cut this checkpoint's data.
             self._forget_barrier()
+        # All that is queued is in front of the barrier, unless the barrier has come: then only what
+        # had arrived before it (`_cut`) and has not been polled since (arrived minus queued).
         count = self.data_count
         if self.last_barrier != -1:
             count = min(count, max(0, self._cut - (self._data_arrived - self.data_count)))
         if count:
             buffers = self._first_data(count)
             self._outbox.append(PersistInput(self.index, checkpoint, buffers))
+        # Last: from here on arriving data is persisted, and what is queued would be so twice.
         self.persister.start(checkpoint)
         return None
 
@@ -220,6 +223,8 @@ class RemoteChannel:
                 announcement = Announcement(event, placed.sequence)
                 self.event_count += 1
                 self._add_priority(_Placed(announcement, placed.sequence))
+        # Noted on arrival, though the task may poll the barrier much later: arrival cuts the data
+        # that belongs to the checkpoint, polling only says when the task acts on it.
         accepted = self.persister.barrier_arrived(event.checkpoint)
         if accepted and event.checkpoint > self.last_barrier:
             self.last_barrier = event.checkpoint

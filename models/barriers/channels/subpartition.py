@@ -86,6 +86,8 @@ class Subpartition:
         """
         if self.blocked or not self.data_count:
             return 0
+        # A writer fills the last buffer only while nothing stands behind it.  Counting such a
+        # buffer would make the receiver lend it memory that stays unused until the buffer is full.
         if self.flush_requested or self.finished or isinstance(self._queue[-1], NetworkEvent):
             return self.data_count
         return self.data_count - 1
@@ -152,6 +154,9 @@ class Subpartition:
         if self.finished:
             return False
         self.event_count += 1
+        # Of this checkpoint, data queued now was written before the barrier and will be read behind
+        # it: it belongs to neither snapshot, so it has to be state.  Data never moves; only the
+        # barrier does, so the order of records is kept.
         if barrier.is_unaligned:
             self._add_priority(barrier)
             if self.data_count:
@@ -159,6 +164,8 @@ class Subpartition:
                 self._outbox.append(PersistOutput(self.index, barrier.checkpoint, overtaken))
             return True
         if barrier.is_timeoutable:
+            # At most one state is open: a newer checkpoint has superseded the older one, whose
+            # acknowledgement must not wait for a barrier that may stand here for ever.
             self._fail_open_state()
             self._open_state = barrier.checkpoint
             self._outbox.append(OutputStateOpened(self.index, barrier.checkpoint))
@@ -181,6 +188,8 @@ class Subpartition:
         """
         if self._open_state != checkpoint:
             return False
+        # In front of the barrier, not all that is queued: what was written behind it belongs to the
+        # next checkpoint and would be restored twice.
         barrier = self._open_barrier(checkpoint)
         in_front = self._data_in_front_of(barrier)
         self._queue.remove(barrier)
@@ -209,6 +218,8 @@ class Subpartition:
         if not queue:
             return None
         element = queue.popleft()
+        # Every polled element consumes a number, data as well: an announcement names its barrier by
+        # it, and both ends have to count alike.
         self.next_sequence += 1
         if isinstance(element, NetworkEvent):
             self.event_count -= 1
@@ -248,8 +259,11 @@ class Subpartition:
             and event.checkpoint == self._open_state
             and event.is_timeoutable
         ):
+            # The barrier leaves in its turn: all in front of it has left before, so nothing is
+            # state.
             self._open_state = None
             self._outbox.append(OutputStateKnown(self.index, event.checkpoint, ()))
+        # Only when it is taken: until then what stands in front of it has to flow.
         if is_blocking(event):
             self.blocked = True
 

@@ -136,6 +136,9 @@ class BarrierMachine:
             return None
         if branch.target is not None:
             return self.home if branch.target is State.HOME else branch.target
+        # One barrier may take several rows: a time-out met by a barrier first turns all that is
+        # here unaligned, then the barrier itself is taken, as an unaligned one, in the state behind
+        # that.
         follower: State | None = state
         for given in branch.then:
             if given is Input.UNALIGNED_BARRIER:
@@ -149,6 +152,8 @@ class BarrierMachine:
 
     def block(self, run: Run) -> None:
         """Block the channel of a barrier that came through it."""
+        # A trigger by remote call stands for the barriers of channels without any: no sender has
+        # stopped, so there is nobody to be resumed later.
         if not run.by_rpc:
             self._blocked.add(run.channel)
             self.effects.append(ev.BlockChannel(run.channel))

@@ -204,6 +204,8 @@ class SingleCheckpointHandler:
     def _barrier(self, event: ev.BarrierArrived) -> None:
         barrier = event.barrier
         if self._is_obsolete(barrier.checkpoint):
+            # The sender has stopped behind its aligned barrier and nobody waits for it here; left
+            # blocked, the channel would never deliver again.  An unaligned one stops no sender.
             if not barrier.is_unaligned:
                 self._effects.append(ev.ResumeChannels((event.channel,)))
             return
@@ -225,6 +227,8 @@ class SingleCheckpointHandler:
         self._take(Input.ANNOUNCEMENT, run)
 
     def _cancellation(self, checkpoint: int) -> None:
+        # An open checkpoint without a barrier is known by an announcement only, and is left alone:
+        # see "not promised" above.
         if checkpoint > self._current or (checkpoint == self._current and self._aligned):
             self._abort(checkpoint, FailureReason.CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER)
 
@@ -266,6 +270,8 @@ class SingleCheckpointHandler:
         self._current = barrier.checkpoint
         self._pending_barrier = barrier
         self._aligned.clear()
+        # Frozen here: a channel that ends later counts as aligned, so it must stay in the count.
+        # One that has ended before sends no barrier and is not waited for.
         self._target = self._open
         self._all = _OPEN
         if self._machine.home is _ALTERNATING_WAITING and barrier.is_timeoutable:
@@ -291,6 +297,8 @@ class SingleCheckpointHandler:
             full=full,
             by_rpc=by_rpc,
         )
+        # Behind the table: its last step resumes the channels, and until then the checkpoint is
+        # open.
         if self._take(given, run) and full:
             self._aligned.clear()
             self._last = self._current
@@ -298,6 +306,8 @@ class SingleCheckpointHandler:
             self._settle(AllBarriers.DONE)
 
     def _abort(self, checkpoint: int, reason: FailureReason) -> None:
+        # Both numbers first: barriers of this checkpoint that are still on their way are obsolete
+        # from now on, and each is answered by resuming its channel.
         self._current = max(self._current, checkpoint)
         self._last = max(self._last, checkpoint)
         self._pending_barrier = None
