@@ -1,4 +1,4 @@
-"""Scenarios (what is simulated, and which faults befall it) and the links they belong to."""
+"""Scenarios (what is simulated, and which faults strike it) and the links they belong to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Link:
 
     key: the table that holds the model in a scenario file, such as `sync`.
     model: the dataclass of the model's parameters.
-    faults: kind -> dataclass of every fault that may befall it; one that names parts of the model
+    faults: kind -> dataclass of every fault that may strike it; one that names parts of the model
         has `problems_in(model) -> list[Problem]`, with paths relative to the fault.
     goals, properties: the names that a scenario may ask for; empty while a link does not say.
     defaults: paths inside the model -> defaults of this link's own, such as

@@ -2,7 +2,7 @@
 
 A run is decided by what its world really imports: cores, scenarios, kernel, the world itself, what
 comes into its slots.  What only tells of runs, draws, validates, conforms or is a command line does
-not count, so that a new text there leaves the keys of runs, and a sweep goes on where it was.
+not count, so that a new text there leaves the keys of runs, and a sweep continues where it was.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One checkpoint of a job as a sequence diagram: barriers on their way, channels that stand still.
+"""One checkpoint of a job as a sequence diagram: barriers on their way, channels that are blocked.
 
 Drawn from the entries of a kept trace: `triggered`, `sent_barrier`, `barrier`, `announced`,
 `aligned`, `snapshot`, `acknowledged` and `completed` or `failed`.
@@ -71,7 +71,7 @@ def barrier_story(
     """Draw one checkpoint: a lane per subtask with a row per channel, time from left to right.
 
     entries: of a kept trace; senders: per subtask, in the order of the lanes, the sender of each of
-    its channels.  A bar is a channel that stands still behind its barrier.
+    its channels.  A bar is a channel that is blocked behind its barrier.
     """
     lanes = lanes_of(entries, senders, checkpoint)
     height = _place(lanes)

@@ -100,7 +100,7 @@ def lives(trace: Sequence[Entry]) -> Figure:
 
 
 def _end(trace: Sequence[Entry]) -> int:
-    """Return where to end: a job that stands still is not drawn for as long as it was watched."""
+    """Return where to end: a job that is stalled is not drawn for as long as it was watched."""
     last = max([int(entry[0]) for entry in trace], default=1)
     acts = max([int(e[0]) for e in trace if e[1] not in ("violated", "output")], default=1)
     return max(1, min(last, acts + acts // 4))

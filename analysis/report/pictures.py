@@ -52,7 +52,7 @@ def duration_pictures(findings: Findings) -> Iterator[Picture]:
     if not findings.distribution.empty:
         unfinished = findings.distribution["unfinished"].max() > 0
         censored = (
-            " A dotted arrow goes on where a curve ends below 1: the rest did not complete and "
+            " A dotted arrow continues where a curve ends below 1: the rest did not complete and "
             "lasted longer than shown."
         )
         yield Picture(

@@ -4,11 +4,11 @@ A request becomes a checkpoint when the decider chooses it and a plan of tasks i
 checkpoint runs until every task of its plan has acknowledged; then it is stored.  A completed
 checkpoint gives up all older running ones (savepoints excepted) and pushes out the oldest kept
 one.  A plain savepoint is the user's: it is not kept, gives nothing up and nobody is told of it,
-but for the savepoint of a stop, whose tasks wait for the word.
+but for the savepoint of a stop, whose tasks wait for the notification.
 
 Promised: never more running checkpoints than allowed, forced ones apart; numbers start at 1, grow
 by 1 and are never used twice; what was given up never completes; tasks are told of a completion
-only after it is stored; however many failures were tolerated, ticks go on.
+only after it is stored; however many failures were tolerated, ticks continue.
 
 Source: Apache Flink 1.20.3, CheckpointCoordinator and PendingCheckpoint.
 """

@@ -17,11 +17,11 @@ class Rules:
 
     stop_awaits_its_savepoint: a stop ends on the completion of exactly its savepoint; if not, on
     that of any checkpoint that was started after finish().
-    abort_repeats_completion: the message that a checkpoint was given up also counts as the word of
-    the latest completed one, which it repeats.
+    abort_repeats_completion: the message that a checkpoint was given up also counts as the
+    notification of the latest completed one, which it repeats.
     close_aborts_precommitted: closing aborts the transactions that are pre-committed and not
     committed; if not, they are left, and only the open one is aborted.
-    triggers_after_stop: periodic checkpoints go on when the savepoint of a stop is complete, so
+    triggers_after_stop: periodic checkpoints continue when the savepoint of a stop is complete, so
     that a task which has missed its word hears of the next.  Assumption for the design, which
     lets any completion end the wait and does not say that there will be one; the released system
     triggers no more, whence a lost word is waited for without end.
@@ -62,7 +62,7 @@ _SAYS = {
     ),
     "abort_repeats_completion": (
         "the latest completed id in an abort message",
-        "counts as the word of its completion",
+        "counts as the notification of its completion",
         "is not looked at",
     ),
     "close_aborts_precommitted": (
@@ -72,7 +72,7 @@ _SAYS = {
     ),
     "triggers_after_stop": (
         "periodic checkpoints once the savepoint of a stop is complete",
-        "go on (assumption: the rule needs a next completion)",
+        "continue (assumption: the rule needs a next completion)",
         "have ended",
     ),
     "final_checkpoint_at_once": (

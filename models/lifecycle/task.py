@@ -5,7 +5,7 @@ checkpoint that it took part in after it had sent EndOfData, because only then i
 processed recoverable or committed; (2) for the acknowledgement of its EndOfData by every task
 behind it, because an EndOfPartition queues behind records that an unaligned barrier could jump
 over, and because a finished task's channels must be empty when the task behind is triggered by
-remote call; (3) for EndOfPartition on every input.  Until then it goes on to take checkpoints.
+remote call; (3) for EndOfPartition on every input.  Until then it continues to take checkpoints.
 After (1)-(3) it closes its operators, aborts transactions and sends EndOfPartition.
 
 What runs on which cue is the table in `tables`; this module carries out its cells.  Barriers are

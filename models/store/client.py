@@ -102,7 +102,7 @@ class StoreClient:
         return self.stores[self.settings.slot]
 
     def configure(self, settings: Settings) -> None:
-        """Change the choices; open partitions go on with the new ones."""
+        """Change the choices; open partitions continue with the new ones."""
         self.settings = settings
         for replica in self.replicas.values():
             replica.ingestion.step(RulesChanged(settings.rules(self.placement)))

@@ -1,7 +1,7 @@
 """The log of a version topic: data records and control entries, by position.
 
 The log is the truth that a client follows.  Compaction keeps the newest data record per key and
-drops tombstones; positions stay, and new entries go on after the last position ever given.
+drops tombstones; positions stay, and new entries continue after the last position ever given.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class Checkpointing:
     )
     after_finish: bool = flag(
         True,
-        says="checkpoints go on after tasks have finished",
+        says="checkpoints continue after tasks have finished",
         source="Source: Apache Flink 1.20.3, "
         "execution.checkpointing.checkpoints-after-tasks-finish",
     )

@@ -163,7 +163,7 @@ class StrayNotification(LateAtCheckpoint):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StallTask(AtSubtask):
-    """A subtask's thread stands still for a while."""
+    """A subtask's thread does nothing for a while."""
 
     at_ns: int = duration_ns(REQUIRED, says="instant of the stall", source=_PLAN)
     lasts_ns: int = duration_ns(REQUIRED, says="how long it lasts", source=_PLAN)

@@ -21,9 +21,9 @@ PROPERTIES: dict[str, str] = {
     "loss_is_noticed": "data that is gone while its checkpoint stayed is noticed at the start",
     "rework_is_bounded": "after one crash no more is repeated than one interval holds",
     "input_is_caught_up": "with finite input and finitely many faults everything is processed",
-    "errored_partition_blocks_nobody": "partitions go on while another one is errored",
+    "errored_partition_blocks_nobody": "partitions continue while another one is errored",
     "outage_only_delays": "a failed commit moves no checkpoint and resets no counter",
-    "recovery_unpauses": "after the recovery of all partitions consumption goes on",
+    "recovery_unpauses": "after the recovery of all partitions consumption continues",
 }
 
 # I for safety, L for liveness; the order of the properties is theirs.

@@ -145,7 +145,7 @@ class Request(simpy.Event):
         self._queue = queue
 
     def happen_at_once(self, value: object) -> None:
-        """Be an event that has happened: a process that yields it goes on without waiting."""
+        """Be an event that has happened: a process that yields it continues without waiting."""
         self.callbacks = None
         self._value = value
 

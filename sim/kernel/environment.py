@@ -270,7 +270,7 @@ class Environment(simpy.Environment):
                 steps += 1
                 self._now = time
                 self._caller = root  # a callback that resumes a process acts as that process
-                # From here on the event has happened: whoever yields it goes on at once.
+                # From here on the event has happened: whoever yields it continues at once.
                 callbacks, item.callbacks = item.callbacks, None
                 for callback in callbacks:
                     callback(item)
@@ -278,7 +278,7 @@ class Environment(simpy.Environment):
                 if not item._ok and not hasattr(item, "_defused"):  # noqa: SLF001
                     raise _failure(item)
         except StopSimulation:
-            # As in SimPy: what is left of the event's callbacks runs when the run goes on; before
+            # As in SimPy: what is left of the event's callbacks runs when the run continues; before
             # anything else of this instant, which is what the priority below URGENT is for.
             if item is not None and callback in callbacks:
                 item.callbacks = callbacks[callbacks.index(callback) + 1 :]

@@ -78,7 +78,7 @@ class Process(simpy.events.Process):
     def _advance(self, event: Any) -> None:
         """Resume the generator with the outcome of `event`; follow it until it waits or ends."""
         # A yielded event whose callbacks have run already (`callbacks is None`) has happened: the
-        # loop takes its outcome and goes on at once, without an entry in the calendar.  Only an
+        # loop takes its outcome and continues at once, without an entry in the calendar.  Only an
         # event that has not happened gets this process among its callbacks, and ends the loop.
         env = self.env
         env._active_proc = self  # noqa: SLF001 - SimPy's own name for it

@@ -151,8 +151,8 @@ def _guarded_id(value: object) -> int:
 class _LikeOriginal(type):
     """Makes a guarded class take the original's instances and subclasses for its own.
 
-    A class cannot be guarded by a function: `isinstance(x, datetime.datetime)` has to go on working
-    inside, also for instances that were made before.
+    A class cannot be guarded by a function: `isinstance(x, datetime.datetime)` has to work inside,
+    also for instances that were made before.
     """
 
     def __instancecheck__(cls, instance: object) -> bool:

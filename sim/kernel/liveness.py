@@ -16,7 +16,7 @@ from ckptsim.sim.kernel.errors import KernelError
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """One party that cannot go on.
+    """One party that cannot continue.
 
     who: the waiting party; what: what it waits for, as it follows "waits for"; whom: the party
     that could bring it about, or None when that is nobody in particular.
@@ -31,7 +31,7 @@ class Wait:
 
 
 class SimulationStalled(KernelError):  # noqa: N818 - named after what happened
-    """Work remains and nothing will do it; `waits` are the parties that cannot go on."""
+    """Work remains and nothing will do it; `waits` are the parties that cannot continue."""
 
     def __init__(self, sentence: str, waits: tuple[Wait, ...] = ()) -> None:
         super().__init__(sentence)
@@ -104,7 +104,7 @@ def _circle(edges: dict[str, list[Wait]]) -> list[Wait] | None:
 def _bound(edges: dict[str, list[Wait]]) -> list[str]:
     """Return, in order, the parties that wait for a circle or are in one.
 
-    Whoever waits only for parties that can go on is taken away, again and again.
+    Whoever waits only for parties that can continue is taken away, again and again.
     """
     blocked = {who: sum(w.whom in edges for w in waits) for who, waits in edges.items()}
     waiters: dict[str, list[str]] = {}

@@ -32,7 +32,7 @@ class Signal(simpy.Event):
         self.callbacks: Any = []
 
     def happen(self, value: object = None) -> None:
-        """Let whoever waits go on now, in the present calendar entry.
+        """Let whoever waits continue now, in the present calendar entry.
 
         Raises KernelError inside a process: one process cannot run within another.
         """

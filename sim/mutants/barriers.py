@@ -37,7 +37,7 @@ MUTANTS = by_name(
     ),
     Mutant(
         "snapshot_one_step_late",
-        "Queues the snapshot of an unaligned checkpoint while the task goes on reading "
+        "Queues the snapshot of an unaligned checkpoint while the task continues reading "
         "(FLINK-17568).",
         "handler",
         handlers.snapshot_one_step_late,

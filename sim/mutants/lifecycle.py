@@ -72,7 +72,7 @@ class AcknowledgesAtAlignment(TaskLifecycle):
 
 
 class SurvivesAbortedSavepoint(TaskLifecycle):
-    """Goes on waiting when the savepoint of its stop was aborted."""
+    """Continues waiting when the savepoint of its stop was aborted."""
 
     def _aborted(self, checkpoint_id: int, latest_completed: int | None) -> None:
         if checkpoint_id != self.savepoint_id:

@@ -35,7 +35,7 @@ class FeedChanges(Mapping[str, bytes | None]):
     def append(self, first: int, end: int) -> None:
         """Apply the records from a number up to another, which is not among them."""
         while self.spans and first <= self.spans[-1][1] <= end:
-            # The old span's last records are applied again, or the new one goes on behind it.
+            # The old span's last records are applied again, or the new one continues behind it.
             first = min(first, self.spans.pop()[0])
         self.spans.append((first, end))
         self._made = None

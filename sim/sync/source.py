@@ -109,7 +109,7 @@ class Source:
         self._attempt.run_process(Side.SOURCE, self._close(), self._env.entity("source"))
 
     def crash(self) -> None:
-        """Lose what was not written; what was goes on to the destination, then the end."""
+        """Lose what was not written; what was is passed on to the destination, then the end."""
         self.crashed = True
         self._pending.clear()
         for socket in self._attempt.sockets:

@@ -97,7 +97,7 @@ class SyncWorld:
         return number
 
     def attempt_ended(self, attempt: Attempt, reason: str | None) -> None:
-        """Go on after an attempt: finish, give up, or start again after a while."""
+        """Continue after an attempt: finish, give up, or start again after a while."""
         self.attempt = None
         if self.properties.violated:
             self._finish()

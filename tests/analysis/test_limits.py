@@ -56,7 +56,7 @@ def test_a_run_beyond_its_memory_becomes_a_row() -> None:
 def test_results_are_saved_while_one_run_is_long(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All chunks but that of a run that goes on and on are saved before it ends."""
+    """All chunks but that of a run that never ends are saved before it ends."""
     monkeypatch.setattr(sweep, "SAVE_S", 0.5)
     store = SweepStore(tmp_path)
     store.open(ABOUT)
@@ -146,7 +146,7 @@ def test_a_request_to_end_tidies_up(tmp_path: Path) -> None:
 @pytest.mark.spark
 @pytest.mark.skipif(sys.platform != "linux", reason="the children of a process are looked up")
 def test_a_killed_java_process_is_told_and_the_sweep_resumes(tmp_path: Path) -> None:
-    """When Spark's JVM is killed one line says so, with code 2, and how to go on."""
+    """When Spark's JVM is killed one line says so, with code 2, and how to continue."""
 
     def kill(running: subprocess.Popen[bytes]) -> None:
         (java,) = [

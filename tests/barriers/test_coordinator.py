@@ -55,7 +55,7 @@ def test_a_tick_asks_for_a_plan_and_the_plan_triggers_tasks() -> None:
 
 
 def test_the_last_acknowledgement_stores_and_only_then_tasks_are_told() -> None:
-    """A checkpoint is stored after its last acknowledgement; the word goes out after that."""
+    """A checkpoint is stored after its last acknowledgement; notifications are sent behind."""
     coordinator = running()
     assert coordinator.step(ev.Acknowledged(3 * MS, 1, 1)) == []
     assert coordinator.step(ev.Acknowledged(7 * MS, 1, 2)) == [
@@ -102,7 +102,7 @@ def test_the_oldest_kept_checkpoint_goes_when_too_many_are_kept() -> None:
 
 
 def test_the_savepoint_of_a_stop_notifies_but_is_not_kept() -> None:
-    """Its tasks wait for the word, so it is given, and older checkpoints are subsumed."""
+    """Its tasks wait for the notification, so it is sent, and older checkpoints are subsumed."""
     coordinator = running()
     coordinator.step(ev.CheckpointRequested(0, savepoint=True, synchronous=True))
     coordinator.step(ev.Planned(0, TASKS, TASKS))

@@ -198,7 +198,7 @@ def test_bytes_count_while_the_clock_runs() -> None:
 
 
 def test_the_clock_does_not_stop_twice() -> None:
-    """Stopping a clock that stands still is refused and changes nothing."""
+    """Stopping a clock that is stopped is refused and changes nothing."""
     clock = AlignmentClock()
     effects: list[ev.HandlerEffect] = []
     assert not clock.stop(0, effects)

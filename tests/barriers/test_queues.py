@@ -228,7 +228,7 @@ def test_the_place_of_an_older_barrier_does_not_cut_a_newer_checkpoint() -> None
 
 
 def test_a_late_barrier_of_a_cancelled_checkpoint_does_not_stop_a_newer_one() -> None:
-    """Persisting for 2 goes on when the barrier of 1 arrives late."""
+    """Persisting for 2 continues when the barrier of 1 arrives late."""
     channel, outbox = receiver()
     channel.start(1)
     channel.stop(1)

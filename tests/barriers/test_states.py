@@ -52,7 +52,7 @@ def led_to(state: State, channels: int = 3) -> SingleCheckpointHandler:
 def test_every_row(
     state: State, event: ev.HandlerEvent, effects: list[ev.HandlerEffect], target: State
 ) -> None:
-    """A state answers an input with exactly these effects, in this order, and goes on there."""
+    """A state answers an input with exactly these effects, in this order, and continues there."""
     handler = led_to(state)
     assert handler.step(event) == effects
     assert handler.state is target

@@ -111,7 +111,7 @@ class _Key:
 
 
 def test_sound_programs_do_not_notice():
-    """Dictionaries keyed by dataclasses, copies, printing, instances of datetime go on working."""
+    """Dictionaries keyed by dataclasses, copies, printing, instances of datetime work as before."""
     with fence():
         table = {_Key("a", 1): 1}
         assert table[_Key("a", 1)] == 1

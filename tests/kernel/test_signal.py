@@ -11,7 +11,7 @@ from ckptsim.sim.kernel import Environment, KernelError, Signal
 
 
 def test_a_signal_wakes_its_process_each_time() -> None:
-    """Each time that a timer makes it happen the process goes on, at that place among ties."""
+    """Each time that a timer makes it happen the process continues, at that place among ties."""
     env = Environment()
     signal, entity, woken = Signal(env), env.entity("task"), []
 

@@ -66,8 +66,8 @@ def test_the_variants_part_where_the_published_comparison_says() -> None:
     """
     assert [row[1:] for row in rules.as_text()] == [
         ("any checkpoint started after finish()", "exactly its savepoint"),
-        ("is not looked at", "counts as the word of its completion"),
+        ("is not looked at", "counts as the notification of its completion"),
         ("are aborted", "are left; only the open one is aborted"),
-        ("go on (assumption: the rule needs a next completion)", "have ended"),
+        ("continue (assumption: the rule needs a next completion)", "have ended"),
         ("is the next periodic one", "is triggered at once"),
     ]

@@ -137,7 +137,7 @@ def test_nothing_moves_before_the_send_has_returned() -> None:
 
 
 def test_a_slow_send_lets_the_rest_go_on() -> None:
-    """While a send is outstanding records, reports and states go on being accepted."""
+    """While a send is outstanding records, reports and states continue being accepted."""
     core = socket_core()
     feed(core, state(A, 1, "p", 0))
     first = only_send(core.step(FLUSH))

@@ -40,7 +40,7 @@ def test_check_stops_at_the_first_violation_and_tells_its_story(toy):
 
 
 def test_keep_going_finds_them_all(toy):
-    """Asked to go on, check reports every violating seed."""
+    """Asked to continue, check reports every violating seed."""
     report = check(Subject(scenario=toy(Lose())), range(4), keep_going=True)
     assert [found.seed for found in report.unexpected] == [0, 1, 2, 3]
 

@@ -110,7 +110,7 @@ def test_sound_designs_survive_many_random_plans(
 
 @pytest.mark.parametrize("record", [18, 19, 20])
 def test_the_first_record_behind_a_seek_may_fail(record: int) -> None:
-    """A start that seeks past the start of push is not taken for one that went on too far."""
+    """A start that seeks past the start of push is not taken for one that reads too far."""
     model = StoreModel(
         placement=StorePlacement.EXTERNAL,
         input=StoreInput(

@@ -31,6 +31,6 @@ def changed(scenario: Scenario, path: str, value: object) -> Scenario:
     return read(document, source="test")
 
 
-def befallen(scenario: Scenario, *faults: SyncFault) -> Scenario:
+def with_faults(scenario: Scenario, *faults: SyncFault) -> Scenario:
     """Return a scenario with these faults instead of its own."""
     return replace(scenario, faults=faults)

@@ -27,7 +27,7 @@ from ckptsim.sim.rows import RunResult
 from ckptsim.sim.sync.destination import Destination
 from ckptsim.sim.sync.uploads import Batch
 from ckptsim.sim.world import run_world
-from tests.sync.support import befallen, changed, library
+from tests.sync.support import changed, library, with_faults
 
 MS = 1_000_000
 QUIET = library("quickstart")
@@ -46,7 +46,7 @@ FOLLOWS = {
 
 
 def _run(*faults: SyncFault, seed: int = 0, scenario: str = "quickstart") -> RunResult:
-    result = run_world(befallen(library(scenario), *faults), seed=seed, keep_trace=True)
+    result = run_world(with_faults(library(scenario), *faults), seed=seed, keep_trace=True)
     assert result.violations == []
     assert result.run.outcome == "completed"
     return result
@@ -102,7 +102,7 @@ def test_destination_that_ends_well_does_not_save_a_crashed_source() -> None:
     causes: list[str] = []
     for tenth in range(40, 100):
         crash = CrashAt(side=Side.SOURCE, at_ns=tenth * MS // 10)
-        result = run_world(befallen(narrow, crash), seed=0)
+        result = run_world(with_faults(narrow, crash), seed=0)
         assert result.violations == []
         assert result.run.outcome == "completed"
         assert result.run.attempts == 1 + result.goals["source_crashed"]
@@ -136,9 +136,9 @@ def test_failed_uploads_are_tried_again_until_the_attempt_fails() -> None:
     few = changed(
         changed(QUIET, "destination.batch_records", 1000), "destination.uploads_at_once", 1
     )
-    twice = run_world(befallen(few, FailUpload(occurrence=1, uploads=1)), seed=0)
+    twice = run_world(with_faults(few, FailUpload(occurrence=1, uploads=1)), seed=0)
     assert (twice.run.attempts, twice.goals["upload_failed"]) == (1, 1)
-    always = run_world(befallen(few, FailUpload(occurrence=1, uploads=1000)), seed=0)
+    always = run_world(with_faults(few, FailUpload(occurrence=1, uploads=1000)), seed=0)
     assert always.run.outcome == "failed"
     assert always.recoveries[0].cause.endswith("failed 3 times")
 
@@ -154,7 +154,7 @@ def test_uploads_of_a_window_take_effect_in_reverse(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(Destination, "_on_durable", noted)
     scenario = changed(QUIET, "destination.uploads_at_once", 8)
-    plan = befallen(scenario, ReorderUploads(occurrence=1, uploads=3))
+    plan = with_faults(scenario, ReorderUploads(occurrence=1, uploads=3))
     result = run_world(plan, seed=0)
     assert sorted(effect) == list(range(1, 9))
     assert [number for number in effect if number <= 3] == [3, 2, 1]

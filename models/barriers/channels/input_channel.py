@@ -204,7 +204,7 @@ class RemoteChannel:
         raise ProtocolError("no_such_element", state="nothing there", event=sequence)
 
     def resume(self) -> None:
-        """Pass the word to the sender."""
+        """Ask the host to resume the sender."""
         self._outbox.append(ResumeSender(self.index))
 
     def _event_arrives(self, event: NetworkEvent) -> None:
@@ -316,5 +316,5 @@ class LocalChannel:
         self.persister.stop(checkpoint)
 
     def resume(self) -> None:
-        """Pass the word to the sender."""
+        """Ask the host to resume the sender."""
         self._outbox.append(ResumeSender(self.index))

@@ -26,7 +26,7 @@ class PersistInput:
 
 @dataclass(frozen=True, slots=True)
 class ResumeSender:
-    """Tell the channel's sender that it may go on."""
+    """Tell the channel's sender that it may continue."""
 
     channel: int
 

@@ -245,7 +245,7 @@ class Subpartition:
         return taken
 
     def resume(self) -> None:
-        """Go on after a blocking event.
+        """Continue after a blocking event.
 
         Raises ProtocolError when the queue is not blocked.
         """

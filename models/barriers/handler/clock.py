@@ -53,7 +53,7 @@ class AlignmentClock:
         return tuple(self._owed)
 
     def add_bytes(self, count: int) -> None:
-        """Count a buffer that was handed to the task; nothing when the clock stands still."""
+        """Count a buffer that was handed to the task; nothing when the clock is stopped."""
         if self.running:
             self._bytes += count
 

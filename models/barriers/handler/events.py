@@ -110,7 +110,7 @@ class BlockChannel:
 
 @dataclass(frozen=True, slots=True)
 class ResumeChannels:
-    """Tell the senders of these channels, ascending, that they may go on."""
+    """Tell the senders of these channels, ascending, that they may continue."""
 
     channels: tuple[int, ...]
 

@@ -59,8 +59,8 @@ class SingleCheckpointHandler:
 
     kind: any but TRACKER. channels: how many channels all gates have together. gates: how many
     gates there are; each gets its own StartInput and StopInput. after_finish: whether checkpoints
-    go on after some tasks have finished; then the end of a channel counts as its barrier, otherwise
-    it aborts.
+    continue after some tasks have finished; then the end of a channel counts as its barrier,
+    otherwise it aborts.
     """
 
     __slots__ = (

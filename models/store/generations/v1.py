@@ -118,7 +118,7 @@ class MetadataOverStore:
 class LiveMetadata:
     """What an implementer writes first: dictionaries that keep the objects they were handed.
 
-    It keeps the letter of the interface.  A caller that goes on using its object changes what is
+    It keeps the letter of the interface.  A caller that continues using its object changes what is
     stored, and a reader that edits what it got does so too.
     """
 

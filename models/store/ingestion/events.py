@@ -115,7 +115,7 @@ class FinishSync:
 
 @dataclass(frozen=True, slots=True)
 class AbortSync:
-    """The sync failed; ingestion goes on from where it is, the counter as it was."""
+    """The sync failed; ingestion continues from where it is, the counter as it was."""
 
     refusal: Refusal
 

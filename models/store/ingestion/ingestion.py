@@ -166,7 +166,7 @@ class PartitionIngestion:
         return effects
 
     def rules_changed(self, event: RulesChanged) -> list[Effect]:
-        """Take the new rules; a sync that runs goes on by the old steps."""
+        """Take the new rules; a sync that runs continues by the old steps."""
         self._rules = event.rules
         return []
 

@@ -1,4 +1,4 @@
-"""Partition state: everything that one partition needs in order to go on after a restart.
+"""Partition state: everything that one partition needs in order to continue after a restart.
 
 Position, end-of-push flag and producer state travel in one blob, so that they come from the same
 instant.  The position is the last one processed; -1 is "nothing yet".  The blob is opaque to the

@@ -16,7 +16,9 @@ VOCABULARY: Vocabulary = {
     "told": Telling("tells operator {operator}: {what} {number}", "what operator number"),
     "gate_ended": Telling("has come to the end of input {number}", "number"),
     "skipped": Telling("skips the trigger of checkpoint {index}: it comes too late", "index"),
-    "ignored": Telling("drops the word of checkpoint {index}: it is behind {newer}", "index newer"),
+    "ignored": Telling(
+        "ignores the completion of checkpoint {index}: it is behind {newer}", "index newer"
+    ),
     "end_of_data_acknowledged": Telling("has its EndOfData acknowledged by {receiver}", "receiver"),
     "output": Telling("committed output of {sink} has digest {digest}", "sink digest"),
 }

@@ -18,7 +18,7 @@ def check_end(world: StoreWorld) -> Iterator[Finding]:
     if world.stuck is not None:
         yield "input_is_caught_up", world.stuck, None
         if world.process.paused:
-            yield "recovery_unpauses", "the partitions never went on after the last start", None
+            yield "recovery_unpauses", "the partitions never continued after the last start", None
         return
     for key in world.partitions():
         if key not in world.process.refused:

@@ -137,7 +137,7 @@ class StoreProperties:
             )
 
     def on_reopen(self, drainer: Drainer) -> None:
-        """Check that the others went on meanwhile."""
+        """Check that the others continued meanwhile."""
         world = self._world
         since = world.env.now - world.model.process.reopen_ns // 2
         for key, before in self._positions_at_freeze.pop(drainer.key, {}).items():
@@ -148,7 +148,7 @@ class StoreProperties:
             if still and waits and not world.faults.has_failed(key):
                 self.violate(
                     "errored_partition_blocks_nobody",
-                    f"{key} stood still while {drainer.key} was errored",
+                    f"{key} made no progress while {drainer.key} was errored",
                     key,
                 )
 

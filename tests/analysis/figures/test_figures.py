@@ -198,7 +198,7 @@ def test_the_same_figure_has_the_same_bytes(name: str) -> None:
 
 
 def test_a_censored_curve_ends_below_one() -> None:
-    """The share that never completed is missing at the top, and an arrow goes on from there."""
+    """The share that never completed is missing at the top, and an arrow continues from there."""
     (ax,) = latency_cdf(frames.distribution(), frames.AXES).axes
     tops = [line.get_ydata()[-1] for line in ax.get_lines() if len(line.get_xdata()) > 2]
     censored = [top for top in tops if top < 1.0]

@@ -103,7 +103,7 @@ BARRIERS: dict[str, Invariant] = {
         "output_state_is_settled",
         "writes_are_answered_once",
     ),
-    "L7": _row("ticks go on after any number of failures", "periodic_triggers_go_on"),
+    "L7": _row("ticks continue after any number of failures", "periodic_triggers_go_on"),
 }
 
 ENDS: dict[str, Invariant] = {
