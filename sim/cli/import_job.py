@@ -17,6 +17,7 @@ from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.subject import positive
+from ckptsim.sim.infer.budget import bounded
 from ckptsim.sim.infer.change import changed, read_change
 from ckptsim.sim.infer.folder import Named, job_named
 from ckptsim.sim.infer.machine import MachineChoice
@@ -96,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _replay(arguments: argparse.Namespace, change: dict[str, str]) -> Measures:
     """Return what the job as it is does in simulation, on the machine that was recorded."""
     named = job_named(arguments.folder, job=arguments.job, machine=MachineChoice.RECORDED)
-    scenario = changed(named.scenario, change)
+    scenario = bounded(changed(named.scenario, change))
     results = []
     with ProgressBar("replay") as bar:
         for seed in range(1, arguments.seeds + 1):

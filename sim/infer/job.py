@@ -23,6 +23,7 @@ from ckptsim.scenarios.job import (
 )
 from ckptsim.scenarios.job.job import ON_BUFFERS
 from ckptsim.sim.infer import load, options, state, topology
+from ckptsim.sim.infer.budget import bounded
 from ckptsim.sim.infer.findings import Findings
 from ckptsim.sim.infer.found import Finding, Found, Sureness
 from ckptsim.sim.infer.machine import MachineChoice, machine_of, pace_of
@@ -67,6 +68,7 @@ def scenario_of(
     """
     findings = Findings()
     names = topology.names_of(recording)
+    topology.check_joined(recording)
     vertices = topology.ordered(recording)
     _check_size(vertices)
     placement, places = topology.placement_of(recording)
@@ -106,7 +108,7 @@ def scenario_of(
         raise ScenarioError([Problem(f"job.{p.path}", p.found, p.expected) for p in problems])
     says = f"recorded from a job of Apache Flink {recording.version or 'of unknown version'}"
     scenario = Scenario(name=name, link=ON_BUFFERS, says=says, model=job)
-    return Imported(scenario=scenario, findings=findings.all, names=names)
+    return Imported(scenario=bounded(scenario), findings=findings.all, names=names)
 
 
 def _check_size(vertices: tuple[VertexAnswer, ...]) -> None:

@@ -63,8 +63,12 @@ def times_of(subtask: SubtaskAnswer) -> Times | None:
         )
     ]
     busy, pressed, idle, records_in, records_out = found
-    if busy is None or pressed is None or idle is None:
+    if pressed is None or idle is None:
         return None
+    if busy is None:
+        # Sources of the old interface do not know when they are busy: their busy time is NaN.
+        wall_ms = subtask.samples[-1].at_ms - subtask.samples[0].at_ms
+        busy = max(0.0, wall_ms - pressed - idle)
     times = Times(
         busy_ms=busy,
         pressed_ms=pressed,

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from ckptsim.scenarios.job import Mode
 from ckptsim.sim.infer.found import Found, Sureness
+from ckptsim.sim.infer.options import mode_of
 from ckptsim.sim.job.buffers.constants import CONSTANTS
 from ckptsim.sim.job.buffers.storage import Limiter
 from ckptsim.sim.recording import Recording, SubtaskPart, VertexAnswer
@@ -114,10 +116,19 @@ class _File:
 
 
 def _files(recording: Recording, inline_bytes: int) -> list[_File]:
+    """Return the files whose asynchronous time is known.
+
+    With an alignment time-out a task that others read from waits in its asynchronous part, too.
+    """
+    read = {edge.upstream for vertex in recording.vertices for edge in vertex.inputs}
+    waits = mode_of(recording).value[0] is Mode.ALIGNED_TIMEOUT
     found = []
     for one in recording.completed:
-        for parts in one.parts.values():
-            found += [_file(part, parts) for part in parts if _state(part) > inline_bytes]
+        for vertex, parts in one.parts.items():
+            if waits and vertex in read:
+                continue
+            files = (_file(part, parts) for part in parts)
+            found += [file for file in files if file.bytes > inline_bytes]
     return found
 
 
@@ -128,10 +139,11 @@ def _state(part: SubtaskPart) -> int:
 def _file(part: SubtaskPart, parts: Sequence[SubtaskPart]) -> _File:
     """Return what a part's asynchronous time says; in an unaligned one it waits for barriers, too.
 
-    Files of one vertex are written at the same time, so they share the processors.
+    State and data in flight are two files that are written at the same time, so the larger one
+    counts; files of one vertex share the processors.
     """
     waits_ms = part.alignment_ms if part.unaligned else 0.0
-    size = _state(part) + part.persisted_bytes
+    size = max(_state(part), part.persisted_bytes)
     own_ns = CONSTANTS.file_cost_ns + CONSTANTS.state_ns_per_mb * size / _MB
     crowd = max(1.0, len(parts) / CONSTANTS.cores)
     return _File(size, max(0.0, part.async_ms - waits_ms), own_ns * crowd / _MS)

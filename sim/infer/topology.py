@@ -39,6 +39,30 @@ def ordered(recording: Recording) -> tuple[VertexAnswer, ...]:
     return tuple(done.values())
 
 
+def check_joined(recording: Recording) -> None:
+    """Check that every vertex reads from another one, or is read.
+
+    Raises UserError: without a plan nothing can be said of a job, and a job that is one chain from
+    its source to its sink has no exchange that barriers would have to cross.
+    """
+    known = {vertex.id for vertex in recording.vertices}
+    read = {edge.upstream for vertex in recording.vertices for edge in vertex.inputs}
+    alone = [
+        vertex.name
+        for vertex in recording.vertices
+        if vertex.id not in read and not any(edge.upstream in known for edge in vertex.inputs)
+    ]
+    if not alone:
+        return
+    if len(recording.vertices) == 1:
+        expected = "at least one exchange, which barriers have to cross"
+        raise UserError(f"{recording.job_name}: found one vertex, {alone[0]}, expected {expected}")
+    expected = "an answer of /jobs/:id/plan that says who reads from whom"
+    raise UserError(
+        f"{recording.job_name}: found no input or output of {', '.join(alone)}, expected {expected}"
+    )
+
+
 def names_of(recording: Recording) -> dict[str, str]:
     """Return a name for each vertex that a scenario may have: that of its first operator."""
     found: dict[str, str] = {}

@@ -10,6 +10,7 @@ from typing import cast
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.errors import Problem, ScenarioError
 from ckptsim.scenarios.job import Job
+from ckptsim.sim.infer.budget import bounded
 from ckptsim.sim.infer.change import changed
 from ckptsim.sim.infer.measures import Measures, VertexMeasures
 
@@ -57,7 +58,7 @@ def variants_of(
     for values in product(*varied.values()):
         own = dict(change) | dict(zip(varied, values, strict=True))
         if own:
-            found.append(Variant(change=own, scenario=changed(base, own)))
+            found.append(Variant(change=own, scenario=bounded(changed(base, own))))
     return found
 
 

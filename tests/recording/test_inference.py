@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.job import Job, Mode, Partitioner, PlacementKind
 from ckptsim.sim.infer.change import changed
 from ckptsim.sim.infer.found import Sureness
@@ -132,6 +133,28 @@ def _placement(folder: Path) -> PlacementKind:
     model = scenario_of(read_recording(folder)).scenario.model
     assert isinstance(model, Job)
     return model.placement
+
+
+def test_a_job_without_a_plan_is_refused(tmp_path: Path) -> None:
+    """Nothing is made up of who reads from whom; the sentence names the answer that lacks."""
+    folder = without(copied("job15", tmp_path), "/plan")
+    with pytest.raises(UserError, match="/jobs/:id/plan"):
+        scenario_of(read_recording(folder))
+
+
+def test_a_job_that_is_one_chain_is_refused(tmp_path: Path) -> None:
+    """One vertex from source to sink has no exchange, and is told so."""
+    folder = copied("job00", tmp_path)
+
+    def only_the_source(answer: dict[str, Any]) -> dict[str, Any]:
+        nodes = [node for node in answer["plan"]["nodes"] if not node.get("inputs")]
+        return {"plan": answer["plan"] | {"nodes": nodes}}
+
+    without(rewritten(folder, "/plan", only_the_source), "op1")
+    job = read_recording(folder).job_id
+    rewritten(folder, f"/jobs/{job}", lambda answer: answer | {"vertices": answer["vertices"][:1]})
+    with pytest.raises(UserError, match="found one vertex"):
+        scenario_of(read_recording(folder))
 
 
 def test_options_of_the_engine_make_the_mode() -> None:
