@@ -21,7 +21,10 @@ _STORE = "assumption: order of magnitude of an object store"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """What messages and snapshots cost on records; on buffers measured constants take its place."""
+    """What messages and snapshots cost on records, and what of them chance delays, loses or fails.
+
+    On buffers measured constants take the place of the costs; what chance does acts on both.
+    """
 
     rpc_ns: int = duration_ns(
         0, maximum="1 min", says="a message to or from the coordinator", source=_SMALL

@@ -283,14 +283,13 @@ class Vertex:
         # A subtask without a share has one record in the longest run there is.
         return max(1, round(_SECOND_NS / rate)) if rate > 0 else _YEAR_NS
 
-    @property
-    def pause_ns(self) -> int:
-        """Time between two records of one subtask of a source on records, where none takes time.
+    def pause_of(self, subtask: int) -> int:
+        """Return the time between two records of a subtask on records, where none takes time.
 
         With nothing between them, and nothing in the tasks behind, the instant of a source without
         a number of records would never end.
         """
-        gap_ns = self.gap_ns or 0
+        gap_ns = self.gap_of(subtask) or 0
         return max(gap_ns, SHORTEST_NS) if self.records is None else gap_ns
 
     def records_of(self, subtask: int) -> int | None:

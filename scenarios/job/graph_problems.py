@@ -118,6 +118,7 @@ def _source_keys(path: str, vertex: Vertex) -> list[Problem]:
     values = {
         "rate": vertex.rate_per_s,
         "rate_shares": vertex.rate_shares or None,
+        "hot_ratio": vertex.hot_ratio or None,
         "records": vertex.records,
         "ends_at": vertex.ends_at_ns,
     }

@@ -132,14 +132,13 @@ class Job:
     def problems(self) -> list[Problem]:
         """Return what does not hold between the values."""
         found = graph_problems(self.vertices)
-        found += self._records_problems() if self.plane is Plane.RECORDS else []
-        found += self._buffers_problems() if self.plane is Plane.BUFFERS else []
+        found += self._preload_problems() + self._subtask_problems()
         found += unaligned_problems(self.checkpointing)
         return found + plane_problems(self, self.vertices, self.plane)
 
-    def _records_problems(self) -> list[Problem]:
+    def _preload_problems(self) -> list[Problem]:
         chain = [(one.name, next_.name) for one, next_ in pairwise(self.vertices)]
-        single = all(vertex.parallelism == 1 for vertex in self.vertices)
+        single = all(v.parallelism == 1 and v.selectivity == 1.0 for v in self.vertices)
         preloaded = self.channels.preloaded_records
         found = []
         if preloaded and (not single or [(e.upstream, e.downstream) for e in self.edges] != chain):
@@ -147,13 +146,8 @@ class Job:
             found.append(Problem("channels.preloaded_records", str(preloaded), expected))
         return found
 
-    def _buffers_problems(self) -> list[Problem]:
-        read = {edge.upstream for edge in self.edges}
-        found = [
-            Problem(f"vertices[{index}].name", f'"{vertex.name}"', "a source that a vertex reads")
-            for index, vertex in enumerate(self.vertices)
-            if vertex.is_source and vertex.name not in read
-        ]
+    def _subtask_problems(self) -> list[Problem]:
+        found: list[Problem] = []
         for index, vertex in enumerate(self.vertices):
             if self.placement is PlacementKind.MAP and not vertex.task_managers:
                 where = f"vertices[{index}].task_managers"

@@ -75,7 +75,8 @@ class Graph:
     tasks, channels: in index order.  edges: as channels name them.  all_outputs: one OutputSpec per
     edge and sender, in this order; outputs[task]: those of a task, one per edge.  gates[task]:
     number of channels per input gate, in the order of the edges.  inputs[task]: channel indices.
-    plan_edges: the edges as plans of checkpoints see them.
+    plan_edges: the edges as plans of checkpoints see them.  hot_sources: the share of hot keys by
+    source task that has any.
     """
 
     def __init__(self, job: Job) -> None:
@@ -93,6 +94,11 @@ class Graph:
         self.inputs: list[list[int]] = [[] for _ in self.tasks]
         self.gates: list[list[int]] = [[] for _ in self.tasks]
         self.plan_edges: list[PlanEdge] = []
+        self.hot_sources = {
+            task.index: task.vertex.hot_ratio
+            for task in self.tasks
+            if task.vertex.is_source and task.vertex.hot_ratio
+        }
         self._above: dict[int, frozenset[int]] = {}
         for number, edge in enumerate(self.edges):
             self._add_edge(number, edge)

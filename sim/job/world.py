@@ -180,6 +180,12 @@ class JobWorld:
         self.running = False
         self._over()
 
+    @property
+    def has_enough(self) -> bool:
+        """Whether as many checkpoints are complete as were wanted."""
+        wanted = self.settings.wanted
+        return wanted is not None and self._completed >= wanted
+
     # The stop ---------------------------------------------------------------------------------
 
     def stop(self) -> None:
@@ -372,8 +378,7 @@ class JobWorld:
         self._completed += 1
         if self._owner is not None:
             self._owner.checkpoint_completed(self.coordinator.completed[record.checkpoint])
-        wanted = self.settings.wanted
-        if wanted is not None and self._completed >= wanted:
+        if self.has_enough:
             self.end()
 
     def checkpoints_failed(self, reason: FailureReason) -> None:

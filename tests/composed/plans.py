@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import from_json, plain
-from ckptsim.scenarios.job.planes import FIXED, Plane
 from ckptsim.scenarios.sync import Point
 from tests.job.records.plans import Chooser, Drawn, Seeded
 
@@ -125,10 +124,6 @@ def slow_down(found: dict[str, Any]) -> None:
         for key in _SLOWER:
             if isinstance(table.get(key), int):
                 table[key] *= SLOWER
-    for path, value in FIXED[Plane.BUFFERS].items():
-        table, key = path.split(".")
-        if key in pipeline.get(table, {}):
-            pipeline[table][key] = "none" if value is None else value
 
 
 def on_buffers(name: str, *, crash_at_ns: int | None = None) -> Scenario:

@@ -11,7 +11,7 @@ from ckptsim.scenarios import LINKS
 from ckptsim.scenarios.describe import reference
 from ckptsim.scenarios.job.faults import JOB_FAULTS
 from ckptsim.scenarios.job.old_keys import KEYS, TABLES
-from ckptsim.scenarios.job.planes import FIXED, FIXED_OF_INPUT, FIXED_OF_VERTEX, Plane
+from ckptsim.scenarios.job.planes import LIMITS
 
 JOBS = ("barriers", "barrier_protocol", "final_checkpoint")
 
@@ -42,17 +42,10 @@ def defaults() -> str:
 
 def limits() -> str:
     """Return the table of what a plane can do only one way."""
-
-    def fixed(plane: Plane) -> str:
-        values: dict[str, object] = {f"job.{path}": value for path, value in FIXED[plane].items()}
-        values |= {f"job.vertices[].{key}": v for key, v in FIXED_OF_VERTEX[plane].items()}
-        values |= {f"job.vertices[].inputs[].{key}": v for key, v in FIXED_OF_INPUT[plane].items()}
-        return ", ".join(f"`{path}`" for path in values)
-
-    return _table(
-        _row("plane", "at its default only"),
-        *(_row(f"`{plane}`", fixed(plane)) for plane in Plane),
+    rows = (
+        _row(f"`{one.plane}`", f"`job.{one.path}`", f"`{one.value}`", one.because) for one in LIMITS
     )
+    return _table(_row("plane", "key", "only", "because"), *rows)
 
 
 def faults() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from ckptsim.models.coordinator.plan import Rejected
 from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.job.faults import JobFault
 from ckptsim.scenarios.job.names import GOALS
@@ -13,6 +14,7 @@ from ckptsim.sim.job.buffers.tables import tables
 from ckptsim.sim.job.buffers.vocabulary import VOCABULARY
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.control.started import refused, started_from
 from ckptsim.sim.slots import ProtocolCores
 
 if TYPE_CHECKING:
@@ -22,14 +24,14 @@ if TYPE_CHECKING:
 
 def run(spec: RunSpec) -> RunResult:
     """Run one job to its end and return its tables."""
-    model = cast("Job", spec.scenario.model)
+    env = spec.environment(GOALS[Plane.BUFFERS])
+    job = cast("Job", spec.scenario.model).spelled_out()
     faults = FaultPlan(cast("tuple[JobFault, ...]", spec.scenario.faults))
+    restored = started_from(job)
+    if isinstance(restored, Rejected):
+        return refused(spec, env, restored)
     world = DataflowWorld(
-        spec.environment(GOALS[Plane.BUFFERS]),
-        model,
-        protocol=spec.cores,
-        faults=faults,
-        account=FullAccount(),
+        env, job, protocol=spec.cores, faults=faults, account=FullAccount(), restored=restored
     )
     world.run()
     return tables(spec, world)

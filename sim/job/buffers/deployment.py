@@ -59,6 +59,7 @@ class Deployment:
 
     def _source(self, spec: TaskSpec) -> Task:
         gap = spec.vertex.gap_of(spec.subtask)
+        limit = spec.vertex.records_of(spec.subtask)
         make = ReferenceSource if self._reference else Source
         return make(
             self._world,
@@ -66,7 +67,7 @@ class Deployment:
             step_ns=self._world.constants.source_record_ns,
             gap_ns=gap,
             first_ns=self._env.now + (0 if gap is None else self._draws.integer(1, gap)),
-            limit=spec.vertex.records_of(spec.subtask),
+            limit=None if limit is None else limit + self._graph.preloaded_records,
         )
 
     def _operator(self, spec: TaskSpec) -> Task:

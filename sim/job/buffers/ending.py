@@ -1,7 +1,7 @@
 """What the end of a task's life looks like here: its thread ends, and the coordinator hears of it.
 
-Operators have no life of their own in this plane, and the final watermark has no buffer: it goes
-with the end of the data.
+Calls of operators take no time in this plane, and the final watermark has no buffer: it goes with
+the end of the data.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.channel_state import events as wr
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.lifecycle import OperatorState, TaskState
+from ckptsim.models.lifecycle import EndMode, OperatorState, TaskState
 from ckptsim.models.lifecycle import events as on
 from ckptsim.sim.job.buffers.states import State
 
@@ -51,8 +51,10 @@ class Ending:
             self.data_ended_ns = task.env.now
             if task.is_source:
                 task.world.input_ended_ns = task.env.now
+            task.cut_off()
             task.env.goals.reach("end_of_data")
-            task.world.coordinator.end_of_data(task)
+            if task.control.lifecycle.core.mode is not EndMode.NO_DRAIN:
+                task.world.coordinator.end_of_data(task)
         elif state is TaskState.CLOSED:
             self.closed = True
             task.world.closed_ns[task.number] = task.env.now
@@ -62,16 +64,24 @@ class Ending:
             task.do_last_mail()
 
     def finish_source(self) -> None:
-        """Do nothing: a source that has been told to end asks for no more records."""
+        """Put into the trace that the source is told to stop; it asks for no more records."""
+        self.note("told", "cancel", 0, 0)
 
     def call(self, what: str, operator: int) -> None:
-        """Do nothing: an operator is its service time."""
+        """Put a call of an operator into the trace; it takes no time."""
+        self.note("called", what, operator)
 
     def gate_ended(self, gate: int) -> None:
-        """Do nothing: an operator is its service time."""
+        """Put what the head of the chain hears into the trace."""
+        self.note("gate_ended", gate + 1)
 
     def tell(self, what: str, checkpoint: int) -> None:
-        """Do nothing: an operator is its service time."""
+        """Put into the trace what every operator of a chain is told of a checkpoint.
+
+        From tail to head.  Source: Apache Flink 1.20.3, RegularOperatorChain.
+        """
+        for operator in reversed(range(self._task.control.lifecycle.chain)):
+            self.note("told", what, operator, checkpoint)
 
     def emit_max_watermark(self) -> None:
         """Do nothing: the final watermark goes with the end of the data."""
@@ -89,12 +99,14 @@ class Ending:
 
     def fail(self, reason: str) -> None:
         """Fail the task, and with it the job."""
-        self.break_down("job_makes_progress", reason)
+        self._task.world.fail_task(self._task, reason)
 
-    def is_stop(self, _checkpoint: int) -> bool:
-        """Tell that no checkpoint is the savepoint of a stop: nothing stops jobs here."""
-        return False
+    def is_stop(self, checkpoint: int) -> bool:
+        """Tell whether a checkpoint is the savepoint of a stop."""
+        return checkpoint == self._task.world.coordinator.stop_id
 
     def break_down(self, violated: str, story: str) -> None:
         """Fail the task because its input broke a rule."""
-        self._task.world.fail_task(self._task, violated, story)
+        task = self._task
+        task.world.violate(violated, f"{task.entity.name} fails: {story}")
+        self.fail(story)

@@ -53,6 +53,8 @@ class InputEvents:
                 self._trace("cancelled", event.checkpoint, index)
                 handler.cancellation(index, event.checkpoint)
             case EndOfData():
+                if event.drain:  # the final watermark comes right before it
+                    self._task.control.max_watermark(index)
                 self._task.control.end_of_data(index, event)
             case EndOfPartition():
                 channel.release()  # the gate does so before anybody hears of the end

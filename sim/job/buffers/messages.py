@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ckptsim.sim.job.buffers.kinds import Kind
 
 if TYPE_CHECKING:
+    from ckptsim.scenarios.job import Costs
     from ckptsim.sim.job.buffers.constants import Constants
     from ckptsim.sim.job.buffers.cores import Cores
     from ckptsim.sim.job.buffers.pauses import Pauses
@@ -27,12 +28,18 @@ class BufferMessages:
     """The messages of one job; pauses: of the machine."""
 
     def __init__(
-        self, env: Environment, cores: Cores, constants: Constants, pauses: Pauses
+        self,
+        env: Environment,
+        cores: Cores,
+        constants: Constants,
+        pauses: Pauses,
+        costs: Costs,
     ) -> None:
         self._env = env
         self._cores = cores
         self._constants = constants
         self._pauses = pauses
+        self._jitter_ns = costs.notification_jitter_ns
         self._entity = env.entity("coordinator")
 
     # To a task --------------------------------------------------------------------------------
@@ -47,7 +54,9 @@ class BufferMessages:
     def confirm(
         self, task: TaskGateway, checkpoint: int, call: Call, *arguments: Any, late_ns: int = 0
     ) -> None:
-        """Tell a task that a checkpoint is complete."""
+        """Tell a task that a checkpoint is complete; by chance later than others are told."""
+        if self._jitter_ns:
+            late_ns += self._env.stream("notification delay").integer(0, self._jitter_ns)
         self._send(task, late_ns, call, *arguments)
 
     def abort(self, task: TaskGateway, call: Call, *arguments: Any, late_ns: int = 0) -> None:

@@ -53,6 +53,11 @@ class Outputs:
             outlet.core.abort(checkpoint)
 
     def finish(self) -> None:
-        """End every channel."""
+        """End every channel, behind the buffers that it closes.
+
+        Where no end of data went before, as in the protocol without one, records may be in them.
+        """
+        for writer in self._task.writers:
+            writer.close_all()
         for outlet in self._task.outlets:
             outlet.finish()

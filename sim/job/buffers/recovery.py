@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.sim.job.buffers.segment import Segment
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.outlet import Outlet
     from ckptsim.sim.job.buffers.task import Task
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+    from ckptsim.sim.job.graph import Graph
 
 Span = tuple[int, int]
 """Bytes in flight of one buffer, and how many records end in them."""
@@ -64,6 +66,23 @@ class BufferSnapshot:
         return sum(len(spans) for part in held for spans in part.values())
 
 
+def restore_position(task: Task, restored: JobCheckpoint, final: int | None) -> bool:
+    """Let a task go on counting where the checkpoint, or its own end, has left off.
+
+    final: the records of a task that has FINISHED.  Returns whether there are no more for it.
+    """
+    snapshot: BufferSnapshot | None = restored.tasks.get(task.number)
+    # Without a position a source that had finished reads again, unless nothing of it runs.
+    full = restored.vertices[task.name] is FinishedState.FULL
+    again = task.is_source and not task.spec.vertex.keeps_position and not full
+    if snapshot is not None:
+        task.processed = task.restored_records = snapshot.processed
+    elif final is not None and not again:
+        task.processed = task.restored_records = final
+    finished = task.number in restored.finished and not again
+    return finished or (snapshot is not None and snapshot.exhausted)
+
+
 def restore_channels(tasks: list[Task], restored: JobCheckpoint) -> None:
     """Put the in-flight data of a checkpoint back into the channels of new tasks."""
     for task in tasks:
@@ -74,6 +93,25 @@ def restore_channels(tasks: list[Task], restored: JobCheckpoint) -> None:
             found = [] if receiver is None else receiver.input_spans.get(channel[1], [])
             _put_back(outlet, found)
             _put_back(outlet, [] if sender is None else sender.output_spans.get(place, []))
+
+
+def preload(tasks: list[Task], graph: Graph, count: int, segment_bytes: int) -> None:
+    """Put a backlog of so many records into every channel of a chain of single subtasks.
+
+    A preloaded record counts as emitted by the source, on top of what that emits by itself, and as
+    processed by every task that lies upstream of its channel; as after a restart it lies in the
+    sender's queue.
+    """
+    for channel in graph.channels:
+        outlet = tasks[channel.upstream].outlets[channel.output]
+        size = outlet.writer.record_bytes
+        fitting = max(1, segment_bytes // size)
+        for first in range(0, count, fitting):
+            records = min(fitting, count - first)
+            _put_back(outlet, [(records * size, records)])
+        for task in tasks[: channel.upstream + 1]:
+            task.processed += count
+            task.restored_records += count
 
 
 def _put_back(outlet: Outlet, spans: list[Span]) -> None:

@@ -31,6 +31,8 @@ class Source(Task):
     step_ns: how long one record takes; gap_ns: time between two records that are due, None for as
     fast as possible; first_ns: when the first one is due; limit: how many there are, or None.
     due_ns: when the first record is due that is not accounted for.
+    exhausted_ns: since when there are no more records; is_cut_off: because a stop has ended them,
+    so that whoever resumes from its savepoint reads on.
     """
 
     is_source = True
@@ -49,6 +51,7 @@ class Source(Task):
         self.gap_ns = gap_ns
         self.limit = limit
         self.exhausted_ns: int | None = None
+        self.is_cut_off = False
         self.due_ns = first_ns
         self._told_to_stop = False
         self._catch_up_ns = world.constants.catch_up_ns
@@ -105,8 +108,8 @@ class Source(Task):
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether there are no more records."""
-        return self.exhausted_ns is not None
+        """Whether there are no more records, for good."""
+        return self.exhausted_ns is not None and not self.is_cut_off
 
     def stop(self) -> None:
         """Let the input end when the source asks it for a record the next time.
@@ -120,6 +123,11 @@ class Source(Task):
         if self.exhausted_ns is None:
             self.exhausted_ns = self.env.now
             self.control.exhausted()
+
+    def cut_off(self) -> None:
+        """Emit nothing more: the end of the data has been sent."""
+        if self.exhausted_ns is None:
+            self.exhausted_ns, self.is_cut_off = self.env.now, True
 
     def _begin_stretch(self) -> None:
         now = self.env.now

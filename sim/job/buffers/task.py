@@ -239,9 +239,10 @@ class Task:
         """Take the notification that a checkpoint was given up."""
         self.control.notify_aborted(checkpoint, latest_completed)
 
-    # For control ------------------------------------------------------------------------------
-
     is_source = False
+
+    def cut_off(self) -> None:
+        """Do nothing: an operator has processed all that came before the end of its data."""
 
     def set_timer(
         self, delay_ns: int, function: Callable[..., object], /, *arguments: Any
@@ -253,8 +254,6 @@ class Task:
     def spend_on_barrier(self, function: Callable[..., object], /, *arguments: Any) -> None:
         """Call the function when a core has done what a barrier costs before it is sent on."""
         self.pause(self.world.constants.barrier_cost_ns, function, *arguments)
-
-    # From outside -----------------------------------------------------------------------------
 
     def post(self, function: Callable[..., object], *arguments: Any) -> None:
         """Put something into the mailbox; it is done at the next record boundary."""

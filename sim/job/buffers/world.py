@@ -19,7 +19,7 @@ from ckptsim.sim.job.buffers.mechanisms import MECHANISMS, Mechanisms
 from ckptsim.sim.job.buffers.messages import BufferMessages
 from ckptsim.sim.job.buffers.part import Part
 from ckptsim.sim.job.buffers.pauses import Pauses
-from ckptsim.sim.job.buffers.recovery import BufferSnapshot, restore_channels
+from ckptsim.sim.job.buffers.recovery import preload, restore_channels, restore_position
 from ckptsim.sim.job.buffers.sampling import Sampling
 from ckptsim.sim.job.buffers.snapshots import Snapshots
 from ckptsim.sim.job.buffers.source import Source
@@ -35,6 +35,7 @@ from ckptsim.sim.job.control.faults import NO_FAULTS, FaultPlan
 from ckptsim.sim.job.control.gateway import Gateway
 from ckptsim.sim.job.control.sink import open_sink
 from ckptsim.sim.job.control.sinks import Sinks
+from ckptsim.sim.job.control.started import lost_state
 from ckptsim.sim.job.control.task import TaskControl
 from ckptsim.sim.job.embedding import ALONE, Embedding
 from ckptsim.sim.job.graph import Graph
@@ -60,7 +61,8 @@ _KEEPERS: tuple[type, ...] = (JobWorld, CoordinatorHost, Gateway, Sampling, Sink
 class DataflowWorld:
     """One run of one job.
 
-    pauses: those of the machine, drawn unless they are known.
+    pauses: those of the machine, drawn unless they are known.  restored: the checkpoint that the
+    first attempt starts from, as a user would start a job from a savepoint.
     tasks: all subtasks of the attempt, by number; control: the job over all its attempts.
     stretches: the driver that moves the flow of data in bulk, or None.
     embedding: what takes the place of its own surroundings where it is part of something larger.
@@ -81,6 +83,7 @@ class DataflowWorld:
         account: Account | None = None,
         pauses: Pauses | None = None,
         embedding: Embedding = ALONE,
+        restored: JobCheckpoint | None = None,
     ) -> None:
         self.env = env
         self.model = model = model.spelled_out()
@@ -97,8 +100,8 @@ class DataflowWorld:
         cores = constants.cores if mechanisms.shared_cores else _ENOUGH_CORES
         self.cores = Cores(env, cores)
         self.storage = Storage(env, self.cores, model.storage, constants)
-        self.messages = BufferMessages(env, self.cores, constants, self.pauses)
-        self.lost_state: frozenset[str] = frozenset()
+        self.messages = BufferMessages(env, self.cores, constants, self.pauses, model.costs)
+        self.lost_state = lost_state(self.graph, restored)
         self.sampling = Sampling(self)
         self._over = env.event()
         self.input_ended_ns = 0  # when a source ended its data last
@@ -115,11 +118,10 @@ class DataflowWorld:
             over=self._end,
             recovery=protocol.failover,
             owner=embedding.owner,
+            restored=restored,
         )
         self.coordinator = self.control.coordinator
-        self.tasks = Deployment(self, None).tasks()
-        self._equip(None)
-        self.account.begin(self, None)
+        self._deploy(restored)
         if model.engine is Engine.STRETCHES:
             self.stretches = Stretches(self)
 
@@ -155,11 +157,10 @@ class DataflowWorld:
         """Why the job has failed for good, None if it has not."""
         return self.control.failure
 
-    def fail_task(self, task: Task, name: str, story: str) -> None:
+    def fail_task(self, task: Task, reason: str) -> None:
         """Fail a task, and with it the attempt."""
-        self.account.violate(name, f"{task.entity.name} fails: {story}")
         task.enter(State.ENDED)
-        self.control.fail(f"{task.entity.name} failed: {story}")
+        self.control.fail(f"{task.spec.name}: {reason}")
 
     def tasks_of(self, vertex: str) -> list[Task]:
         """Return the subtasks of a vertex in the attempt that runs."""
@@ -189,31 +190,32 @@ class DataflowWorld:
         self.storage.forget()
         self.closed_ns = {}
         self.account.redeployed()
-        before, self.tasks = self.tasks, Deployment(self, restored).tasks()
+        self.lost_state = lost_state(self.graph, restored)
+        before = self.tasks
+        self._deploy(restored)
         for task, old in zip(self.tasks, before, strict=True):
             task.time_in = old.time_in
-            self._restore_position(task, restored)
-        self._equip(restored)
-        if restored is not None:
-            restore_channels(self.tasks, restored)
-        self.account.begin(self, restored)
         if self.stretches is not None:
             self.stretches.redeployed()
 
-    def _restore_position(self, task: Task, restored: JobCheckpoint | None) -> None:
-        """Let a task go on counting where the checkpoint, or its own end, has left off."""
-        if restored is None:
-            return
-        snapshot: BufferSnapshot | None = restored.tasks.get(task.number)
-        if snapshot is not None:
-            task.processed = task.restored_records = snapshot.processed
-        elif task.number in self._final:
-            task.processed = task.restored_records = self._final[task.number]
-        finished = task.number in restored.finished
-        # One that is fed from outside reads what it gets there: the end of that is its own.
-        fed = self.embedding.reader is not None
-        if isinstance(task, Source) and not fed and (finished or (snapshot and snapshot.exhausted)):
-            task.stop()
+    def _deploy(self, restored: JobCheckpoint | None) -> None:
+        self.tasks = Deployment(self, restored).tasks()
+        if restored is not None:
+            self._restore_positions(restored)
+        self._equip(restored)
+        backlog = self.model.channels.preloaded_records
+        if restored is not None:
+            restore_channels(self.tasks, restored)
+        elif backlog:
+            preload(self.tasks, self.graph, backlog, self.model.network.segment_bytes)
+        self.account.begin(self, restored)
+
+    def _restore_positions(self, restored: JobCheckpoint) -> None:
+        for task in self.tasks:
+            over = restore_position(task, restored, self._final.get(task.number))
+            # One that is fed from outside reads what it gets there: the end of that is its own.
+            if over and self.embedding.reader is None and isinstance(task, Source):
+                task.stop()
 
     def start(self) -> None:
         """Let the tasks work."""

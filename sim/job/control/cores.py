@@ -63,5 +63,5 @@ def make_cores(
         handler=handler,
         subtask=factories.subtask(),
         lifecycle=lifecycle(parameters),
-        chain=vertex.chain,
+        chain=0 if finished_on_restore else vertex.chain,
     )

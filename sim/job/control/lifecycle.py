@@ -49,17 +49,17 @@ def _not_performing(checkpoint: int) -> None:
 class LifecycleHost:
     """Drives the lifecycle core of one task.
 
-    chain: how many operators there are.  operators_finished: whether the last of them has been told
+    chain: how many operators run.  operators_finished: whether the last of them has been told
     to finish.
     """
 
-    __slots__ = ("_captured", "_chain", "_held", "_observer", "_task", "core", "operators_finished")
+    __slots__ = ("_captured", "_held", "_observer", "_task", "chain", "core", "operators_finished")
 
     def __init__(
         self, core: TaskLifecycle, task: TaskPort, *, chain: int, observer: TaskObserver
     ) -> None:
         self.core = core
-        self._chain = chain
+        self.chain = chain
         self.operators_finished = False
         self._task = task
         self._observer = observer
@@ -144,7 +144,7 @@ class LifecycleHost:
             case do.FinishTask():
                 ending.finish_source()
             case do.AdvanceToMaxWatermark():
-                for operator in range(self._chain):
+                for operator in range(self.chain):
                     ending.call("advance", operator)
             case do.CloseOperator(operator):
                 ending.call("close", operator)
@@ -155,7 +155,7 @@ class LifecycleHost:
             case do.EmitMaxWatermark():
                 ending.emit_max_watermark()
             case do.FinishOperator(operator):
-                self.operators_finished = operator == self._chain - 1
+                self.operators_finished = operator == self.chain - 1
                 ending.call("finish", operator)
             case do.EmitEndOfData(stop_mode):
                 drain = stop_mode is StopMode.DRAIN

@@ -35,6 +35,11 @@ class PlannedVertex(Protocol):
         """Return how many subtasks it has."""
         ...
 
+    @property
+    def union_state(self) -> bool:
+        """Return whether it uses union list state, which is redistributed whole."""
+        ...
+
 
 class PlanCalculator:
     """Plans checkpoints of one job and decides what a completed one records.
@@ -95,7 +100,7 @@ class PlanCalculator:
             name=vertex.name,
             parallelism=vertex.parallelism,
             finished=frozenset(task - first for task in tasks if task in finished),
-            union_state=bool(getattr(vertex, "union_state", False)),
+            union_state=vertex.union_state,
             reported_operators_finished=frozenset(t - first for t in tasks if t in reported),
             finished_on_restore=self._finished_on_restore(vertex.name),
         )

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class TaskCores:
     """The cores of one task; a source has no barrier handler.
 
-    chain: how many operators run in the task.
+    chain: how many operators run in the task; none in one that was finished when it was restored.
     """
 
     handler: BarrierHandler | None

@@ -135,6 +135,11 @@ class Attempt:
             return 0
         return self.env.stream(purpose).integer(0, at_most_ns)
 
+    def file_breaks(self) -> bool:
+        """Draw whether a file that is being written cannot be."""
+        ratio = self.job.storage.failure_ratio
+        return bool(ratio) and self.env.stream("storage failures").chance(ratio)
+
     # --- what tasks tell the world ---
 
     def goal(self, name: str) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers import Barrier, NetworkEvent
 from ckptsim.models.barriers.channels import OutputStateOpened
 from ckptsim.scenarios.job import Partitioner
-from ckptsim.sim.job.records.snapshot import WATERMARK, Record
+from ckptsim.sim.job.records.snapshot import SOURCE_SPAN, WATERMARK, Record
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.reason import FailureReason
@@ -17,10 +19,22 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.records.task import Task
 
 
-def target_of(record: Record, parallelism: int) -> int:
-    """Return the subtask of a keyed edge for a record: its identity is its key, well mixed."""
-    mixed = (record * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
-    return (mixed >> 32) % parallelism
+def target_of(record: Record, parallelism: int, shares: tuple[float, ...] = ()) -> int:
+    """Return the subtask of a keyed edge for a record: its identity is its key, well mixed.
+
+    shares: of keys by subtask; none for even ones.
+    """
+    mixed = ((record * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF) >> 32
+    if not shares:
+        return mixed % parallelism
+    bounds = list(accumulate(shares))
+    return min(bisect_right(bounds, mixed / 2**32 * bounds[-1]), parallelism - 1)
+
+
+def is_hot(record: Record, ratio: float) -> bool:
+    """Tell whether a record is one of those with a key of subtask 0, a share of all records."""
+    mixed = (record * 0xD6E8FEB86659FD93) & 0xFFFFFFFFFFFFFFFF
+    return mixed >> 32 < ratio * 2**32
 
 
 class InputGate:
@@ -54,6 +68,7 @@ class Outputs:
         self.links = [link for _, links in edges for link in links]
         self._task = task
         self._round_robin = 0
+        self._hot = task.attempt.graph.hot_sources
 
     def channels_of(self, record: Record) -> Iterator[Link]:
         """Yield the channels that a record takes; the final watermark takes all of them."""
@@ -67,7 +82,10 @@ class Outputs:
             case Partitioner.GLOBAL:
                 return links[:1]
             case Partitioner.HASH:
-                return [links[target_of(record, len(links))]]
+                hot = self._hot.get(record // SOURCE_SPAN) if self._hot else None
+                if hot is not None and is_hot(record, hot):
+                    return links[:1]
+                return [links[target_of(record, len(links), spec.edge.shares)]]
             case Partitioner.FORWARD:
                 return links
             case Partitioner.SHUFFLE:

@@ -39,7 +39,7 @@ def patience_of(job: Job, faults: FaultPlan) -> int:
             for v in job.vertices
         ),
         *(job.snapshot_sync_ns(v) + snapshot_ns for v in job.vertices),
-        *(v.pause_ns for v in job.vertices),
+        *(v.pause_of(subtask) for v in job.vertices for subtask in range(v.parallelism)),
     ]
     by_chance = checkpointing.timeout_ns < 2 * (costs.rpc_ns + costs.rpc_jitter_ns)
     tries = _TIMES * (_BY_CHANCE if by_chance else 1)

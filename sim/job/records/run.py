@@ -16,7 +16,7 @@ from ckptsim.scenarios.job.planes import Plane
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.control.external import ExternalSystem
 from ckptsim.sim.job.control.faults import FaultPlan
-from ckptsim.sim.job.records.started import started_from
+from ckptsim.sim.job.control.started import refused, started_from
 from ckptsim.sim.job.records.tables import fill
 from ckptsim.sim.job.records.world import RecordWorld
 from ckptsim.sim.kernel import Environment
@@ -33,7 +33,7 @@ def run(spec: RunSpec) -> RunResult:
     faults = FaultPlan(cast("tuple[JobFault, ...]", spec.scenario.faults))
     restored = started_from(job)
     if isinstance(restored, Rejected):
-        return _refused(spec, env, restored)
+        return refused(spec, env, restored)
     world = RecordWorld(env, job, faults, cores=spec.cores, restored=restored)
     world.run()
     if world.control.failed_while_stopping:
@@ -47,13 +47,6 @@ def run(spec: RunSpec) -> RunResult:
     _record_output(env, world)
     env.finish()
     return fill(spec, world)
-
-
-def _refused(spec: RunSpec, env: Environment, why: Rejected) -> RunResult:
-    """Return the tables of a job that may not start: none of its tasks was ever deployed."""
-    env.goals.reach("restore_refused")
-    env.trace.record("refused", env.entity("job"), why.rule, why.vertex or "")
-    return spec.result(env, outcome="failed", attempts=0, error=f"{why.rule} at {why.vertex}")
 
 
 def _resume(spec: RunSpec, env: Environment, world: RecordWorld) -> None:
@@ -107,10 +100,13 @@ def _restart(
         notification_jitter_ns=0,
         checkpoint_failure_ratio=0.0,
     )
-    checkpointing = replace(job.checkpointing, timeout_ns=TEN_MINUTES_NS)
+    checkpointing = replace(
+        job.checkpointing, timeout_ns=TEN_MINUTES_NS, savepoint_at_ns=None, count=None
+    )
+    storage = replace(job.storage, failure_ratio=0.0)
     other = RecordWorld(
         other_env,
-        replace(job, costs=costs, checkpointing=checkpointing),
+        replace(job, costs=costs, checkpointing=checkpointing, storage=storage),
         FaultPlan(()),
         cores=spec.cores,
         restored=checkpoint,

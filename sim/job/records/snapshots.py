@@ -115,7 +115,8 @@ class Snapshots:
 
     def _written(self, checkpoint: int, stored: FileStored) -> None:
         del self._writes[checkpoint]
-        fails = self.task.attempt.faults.strikes(FailSnapshot, self.task, checkpoint)
+        attempt = self.task.attempt
+        fails = attempt.faults.strikes(FailSnapshot, self.task, checkpoint) or attempt.file_breaks()
         stored(checkpoint, failed=fails)
 
     # --- what the coordinator hears ---

@@ -19,7 +19,8 @@ class Source(Task):
         self._reader: SourceReader | None = (
             None if reader is None else reader(self.subtask, self.wake)
         )
-        self._next_emission_ns = self.env.now + self.spec.vertex.pause_ns
+        self._pause_ns = self.spec.vertex.pause_of(self.spec.subtask)
+        self._next_emission_ns = self.env.now + self._pause_ns
         self._emission = self.env.timer(Kind.EMIT, self.entity, self.wake)
 
     def run(self) -> Steps:
@@ -73,6 +74,6 @@ class Source(Task):
             self.state.append(record)
         self.account.record(None)
         self.position += 1
-        self._next_emission_ns = self.env.now + self.spec.vertex.pause_ns
+        self._next_emission_ns = self.env.now + self._pause_ns
         self.attempt.progress()
         self.emit(record)

@@ -61,6 +61,7 @@ class ChannelStateFile:
         faults = self._attempt.faults
         specs = self._tasks.values()
         fails = any(faults.strikes(FailChannelState, spec, checkpoint) for spec in specs)
+        fails = fails or self._attempt.file_breaks()
         if fails:
             self._lost.add(checkpoint)
             self._attempt.goal("channel_state_failed")

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 def fill(spec: RunSpec, world: RecordWorld) -> RunResult:
     """Return the tables of a run that has ended or stands still."""
-    outcome = "completed" if world.ended else "failed" if world.control.gave_up else "stalled"
+    good = world.ended or world.control.has_enough
+    outcome = "completed" if good else "failed" if world.control.gave_up else "stalled"
     result = job_tables(spec, world, outcome=outcome, error=None)
     result.violations = [
         spec.violation(name, at_ns, says) for name, at_ns, says in world.violations

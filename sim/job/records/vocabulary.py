@@ -12,9 +12,6 @@ VOCABULARY: Vocabulary = {
     "completed": Telling(
         "completes checkpoint {index}", "index duration_ns", ends="checkpoint:index"
     ),
-    "called": Telling("calls {what} of operator {operator}", "what operator"),
-    "told": Telling("tells operator {operator}: {what} {number}", "what operator number"),
-    "gate_ended": Telling("has come to the end of input {number}", "number"),
     "skipped": Telling("skips the trigger of checkpoint {index}: it comes too late", "index"),
     "ignored": Telling(
         "ignores the completion of checkpoint {index}: it is behind {newer}", "index newer"

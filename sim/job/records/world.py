@@ -8,6 +8,7 @@ from ckptsim.models.lifecycle import RULES, TaskState
 from ckptsim.scenarios.job import Job, StopKind
 from ckptsim.sim.job.control.external import ExternalSystem
 from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.control.started import lost_state
 from ckptsim.sim.job.embedding import ALONE, Embedding
 from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.job.records.attempt import Attempt
@@ -17,7 +18,6 @@ from ckptsim.sim.job.records.messages import RecordMessages
 from ckptsim.sim.job.records.observer import JobObserver
 from ckptsim.sim.job.records.parts import Parts
 from ckptsim.sim.job.records.patience import Watch, patience_of
-from ckptsim.sim.job.records.started import lost_state
 from ckptsim.sim.job.settings import job_settings, variant_of
 from ckptsim.sim.job.tables import TaskFigures
 from ckptsim.sim.job.world import JobWorld

@@ -34,7 +34,7 @@ from ckptsim.scenarios.job.faults import (
     RefuseTrigger,
     SlowFile,
 )
-from ckptsim.sim.job.buffers import DataflowWorld, channels, recovery
+from ckptsim.sim.job.buffers import channels, recovery, world
 from ckptsim.sim.job.buffers.outlet import Outlet
 from ckptsim.sim.job.buffers.pool import OutputPool
 from ckptsim.sim.job.buffers.task import Task
@@ -133,14 +133,15 @@ def restores_in_flight_data_twice(patch: Patch) -> None:
 
 def forgets_half_of_what_was_processed(patch: Patch) -> None:
     """Let operators begin an attempt with half of the records that their state had."""
-    right = DataflowWorld._restore_position
+    right = world.restore_position
 
-    def restore(self: DataflowWorld, task: Task, restored: JobCheckpoint | None) -> None:
-        right(self, task, restored)
+    def restore(task: Task, restored: JobCheckpoint, final: int | None) -> bool:
+        over = right(task, restored, final)
         if task.gates:
             task.processed = task.restored_records = task.processed // 2
+        return over
 
-    patch.setattr(DataflowWorld, "_restore_position", restore)
+    patch.setattr(world, "restore_position", restore)
 
 
 def forgets_a_record(patch: Patch) -> None:

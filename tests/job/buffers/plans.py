@@ -55,6 +55,8 @@ def document(choose: Chooser) -> dict[str, Any]:
         job["checkpointing"]["savepoint_at_ns"] = choose.integer(1, 400) * MS
     job["vertices"] = job.pop("sources") + job.pop("operators")
     _sinks(choose, job["vertices"])
+    _end(choose, job)
+    _recorded(choose, job["vertices"])
     return {
         "name": "random_job",
         "link": "barriers",
@@ -123,6 +125,38 @@ def _sinks(choose: Chooser, vertices: list[dict[str, Any]]) -> None:
         if "inputs" in vertex and vertex["name"] not in read and choose.integer(0, 1):
             vertex["kind"] = "sink"
             vertex["opens_after_finish"] = choose.of((False, False, True))
+
+
+def _end(choose: Chooser, job: dict[str, Any]) -> None:
+    """Change how some jobs end, what their users wish, and what of their messages chance loses."""
+    checkpointing, vertices = job["checkpointing"], job["vertices"]
+    job["ending"] = {"protocol": choose.of(("flink", "flink", "flip", "naive"))}
+    checkpointing["immediate_final"] = choose.of(("none", "none", True, False))
+    checkpointing["skip_missed_ticks"] = choose.of((False, False, True))
+    if all(vertex.get("kind") != "sink" for vertex in vertices):
+        # Without a checkpoint behind its end a sink loses its last transaction.
+        checkpointing["after_finish"] = choose.of((True, True, True, False))
+        checkpointing["enabled"] = choose.of((*[True] * 7, False))
+    job["costs"] = {
+        "notification_jitter_ns": choose.of((0, 0, 20 * MS)),
+        "notification_loss_ratio": choose.of((0.0, 0.0, 0.3)),
+        "checkpoint_failure_ratio": choose.of((0.0, 0.0, 0.2)),
+    }
+    if choose.integer(0, 5) == 5:
+        kind = choose.of(("drain", "no_drain"))
+        job["ending"] |= {"stop_at_ns": choose.integer(1, 400) * MS, "stop_kind": kind}
+    for vertex in vertices:
+        vertex["chain"] = choose.of((1, 1, 3))
+        vertex["union_state"] = choose.of((False, False, False, True))
+
+
+def _recorded(choose: Chooser, vertices: list[dict[str, Any]]) -> None:
+    """Start some jobs from a checkpoint in which vertices had finished; some may not start."""
+    if choose.integer(0, 9) < 9:
+        return
+    for vertex in vertices:
+        several = ("partial",) if vertex["parallelism"] > 1 else ()
+        vertex["recorded"] = choose.of(("full", "running", "none", *several))
 
 
 def _network(choose: Chooser) -> dict[str, Any]:

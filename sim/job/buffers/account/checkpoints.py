@@ -111,8 +111,9 @@ class CheckpointAccount:
         first_ns = self._table.first_trigger_ns
         since_ns = self._idle_ns if self._idle_ns is not None else first_ns or 0
         finishing = any(task.finished_ns is not None for task in world.tasks)
+        periodic = self._table.enabled and world.coordinator.stop_id is None
         idle = not self._running and not finishing and world.control.running
-        if idle and now_ns - since_ns > pause_ns:
+        if periodic and idle and now_ns - since_ns > pause_ns:
             says = f"no checkpoint for {now_ns - since_ns} ns, though nothing is under way"
             self._violate("periodic_triggers_go_on", says)
 

@@ -5,10 +5,17 @@ The graph may have changed since: a vertex that the checkpoint says nothing of i
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ckptsim.models.coordinator.plan import FinishedState, Rejected, check_restore
 from ckptsim.scenarios.job import Job, Recorded
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.graph import Graph
+
+if TYPE_CHECKING:
+    from ckptsim.sim.kernel import Environment
+    from ckptsim.sim.rows import RunResult
+    from ckptsim.sim.run_spec import RunSpec
 
 _FIRST = 1  # the number of the checkpoint; those of the job follow
 
@@ -43,6 +50,13 @@ def started_from(job: Job) -> JobCheckpoint | Rejected | None:
         positions={},
         lost_state=frozenset(),
     )
+
+
+def refused(spec: RunSpec, env: Environment, why: Rejected) -> RunResult:
+    """Return the tables of a job that may not start: none of its tasks was ever deployed."""
+    env.goals.reach("restore_refused")
+    env.trace.record("refused", env.entity("job"), why.rule, why.vertex or "")
+    return spec.result(env, outcome="failed", attempts=0, error=f"{why.rule} at {why.vertex}")
 
 
 def lost_state(graph: Graph, restored: JobCheckpoint | None) -> frozenset[str]:
