@@ -8,11 +8,14 @@
 
 from ckptsim.models.coordinator.coordinator import CheckpointCoordinator
 from ckptsim.models.coordinator.debloater import BufferDebloater, DebloatParameters
-from ckptsim.models.coordinator.end_of_data import EndOfDataListener
-from ckptsim.models.coordinator.failures import COUNTED_REASONS, FailureCounter
+from ckptsim.models.coordinator.failures import (
+    COUNTED_REASONS,
+    FailureCounter,
+    Recovery,
+    after_failure,
+)
 from ckptsim.models.coordinator.parameters import CoordinatorParameters
-from ckptsim.models.coordinator.requests import Request, RequestDecider
-from ckptsim.models.coordinator.stop import Recovery, after_failure
+from ckptsim.models.coordinator.requests import EndOfDataListener, Request, RequestDecider
 
 __all__ = [
     "COUNTED_REASONS",

@@ -23,11 +23,11 @@ from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import events as ev
 from ckptsim.models.coordinator.failures import FailureCounter
 from ckptsim.models.coordinator.parameters import CoordinatorParameters
-from ckptsim.models.coordinator.pending import PendingCheckpoint
 from ckptsim.models.coordinator.requests import (
     Decision,
     Drop,
     Execute,
+    PendingCheckpoint,
     Request,
     RequestDecider,
     Reschedule,

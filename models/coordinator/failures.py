@@ -1,9 +1,11 @@
-"""Which failed checkpoints count, and when the job has failed too often.
+"""Which failed checkpoints count, when there are too many, and what follows a failed stop.
 
 Source: Apache Flink 1.20.3, CheckpointFailureManager.
 """
 
 from __future__ import annotations
+
+from enum import Enum
 
 from ckptsim.models.barriers.reason import FailureReason
 
@@ -77,3 +79,24 @@ class FailureCounter:
     def _clear(self) -> None:
         self._count = 0
         self._counted.clear()
+
+
+class Recovery(Enum):
+    """What a failure leads to."""
+
+    RESTART = "restart from the latest completed checkpoint"
+    FAIL = "fail for good; the user restarts from the savepoint"
+
+
+def after_failure(*, stop_completed: bool) -> Recovery:
+    """Decide on a failure of the job around a stop with savepoint.
+
+    Before the savepoint is complete the stop has failed and the job fails over as ever.  After that
+    it must not: an older checkpoint would produce again what the savepoint's completion has
+    committed.  The savepoint is consistent, though some of its side effects may not be committed.
+
+    stop_completed: the savepoint of the stop is complete.
+
+    Source: Apache Flink 1.15, StopWithSavepointStoppingException (FLINK-26783).
+    """
+    return Recovery.FAIL if stop_completed else Recovery.RESTART

@@ -1,4 +1,4 @@
-"""Which checkpoint request runs next, which waits and which is dropped.
+"""Which checkpoint request runs next, which waits and which is dropped; and what then runs.
 
 Requests wait in one ordered queue: savepoints first, then forced ones, then those made by hand,
 then the older.  Nothing runs while a trigger is under way, or while more old checkpoints are being
@@ -155,3 +155,50 @@ class RequestDecider:
         if situation.last_completion_ns is None:
             return 0
         return situation.last_completion_ns + self._min_pause_ns - situation.now_ns
+
+
+class PendingCheckpoint:
+    """A running checkpoint, and whom it waits for.
+
+    awaited: tasks that have not acknowledged yet.  storing: all have, and the store works.
+    """
+
+    __slots__ = ("acknowledged_ns", "awaited", "known", "request", "storing", "triggered_ns")
+
+    def __init__(self, request: Request, triggered_ns: int, tasks: tuple[int, ...]) -> None:
+        self.request = request
+        self.triggered_ns = triggered_ns
+        self.known = frozenset(tasks)
+        self.awaited = set(tasks)
+        self.storing = False
+        self.acknowledged_ns = triggered_ns
+
+
+class EndOfDataListener:
+    """Decides whether a checkpoint is wanted because every task has reached the end of its data.
+
+    Without it a bounded job waits for the next periodic checkpoint.  One is asked for per attempt,
+    when the last task reports; a report is of drained data only.
+
+    tasks: how many there are.  enabled: a checkpoint may be asked for at all: checkpoints are
+    taken, and the immediate final one is wanted.
+
+    Source: Apache Flink 1.18, VertexEndOfDataListener and CheckpointCoordinator (FLINK-28386); not
+    when checkpoints are off (FLINK-32663); counted anew after a restart (FLINK-32945).
+    """
+
+    def __init__(self, tasks: int, *, enabled: bool) -> None:
+        self.enabled = enabled
+        self._tasks = tasks
+        self._reported: set[int] = set()
+
+    def reported(self, task: int) -> bool:
+        """Note a task's report; say whether a checkpoint is to be asked for now."""
+        if task in self._reported:
+            return False
+        self._reported.add(task)
+        return self.enabled and len(self._reported) == self._tasks
+
+    def reset(self) -> None:
+        """Forget all reports: the tasks have been deployed anew."""
+        self._reported.clear()

@@ -7,13 +7,13 @@ that very instant; where it strikes inside one of them it unwinds that one as Pr
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ckptsim.models.store import Refusal, StoreError, TopicPartition
 from ckptsim.models.store.state import NOTHING
 from ckptsim.sim.store.durable import DurableState
 from ckptsim.sim.store.kinds import KIND_OUTSIDE, KIND_START
-from ckptsim.sim.store.recovery import Recovery
 from ckptsim.sim.store.threads import Steps, Threads
 from ckptsim.sim.store.watched import ProcessDied
 
@@ -21,6 +21,22 @@ if TYPE_CHECKING:
     from ckptsim.models.store.replica import Replica
     from ckptsim.sim.store.drainer import Drainer
     from ckptsim.sim.store.world import StoreWorld
+
+
+@dataclass(slots=True, kw_only=True)
+class Recovery:
+    """One restart: why, when, from where, and what was done again because of it."""
+
+    start: int
+    reason: str
+    failed_ns: int
+    resumed_ns: int | None = None
+    restored_from: str | None = None
+    reprocessed: int = 0
+    undone: int = 0  # records that had been applied behind the checkpoints it restored
+    lost: int = 0  # records behind those checkpoints whose effect was never durable
+    bounded: bool = True  # whether the bound of one interval applies to what it repeats
+
 
 # A watchdog that fires so often in a row will fire for ever.
 _WATCHDOG_ROUNDS = 5
