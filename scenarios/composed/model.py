@@ -30,6 +30,7 @@ from ckptsim.scenarios.job import (
     Costs,
     Input,
     Job,
+    Machine,
     Network,
     Partitioner,
     PlacementKind,
@@ -258,6 +259,7 @@ class Pipeline:
     channels: Channels = nested(Channels, says="every channel of the job (plane records)")
     checkpointing: Checkpointing = nested(Checkpointing, says="the job's checkpoints")
     storage: Storage = nested(Storage, says="the job's checkpoint storage (plane buffers)")
+    machine: Machine = nested(Machine, says="what runs the job's tasks (plane buffers)")
     costs: Costs = nested(Costs, says="messages and snapshots of the job (plane records)")
     store: Store = nested(Store, says="the store behind the sink")
     release: Release = nested(Release, says="taking input in and returning states")
@@ -305,6 +307,7 @@ class Pipeline:
             channels=self.channels,
             checkpointing=self.checkpointing,
             storage=self.storage,
+            machine=self.machine,
             costs=self.costs,
         )
 
