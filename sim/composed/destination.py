@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.composed.attempt import PipelineAttempt
     from ckptsim.sim.composed.job import PipelineJob
     from ckptsim.sim.composed.reader import RecordQueue
-    from ckptsim.sim.sync.destination import Destination
-    from ckptsim.sim.sync.uploads import Intake, Storage
+    from ckptsim.sim.sync.destination import Destination, Intake, Storage
 
 
 class SocketIntake:

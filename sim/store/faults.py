@@ -31,7 +31,7 @@ from ckptsim.sim.store.watched import ProcessDied
 
 if TYPE_CHECKING:
     from ckptsim.models.store import Step
-    from ckptsim.sim.store.threads import Steps, Threads
+    from ckptsim.sim.store.process import Steps, Threads
     from ckptsim.sim.store.world import StoreWorld
 
 

@@ -9,7 +9,7 @@ from ckptsim.models.store import Area, TopicPartition
 from ckptsim.models.store.ingestion.events import Cause
 
 if TYPE_CHECKING:
-    from ckptsim.sim.store.feed import Feed
+    from ckptsim.sim.store.content import Feed
 
 NOTHING = -1
 Intervals = list[tuple[int, int]]

@@ -35,24 +35,27 @@ from ckptsim.models.store.mishaps import fail_next_commit
 from ckptsim.models.store.replica import WorkingContent
 from ckptsim.models.store.state import DICTIONARY_STRATEGY, FieldValue, copy_of
 from ckptsim.scenarios.store import GOALS, StoreModel, Upsert
-from ckptsim.sim.store.contents import Contents
+from ckptsim.sim.store.content import (
+    Contents,
+    Feed,
+    FeedBook,
+    FeedShape,
+    FirstWinsContent,
+    SpanContent,
+    SpanMedium,
+)
 from ckptsim.sim.store.costs import Costs, commit_ns
-from ckptsim.sim.store.drainer import Drainer
 from ckptsim.sim.store.faults import FaultPlan
-from ckptsim.sim.store.feed import Feed, FeedBook, FeedShape
-from ckptsim.sim.store.first_wins import FirstWinsContent
 from ckptsim.sim.store.kinds import KIND_OUTSIDE
 from ckptsim.sim.store.oracle.oracle import StoreProperties
-from ckptsim.sim.store.process import ProcessHost
-from ckptsim.sim.store.release import Releases
-from ckptsim.sim.store.spans import SpanContent, SpanMedium
+from ckptsim.sim.store.process import Drainer, ProcessHost, Releases
 from ckptsim.sim.store.truth import PartitionTruth, SyncAccount
 from ckptsim.sim.store.watched import WatchedMedium
 
 if TYPE_CHECKING:
     from ckptsim.models.store import Medium, Step
     from ckptsim.sim.run_spec import RunSpec
-    from ckptsim.sim.store.threads import Steps
+    from ckptsim.sim.store.process import Steps
 
 STORE = "s"
 _SECOND_NS = 1_000_000_000

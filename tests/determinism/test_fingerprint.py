@@ -85,7 +85,7 @@ def _changed(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     [
         ("ckptsim.sim.job.records.task", {"barrier_protocol", "final_checkpoint", "composed"}),
         ("ckptsim.sim.job.buffers.task", {"barriers"}),
-        ("ckptsim.sim.sync.destination", {"ordering", "composed"}),
+        ("ckptsim.sim.sync.destination.destination", {"ordering", "composed"}),
         ("ckptsim.sim.kernel.environment", set(WORLDS)),
         ("ckptsim.scenarios.job.graph", set(WORLDS)),
         ("ckptsim.models.barriers.handler.single", set(WORLDS)),

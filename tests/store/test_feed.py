@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ckptsim.models.store import ControlRecord, DataRecord, PartitionLog
-from ckptsim.sim.store.feed import Feed, FeedShape
+from ckptsim.sim.store.content import Feed, FeedShape
 
 SHAPES = [
     FeedShape(

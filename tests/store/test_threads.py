@@ -16,9 +16,8 @@ from ckptsim.scenarios.store import FailWrite, Reopen, StopAt
 from ckptsim.sim.blame import CORE_RAISED, OUTCOME_RAISED
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.rows import CheckpointRow
-from ckptsim.sim.store.process import ProcessHost
-from ckptsim.sim.store.spans import SpanMedium
-from ckptsim.sim.store.threads import Steps, Threads
+from ckptsim.sim.store.content import SpanMedium
+from ckptsim.sim.store.process import ProcessHost, Steps, Threads
 from ckptsim.sim.store.watched import ProcessDied
 from ckptsim.sim.world import run_world
 

@@ -24,8 +24,7 @@ from ckptsim.scenarios.sync import (
     SyncFault,
 )
 from ckptsim.sim.rows import RunResult
-from ckptsim.sim.sync.destination import Destination
-from ckptsim.sim.sync.uploads import Batch
+from ckptsim.sim.sync.destination import Batch, Destination
 from ckptsim.sim.world import run_world
 from tests.sync.support import changed, library, with_faults
 

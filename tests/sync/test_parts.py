@@ -6,12 +6,11 @@ from hypothesis import strategies as st
 
 from ckptsim.scenarios.sync import PlatformTable
 from ckptsim.sim.kernel import Environment
-from ckptsim.sim.sync.feeds import FeedPlan
+from ckptsim.sim.sync.destination import StateMemory
 from ckptsim.sim.sync.intervals import IntervalSet
-from ckptsim.sim.sync.memory import StateMemory
 from ckptsim.sim.sync.platform import Platform
-from ckptsim.sim.sync.resources import Resources
 from ckptsim.sim.sync.socket import Socket
+from ckptsim.sim.sync.source import FeedPlan, Resources
 from ckptsim.sim.sync.truth import Feed
 from ckptsim.sim.world import run_world
 from tests.sync.support import changed, library

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ckptsim.models.store import Step, VersionState
     from ckptsim.models.store.ingestion.events import MakeDurable
     from ckptsim.sim.rows import ViolationRow
-    from ckptsim.sim.store.drainer import Drainer
+    from ckptsim.sim.store.process import Drainer
     from ckptsim.sim.store.truth import SyncAccount
     from ckptsim.sim.store.world import StoreWorld
 

@@ -33,10 +33,10 @@ from ckptsim.models.store.ingestion.events import (
     SyncTimerFired,
     WriteFailed,
 )
+from ckptsim.sim.store.content import RecordWriter, Run
 from ckptsim.sim.store.kinds import KIND_APPLIED
-from ckptsim.sim.store.periodic import PeriodicSyncer
-from ckptsim.sim.store.record_run import RecordWriter, Run
-from ckptsim.sim.store.syncing import SyncSteps
+from ckptsim.sim.store.process.periodic import PeriodicSyncer
+from ckptsim.sim.store.process.syncing import SyncSteps
 from ckptsim.sim.store.truth import PartitionTruth
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
     from ckptsim.models.store.replica import Replica
     from ckptsim.sim.kernel import Process
-    from ckptsim.sim.store.feed import Feed
-    from ckptsim.sim.store.threads import Steps
+    from ckptsim.sim.store.content import Feed
+    from ckptsim.sim.store.process.threads import Steps
     from ckptsim.sim.store.world import StoreWorld
 
 _GOAL_OF_CAUSE = {

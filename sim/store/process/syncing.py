@@ -17,7 +17,7 @@ from ckptsim.sim.store.watched import ProcessDied
 
 if TYPE_CHECKING:
     from ckptsim.models.store.replica import Replica
-    from ckptsim.sim.store.drainer import Drainer
+    from ckptsim.sim.store.process.drainer import Drainer
 
 
 class SyncSteps:

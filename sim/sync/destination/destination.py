@@ -36,11 +36,11 @@ from ckptsim.models.ordering import (
     StateRead,
 )
 from ckptsim.scenarios.sync import Levels, MemoryPolicy, Point, RejectsAt, Side
+from ckptsim.sim.sync.destination.memory import StateMemory
+from ckptsim.sim.sync.destination.sender import Sender
+from ckptsim.sim.sync.destination.uploads import Batch, Intake, Pipeline, Storage, Uploader
 from ckptsim.sim.sync.kinds import KIND_COMPLETE, KIND_HEARTBEAT, KIND_POLL
-from ckptsim.sim.sync.memory import StateMemory
 from ckptsim.sim.sync.messages import CompleteMessage, RecordPacket, StateMessage
-from ckptsim.sim.sync.sender import Sender
-from ckptsim.sim.sync.uploads import Batch, Intake, Pipeline, Storage, Uploader
 
 if TYPE_CHECKING:
     from ckptsim.sim.kernel import Timer

@@ -9,7 +9,7 @@ from ckptsim.sim.store.kinds import KIND_TIMER
 
 if TYPE_CHECKING:
     from ckptsim.sim.kernel import Entity, Environment, Process
-    from ckptsim.sim.store.threads import Steps, Threads
+    from ckptsim.sim.store.process.threads import Steps, Threads
 
 
 class PeriodicSyncer:

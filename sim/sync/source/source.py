@@ -25,7 +25,6 @@ from ckptsim.models.ordering.source import (
     SourceParameters,
 )
 from ckptsim.scenarios.sync import CheckpointLock, FinalDrain, Point, Side, StateKind
-from ckptsim.sim.sync.feeds import FeedPlan
 from ckptsim.sim.sync.kinds import KIND_CHECKPOINT
 from ckptsim.sim.sync.messages import (
     CompleteMessage,
@@ -34,9 +33,10 @@ from ckptsim.sim.sync.messages import (
     RecordPacket,
     StateMessage,
 )
-from ckptsim.sim.sync.partition_ids import PartitionIds
-from ckptsim.sim.sync.resources import Resources
-from ckptsim.sim.sync.states import StateMaker, View
+from ckptsim.sim.sync.source.feeds import FeedPlan
+from ckptsim.sim.sync.source.partition_ids import PartitionIds
+from ckptsim.sim.sync.source.resources import Resources
+from ckptsim.sim.sync.source.states import StateMaker, View
 from ckptsim.sim.sync.truth import Partition
 
 if TYPE_CHECKING:

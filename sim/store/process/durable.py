@@ -10,7 +10,7 @@ from ckptsim.models.store.state import NOTHING
 from ckptsim.scenarios.store import Lost
 
 if TYPE_CHECKING:
-    from ckptsim.sim.store.process import ProcessHost
+    from ckptsim.sim.store.process.process import ProcessHost
     from ckptsim.sim.store.world import StoreWorld
 
 

@@ -21,7 +21,7 @@ from ckptsim.models.store import (
 )
 from ckptsim.models.store.medium import RowsWrite
 from ckptsim.models.store.replica import WorkingContent
-from ckptsim.sim.store.feed import Feed
+from ckptsim.sim.store.content.feed import Feed
 
 
 class FeedChanges(Mapping[str, bytes | None]):

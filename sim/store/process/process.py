@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.store import Refusal, StoreError, TopicPartition
 from ckptsim.models.store.state import NOTHING
-from ckptsim.sim.store.durable import DurableState
 from ckptsim.sim.store.kinds import KIND_OUTSIDE, KIND_START
-from ckptsim.sim.store.threads import Steps, Threads
+from ckptsim.sim.store.process.durable import DurableState
+from ckptsim.sim.store.process.threads import Steps, Threads
 from ckptsim.sim.store.watched import ProcessDied
 
 if TYPE_CHECKING:
     from ckptsim.models.store.replica import Replica
-    from ckptsim.sim.store.drainer import Drainer
+    from ckptsim.sim.store.process.drainer import Drainer
     from ckptsim.sim.store.world import StoreWorld
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.store import Area, Changes, RowsWrite, Step, TopicPartition
 from ckptsim.scenarios.store import Upsert
+from ckptsim.sim.store.content.spans import FeedChanges, SpanContent
 from ckptsim.sim.store.costs import each_durable
-from ckptsim.sim.store.spans import FeedChanges, SpanContent
 
 if TYPE_CHECKING:
     from ckptsim.models.store.replica import Replica, WorkingContent
-    from ckptsim.sim.store.feed import Feed
+    from ckptsim.sim.store.content.feed import Feed
     from ckptsim.sim.store.truth import PartitionTruth
     from ckptsim.sim.store.world import StoreWorld
 

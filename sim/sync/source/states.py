@@ -13,7 +13,7 @@ from ckptsim.sim.sync.truth import LOG_FEED, Partition, SourceState
 if TYPE_CHECKING:
     from ckptsim.sim.sync.attempt import Attempt
     from ckptsim.sim.sync.faults import StateFault
-    from ckptsim.sim.sync.feeds import FeedPlan
+    from ckptsim.sim.sync.source.feeds import FeedPlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.store import Area, TopicPartition
 from ckptsim.models.store.mishaps import ContentLoss, compare
-from ckptsim.sim.store.spans import SpanMedium
+from ckptsim.sim.store.content.spans import SpanMedium
 
 if TYPE_CHECKING:
     from ckptsim.sim.store.watched import WatchedMedium
