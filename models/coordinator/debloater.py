@@ -19,7 +19,7 @@ class DebloatParameters:
     """Settings of the debloater with their defaults.
 
     target_ms: how long it should take to consume what is in the buffers.
-    samples: over how many values the size is smoothed.
+    samples: over how many values the size is smoothed, at least one.
     threshold_percent: smaller changes are not announced.
     """
 
@@ -28,6 +28,10 @@ class DebloatParameters:
     min_bytes: int = 256
     threshold_percent: int = 25
     samples: int = 20
+
+    def __post_init__(self) -> None:
+        if self.samples < 1:
+            raise ValueError(f"samples: found {self.samples}, expected at least 1")
 
 
 class BufferDebloater:

@@ -16,7 +16,7 @@ from ckptsim.sim.slots import Factory
 from ckptsim.sim.slots.resolve import Choice, resolve
 
 # What a vector leads to that passes the check of its words and makes no sense.
-_ODD_VECTOR = (KeyError, TypeError, ValueError, AttributeError, IndexError)
+_ODD_VECTOR = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError)
 SHOWN = 20  # problems of a file that are told one by one
 
 Vector = dict[str, Any]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,3 +60,9 @@ def test_sizes_stay_within_bounds(measured: list[tuple[int, int]], samples: int)
         assert 256 <= debloater.smoothed_bytes <= 32_768
         assert announced is None or announced == debloater.announced_bytes
         assert debloater.consume_ms >= 0
+
+
+def test_smoothing_needs_a_value() -> None:
+    """A size is smoothed over at least one value; fewer would divide by zero."""
+    with pytest.raises(ValueError, match="samples: found -1, expected at least 1"):
+        DebloatParameters(samples=-1)
