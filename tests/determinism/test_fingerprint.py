@@ -84,7 +84,7 @@ def _changed(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     ("name", "changes"),
     [
         ("ckptsim.sim.job.records.task", {"barrier_protocol", "final_checkpoint", "composed"}),
-        ("ckptsim.sim.job.buffers.task", {"barriers"}),
+        ("ckptsim.sim.job.buffers.task", {"barriers", "composed"}),
         ("ckptsim.sim.sync.destination.destination", {"ordering", "composed"}),
         ("ckptsim.sim.kernel.environment", set(WORLDS)),
         ("ckptsim.scenarios.job.graph", set(WORLDS)),
