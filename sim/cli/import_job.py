@@ -19,7 +19,7 @@ from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.subject import positive
 from ckptsim.sim.infer.budget import bounded
 from ckptsim.sim.infer.change import changed, read_change
-from ckptsim.sim.infer.folder import Named, job_named
+from ckptsim.sim.infer.folder import Named, job_named, place_named
 from ckptsim.sim.infer.machine import MachineChoice
 from ckptsim.sim.infer.measures import Measures, predicted, simulated
 from ckptsim.sim.infer.text import text_of
@@ -28,6 +28,7 @@ from ckptsim.sim.infer.warnings import warnings_of
 from ckptsim.sim.recording import Recording
 
 EXAMPLES = """examples:
+  ckptsim import orders --out job.toml             a recording that is shipped
   ckptsim import recorded/ --out job.toml
   ckptsim import recorded/ --out job.toml --set 'source.orders.rate=3900 /s'
   ckptsim import recorded/ --out job.toml --machine recorded --seeds 9
@@ -41,7 +42,9 @@ exit codes: 0 the scenario was written, 2 the recording says too little of a job
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("folder", type=Path, metavar="DIR", help="a recording")
+    parser.add_argument(
+        "folder", type=place_named, metavar="DIR", help="a recording; `orders` is shipped"
+    )
     parser.add_argument(
         "--out", type=output_file, required=True, metavar="JOB.toml", help="the file to write"
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from statistics import median
 from typing import Any, cast
 
@@ -14,19 +14,30 @@ from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.job import Job
 from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.cli.files import written_whole
 from ckptsim.sim.cli.import_job import add_import_arguments
 from ckptsim.sim.cli.main import EXIT_FINE
+from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.subject import positive
+from ckptsim.sim.cli.variant_page import page
 from ckptsim.sim.infer.change import read_change
-from ckptsim.sim.infer.folder import Named, job_named
+from ckptsim.sim.infer.folder import Named, job_named, place_named
 from ckptsim.sim.infer.measures import Measures, predicted, simulated
-from ckptsim.sim.infer.variants import Variant, extrapolations, price_of, variants_of, why
+from ckptsim.sim.infer.variants import (
+    Variant,
+    extrapolations,
+    price_of,
+    slowest_part,
+    variants_of,
+    why,
+)
 from ckptsim.sim.infer.warnings import warnings_of
 from ckptsim.sim.rows import RunResult
 
 EXAMPLES = """examples:
   ckptsim whatif recorded/ --set execution.checkpointing.unaligned.enabled=true
+  ckptsim whatif orders --set parallelism.default=6 --out answer.html
   ckptsim whatif job.toml --vary 'execution.checkpointing.interval=500 ms,1 s,5 s'
   ckptsim whatif recorded/ --set 'source.orders.rate=3900 /s' --json
   ckptsim whatif job.toml --set vertex.join.parallelism=4 --set 'vertex.join.state=20 mb'
@@ -39,7 +50,7 @@ exit codes: 0 done, 2 no such job, option or value"""
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument(
-        "job_place", type=Path, metavar="JOB.toml|DIR", help="a scenario file, or a recording"
+        "job_place", type=place_named, metavar="JOB.toml|DIR", help="a scenario, or a recording"
     )
     add_import_arguments(parser)
     parser.add_argument(
@@ -50,6 +61,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="one variant for each value, and for each combination with other --vary",
     )
     parser.add_argument("--seeds", type=positive, default=5, help="runs of each (default: 5)")
+    parser.add_argument(
+        "--out", type=output_file, metavar="PAGE.html", help="write the answer as a page, too"
+    )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
 
 
@@ -83,6 +97,9 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(_document(named, variants, outcomes, notes), indent=1))
     else:
         print("\n".join(_lines(named, variants, outcomes, notes)))
+    if arguments.out is not None:
+        written_whole(arguments.out, _page(named, variants, outcomes, notes))
+        print(f"written: {arguments.out}", file=sys.stderr)
     return EXIT_FINE
 
 
@@ -118,21 +135,49 @@ def _job(scenario: Scenario) -> Job:
 _HEAD = ("", "duration", "p95", "over seeds", "in flight", "written a day", "done again")
 
 
-def _lines(
-    named: Named, variants: Sequence[Variant], outcomes: Sequence[Outcome], notes: Sequence[str]
-) -> Iterator[str]:
-    rows = []
+def _rows(
+    named: Named, variants: Sequence[Variant], outcomes: Sequence[Outcome]
+) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the table: measured, predicted as it is, and each variant."""
     if named.measures is not None:
-        rows.append(_measured_row(named.measures))
-    base = outcomes[0].measures
+        yield _measured_row(named.measures)
     scenarios = [named.scenario, *(one.scenario for one in variants)]
     labels = ["as it is, predicted", *(one.name for one in variants)]
     for label, scenario, outcome in zip(labels, scenarios, outcomes, strict=True):
-        rows.append(_row(label, scenario, outcome))
-    yield from aligned(_HEAD, rows)
+        yield _row(label, scenario, outcome)
+
+
+def _moved(variants: Sequence[Variant], outcomes: Sequence[Outcome]) -> list[str]:
+    base = outcomes[0].measures
+    return [
+        f"{variant.name}: {why(base, outcome.measures)}"
+        for variant, outcome in zip(variants, outcomes[1:], strict=True)
+    ]
+
+
+def _page(
+    named: Named, variants: Sequence[Variant], outcomes: Sequence[Outcome], notes: Sequence[str]
+) -> str:
+    labels = ["as it is", *(one.name for one in variants)]
+    bars = [
+        (label, slowest_part(outcome.measures))
+        for label, outcome in zip(labels, outcomes, strict=True)
+    ]
+    return page(
+        f"What if: {named.scenario.name}",
+        table=(_HEAD, list(_rows(named, variants, outcomes))),
+        bars=[(label, *found) for label, found in bars if found is not None],
+        moved=_moved(variants, outcomes),
+        notes=notes,
+    )
+
+
+def _lines(
+    named: Named, variants: Sequence[Variant], outcomes: Sequence[Outcome], notes: Sequence[str]
+) -> Iterator[str]:
+    yield from aligned(_HEAD, list(_rows(named, variants, outcomes)))
     yield "\nwhich part of a checkpoint moved:"
-    for variant, outcome in zip(variants, outcomes[1:], strict=True):
-        yield f"  {variant.name}: {why(base, outcome.measures)}"
+    yield from (f"  {line}" for line in _moved(variants, outcomes))
     if notes:
         yield ""
         yield from (f"note: {note}" for note in notes)

@@ -18,6 +18,7 @@ from ckptsim.scenarios.job import Checkpointing, Job, Mode, Network
 from ckptsim.scenarios.planning import assignments, with_parameters
 from ckptsim.sim.infer.options import NETWORK, flush_ns
 from ckptsim.sim.infer.parallelism import with_parallelism
+from ckptsim.sim.infer.topology import bare_name
 from ckptsim.sim.recording.values import duration_ns, flag, size_bytes, whole
 
 Read = Callable[[object], Any]
@@ -194,6 +195,7 @@ def _of_vertex(
     kind, _, rest = option.partition(".")
     name, _, key = rest.rpartition(".")
     names = [v.name for v in job.vertices if kind == "vertex" or v.is_source]
+    name = name if name in names else bare_name(name)
     if name not in names:
         hint = suggestion(name, names)
         problems.append(Problem(f"--set {option}", f'"{name}"', f"the name of a {kind}{hint}"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from ckptsim import scenarios
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import load
@@ -13,6 +14,17 @@ from ckptsim.sim.infer.job import Imported, scenario_of
 from ckptsim.sim.infer.machine import MachineChoice
 from ckptsim.sim.infer.measures import Measures, measured
 from ckptsim.sim.recording import Recording, read_recording
+
+RECORDINGS = Path(scenarios.__file__).parent / "recordings"
+
+
+def place_named(text: str) -> Path:
+    """Return the place that a person names: one that is there, or a recording that is shipped."""
+    place = Path(text)
+    shipped = RECORDINGS / text
+    if not place.exists() and text.isidentifier() and shipped.is_dir():
+        return shipped
+    return place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

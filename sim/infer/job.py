@@ -318,14 +318,16 @@ def _inputs(
         where = (*place, "inputs", index)
         label = f"{names[vertex.id]} <- {names[edge.upstream]}"
         findings.add((*where, "partitioner"), label, partitioner, partitioner.value.value)
-        if shares is not None:
-            said = ", ".join(f"{share:.1%}" for share in shares.value)
-            findings.add((*where, "shares"), f"{label}: keys", shares, said)
+        stays = len(vertex.inputs) == 1 and load.keys_stay(vertex, by_id[edge.upstream])
+        own = None if stays else shares
+        if own is not None:
+            said = ", ".join(f"{share:.1%}" for share in own.value)
+            findings.add((*where, "shares"), f"{label}: keys", own, said)
         found.append(
             Input(
                 upstream=names[edge.upstream],
                 partitioner=partitioner.value,
-                shares=() if shares is None else shares.value,
+                shares=() if own is None else own.value,
             )
         )
     return tuple(found)

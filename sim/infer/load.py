@@ -236,3 +236,20 @@ def shares_of(vertex: VertexAnswer) -> Found[tuple[float, ...]] | None:
         answers=_SAMPLES,
         sure=Sureness.COUNTED if total >= _ENOUGH * len(counts) else Sureness.ESTIMATED,
     )
+
+
+def keys_stay(vertex: VertexAnswer, upstream: VertexAnswer) -> bool:
+    """Tell whether each subtask reads what the one of equal index has written, to a few percent.
+
+    So it is behind a second `keyBy` with the same key; the skew of the first one is passed on.
+    """
+    if not upstream.inputs or upstream.parallelism != vertex.parallelism:
+        return False
+    pairs = [
+        (before.growth("numRecordsOut"), after.growth("numRecordsIn"))
+        for before, after in zip(upstream.subtasks, vertex.subtasks, strict=True)
+    ]
+    return all(
+        out is not None and taken is not None and abs(out - taken) <= _EVEN * max(out, _ENOUGH)
+        for out, taken in pairs
+    )

@@ -68,7 +68,7 @@ def names_of(recording: Recording) -> dict[str, str]:
     found: dict[str, str] = {}
     taken: list[str] = []
     for vertex in recording.vertices:
-        name = base = _bare(vertex.operators[0] if vertex.operators else vertex.name)
+        name = base = bare_name(vertex.operators[0] if vertex.operators else vertex.name)
         count = 1
         while name in taken:
             count += 1
@@ -78,7 +78,8 @@ def names_of(recording: Recording) -> dict[str, str]:
     return found
 
 
-def _bare(name: str) -> str:
+def bare_name(name: str) -> str:
+    """Return an operator's name as a scenario may have it, without the word that it is a source."""
     stripped = re.sub(r"^(Source|Sink):\s*", "", name)
     plain = re.sub(r"[^A-Za-z0-9_.\-]+", "-", stripped).strip("-._")
     return plain[:_LONGEST_NAME].rstrip("-._") or "vertex"

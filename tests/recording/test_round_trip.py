@@ -94,6 +94,14 @@ JOBS: dict[str, Job] = {
         ),
         operator("sink", "op", by=Partitioner.REBALANCE, parallelism=1, service_ns=100_000),
     ),
+    "same_key_twice": job(
+        source(parallelism=2),
+        replace(
+            operator("first", "src", parallelism=3, service_ns=200_000),
+            inputs=(Input(upstream="src", partitioner=HASH, shares=(4.0, 1.0, 1.0)),),
+        ),
+        operator("second", "first", parallelism=3, service_ns=MS),
+    ),
     "uneven_rates": job(
         source(parallelism=3, rate_per_s=900.0, rate_shares=(1.0, 1.0, 4.0)),
         operator("op", "src", by=Partitioner.FORWARD, parallelism=3, service_ns=MS),
@@ -156,6 +164,9 @@ def test_what_differs_between_subtasks_is_found(tmp_path: Path) -> None:
     assert hot.vertices[1].inputs[0].shares == pytest.approx((0.2, 0.6, 0.2), rel=0.06)
     sizes = [v.record_bytes or hot.network.record_bytes for v in hot.vertices[:2]]
     assert sizes == pytest.approx([2_000, 500], rel=0.02)
+    twice = imported("same_key_twice", tmp_path)
+    assert twice.vertices[1].inputs[0].shares[0] == pytest.approx(4 / 6, rel=0.05)
+    assert twice.vertices[2].inputs[0].shares == ()
     uneven = imported("uneven_rates", tmp_path).vertices[0]
     assert uneven.rate_per_s == pytest.approx(900, rel=0.02)
     assert uneven.rate_shares == pytest.approx((1 / 6, 1 / 6, 4 / 6), rel=0.02)

@@ -1,0 +1,91 @@
+"""The answer of `whatif` as one self-contained page: table, bars of the parts, notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+Bar = tuple[str, str, Mapping[str, float]]
+"""Label, name of the vertex that ends a checkpoint, and its parts in ms, in their order."""
+
+_COLOURS = ("#4c78a8", "#f58518", "#54a24b")
+_STYLE = """
+:root { color-scheme: light dark; font: 15px/1.45 system-ui, sans-serif; }
+body { max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; margin: 1rem 0; }
+th, td { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid #8884; }
+th:first-child, td:first-child { text-align: left; }
+svg text { fill: currentColor; font-size: 12px; }
+"""
+_BAR, _GAP, _LEFT, _WIDE = 18, 10, 320, 560
+
+
+def page(
+    title: str,
+    *,
+    table: tuple[Sequence[str], Sequence[Sequence[str]]],
+    bars: Sequence[Bar],
+    moved: Sequence[str],
+    notes: Sequence[str],
+) -> str:
+    """Return the page; table: head and rows of texts."""
+    head, rows = table
+    body = [
+        f"<h1>{escape(title)}</h1>",
+        "<table><thead>",
+        _row("th", head),
+        "</thead><tbody>",
+        *(_row("td", row) for row in rows),
+        "</tbody></table>",
+        "<h2>Where a checkpoint spends its time</h2>",
+        "<p>Of the vertex that ends it, medians over checkpoints and seeds.</p>",
+        _picture(bars),
+        _list("What moved", moved),
+        _list("To be read with it", notes),
+    ]
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>\n"
+        + "\n".join(body)
+        + "\n</body></html>\n"
+    )
+
+
+def _row(cell: str, texts: Sequence[str]) -> str:
+    return "<tr>" + "".join(f"<{cell}>{escape(text)}</{cell}>" for text in texts) + "</tr>"
+
+
+def _list(head: str, lines: Sequence[str]) -> str:
+    if not lines:
+        return ""
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f"<h2>{escape(head)}</h2><ul>{items}</ul>"
+
+
+def _picture(bars: Sequence[Bar]) -> str:
+    """Return horizontal bars, one per label, of the parts one behind the other."""
+    if not bars:
+        return "<p>No checkpoint was completed.</p>"
+    longest = max(sum(parts.values()) for _, _, parts in bars) or 1.0
+    lines = []
+    for index, (label, vertex, parts) in enumerate(bars):
+        top = index * (_BAR + _GAP)
+        lines.append(f'<text x="0" y="{top + 13}">{escape(label[:48])}</text>')
+        at = float(_LEFT)
+        for (name, value), colour in zip(parts.items(), _COLOURS, strict=False):
+            wide = value / longest * _WIDE
+            says = f"{name} of {vertex}: {value:,.0f} ms"
+            lines.append(
+                f'<rect x="{at:.1f}" y="{top}" width="{wide:.1f}" height="{_BAR}" '
+                f'fill="{colour}"><title>{escape(says)}</title></rect>'
+            )
+            at += wide
+        total = f"{sum(parts.values()):,.0f} ms, {vertex}"
+        lines.append(f'<text x="{at + 6:.1f}" y="{top + 13}">{escape(total)}</text>')
+    below = len(bars) * (_BAR + _GAP)
+    for index, (name, colour) in enumerate(zip(bars[0][2], _COLOURS, strict=False)):
+        left = _LEFT + index * 130
+        lines.append(f'<rect x="{left}" y="{below}" width="12" height="12" fill="{colour}"/>')
+        lines.append(f'<text x="{left + 18}" y="{below + 11}">{escape(name)}</text>')
+    size = f"0 0 {_LEFT + _WIDE + 220} {below + 24}"
+    return f'<svg viewBox="{size}" role="img" aria-label="parts">{"".join(lines)}</svg>'
