@@ -108,6 +108,7 @@ def document(
     _broadcast_state(vertices)
     if choose.integer(0, 5) == 5:
         job["restart"] = _restart(choose)
+    _as_on_buffers(choose, job)
     return {
         "name": "random_job",
         "link": "final_checkpoint",
@@ -138,6 +139,18 @@ def _start_from_checkpoint(choose: Chooser, vertices: list[dict[str, Any]]) -> N
     for vertex in vertices:
         several = ("partial",) if vertex["parallelism"] > 1 else ()
         vertex["recorded"] = choose.of(("full", "running", "none", *several))
+
+
+def _as_on_buffers(choose: Chooser, job: dict[str, Any]) -> None:
+    """Give some jobs what was of the other plane alone once: savepoints, bad files, hot keys."""
+    if choose.integer(0, 7) == 7:
+        job["checkpointing"]["savepoint_at_ns"] = choose.integer(1, 80) * MS
+    if choose.integer(0, 15) == 15:
+        job["checkpointing"]["count"] = choose.integer(1, 6)
+    job["storage"] = {"failure_ratio": choose.of((0.0, 0.0, 0.0, 0.2))}
+    for vertex in job["vertices"]:
+        if vertex["kind"] == "source":
+            vertex["hot_ratio"] = choose.of((0.0, 0.0, 0.5))
 
 
 def _broadcast_state(vertices: list[dict[str, Any]]) -> None:
