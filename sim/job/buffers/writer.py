@@ -189,6 +189,14 @@ class Writer:
         size = max(1, min(size, self._segment_bytes))
         if size != self._capacity[place]:
             fills = self._fills()
+            lacking = self._pending.count(place)
+            if lacking:
+                # The rest of the record under way goes into buffers of the new size: how much that
+                # is stays as it was, how many it takes does not.
+                rest = (lacking - 1) * int(self._capacity[place]) + int(fills[place])
+                lacking = -(-rest // size)
+                self._pending = [place] * lacking
+                fills[place] = rest - (lacking - 1) * size
             self._capacity[place] = size
             self._rebase(fills)
 
@@ -259,7 +267,15 @@ class Writer:
     # Planning ---------------------------------------------------------------------------------
 
     def _open_sizes(self) -> Counts:
-        return np.array([0 if s is None else s.size for s in self._open], dtype=np.int64)
+        """Return the sizes of the open buffers, 0 where there is none.
+
+        Where the record under way lacks one, all fills are those behind that record, so the buffer
+        that counts is the last one that is still to be opened, not the full one before it.
+        """
+        sizes = np.array([0 if s is None else s.size for s in self._open], dtype=np.int64)
+        for channel in self._pending[:1]:
+            sizes[channel] = self._capacity[channel]
+        return sizes
 
     def _next_block(self) -> Channels:
         count = max(_BLOCK_MIN, _BLOCK_PER_CHANNEL * self._width)
