@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.job import Mode
 from ckptsim.sim.composed.identity import row_name
-from ckptsim.sim.job.records.account import differences
+from ckptsim.sim.job.oracle.contents import differences
 
 if TYPE_CHECKING:
     from ckptsim.sim.composed.world import PipelineWorld

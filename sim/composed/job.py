@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.job import Plane
 from ckptsim.sim.composed.reader import RecordQueue
-from ckptsim.sim.job.buffers.account import FullAccount
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.job.embedding import Embedding
+from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.job.records.world import RecordWorld
 from ckptsim.sim.sync.world import SyncWorld
 
@@ -61,9 +61,8 @@ class PipelineJob:
         env, cores = self._pipeline.env, self._pipeline.cores
         if job.plane is Plane.RECORDS:
             return RecordWorld(env, job, faults, cores=cores, may_stop=False, embedding=embedding)
-        account = FullAccount(self.violate)
         return DataflowWorld(
-            env, job, protocol=cores, faults=faults, account=account, embedding=embedding
+            env, job, protocol=cores, faults=faults, observer=BufferOracle, embedding=embedding
         )
 
     def next_attempt(self) -> None:

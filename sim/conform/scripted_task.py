@@ -24,8 +24,8 @@ from ckptsim.models.lifecycle import (
 )
 from ckptsim.models.lifecycle.effects import TakeSnapshot, TransactionId
 from ckptsim.sim.job.control.channel_state import ChannelStateHost
-from ckptsim.sim.job.control.observer import SILENT
 from ckptsim.sim.job.control.task import TaskControl, TaskCores
+from ckptsim.sim.job.oracle.observer import NO_FILE, NO_TASK
 from ckptsim.sim.job.port import FileStored
 from ckptsim.sim.slots import ProtocolCores
 
@@ -228,9 +228,6 @@ class _Ending:
         """Note the final watermark."""
         self._task.act("emit_max_watermark")
 
-    def mark(self, mark: str, *, drain: bool = False) -> None:
-        """Do nothing: what is sent is noted."""
-
     def note(self, kind: str, *fields: int | str) -> None:
         """Do nothing: what the sink does is noted."""
 
@@ -319,8 +316,8 @@ class ScriptedTask:
                 lifecycle=lifecycle,
                 chain=parameters.chain,
             ),
-            writer=ChannelStateHost(writer, _ChannelState(), {0: "task"}, _violate),
-            observer=SILENT,
+            writer=ChannelStateHost(writer, _ChannelState(), NO_FILE),
+            observer=NO_TASK,
             clock=self,
             reach=_reach,
         )
@@ -370,7 +367,3 @@ class ScriptedTask:
 def _reach(situation: str) -> None:
     """Count nothing: a script says itself what is rare."""
     del situation
-
-
-def _violate(name: str, says: str, checkpoint: int | None = None, /) -> None:
-    raise AssertionError(f"{name}: {says} ({checkpoint})")

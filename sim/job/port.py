@@ -15,19 +15,13 @@ from ckptsim.models.barriers.subtask.events import ChannelStateFailed, ChannelSt
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
     from ckptsim.models.barriers.reason import FailureReason
-    from ckptsim.models.coordinator.plan import Edge, FinishedState, Plan
+    from ckptsim.models.coordinator.plan import Edge, FinishedState
     from ckptsim.models.lifecycle import SinkState, StopMode
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
     from ckptsim.sim.job.control.planning import PlannedVertex
-    from ckptsim.sim.kernel import Entity
-
-
-class Violate(Protocol):
-    """Reports a property that does not hold."""
-
-    def __call__(self, name: str, says: str, checkpoint: int | None = None, /) -> None:
-        """Report it; checkpoint: the one concerned, where there is one."""
-        ...
+    from ckptsim.sim.job.oracle.observer import JobObserver
+    from ckptsim.sim.job.task_port import EndingPort
+    from ckptsim.sim.kernel import Entity, Environment
 
 
 class FileStored(Protocol):
@@ -143,6 +137,40 @@ class Messages(Protocol):
         ...
 
 
+class ObservedTask(Protocol):
+    """One task of the attempt that runs, as observers see it."""
+
+    @property
+    def number(self) -> int:
+        """Return its number over all tasks of the job, in the order of the vertices."""
+        ...
+
+    @property
+    def entity(self) -> Entity:
+        """Return its entity among ties and in the trace."""
+        ...
+
+    @property
+    def env(self) -> Environment:
+        """Return the run that it is part of."""
+        ...
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Return its vertex and its index there."""
+        ...
+
+    @property
+    def gates(self) -> Sequence[Any]:
+        """Return its input gates."""
+        ...
+
+    @property
+    def ending(self) -> EndingPort:
+        """Return how its end looks."""
+        ...
+
+
 class TaskState(Protocol):
     """What a checkpoint holds of one task, as far as both data planes have it."""
 
@@ -209,6 +237,10 @@ class JobPort(Protocol):
         """Return whether the tasks of an attempt run."""
         ...
 
+    def has_backlog(self) -> bool:
+        """Return whether records are in flight."""
+        ...
+
     def first_delay_ns(self) -> int:
         """Return how long after the start of an attempt the first periodic trigger comes."""
         ...
@@ -256,8 +288,8 @@ class DataPlane(Protocol):
         ...
 
     @property
-    def observer(self) -> CoordinatorObserver:
-        """Return who follows what really happens."""
+    def observer(self) -> JobObserver:
+        """Return who is told what happens."""
         ...
 
     @property
@@ -309,6 +341,10 @@ class DataPlane(Protocol):
         """Let a task's thread do nothing for a while."""
         ...
 
+    def has_backlog(self) -> bool:
+        """Return whether records are in flight."""
+        ...
+
     def positions(self) -> dict[int, int]:
         """Return how many records each source task has emitted, as this attempt counts."""
         ...
@@ -324,40 +360,3 @@ class DataPlane(Protocol):
     def violate(self, name: str, says: str) -> None:
         """Report a property that does not hold."""
         ...
-
-
-class CoordinatorObserver(Protocol):
-    """Who follows what the coordinator does, apart from what its core believes."""
-
-    def scheduled(self, first_ns: int) -> None:
-        """Note that periodic triggers begin, the first after `first_ns`."""
-
-    def unscheduled(self) -> None:
-        """Note that periodic triggers have ended."""
-
-    def asked(self) -> None:
-        """Note that a checkpoint is about to be planned."""
-
-    def planned(self, plan: Plan) -> None:
-        """Note the plan of a checkpoint."""
-
-    def triggered(self, record: CheckpointRecord) -> None:
-        """Note that a checkpoint begins."""
-
-    def acknowledgement(self, record: CheckpointRecord, task: TaskGateway, part: Any) -> None:
-        """Note that an acknowledgement has come to the coordinator."""
-
-    def completed(self, record: CheckpointRecord, kept: JobCheckpoint) -> None:
-        """Note that a checkpoint is complete; its status is still the one before."""
-
-    def failed(self, record: CheckpointRecord, reason: FailureReason) -> None:
-        """Note that a checkpoint is given up; its status is still the one before."""
-
-    def notified(self, record: CheckpointRecord) -> None:
-        """Note that tasks are told of a completion."""
-
-    def restored(self, checkpoint: JobCheckpoint) -> None:
-        """Note that an attempt was made from a checkpoint."""
-
-    def final_request(self, task: TaskGateway, *, asked: bool) -> None:
-        """Note a task's report of its end of data, and whether a checkpoint is asked for then."""

@@ -210,12 +210,8 @@ class EndingPort(Protocol):
         """Send the final watermark on every output."""
         ...
 
-    def mark(self, mark: str, *, drain: bool = False) -> None:
-        """Note that an end mark is sent: `end of data` or `end of partition`."""
-        ...
-
     def note(self, kind: str, *fields: int | str) -> None:
-        """Tell the story of a transaction."""
+        """Tell the story: of a transaction, or of what is skipped or ignored."""
         ...
 
     def decline_closing(self, checkpoint: int) -> None:

@@ -119,7 +119,7 @@ class JobWorld:
         self.attempts = 1
         self.restored = self._initial = restored
         self.failovers: list[Failover] = []
-        self._plane = plane
+        self._plane, self.has_backlog = plane, plane.has_backlog
         self._faults = faults
         self._over = over
         self._recovery = recovery

@@ -12,7 +12,7 @@ from ckptsim.sim.mutants.registry import mutants_of
 from ckptsim.sim.slots import slots_of
 from ckptsim.sim.world import run_world
 from tests.job.buffers.broken import BROKEN
-from tests.job.records.test_properties import BREAKERS as JOB_BREAKERS
+from tests.job.properties.table import BREAKERS as JOB_BREAKERS
 from tests.sync.test_properties import BREAKERS as SYNC_BREAKERS
 
 SEEDS = 40

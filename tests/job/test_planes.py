@@ -16,10 +16,10 @@ from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.files import from_json
 from ckptsim.scenarios.job import Job, VertexKind
 from ckptsim.sim.job.buffers import DataflowWorld
-from ckptsim.sim.job.buffers.account import FullAccount
 from ckptsim.sim.job.buffers.constants import CONSTANTS
 from ckptsim.sim.job.buffers.pauses import Pauses
 from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.job.records.world import RecordWorld
 from ckptsim.sim.job.world import JobWorld
 from ckptsim.sim.kernel import Environment
@@ -195,15 +195,15 @@ def on_buffers(seed: int) -> tuple[JobWorld, list[Any], dict[str, int]]:
     """Run the job of a seed on buffers; return the same of it."""
     found = scenario(Seeded(seed), "buffers")
     job: Any = found.model
-    account, env = FullAccount(), Environment(seed)
+    env = Environment(seed)
     faults, pauses = FaultPlan(found.faults), NoPauses(env, CONSTANTS)
-    world = DataflowWorld(env, job, faults=faults, account=account, pauses=pauses)
+    world = DataflowWorld(env, job, faults=faults, observer=BufferOracle, pauses=pauses)
     world.run()
     counts: Counter[str] = Counter()
     for task in world.tasks:
         counts[task.name] += task.processed
     counts.update(committed(world.control, job))
-    return world.control, account.violations, dict(counts)
+    return world.control, world.violations, dict(counts)
 
 
 def committed(world: JobWorld, job: Job) -> dict[str, int]:

@@ -9,12 +9,12 @@ from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.job.faults import JobFault
 from ckptsim.scenarios.job.names import GOALS
 from ckptsim.scenarios.job.planes import Plane
-from ckptsim.sim.job.buffers.account import FullAccount
 from ckptsim.sim.job.buffers.tables import tables
 from ckptsim.sim.job.buffers.vocabulary import VOCABULARY
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.started import refused, started_from
+from ckptsim.sim.job.oracle.buffers.oracle import BufferOracle
 from ckptsim.sim.slots import ProtocolCores
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def run(spec: RunSpec) -> RunResult:
     if isinstance(restored, Rejected):
         return refused(spec, env, restored)
     world = DataflowWorld(
-        env, job, protocol=spec.cores, faults=faults, account=FullAccount(), restored=restored
+        env, job, protocol=spec.cores, faults=faults, observer=BufferOracle, restored=restored
     )
     world.run()
     return tables(spec, world)

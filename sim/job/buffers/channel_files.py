@@ -32,7 +32,7 @@ class ChannelStateFile:
         self._uploads: dict[int, Upload] = {}
         core = world.protocol.channel_state(sorted(self._tasks))
         names = {task.subtask: task.entity.name for task in tasks}
-        self.writer: ChannelStateHost = ChannelStateHost(core, self, names, world.account.violate)
+        self.writer: ChannelStateHost = ChannelStateHost(core, self, world.observer.files(names))
 
     def store(self, checkpoint: int, size: int, stored: FileStored) -> None:
         """Write the file; what would be small travels in the acknowledgement."""

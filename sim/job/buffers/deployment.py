@@ -103,7 +103,7 @@ class Deployment:
         broadcast = output.partitioner is Partitioner.BROADCAST
         # A pool has at least one buffer more than there are channels, or the task could not go on.
         # A broadcast writes each buffer once for all channels; no limit per channel applies.
-        pool = world.account.pool(
+        pool = world.observer.pool(
             f"{up.entity.name}>{name}",
             record_bytes=record_bytes,
             least_segment_bytes=min(network.segment_bytes, DebloatParameters().min_bytes),
@@ -118,7 +118,7 @@ class Deployment:
             ratio, first = Selectivity(vertex.selectivity), self._processed(up)
             make = partial(SelectiveWriter, selectivity=ratio, first=first)
         route = self._route(output, up)
-        world.account.route(up, route, channels=1 if broadcast else channels)
+        world.observer.route(up, route, channels=1 if broadcast else channels)
         if world.identities is not None:
             world.identities.route(up, route, broadcast=broadcast)
         return make(
@@ -134,9 +134,9 @@ class Deployment:
         up, down = outlet.owner, gate.task
         down.upstream.append(up)
         name = f"{up.name}[{up.subtask}]>{down.name}/{gate.index}"
-        entity, account = self._env.entity(name, down.subtask), self._world.account
+        entity, observer = self._env.entity(name, down.subtask), self._world.observer
         if up.spec.task_manager == down.spec.task_manager:
-            gate.channels.append(account.local(self._env, entity, outlet, gate))
+            gate.channels.append(observer.local(self._env, entity, outlet, gate))
             return
         network = self._network
         wire = Wire(
@@ -147,7 +147,7 @@ class Deployment:
             send_ns=network.send_ns,
         )
         exclusive = network.exclusive_buffers
-        gate.channels.append(account.remote(outlet, gate, wire, exclusive=exclusive))
+        gate.channels.append(observer.remote(outlet, gate, wire, exclusive=exclusive))
 
     def _route(self, output: OutputSpec, up: Task) -> Route:
         partitioner, channels = output.partitioner, len(output.channels)

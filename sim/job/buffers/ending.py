@@ -86,9 +86,6 @@ class Ending:
     def emit_max_watermark(self) -> None:
         """Do nothing: the final watermark goes with the end of the data."""
 
-    def mark(self, mark: str, *, drain: bool = False) -> None:
-        """Do nothing: the trace has the states of the task."""
-
     def note(self, kind: str, *fields: int | str) -> None:
         """Put a step of a transaction into the trace."""
         self._task.env.trace.record(kind, self._task.entity, *fields)
@@ -99,7 +96,9 @@ class Ending:
 
     def fail(self, reason: str) -> None:
         """Fail the task, and with it the job."""
-        self._task.world.fail_task(self._task, reason)
+        task = self._task
+        task.enter(State.ENDED)
+        task.world.control.fail(f"{task.spec.name}: {reason}")
 
     def is_stop(self, checkpoint: int) -> bool:
         """Tell whether a checkpoint is the savepoint of a stop."""

@@ -71,7 +71,7 @@ class RemoteChannel:
         self.partial_bytes = 0
         self.records = 0
         self.announced = 0
-        self.starved = False
+        self.starved: bool = False
         self._credit = exclusive
         self._exclusive = exclusive
         self._exclusive_free = exclusive

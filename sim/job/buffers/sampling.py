@@ -42,7 +42,7 @@ class Sampling:
         """Take a sample now."""
         self.count += 1
         if self._world.control.running:
-            self._world.account.look()
+            self._world.observer.look()
         for task in self._world.tasks:
             self.inputs[task.number] += queued_before(task)
             self.outputs[task.number] += queued_behind(task)

@@ -93,8 +93,6 @@ class Snapshots:
         return [self._keep_input(channel, checkpoint, size) for size, _ in found]
 
     def _keep_input(self, channel: int, checkpoint: int, size: int) -> int:
-        outlet = self._task.channels[channel].outlet
-        self._world.account.persisted(outlet, checkpoint, size, at_sender=False)
         size += BUFFER_HEADER_BYTES
         self.parts[checkpoint].input_bytes += size
         return size
@@ -107,7 +105,6 @@ class Snapshots:
         spans = part.output_spans.setdefault(output, [])
         for unsent, records in sender.unsent(buffers):
             spans.append((unsent, records))
-            self._world.account.persisted(sender, checkpoint, unsent, at_sender=True)
             size = unsent + BUFFER_HEADER_BYTES
             part.output_bytes += size
             part.overtaken += 1
@@ -200,7 +197,7 @@ class Snapshots:
     def acknowledge(self, checkpoint: int, size: int, *, unaligned: bool) -> None:
         """Send the acknowledgement."""
         task, part = self._task, self.parts[checkpoint]
-        self._world.account.acknowledged(task, part, size, unaligned=unaligned)
+        self._world.observer.acknowledged(task, checkpoint, size, unaligned=unaligned)
         part.unaligned, part.acknowledged_ns = unaligned, self._env.now
         if part.snapshot is not None and part.cut is not None and task.records is not None:
             # Only now everything is there that arrived in front of the barriers.

@@ -19,6 +19,6 @@ def tables(spec: RunSpec, world: DataflowWorld) -> RunResult:
     result = job_tables(spec, world, outcome=outcome, error=error)
     result.violations = [
         spec.violation(name, at_ns, says, scope=None if number is None else "job", index=number)
-        for name, at_ns, says, number in world.account.violations
+        for name, at_ns, says, number in world.violations
     ]
     return result

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.plan import FinishedState
-from ckptsim.scenarios.job import Engine, Job, VertexKind
-from ckptsim.sim.job.buffers.account import Account
+from ckptsim.scenarios.job import Engine, Job, Vertex, VertexKind
 from ckptsim.sim.job.buffers.channel_files import make_files
 from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants, on_machine
 from ckptsim.sim.job.buffers.cores import Cores
 from ckptsim.sim.job.buffers.deployment import Deployment
+from ckptsim.sim.job.buffers.goals import note_goals
 from ckptsim.sim.job.buffers.halt import cancel_all_but
 from ckptsim.sim.job.buffers.identities import Identities
 from ckptsim.sim.job.buffers.input_events import InputEvents
@@ -39,6 +39,8 @@ from ckptsim.sim.job.control.started import lost_state
 from ckptsim.sim.job.control.task import TaskControl
 from ckptsim.sim.job.embedding import ALONE, Embedding
 from ckptsim.sim.job.graph import Graph
+from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
+from ckptsim.sim.job.oracle.view import Violation
 from ckptsim.sim.job.settings import job_settings, parameters_of
 from ckptsim.sim.job.tables import TaskFigures
 from ckptsim.sim.job.world import JobWorld
@@ -46,14 +48,14 @@ from ckptsim.sim.kernel import Environment, Wait, garbage_collector_paused
 from ckptsim.sim.slots import OURS, ProtocolCores
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ckptsim.models.coordinator.plan import Edge
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
-    from ckptsim.sim.job.control.planning import PlannedVertex
     from ckptsim.sim.job.control.sink import SinkWriter
 
 _ENOUGH_CORES = 1024
+_MOST = 20  # of a run in which something breaks, the first violations tell it
 # What goes on when an attempt has failed.
 _KEEPERS: tuple[type, ...] = (JobWorld, CoordinatorHost, Gateway, Sampling, Sinks)
 
@@ -67,8 +69,8 @@ class DataflowWorld:
     stretches: the driver that moves the flow of data in bulk, or None.
     embedding: what takes the place of its own surroundings where it is part of something larger.
     identities: which record is where, if its records come from there.
-    protocol: makes the cores that decide about checkpoints.  account: what really happens, kept
-    apart from what the cores believe, and what must hold of it; nothing is noted by default.
+    protocol: makes the cores that decide about checkpoints.  observer: makes who is told what
+    happens; nothing is noted by default.  violations: of properties, the first of them.
     """
 
     def __init__(
@@ -80,7 +82,7 @@ class DataflowWorld:
         *,
         protocol: ProtocolCores = OURS,
         faults: FaultPlan = NO_FAULTS,
-        account: Account | None = None,
+        observer: Callable[[DataflowWorld], BufferObserver] = BufferObserver,
         pauses: Pauses | None = None,
         embedding: Embedding = ALONE,
         restored: JobCheckpoint | None = None,
@@ -93,8 +95,8 @@ class DataflowWorld:
         self.faults = faults
         self.embedding = embedding
         self.identities = None if embedding.reader is None else Identities()
-        self.account = self.observer = Account() if account is None else account
         self.graph = Graph(model)
+        self.violations: list[Violation] = []
         self.tasks: list[Task] = []
         self.pauses = Pauses(env, constants) if pauses is None else pauses
         cores = constants.cores if mechanisms.shared_cores else _ENOUGH_CORES
@@ -108,6 +110,7 @@ class DataflowWorld:
         self.closed_ns: dict[int, int] = {}
         self._final: dict[int, int] = {}  # records of tasks that have FINISHED
         self.stretches: Stretches | None = None
+        self.observer = observer(self)
         self.control = JobWorld(
             env,
             self,
@@ -145,8 +148,12 @@ class DataflowWorld:
 
     def end_run(self) -> None:
         """Note what was seen of the run, which is over, and check what must hold at its end."""
-        self._note_goals()
-        self.account.end()
+        note_goals(self.tasks)
+        self.observer.end(ended=self.control.ended)
+        if self.control.ended:
+            careless = [vertex.name for vertex in self.vertices if vertex.opens_after_finish]
+            self.control.sinks.check_end(careless)
+            self.observer.check_contents()
 
     def _end(self) -> None:
         if not self._over.triggered:
@@ -157,11 +164,6 @@ class DataflowWorld:
         """Why the job has failed for good, None if it has not."""
         return self.control.failure
 
-    def fail_task(self, task: Task, reason: str) -> None:
-        """Fail a task, and with it the attempt."""
-        task.enter(State.ENDED)
-        self.control.fail(f"{task.spec.name}: {reason}")
-
     def tasks_of(self, vertex: str) -> list[Task]:
         """Return the subtasks of a vertex in the attempt that runs."""
         return [self.tasks[number] for number in self.graph.tasks_of(vertex)]
@@ -169,7 +171,7 @@ class DataflowWorld:
     # What the job asks of its data plane ------------------------------------------------------
 
     @property
-    def vertices(self) -> Sequence[PlannedVertex]:
+    def vertices(self) -> Sequence[Vertex]:
         """The vertices, sources first."""
         return self.model.vertices
 
@@ -189,7 +191,6 @@ class DataflowWorld:
         self.cores.forget()
         self.storage.forget()
         self.closed_ns = {}
-        self.account.redeployed()
         self.lost_state = lost_state(self.graph, restored)
         before = self.tasks
         self._deploy(restored)
@@ -199,6 +200,7 @@ class DataflowWorld:
             self.stretches.redeployed()
 
     def _deploy(self, restored: JobCheckpoint | None) -> None:
+        self.observer.deploying()
         self.tasks = Deployment(self, restored).tasks()
         if restored is not None:
             self._restore_positions(restored)
@@ -208,7 +210,7 @@ class DataflowWorld:
             restore_channels(self.tasks, restored)
         elif backlog:
             preload(self.tasks, self.graph, backlog, self.model.network.segment_bytes)
-        self.account.begin(self, restored)
+        self.observer.begun(restored)
 
     def _restore_positions(self, restored: JobCheckpoint) -> None:
         for task in self.tasks:
@@ -231,10 +233,11 @@ class DataflowWorld:
 
     def halt(self) -> None:
         """End the attempt: nothing of it acts any more."""
+        self.observer.halted()
         for task in self.tasks:
             task.sync()  # a stretch under way has come to some record boundary by now
             task.enter(State.ENDED)
-        self._note_goals()
+        note_goals(self.tasks)
         cancel_all_but(self.env, (*_KEEPERS, *self.embedding.keepers), self._over)
 
     def is_alive(self, number: int) -> bool:
@@ -254,6 +257,11 @@ class DataflowWorld:
         if not task.has_ended:
             self.env.trace.record("stalled", task.entity, lasts_ns)
             task.stand_still(lasts_ns, int)
+
+    def has_backlog(self) -> bool:
+        """Return whether records are in flight."""
+        ends = (c for task in self.tasks for c in task.channels)
+        return any(c.queued or c.outlet.core.data_count for c in ends)
 
     def positions(self) -> dict[int, int]:
         """Return how many records each source task has emitted, as this attempt counts."""
@@ -295,9 +303,13 @@ class DataflowWorld:
             self.identities.finished(task)
         self.env.trace.record("finished", task.entity)
 
-    def violate(self, name: str, says: str) -> None:
-        """Report a property that does not hold."""
-        self.account.violate(name, says)
+    def violate(self, name: str, says: str, checkpoint: int | None = None) -> None:
+        """Report a property that does not hold; checkpoint: the one concerned, if any."""
+        if self.embedding.owner is not None:
+            self.embedding.owner.violate(name, says)
+        elif len(self.violations) < _MOST:
+            self.violations.append((name, self.env.now, says, checkpoint))
+            self.env.trace.record("violated", self.env.entity("account"), name, says)
 
     def progressed(self) -> None:
         """Note that a task has done something."""
@@ -355,7 +367,7 @@ class DataflowWorld:
                     finished_on_restore=finished,
                 ),
                 writer=file.writer,
-                observer=self.account.task(task),
+                observer=self.observer.task(task),
                 clock=self.env,
                 reach=self.env.goals.reach,
             )
@@ -386,15 +398,3 @@ class DataflowWorld:
 
     def _finished_on_restore(self, task: Task, restored: JobCheckpoint | None) -> bool:
         return restored is not None and restored.vertices[task.name] is FinishedState.FULL
-
-    def _note_goals(self) -> None:
-        """Note the rare situations that the parts of the world have seen."""
-        reach = self.env.goals.reach
-        for task in self.tasks:
-            task.enter(task.state)
-            if any(channel.starved for channel in task.channels):
-                reach("credit_starvation")
-            if any(writer.pool.overdraft_peak for writer in task.writers):
-                reach("overdraft_used")
-            if task.time_in[State.BLOCKED]:
-                reach("back_pressured")

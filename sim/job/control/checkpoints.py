@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ckptsim.models.barriers.subtask import SubtaskCheckpoints
     from ckptsim.sim.job.control.channel_state import ChannelStateHost
     from ckptsim.sim.job.control.lifecycle import LifecycleHost
-    from ckptsim.sim.job.control.observer import TaskObserver
+    from ckptsim.sim.job.oracle.observer import TaskObserver
     from ckptsim.sim.job.task_port import Clock, Reach, TaskPort, Timer
 
 
@@ -112,7 +112,7 @@ class CheckpointsHost:
         self.is_entering = False
         self._observer.entered(checkpoint)
         if checkpoint <= self.core.last:
-            self._observer.skipped(checkpoint)
+            self._task.ending.note("skipped", checkpoint)
         self.step(sub.CheckpointTriggered(self._clock.now, barrier))
         self._observer.answered(checkpoint)
 
@@ -124,7 +124,7 @@ class CheckpointsHost:
         was_running = bool(core.running)
         effects = core.step(event)
         if was_running and not core.running:  # noted first: an effect may be a step of its own
-            self._observer.writes_settled()
+            self._observer.lifecycle.writes_settled()
         for effect in effects:
             match effect:
                 case sub.StartWriter(checkpoint):
@@ -173,7 +173,7 @@ class CheckpointsHost:
 
     def _send(self, barrier: Barrier) -> None:
         self.drain()  # what was left belongs to what is in front of the barrier
-        self._observer.barrier_sent(barrier.checkpoint)
+        self._observer.barrier_sent(barrier)
         opened = self._task.outputs.broadcast_barrier(barrier)
         self.drain()  # what it has overtaken; which states stay open was counted above
         self._task.snapshots.barrier_sent(barrier.checkpoint)
@@ -208,8 +208,10 @@ class CheckpointsHost:
         state = self._task.snapshots
         match effect:
             case net.PersistInput(channel, checkpoint, buffers):
+                self._observer.input_persisted(channel, checkpoint, buffers)
                 self._write(checkpoint, state.keep_input(channel, checkpoint, buffers))
             case net.PersistOutput(output, checkpoint, buffers):
+                self._observer.output_persisted(output, checkpoint, buffers)
                 self._write(checkpoint, state.keep_output(output, checkpoint, buffers))
             case net.OutputStateOpened(output, checkpoint):
                 self._observer.output_opened(output, checkpoint)
@@ -217,6 +219,7 @@ class CheckpointsHost:
                 self._observer.output_settled(output, checkpoint)
                 if buffers:
                     self._reach("timed_out_in_output")
+                    self._observer.output_persisted(output, checkpoint, buffers)
                     self._write(checkpoint, state.keep_output(output, checkpoint, buffers))
                 self.step(sub.OutputSettled(checkpoint))
             case net.OutputStateFailed(output, checkpoint):

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from ckptsim.models.coordinator import CheckpointCoordinator, EndOfDataListener, Request
     from ckptsim.sim.job.control.faults import FaultPlan
     from ckptsim.sim.job.control.planning import PlanCalculator
+    from ckptsim.sim.job.oracle.observer import JobObserver
     from ckptsim.sim.job.port import (
-        CoordinatorObserver,
         JobPort,
         Messages,
         TaskGateway,
@@ -81,7 +81,7 @@ class CoordinatorHost:
         messages: Messages,
         faults: FaultPlan,
         job: JobPort,
-        observer: CoordinatorObserver,
+        observer: JobObserver,
     ) -> None:
         self.core = core
         self.planning = planning
@@ -307,6 +307,8 @@ class CoordinatorHost:
             self.stop_id = checkpoint
         self._env.trace.record("triggered", self._entity, checkpoint, barrier.kind.name)
         self.observer.triggered(record)
+        if request.synchronous and self._job.has_backlog():
+            self._env.goals.reach(f"stopped_under_backlog_{self._settings.stop_mode.name.lower()}")
         stop = self._settings.stop_mode if request.synchronous else None
         for number in tasks:
             self.gateway.trigger(number, barrier, stop, self._refuse)

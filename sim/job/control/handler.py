@@ -27,7 +27,7 @@ from ckptsim.models.barriers.subtask import events as sub
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
     from ckptsim.sim.job.control.checkpoints import CheckpointsHost
-    from ckptsim.sim.job.control.observer import TaskObserver
+    from ckptsim.sim.job.oracle.observer import TaskObserver
     from ckptsim.sim.job.task_port import Clock, Reach, TaskPort, Timer
 
 

@@ -23,7 +23,7 @@ from ckptsim.models.lifecycle import events as on
 
 if TYPE_CHECKING:
     from ckptsim.models.lifecycle import TaskLifecycle
-    from ckptsim.sim.job.control.observer import TaskObserver
+    from ckptsim.sim.job.oracle.observer import TaskObserver
     from ckptsim.sim.job.task_port import TaskPort
 
 Captured = Callable[[int], None]
@@ -79,11 +79,13 @@ class LifecycleHost:
 
     def complete(self, checkpoint: int) -> None:
         """Take the notification that a checkpoint is complete."""
-        self._observer.completion_heard(checkpoint)
+        self._observer.lifecycle.completion_heard(checkpoint)
         reported = self.core.latest_reported
         effects = self._decide(on.CheckpointCompleted(checkpoint))
         acted = bool(effects) or self.core.latest_reported != reported
-        self._observer.completion_taken(checkpoint, reported, acted=acted)
+        self._observer.lifecycle.completion_taken(checkpoint, acted=acted)
+        if checkpoint < reported and self.core.state is not TaskState.CLOSED:
+            self._task.ending.note("ignored", checkpoint, reported)
         self._carry_out(effects)
 
     def abort(
@@ -97,7 +99,7 @@ class LifecycleHost:
 
         Source: Apache Flink 1.20.3, StreamTask.notifyCheckpointAbortAsync, Task.notifyCheckpoint.
         """
-        self._observer.completion_heard(latest_completed, by_abort=True)
+        self._observer.lifecycle.completion_heard(latest_completed, by_abort=True)
         if self.is_over:
             return
         effects = self._decide(on.CheckpointAborted(checkpoint, latest_completed))
@@ -135,47 +137,56 @@ class LifecycleHost:
 
     def _one(self, effect: do.Effect) -> None:  # noqa: C901, PLR0912 - one branch per effect
         ending, outputs = self._task.ending, self._task.outputs
+        observer = self._observer.lifecycle
         if isinstance(effect, _Transacts):
             self._transact(effect)
             return
         match effect:
             case do.StateChanged(state, operator):
+                observer.state_changed(state)
                 ending.state_changed(state, operator)
             case do.FinishTask():
                 ending.finish_source()
             case do.AdvanceToMaxWatermark():
                 for operator in range(self.chain):
-                    ending.call("advance", operator)
+                    self._call("advance", operator)
             case do.CloseOperator(operator):
-                ending.call("close", operator)
+                self._call("close", operator)
             case do.EndInput(operator, gate):
-                ending.call("end_input", operator)
+                self._call("end_input", operator)
                 if gate is not None:
                     ending.gate_ended(gate)
             case do.EmitMaxWatermark():
+                observer.marked("watermark")
                 ending.emit_max_watermark()
             case do.FinishOperator(operator):
                 self.operators_finished = operator == self.chain - 1
-                ending.call("finish", operator)
+                self._call("finish", operator)
             case do.EmitEndOfData(stop_mode):
                 drain = stop_mode is StopMode.DRAIN
-                ending.mark("end of data", drain=drain)
+                observer.marked("end of data", drain=drain)
                 outputs.broadcast(EndOfData(drain=drain))
             case do.TakeSnapshot(checkpoint):
                 self._observer.performed(checkpoint)
+                observer.performed(checkpoint, stop=ending.is_stop(checkpoint))
                 ending.tell("snapshot", checkpoint)
                 self._task.snapshots.capture(effect, self._captured)
             case do.DeclineCheckpoint(checkpoint):
                 ending.decline_closing(checkpoint)
             case do.AcknowledgeEndOfData(channel):
+                observer.end_of_data_acknowledged(channel)
                 self._task.inputs[channel].acknowledge_end_of_data()
             case do.EmitEndOfPartition():
-                ending.mark("end of partition")
+                observer.marked("end of partition")
                 outputs.finish()
             case do.FailTask(reason):
                 ending.fail(reason)
             case _:
                 assert_never(effect)
+
+    def _call(self, what: str, operator: int) -> None:
+        self._observer.lifecycle.called(what, operator)
+        self._task.ending.call(what, operator)
 
     def _transact(self, effect: _Transacts) -> None:
         """Do something to the transactions of the sink; a task without one has none."""

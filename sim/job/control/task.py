@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ckptsim.models.barriers.subtask import SubtaskCheckpoints
     from ckptsim.models.lifecycle import TaskLifecycle
     from ckptsim.sim.job.control.channel_state import ChannelStateHost
-    from ckptsim.sim.job.control.observer import TaskObserver
+    from ckptsim.sim.job.oracle.observer import TaskObserver
     from ckptsim.sim.job.task_port import Clock, Reach, TaskPort
 
 
@@ -121,7 +121,7 @@ class TaskControl:
         lifecycle, checkpoint = self.lifecycle, barrier.checkpoint
         if stop is not None and self.task.is_source and not lifecycle.is_over:
             drain = stop is StopMode.DRAIN
-            self._observer.stop_asked(drain=drain)
+            self._observer.lifecycle.stop_asked(drain=drain, ended=lifecycle.core.ended)
             lifecycle.step(on.StopWithSavepointTriggered(checkpoint, drain))
         else:
             lifecycle.step(on.CheckpointTriggered(checkpoint))
@@ -163,7 +163,7 @@ class TaskControl:
 
     def commits_settled(self) -> None:
         """Take note that no commit of the task's sink is under way any more."""
-        self._observer.writes_settled()
+        self._observer.lifecycle.writes_settled()
         self.lifecycle.release()
 
     def max_watermark(self, channel: int) -> None:
@@ -172,4 +172,5 @@ class TaskControl:
 
     def end_of_data_acknowledged(self, output: int) -> None:
         """Take the word that the task behind an output has taken our end of data."""
+        self._observer.lifecycle.acknowledgement_heard(output)
         self.lifecycle.step(on.EndOfDataAcknowledged(output))

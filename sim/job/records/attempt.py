@@ -19,20 +19,19 @@ from ckptsim.scenarios.job import VertexKind
 from ckptsim.scenarios.job.faults import CrashAtCheckpoint
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.graph import TaskSpec
-from ckptsim.sim.job.records.account import Account
 from ckptsim.sim.job.records.kinds import Kind
-from ckptsim.sim.job.records.life import LifeAccount
 from ckptsim.sim.job.records.link import Link
 from ckptsim.sim.job.records.operator import Operator, Sink
 from ckptsim.sim.job.records.snapshot import SOURCE_SPAN, Record, TaskSnapshot
 from ckptsim.sim.job.records.source import Source
-from ckptsim.sim.job.records.state_files import make_files
+from ckptsim.sim.job.records.state_files import ChannelStateFile, make_files
 from ckptsim.sim.job.records.task import Task
 from ckptsim.sim.kernel import Entity, Timer
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.records.parts import Parts
     from ckptsim.sim.job.records.world import RecordWorld
+    from ckptsim.sim.slots import ProtocolCores
 
 _TASKS = {VertexKind.SOURCE: Source, VertexKind.OPERATOR: Operator, VertexKind.SINK: Sink}
 
@@ -52,14 +51,13 @@ class Attempt:
         self.restored = restored
         self.restored_id = restored.checkpoint_id if restored is not None else None
         self.input_ended_ns = 0  # when a source ended last
-        self.account = Account(world.job, world.graph, world.violate)
-        self.life = LifeAccount(world.job, world.graph, world.violate)
-        self.cores = world.cores
+        world.observer.deploying()
+        self.cores: ProtocolCores = world.cores
         self.tasks: list[Task] = []
-        self.files = make_files(self)
+        self.files: list[ChannelStateFile] = make_files(self)
         for spec in self.graph.tasks:
             self.tasks.append(self._deploy(spec))
-        self.links = [Link(self, spec) for spec in self.graph.channels]
+        self.links: list[Link] = [Link(self, spec) for spec in self.graph.channels]
         for spec, task in zip(self.graph.tasks, self.tasks, strict=True):
             task.connect(
                 [self.links[index] for index in self.graph.inputs[spec.index]],
@@ -148,8 +146,7 @@ class Attempt:
 
     def violate(self, name: str, says: str, checkpoint: int | None = None) -> None:
         """Report a property that does not hold; checkpoint: the one concerned, if any."""
-        about = "" if checkpoint is None else f" (checkpoint {checkpoint})"
-        self.world.violate(name, says + about)
+        self.world.violate(name, says, checkpoint)
 
     def progress(self) -> None:
         """Note that something was done, so the run does not stand still."""
@@ -162,7 +159,6 @@ class Attempt:
     def call(self, task: Task, what: str, operator: int) -> None:
         """Note a call of an operator that belongs to the end of its life."""
         self.env.trace.record("called", task.entity, what, operator)
-        self.life.call(task, what, operator)
 
     def calls(self, task: Task, what: str, number: int) -> None:
         """Note what every operator of a chain is told of a checkpoint, from tail to head.
@@ -176,8 +172,6 @@ class Attempt:
     def performed(self, task: Task, checkpoint: int) -> None:
         """Note that a task takes part in a checkpoint."""
         self.env.trace.record("performed", task.entity, checkpoint)
-        self.life.performed(task, checkpoint)
-        task.ending.account.performed(checkpoint)
         if self.faults.strikes_once(CrashAtCheckpoint, task, checkpoint):
             cause = f"{task.name} crashes"
             self.later(0, Kind.FAULT, task.entity, self.world.control.crash, (task.number,), cause)
@@ -187,18 +181,14 @@ class Attempt:
         self.progress()
         self.env.trace.record("task_state", task.entity, state.name)
         if state is TaskState.WAITING_FOR_FINAL_CP:
-            self.life.waits(task)
             if task.is_source:
                 self.input_ended_ns = self.env.now
-            if self.life.has_mixed_ends(task):
+            if len(task.end_modes) > 1:
                 self.goal("ended_with_mixed_stop_modes")
-            task.ending.account.ended()
             if task.ending.core.mode is not EndMode.NO_DRAIN:
                 self.world.coordinator.end_of_data(task)
         elif state is TaskState.CLOSED:
             task.gone = True
-            self.life.closed(task, self.world.coordinator.ever_completed)
-            task.ending.account.closed()
             task.ending.closed()
             self.world.closed_ns[task.spec.index] = self.env.now
             closing_ns = self.job.costs.closing_ns
@@ -215,13 +205,11 @@ class Attempt:
     def acknowledge_end_of_data(self, link: Link) -> None:
         """Tell the sender of a channel that its EndOfData has been polled."""
         sender = link.sender
-        self.life.acknowledge(link)
 
         def mail() -> None:
             self.env.trace.record("end_of_data_acknowledged", sender.entity, link.receiver.name)
             if self._completed_since(sender):
                 self.goal("completed_between_end_of_data_and_acknowledgement")
-            sender.ending.account.acknowledged(link)
             sender.control.end_of_data_acknowledged(link.spec.output)
 
         self.later(self.job.channels.latency_ns, Kind.MESSAGE, link.entity, sender.post, mail)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from ckptsim.models.barriers.channel_state.events import SubtaskReleased
 from ckptsim.models.lifecycle import OperatorState, TaskLifecycle, TaskState
 from ckptsim.models.lifecycle.tables import Act
-from ckptsim.sim.job.records.closing_account import ClosingAccount
 from ckptsim.sim.job.records.snapshot import WATERMARK
 from ckptsim.sim.kernel import Wait
 
@@ -26,7 +25,8 @@ class Ending:
 
     def __init__(self, task: Task, *, finished_on_restore: bool) -> None:
         self.task = task
-        self.account = ClosingAccount(task)
+        self.performed: list[int] = []  # checkpoints that the task took part in after its end
+        self._waits = False
         self.runs_operators = not finished_on_restore
 
     @property
@@ -53,6 +53,7 @@ class Ending:
 
     def state_changed(self, state: TaskState, _operator: OperatorState | None) -> None:
         """Follow the task from state to state."""
+        self._waits = self._waits or state is TaskState.WAITING_FOR_FINAL_CP
         self.task.attempt.state_changed(self.task, state)
 
     def finish_source(self) -> None:
@@ -68,17 +69,16 @@ class Ending:
         self.note("gate_ended", gate + 1)
 
     def tell(self, what: str, checkpoint: int) -> None:
-        """Note what every operator is told of a checkpoint."""
+        """Note what every operator is told of a checkpoint, and that a snapshot is taken."""
+        if what == "snapshot":
+            if self._waits:
+                self.performed.append(checkpoint)
+            self.task.attempt.performed(self.task, checkpoint)
         self.task.attempt.calls(self.task, what, checkpoint)
 
     def emit_max_watermark(self) -> None:
         """Send the final watermark, which travels as data."""
-        self.mark("watermark")
         self.task.emit(WATERMARK)
-
-    def mark(self, mark: str, *, drain: bool = False) -> None:
-        """Note an end mark that the task sends."""
-        self.task.attempt.life.mark(self.task, mark, drain=drain)
 
     def note(self, kind: str, *fields: int | str) -> None:
         """Put a step into the trace."""

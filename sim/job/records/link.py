@@ -9,25 +9,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers import (
-    Barrier,
     EndOfPartition,
     NetworkEvent,
     RemoteChannel,
     Subpartition,
 )
-from ckptsim.models.barriers.barrier import is_blocking
 from ckptsim.sim.job.graph import ChannelSpec
-from ckptsim.sim.job.records.channel_account import ChannelAccount
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.snapshot import WATERMARK, Element, Record
 
 if TYPE_CHECKING:
+    from ckptsim.sim.job.oracle.observer import ChannelObserver
     from ckptsim.sim.job.records.attempt import Attempt
     from ckptsim.sim.job.records.task import Task
 
 
 class Link:
-    """A channel of one attempt; `emitted` and `consumed` are the world's account of its data."""
+    """A channel of one attempt.
+
+    emitted, consumed: numbers of the last records put in and taken.
+    """
 
     def __init__(self, attempt: Attempt, spec: ChannelSpec) -> None:
         self.attempt: Attempt = attempt
@@ -48,7 +49,10 @@ class Link:
         self.consumed: int = 0
         self.delivered = 0
         self.recovered: list[Element] = []
-        self.account: ChannelAccount = ChannelAccount(self)
+        supports_unaligned = attempt.graph.edges[spec.edge].partitioner.supports_unaligned
+        self.observer: ChannelObserver = attempt.world.observer.channel(
+            self.sender, self.receiver, keeps_order=not supports_unaligned
+        )
 
     @property
     def name(self) -> str:
@@ -73,7 +77,7 @@ class Link:
         for record in input_state:
             self.emitted += 1
             self.recovered.append((self.emitted, record))
-        self.account.begins_at(self.emitted)
+        self.observer.preloaded(tuple(self.recovered))
         for record in output_state:
             self.put(record)
 
@@ -81,11 +85,6 @@ class Link:
         """Append a record at the sender."""
         if self.queue.add_data((self.emitted + 1, record)):
             self.emitted += 1
-
-    def send_barrier(self, barrier: Barrier) -> None:
-        """Put a barrier into the sender's queue."""
-        self.account.barrier_queued(barrier, self.emitted)
-        self.queue.add_barrier(barrier)
 
     def pump(self) -> None:
         """Send whatever may be sent now."""
@@ -99,9 +98,7 @@ class Link:
             element = queue.poll()
             if element is None:
                 return
-            self.account.sent(
-                element, blocks=isinstance(element, NetworkEvent) and is_blocking(element)
-            )
+            self.observer.sent(element)
             extra = self.end_ns if isinstance(element, EndOfPartition) else 0
             self.attempt.later(
                 self.latency_ns + extra, Kind.DELIVER, self.entity, self._deliver, element
@@ -112,8 +109,8 @@ class Link:
 
     def resume(self) -> None:
         """Tell the sender's queue that it may go on; takes the wire's latency."""
-        if self.account.told_to_resume():
-            self.attempt.later(self.latency_ns, Kind.RESUME, self.entity, self._resume)
+        self.observer.told_to_resume()
+        self.attempt.later(self.latency_ns, Kind.RESUME, self.entity, self._resume)
 
     def prioritize(self, sequence: int) -> None:
         """Move an announced barrier to the front."""
@@ -123,23 +120,23 @@ class Link:
         """Tell the sender that its EndOfData has been polled."""
         self.attempt.acknowledge_end_of_data(self)
 
-    def taken(self, number: int) -> None:
+    def taken(self, element: Element) -> None:
         """Note that the receiver has taken a record, and give its credit back."""
-        self.account.record_taken(number, self.consumed)
-        self.consumed = number
+        self.observer.taken(element)
+        self.consumed = element[0]
         if self.latency_ns:
             self.attempt.later(self.latency_ns, Kind.CREDIT, self.entity, self._credit)
         else:
             self._credit()
 
     def _deliver(self, element: object) -> None:
-        self.account.arrived(element)
+        self.observer.arrived(element)
         self.channel.arrive(element)
         self.receiver.control.checkpoints.drain()
         self.receiver.wake()
 
     def _resume(self) -> None:
-        self.account.resumed()
+        self.observer.resumed()
         self.queue.resume()
         self.pump()
 

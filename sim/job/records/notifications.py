@@ -24,7 +24,7 @@ def _note_close(task: Task, checkpoint: int) -> None:
     A final checkpoint is one that the task took part in after it had sent EndOfData.
     """
     attempt = task.attempt
-    final = attempt.life.final_checkpoints(task)
+    final = task.ending.performed
     lost = attempt.world.coordinator.gateway.lost
     if any(number < checkpoint and (task.number, number) in lost for number in final):
         attempt.goal("completed_after_lost_notification")

@@ -91,20 +91,20 @@ class Operator(Task):
         """
         priority = link.channel.has_priority
         if link.recovered and not priority:
-            number, record = link.recovered.pop(0)
-            link.account.record_taken(number, link.consumed)
-            link.consumed = number
+            data = link.recovered.pop(0)
+            link.observer.taken(data)
+            link.consumed, record = data
         else:
             element = link.channel.poll()
             if isinstance(element, NetworkEvent):
                 self._handle(link, element, priority=priority)
                 return None
-            number, record = cast("Element", element)
-            link.taken(number)
+            data = cast("Element", element)
+            link.taken(data)
+            record = data[1]
         if record == WATERMARK:
             self.control.max_watermark(link.spec.input)
             return None
-        self.account.record(link)
         if self._clock is not None and self._clock.running:
             self._clock.add_bytes(1)  # every record counts as one
         return record
@@ -113,9 +113,6 @@ class Operator(Task):
         """Finish a record: its effect on the state, then what goes out."""
         self.attempt.progress()
         self.state.append(record)
-        if self.control.lifecycle.operators_finished:
-            says = f"{self.name} processes record {record} after finish()"
-            self.attempt.violate("end_marks_in_order", says)
         self.emit(record)
 
     def _handle(self, link: Link, event: NetworkEvent, *, priority: bool) -> None:
@@ -123,20 +120,18 @@ class Operator(Task):
         handler = control.handler
         if handler is None:
             raise AssertionError(f"{self.name} has no inputs, and gets {event!r}")
+        link.observer.taken(event, priority=priority)
         match event:
             case Barrier():
-                link.account.barrier_taken(event, priority=priority)
                 handler.barrier(channel, event)
             case Announcement(barrier, sequence):
                 handler.announcement(channel, barrier, sequence)
             case CancellationMarker(checkpoint):
                 handler.cancellation(channel, checkpoint)
             case EndOfData(drain):
-                self.attempt.life.polled(link, drain=drain)
+                self.end_modes.add(drain)
                 control.end_of_data(channel, event)
             case EndOfPartition():
-                self.attempt.life.channel_ended(link)
-                self.ending.account.input_over(link)
                 control.end_of_partition(channel)
             case _:
                 raise AssertionError(f"no such element in a channel: {event!r}")

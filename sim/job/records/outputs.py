@@ -104,7 +104,7 @@ class Outputs:
             for link in links:
                 if over.is_unaligned and link.queue.data_count:
                     attempt.goal("barrier_overtook_records")
-                link.send_barrier(over)
+                link.queue.add_barrier(over)
         return sum(isinstance(effect, OutputStateOpened) for effect in self._task.outbox)
 
     def broadcast(self, event: NetworkEvent) -> None:
@@ -135,10 +135,6 @@ class Outputs:
 
     def finish(self) -> None:
         """Send EndOfPartition on every channel."""
-        attempt = self._task.attempt
         for link in self.links:
-            attempt.account.left(link)
-            attempt.life.left(link)
-            link.account.ends()
             link.queue.finish()
             link.pump()

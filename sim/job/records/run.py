@@ -40,9 +40,9 @@ def run(spec: RunSpec) -> RunResult:
         _resume(spec, env, world)
     else:
         if world.ended:
-            world.judge.transactions()
+            world.control.sinks.check_end([v.name for v in job.vertices if v.opens_after_finish])
         if world.ended and not world.stopped_without_drain:
-            world.judge.output()
+            world.observer.check_contents()
         _probe(spec, env, world)
     _record_output(env, world)
     env.finish()
@@ -63,7 +63,7 @@ def _resume(spec: RunSpec, env: Environment, world: RecordWorld) -> None:
 
 
 def _report(world: RecordWorld, number: int, other: RecordWorld) -> None:
-    for name, _, says in other.violations:
+    for name, _, says, _ in other.violations:
         text = f"restarted from checkpoint {number}: {name}: {says}"
         hazard = name == "stop_ends"  # the stop's, whatever the job was started from
         world.violate(name if hazard else "restored_checkpoint_gives_the_same_output", text)
@@ -117,7 +117,7 @@ def _restart(
     other.attempts_before = world.attempts
     other.run()
     if other.ended and not other.stopped_without_drain:
-        other.judge.output()
+        other.observer.check_contents()
     return other
 
 

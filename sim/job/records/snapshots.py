@@ -58,7 +58,6 @@ class Snapshots:
     def keep_input(self, channel: int, checkpoint: int, buffers: Buffers) -> Iterable[int]:
         """Keep records of an input channel."""
         link, elements = self.task.inputs[channel], cast("tuple[Element, ...]", buffers)
-        link.account.input_persisted(checkpoint, elements)
         kept = self.parts.setdefault(checkpoint, Parts()).input_state
         kept.setdefault(link.spec.index, []).extend(elements)
         return (len(elements),)
@@ -66,7 +65,6 @@ class Snapshots:
     def keep_output(self, output: int, checkpoint: int, buffers: Buffers) -> Iterable[int]:
         """Keep records of a subpartition."""
         link, elements = self.task.links_out[output], cast("tuple[Element, ...]", buffers)
-        link.account.persisted(checkpoint, elements)
         kept = self.parts.setdefault(checkpoint, Parts()).output_state
         kept.setdefault(link.spec.index, []).extend(elements)
         return (len(elements),)
@@ -121,9 +119,10 @@ class Snapshots:
 
     # --- what the coordinator hears ---
 
-    def acknowledge(self, checkpoint: int, _size: int, *, unaligned: bool) -> None:
+    def acknowledge(self, checkpoint: int, size: int, *, unaligned: bool) -> None:
         """Send the whole part to the coordinator."""
         task, parts = self.task, self.parts[checkpoint]
+        task.attempt.world.observer.acknowledged(task, checkpoint, size, unaligned=unaligned)
         parts.unaligned, parts.acknowledged_ns = unaligned, task.env.now
         task.attempt.acknowledge(task, checkpoint, self._whole(checkpoint, parts), parts)
         for number in [n for n in self.parts if n < checkpoint - REMEMBERED]:

@@ -55,6 +55,11 @@ class Source(Task):
                 self._emit_next()
 
     @property
+    def makes_records(self) -> bool:
+        """Say whether the source makes its records itself."""
+        return self._reader is None
+
+    @property
     def _is_exhausted(self) -> bool:
         """Say whether a source has nothing more to read: by count, by time, or long ago."""
         if self._reader is not None:
@@ -72,7 +77,7 @@ class Source(Task):
         else:
             record = self._reader.take()
             self.state.append(record)
-        self.account.record(None)
+        self.observer.record_begun()
         self.position += 1
         self._next_emission_ns = self.env.now + self._pause_ns
         self.attempt.progress()

@@ -29,7 +29,8 @@ class ChannelStateFile:
         self._lost: set[int] = set()
         core = attempt.cores.channel_state([spec.subtask for spec in tasks])
         names = {spec.subtask: spec.name for spec in tasks}
-        self.writer: ChannelStateHost = ChannelStateHost(core, self, names, attempt.violate)
+        observer = attempt.world.observer.files(names)
+        self.writer: ChannelStateHost = ChannelStateHost(core, self, observer)
 
     def is_lost(self, checkpoint: int) -> bool:
         """Say whether the file of a checkpoint could not be written."""

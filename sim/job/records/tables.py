@@ -18,6 +18,6 @@ def fill(spec: RunSpec, world: RecordWorld) -> RunResult:
     outcome = "completed" if good else "failed" if world.control.gave_up else "stalled"
     result = job_tables(spec, world, outcome=outcome, error=None)
     result.violations = [
-        spec.violation(name, at_ns, says) for name, at_ns, says in world.violations
+        spec.violation(name, at_ns, says) for name, at_ns, says, _ in world.violations
     ]
     return result

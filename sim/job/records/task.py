@@ -33,10 +33,10 @@ from ckptsim.sim.job.records.notifications import handle_aborted, handle_complet
 from ckptsim.sim.job.records.outputs import InputGate, Outputs
 from ckptsim.sim.job.records.snapshot import WATERMARK, Record, TaskSnapshot
 from ckptsim.sim.job.records.snapshots import Snapshots
-from ckptsim.sim.job.records.task_account import TaskAccount
 from ckptsim.sim.kernel import Entity, Environment, Process, Signal, Timer, Wait
 
 if TYPE_CHECKING:
+    from ckptsim.sim.job.oracle.observer import TaskObserver
     from ckptsim.sim.job.records.attempt import Attempt
 
 Steps = Generator[Any, Any, None]
@@ -83,7 +83,9 @@ class Task:
         self.sink: SinkWriter | None = None
         self.snapshots: Snapshots = Snapshots(self)
         self.ending: Ending = Ending(self, finished_on_restore=finished_on_restore)
-        self.account: TaskAccount = TaskAccount(self)
+        self.observer: TaskObserver = attempt.world.observer.task(self)
+        self.end_modes: set[bool] = set()  # how inputs have ended: drained, or cut
+        self._held_ns = 0  # for how long the thread was held in all
         self.control: TaskControl = TaskControl(
             self,
             make_cores(
@@ -96,7 +98,7 @@ class Task:
                 finished_on_restore=finished_on_restore,
             ),
             writer=attempt.files[spec.index].writer,
-            observer=self.account,
+            observer=self.observer,
             clock=self.env,
             reach=attempt.goal,
         )
@@ -138,6 +140,11 @@ class Task:
     def links_out(self) -> list[Link]:
         """Return the outgoing channels in the order of the edges."""
         return self.outputs.links
+
+    @property
+    def makes_records(self) -> bool:
+        """Say whether a source makes its records itself."""
+        return True
 
     @property
     def subtask(self) -> int:
@@ -182,7 +189,14 @@ class Task:
     def occupy(self, duration_ns: int) -> None:
         """Hold the thread for a while, as the synchronous part of a snapshot does."""
         if duration_ns:
-            self.stalled_until_ns = max(self.stalled_until_ns, self.env.now + duration_ns)
+            before_ns = max(self.stalled_until_ns, self.env.now)
+            self.stalled_until_ns = max(before_ns, self.env.now + duration_ns)
+            self._held_ns += self.stalled_until_ns - before_ns
+
+    @property
+    def busy_ns(self) -> int:
+        """Return for how long the thread was held until now."""
+        return self._held_ns - self.held_ns
 
     def waits(self) -> list[Wait]:
         """Return what the task waits for, for the story of a run that stands still."""
@@ -277,7 +291,7 @@ class Task:
     def emit(self, record: Record) -> None:
         """Send a record over every edge; the final watermark goes to every channel."""
         if record != WATERMARK:
-            self.attempt.life.record(self)
+            self.observer.lifecycle.record_sent()
         for link in self.outputs.channels_of(record):
             link.put(record)
             link.pump()

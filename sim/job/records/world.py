@@ -11,11 +11,12 @@ from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.started import lost_state
 from ckptsim.sim.job.embedding import ALONE, Embedding
 from ckptsim.sim.job.graph import Graph
+from ckptsim.sim.job.oracle.job import JobOracle
+from ckptsim.sim.job.oracle.records import RecordView
+from ckptsim.sim.job.oracle.view import Violation
 from ckptsim.sim.job.records.attempt import Attempt
-from ckptsim.sim.job.records.judge import Judge
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.messages import RecordMessages
-from ckptsim.sim.job.records.observer import JobObserver
 from ckptsim.sim.job.records.parts import Parts
 from ckptsim.sim.job.records.patience import Watch, patience_of
 from ckptsim.sim.job.settings import job_settings, variant_of
@@ -63,13 +64,13 @@ class RecordWorld:
         self.faults = faults
         self.embedding = embedding
         self.cores = cores
-        self.violations: list[tuple[str, int, str]] = []
+        self.violations: list[Violation] = []
         self.closed_ns: dict[int, int] = {}
         self.emitted: dict[int, int] = {}  # the most that earlier attempts have emitted
         self.progress_ns = 0
         self.attempts_before = 0  # of the job that `restored` is of
         self.entity = env.entity("job")
-        self.observer = JobObserver(self)
+        self.observer = JobOracle(env, job, RecordView(self), self.violate)
         self.messages = RecordMessages(env, job.costs)
         self._over = env.event()
         settings = job_settings(
@@ -89,7 +90,6 @@ class RecordWorld:
             owner=embedding.owner,
         )
         self.lost_state: frozenset[str] = lost_state(self.graph, restored)
-        self.judge: Judge = Judge(self)
         self.attempt: Attempt = Attempt(self, 1, restored)
 
     # --- running ---
@@ -104,8 +104,9 @@ class RecordWorld:
         control.plan_instants()
         patience_ns = patience_of(self.job, self.faults)
         watch = Watch(env, patience_ns, lambda: self.progress_ns, self._stalled)
+        self.observer.begun(control.restored)
         if control.restored is not None:
-            self.judge.restore(control.restored)
+            self.observer.restored(control.restored)
         control.begin()
         env.run(until=self._over)
         watch.stop()
@@ -119,11 +120,7 @@ class RecordWorld:
 
     def _end(self) -> None:
         """End the run: the job has finished, has failed for good, or stands still."""
-        self.observer.account.check_triggers()
-        for task in self.attempt.tasks if self.attempt.alive else ():
-            task.ending.account.run_ended()
-        if self.ended:
-            self.observer.account.end()
+        self.observer.end(ended=self.ended)
         self.attempt.end()
         if not self._over.triggered:
             self._over.succeed()
@@ -210,6 +207,7 @@ class RecordWorld:
         self.lost_state = lost_state(self.graph, restored)
         self.closed_ns = {}
         self.attempt = Attempt(self, number, restored)
+        self.observer.begun(restored)
 
     def start(self) -> None:
         """Let the tasks work."""
@@ -218,6 +216,7 @@ class RecordWorld:
 
     def halt(self) -> None:
         """End the attempt: nothing of it acts any more."""
+        self.observer.halted()
         self.attempt.end()
 
     def is_alive(self, number: int) -> bool:
@@ -303,12 +302,12 @@ class RecordWorld:
 
     # --- what is checked on the way ---
 
-    def violate(self, name: str, says: str) -> None:
-        """Report a property that does not hold."""
+    def violate(self, name: str, says: str, checkpoint: int | None = None) -> None:
+        """Report a property that does not hold; checkpoint: the one concerned, if any."""
         if self.embedding.owner is not None:
             self.embedding.owner.violate(name, says)
             return
-        self.violations.append((name, self.env.now, says))
+        self.violations.append((name, self.env.now, says, checkpoint))
         self.env.trace.record("violated", self.entity, name, says)
 
     def has_backlog(self) -> bool:

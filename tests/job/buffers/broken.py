@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from ckptsim.models.barriers.handler import events as ev
+from ckptsim.models.barriers import RemoteChannel, SubtaskCheckpoints
+from ckptsim.models.barriers.subtask import events as sub
 from ckptsim.scenarios.job import (
     Checkpointing,
     FixedDelay,
@@ -30,35 +31,22 @@ from ckptsim.scenarios.job.faults import (
     DelayTrigger,
     JobFault,
     LoseNotification,
-    LoseTrigger,
     RefuseTrigger,
     SlowFile,
+    StrayNotification,
 )
 from ckptsim.sim.job.buffers import channels, recovery, world
 from ckptsim.sim.job.buffers.outlet import Outlet
 from ckptsim.sim.job.buffers.pool import OutputPool
+from ckptsim.sim.job.buffers.snapshots import BUFFER_HEADER_BYTES, Snapshots
 from ckptsim.sim.job.buffers.task import Task
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.control.sink import SinkWriter
 from ckptsim.sim.slots import OURS, ProtocolCores
 from ckptsim.sim.slots.resolve import resolve
-from tests import broken_counts
-from tests.job.buffers.broken_cores import (
-    FailsTwice,
-    Forgetful,
-    KeepsOlder,
-    NeverBlocked,
-    Swapping,
-    any_edge,
-    coordinator_with,
-    handler_of,
-    handler_with,
-    longer,
-    twice,
-    unaligned_all_the_same,
-)
 from tests.job.buffers.jobs import on_buffers
-from tests.job.records.breakers import CommitsAtPrecommit
+from tests.job.properties import worlds
+from tests.job.properties.cores import NeverSubsumes, PersistsBehindTheBarrier
 
 MS = 1_000_000
 Patch = pytest.MonkeyPatch
@@ -117,6 +105,30 @@ def ending(model: Job, records: int = 400) -> Job:
     return replace(model, vertices=vertices, duration_ns=60_000 * MS, restart=restart)
 
 
+# Cores ----------------------------------------------------------------------------------------
+
+
+class Swapping(RemoteChannel):
+    """Hands the second of two buffers over first."""
+
+    def poll(self) -> object | None:
+        """Swap the first two elements of the queue, if both are data."""
+        if self.data_count > 1 and not self.has_priority:
+            (first, place), (second, other) = self.normal_elements()[:2]
+            if place is None and other is None:
+                self._queue[0], self._queue[1] = second, first
+        return super().poll()
+
+
+class Forgetful(SubtaskCheckpoints):
+    """Forgets which checkpoint came last."""
+
+    def step(self, event: sub.SubtaskEvent) -> list[sub.SubtaskEffect]:
+        """Take every trigger for the first one."""
+        self._last = -1
+        return super().step(event)
+
+
 # Parts of the world ---------------------------------------------------------------------------
 
 
@@ -155,17 +167,6 @@ def forgets_a_record(patch: Patch) -> None:
     patch.setattr(SinkWriter, "precommit", precommit)
 
 
-def ends_twice(patch: Patch) -> None:
-    """Let a sink abort what it has just committed."""
-    right = SinkWriter.conclude
-
-    def conclude(self: SinkWriter, name: str) -> None:
-        right(self, name)
-        self.external.abort(name)
-
-    patch.setattr(SinkWriter, "conclude", conclude)
-
-
 def sends_again(patch: Patch) -> None:
     """Send the whole segment when its beginning has left already."""
     right = Outlet.take
@@ -181,6 +182,12 @@ def forgets_a_buffer(patch: Patch) -> None:
     """Leave the first buffer that a barrier overtakes out of the state."""
     right = Outlet.unsent
     patch.setattr(Outlet, "unsent", lambda self, segments: right(self, segments)[1:])
+
+
+def counts_headers_twice(patch: Patch) -> None:
+    """Let the writer of channel state hear of more than a part has."""
+    right = Snapshots._keep_input
+    patch.setattr(Snapshots, "_keep_input", lambda *args: right(*args) + BUFFER_HEADER_BYTES)
 
 
 def grants_all(patch: Patch) -> None:
@@ -226,92 +233,22 @@ BROKEN: dict[str, Broken] = {
         breaks="order_is_kept", model=job(), protocol=replace(OURS, input_channel=Swapping)
     ),
     "forgets_a_buffer": Broken(
-        breaks="checkpoint_holds_what_is_in_flight", model=job(_UNALIGNED), patch=forgets_a_buffer
-    ),
-    "unaligned_all_the_same": Broken(
-        breaks="aligned_holds_nothing_in_flight", model=job(), protocol=unaligned_all_the_same()
-    ),
-    "any_edge": Broken(
-        breaks="ordered_edges_hold_nothing_in_flight",
-        model=job(_UNALIGNED, partitioner=Partitioner.RESCALE),
-        protocol=replace(OURS, edge=any_edge),
-    ),
-    "output_time_out_unreported": Broken(
-        breaks="reported_bytes_are_true",
-        model=job(Mode.ALIGNED_TIMEOUT, aligned_timeout_ns=10 * MS),
-        protocol=mutant("output_time_out_unreported"),
+        breaks="consistent_cut", model=job(_UNALIGNED), patch=forgets_a_buffer
     ),
     "grants_all": Broken(
         breaks="pools_stay_within_bounds", model=job(network=_SMALL), patch=grants_all
     ),
     "credits_twice": Broken(breaks="credits_stay_within_bounds", model=job(), patch=credits_twice),
-    "never_blocked": Broken(
-        breaks="blocked_senders_send_nothing",
-        model=job(),
-        protocol=replace(OURS, output_subpartition=NeverBlocked),
-    ),
-    "resumes_twice": Broken(
-        breaks="senders_are_resumed_once",
-        model=job(),
-        protocol=handler_with(twice(ev.ResumeChannels)),
-    ),
-    "never_resumes": Broken(
-        breaks="no_channel_stays_blocked",
-        model=job(),
-        protocol=handler_with(
-            lambda effects: [e for e in effects if not isinstance(e, ev.ResumeChannels)]
-        ),
-    ),
     "overhears_priority": Broken(
         breaks="unaligned_barriers_are_taken_next",
         model=job(_UNALIGNED, network={"segment_bytes": 32_768}),
         patch=overhears_priority,
-    ),
-    "never_times_out": Broken(
-        breaks="time_out_ends_alignment",
-        model=job(Mode.ALIGNED_TIMEOUT, aligned_timeout_ns=10 * MS),
-        protocol=mutant("never_times_out"),
-    ),
-    "longer_alignments": Broken(
-        breaks="alignment_figures_are_sane", model=job(), protocol=handler_with(longer)
-    ),
-    "needs_one_less": Broken(
-        breaks="needed_barriers_stay_fixed",
-        model=job(rate_per_s=300.0),
-        protocol=handler_of(broken_counts.NeedsOneLess),
-    ),
-    "needs_the_ended": Broken(
-        breaks="needed_barriers_stay_fixed",
-        model=replace(
-            job(rate_per_s=300.0),
-            vertices=(
-                Vertex(name="source", kind=VertexKind.SOURCE, rate_per_s=300.0),
-                Vertex(name="short", kind=VertexKind.SOURCE, rate_per_s=300.0, records=20),
-                Vertex(
-                    name="operator",
-                    inputs=(Input(upstream="source"), Input(upstream="short")),
-                ),
-            ),
-        ),
-        protocol=handler_of(broken_counts.NeedsTheEnded),
-    ),
-    "gives_up_twice": Broken(
-        breaks="triggered_and_aborted_once",
-        model=job(),
-        faults=_REFUSED,
-        protocol=handler_with(twice(ev.AbortCheckpoint)),
     ),
     "forgetful": Broken(
         breaks="triggered_ids_increase",
         model=job(rate_per_s=300.0, max_concurrent=2),
         faults=(DelayTrigger(**_SOURCE, checkpoint=1, delay_ns=54 * MS),),
         protocol=replace(OURS, subtask=Forgetful),
-    ),
-    "tracker_stops_any_clock": Broken(
-        breaks="tasks_fail_for_a_cause",
-        model=job(Mode.AT_LEAST_ONCE, rate_per_s=300.0, max_concurrent=3),
-        faults=(DelayTrigger(**_SOURCE, checkpoint=1, delay_ns=80 * MS),),
-        protocol=mutant("tracker_stops_any_clock"),
     ),
     "superseded_result_removed": Broken(
         breaks="writes_are_answered_once",
@@ -332,29 +269,11 @@ BROKEN: dict[str, Broken] = {
         ),
         protocol=mutant("late_abort_closes_writer"),
     ),
-    "too_many": Broken(
-        breaks="pending_within_limit",
-        model=job(),
-        faults=(LoseTrigger(**_SOURCE, checkpoint=1),),
-        protocol=coordinator_with(max_concurrent=3),
-    ),
-    "fails_twice": Broken(
-        breaks="ended_checkpoints_stay_ended",
-        model=job(),
-        faults=_REFUSED,
-        protocol=replace(OURS, coordinator=FailsTwice),
-    ),
-    "savepoints_subsumed": Broken(
-        breaks="savepoints_are_not_subsumed",
-        model=job(rate_per_s=300.0, savepoint_at_ns=10 * MS, max_concurrent=2),
-        faults=(DelayAcknowledgement(**_SOURCE, checkpoint=1, delay_ns=200 * MS),),
-        protocol=mutant("savepoints_subsumed"),
-    ),
     "keeps_older": Broken(
         breaks="completed_ids_increase",
         model=job(rate_per_s=300.0, max_concurrent=2),
         faults=(DelayAcknowledgement(**_SOURCE, checkpoint=1, delay_ns=150 * MS),),
-        protocol=replace(OURS, coordinator=KeepsOlder),
+        protocol=replace(OURS, coordinator=NeverSubsumes),
     ),
     "told_before_stored": Broken(
         breaks="notified_after_completion",
@@ -379,17 +298,6 @@ BROKEN: dict[str, Broken] = {
         faults=_CRASH,
         patch=forgets_half_of_what_was_processed,
     ),
-    "never_expires": Broken(
-        breaks="checkpoint_ends_in_time",
-        model=job(timeout_ns=60 * MS),
-        faults=(LoseTrigger(**_SOURCE, checkpoint=1),),
-        protocol=coordinator_with(timeout_ns=10_000 * MS),
-    ),
-    "seldom_triggers": Broken(
-        breaks="periodic_triggers_go_on",
-        model=job(rate_per_s=300.0),
-        protocol=coordinator_with(interval_ns=10_000 * MS),
-    ),
     "forgets_a_record": Broken(
         breaks="exactly_once_output",
         model=into_sink(ending(job(rate_per_s=300.0))),
@@ -400,31 +308,51 @@ BROKEN: dict[str, Broken] = {
         model=into_sink(ending(job(Mode.AT_LEAST_ONCE, rate_per_s=300.0))),
         patch=forgets_a_record,
     ),
-    "commits_at_precommit": Broken(
-        breaks="no_commit_before_completion",
-        model=into_sink(ending(job(rate_per_s=300.0))),
-        protocol=replace(OURS, lifecycle=CommitsAtPrecommit),
-    ),
-    "ends_twice": Broken(
-        breaks="transaction_ends_once",
-        model=into_sink(ending(job(rate_per_s=300.0))),
-        patch=ends_twice,
-    ),
     "closes_without_final_checkpoint": Broken(
         breaks="aborted_transactions_are_empty_at_close",
         model=into_sink(ending(job(rate_per_s=300.0))),
         protocol=mutant("closes_without_final_checkpoint"),
     ),
-    "opens_after_finish": Broken(
-        breaks="no_transaction_lingers",
-        model=into_sink(ending(job(rate_per_s=300.0, max_concurrent=3), records=60)),
-        faults=tuple(
-            DelayAcknowledgement(vertex="operator", subtask=0, checkpoint=one, delay_ns=late)
-            for one, late in ((5, 80 * MS), (6, 120 * MS), (7, 120 * MS))
+    "closes_before_its_final_checkpoint": Broken(
+        breaks="closes_when_all_is_over",
+        model=ending(job(rate_per_s=300.0)),
+        protocol=mutant("closes_without_final_checkpoint"),
+    ),
+    "looks_on_completion_only": Broken(
+        breaks="end_of_partition_leaves_at_once",
+        model=ending(job(_UNALIGNED)),
+        protocol=mutant("looks_on_completion_only"),
+    ),
+    "closes_without_acknowledgement": Broken(
+        breaks="finished_task_leaves_no_records",
+        model=ending(job(_UNALIGNED)),
+        protocol=mutant("closes_without_acknowledgement"),
+    ),
+    "ignores_restored_id": Broken(
+        breaks="old_notifications_change_nothing",
+        model=ending(job(rate_per_s=300.0)),
+        faults=(
+            replace(_CRASH[0], at_ns=60 * MS),
+            StrayNotification(vertex="operator", subtask=0, checkpoint=1, delay_ns=30 * MS),
         ),
-        protocol=mutant("opens_after_finish"),
+        protocol=mutant("ignores_restored_id"),
+    ),
+    "records_too_much": Broken(
+        breaks="restore_is_closed_under_predecessors",
+        model=ending(job(rate_per_s=300.0)),
+        faults=(replace(_CRASH[0], at_ns=60 * MS),),  # after the first checkpoint
+        patch=worlds.records_too_much,
+    ),
+    "persists_behind_the_barrier": Broken(
+        breaks="persisted_lies_before_the_barrier",
+        model=job(_UNALIGNED),
+        faults=(DelayTrigger(**_SOURCE, checkpoint=1, delay_ns=40 * MS),),
+        protocol=replace(OURS, input_channel=PersistsBehindTheBarrier),
+    ),
+    "counts_headers_twice": Broken(
+        breaks="reported_bytes_are_true", model=job(_UNALIGNED), patch=counts_headers_twice
     ),
     "keeps_credit": Broken(
-        breaks="job_makes_progress", model=job(duration_ns=2_000 * MS), patch=keeps_credit
+        breaks="job_ends", model=job(duration_ns=2_000 * MS), patch=keeps_credit
     ),
 }

@@ -144,6 +144,8 @@ def _end(choose: Chooser, job: dict[str, Any]) -> None:
     }
     if choose.integer(0, 5) == 5:
         kind = choose.of(("drain", "no_drain"))
+        # Tasks that end each for itself know no stop, and its mode least of all.
+        job["ending"]["protocol"] = job["ending"]["protocol"].replace("naive", "flink")
         job["ending"] |= {"stop_at_ns": choose.integer(1, 400) * MS, "stop_kind": kind}
     for vertex in vertices:
         vertex["chain"] = choose.of((1, 1, 3))

@@ -14,8 +14,8 @@ from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.job import Engine, Job
 from ckptsim.scenarios.job.faults import JobFault, StallTask
 from ckptsim.sim.job.buffers import DataflowWorld
-from ckptsim.sim.job.buffers.account import FullAccount
 from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment, parse_ties
 from tests.job.buffers.broken import MS, job
 from tests.job.buffers.many import HAZARDS
@@ -33,10 +33,10 @@ def trace(
     """Return the trace of one run, with how many records every task has processed."""
     env = Environment(seed, parse_ties(ties, seed), keep_trace=True)
     world = DataflowWorld(
-        env, replace(model, engine=engine), faults=FaultPlan(faults), account=FullAccount()
+        env, replace(model, engine=engine), faults=FaultPlan(faults), observer=BufferOracle
     )
     world.run()
-    assert [v for v in world.account.violations if v[0] not in HAZARDS] == []
+    assert [v for v in world.violations if v[0] not in HAZARDS] == []
     for task in world.tasks:
         task.sync()
     counts = [(task.entity.name, task.processed) for task in world.tasks]

@@ -26,10 +26,10 @@ from ckptsim.scenarios.job.faults import (
     StrayNotification,
 )
 from ckptsim.sim.job.buffers import DataflowWorld, recovery
-from ckptsim.sim.job.buffers.account import FullAccount
 from ckptsim.sim.job.buffers.outlet import Outlet
 from ckptsim.sim.job.buffers.stretch import Stretches
 from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import run_world
@@ -50,14 +50,13 @@ def _with_records(vertex: Vertex, records: int) -> Vertex:
     return replace(vertex, records=records) if vertex.is_source else vertex
 
 
-def run(model: Job, *faults: JobFault) -> tuple[DataflowWorld, FullAccount]:
+def run(model: Job, *faults: JobFault) -> DataflowWorld:
     """Run a job with faults."""
-    account = FullAccount()
-    world = DataflowWorld(Environment(1), model, faults=FaultPlan(faults), account=account)
+    world = DataflowWorld(Environment(1), model, faults=FaultPlan(faults), observer=BufferOracle)
     if model.engine is Engine.STRETCHES:
         world.stretches = Stretches(world, steps=20, spared=0.0)
     world.run()
-    return world, account
+    return world
 
 
 def play(seed: int) -> RunResult:
@@ -96,9 +95,9 @@ CRASH = CrashTask(vertex="operator", subtask=1, at_ns=130 * MS)
 
 def test_a_restart_takes_up_what_was_in_flight() -> None:
     """The next attempt has the buffers of the checkpoint in its channels and ends as it should."""
-    world, account = run(bounded(), CRASH)
+    world = run(bounded(), CRASH)
     (failover,) = world.control.failovers
-    assert account.violations == []
+    assert world.violations == []
     assert world.control.ended
     assert failover.restored is not None
     assert failover.reprocessed > 0
@@ -124,7 +123,7 @@ def test_the_row_of_a_recovery_says_where_it_began() -> None:
 
 def test_without_a_restart_strategy_the_first_failure_is_the_last() -> None:
     """A job that is not restarted has failed, for the cause that is named."""
-    world, _ = run(replace(bounded(), restart=NoRestart()), CRASH)
+    world = run(replace(bounded(), restart=NoRestart()), CRASH)
     assert not world.control.ended
     assert world.failure == "operator/1 crashes"
     assert world.control.attempts == 1
@@ -133,7 +132,7 @@ def test_without_a_restart_strategy_the_first_failure_is_the_last() -> None:
 def test_restarts_are_used_up() -> None:
     """With one restart allowed the second failure is the last."""
     model = replace(bounded(), restart=FixedDelay(delay_ns=5 * MS, attempts=1))
-    world, _ = run(model, CRASH, replace(CRASH, at_ns=200 * MS))
+    world = run(model, CRASH, replace(CRASH, at_ns=200 * MS))
     assert world.control.attempts == 2
     assert world.control.gave_up
     (failover,) = world.control.failovers
@@ -145,19 +144,19 @@ def test_a_task_manager_takes_all_its_subtasks_with_it() -> None:
     found = {}
     for placement in (PlacementKind.REMOTE, PlacementKind.LOCAL):
         model = replace(bounded(), placement=placement)
-        times = [task.finished_ns or 0 for task in run(model)[0].tasks]
+        times = [task.finished_ns or 0 for task in run(model).tasks]
         between_ns = (times[0] + max(times)) // 2  # the source has finished, another task has not
         fault = CrashTaskManager(vertex="source", subtask=0, at_ns=between_ns)
-        found[placement] = len(run(model, fault)[0].control.failovers)
+        found[placement] = len(run(model, fault).control.failovers)
     assert found == {PlacementKind.REMOTE: 0, PlacementKind.LOCAL: 1}
 
 
 def test_a_job_manager_keeps_what_is_completed() -> None:
     """Pending checkpoints are lost, completed ones are not, and numbers go on."""
-    world, account = run(bounded(records=1_200), CrashJobManager(at_ns=330 * MS))
+    world = run(bounded(records=1_200), CrashJobManager(at_ns=330 * MS))
     (failover,) = world.control.failovers
     records = world.coordinator.records
-    assert account.violations == []
+    assert world.violations == []
     assert failover.restored is not None
     assert records[failover.restored].status == "completed"
     assert [one.attempt for one in records.values() if one.ended_ns == 330 * MS] == [1]
@@ -167,7 +166,7 @@ def test_a_job_manager_keeps_what_is_completed() -> None:
 
 def test_a_crash_at_a_checkpoint_gives_that_checkpoint_up() -> None:
     """A task that fails behind its snapshot has its checkpoint aborted, and fails once."""
-    world, _ = run(bounded(), CrashAtCheckpoint(vertex="operator", subtask=0, checkpoint=2))
+    world = run(bounded(), CrashAtCheckpoint(vertex="operator", subtask=0, checkpoint=2))
     assert world.coordinator.records[2].status == "aborted"
     assert len(world.control.failovers) == 1
 
@@ -175,8 +174,8 @@ def test_a_crash_at_a_checkpoint_gives_that_checkpoint_up() -> None:
 def test_a_stray_notification_of_an_old_attempt_changes_nothing() -> None:
     """A completion that is heard of once more after a restart breaks no property."""
     stray = StrayNotification(vertex="operator", subtask=1, checkpoint=1, delay_ns=100 * MS)
-    world, account = run(bounded(), CRASH, stray)
-    assert account.violations == []
+    world = run(bounded(), CRASH, stray)
+    assert world.violations == []
     assert world.control.ended
 
 
@@ -184,7 +183,7 @@ def test_nothing_of_a_failed_attempt_acts_any_more() -> None:
     """Between a failure and the next attempt no task does anything."""
     model = replace(bounded(), restart=FixedDelay(delay_ns=300 * MS))
     env = Environment(1, keep_trace=True)
-    world = DataflowWorld(env, model, faults=FaultPlan([CRASH]), account=FullAccount())
+    world = DataflowWorld(env, model, faults=FaultPlan([CRASH]), observer=BufferOracle)
     world.run()
     names = {task.entity.name for task in world.tasks}
     acts = [e for e in env.trace.entries if e[2] in names and e[1] != "acknowledged"]
@@ -203,19 +202,19 @@ def test_all_drivers_restart_alike(engine: Engine) -> None:
             [(one.triggered_ns, one.ended_ns) for one in world.coordinator.records.values()],
             [task.processed for task in world.tasks],
         )
-        for world, _ in runs
+        for world in runs
     ]
     assert courses[0] == courses[1]
-    assert [account.violations for _, account in runs] == [[], []]
-    stretches = runs[1][0].stretches
+    assert [world.violations for world in runs] == [[], []]
+    stretches = runs[1].stretches
     assert stretches is None or stretches.count > 0
 
 
 def test_lost_in_flight_data_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A restart that leaves in-flight data out begins from no cut."""
     monkeypatch.setattr(recovery, "_put_back", lambda *_: None)
-    _, account = run(bounded(), CRASH)
-    assert "restored_checkpoint_is_a_cut" in {name for name, *_ in account.violations}
+    world = run(bounded(), CRASH)
+    assert "restored_checkpoint_is_a_cut" in {name for name, *_ in world.violations}
 
 
 def test_data_that_is_put_back_twice_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,6 +225,6 @@ def test_data_that_is_put_back_twice_is_noticed(monkeypatch: pytest.MonkeyPatch)
         right(outlet, spans * 2)
 
     monkeypatch.setattr(recovery, "_put_back", twice)
-    _, account = run(bounded(), CRASH)
-    names = {name for name, *_ in account.violations}
+    world = run(bounded(), CRASH)
+    names = {name for name, *_ in world.violations}
     assert {"restored_checkpoint_is_a_cut", "exactly_once_state"} <= names

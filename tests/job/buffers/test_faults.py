@@ -22,8 +22,8 @@ from ckptsim.scenarios.job.faults import (
     StallTask,
 )
 from ckptsim.sim.job.buffers import DataflowWorld
-from ckptsim.sim.job.buffers.account import FullAccount
 from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
 from tests.job.buffers.broken import MS, job
 from tests.job.buffers.plans import document, scenario_of
@@ -35,10 +35,9 @@ OPERATOR = {"vertex": "operator", "subtask": 1}
 
 def run(model: Job, *faults: JobFault) -> DataflowWorld:
     """Run a job with faults; all properties hold."""
-    account = FullAccount()
-    world = DataflowWorld(Environment(1), model, faults=FaultPlan(faults), account=account)
+    world = DataflowWorld(Environment(1), model, faults=FaultPlan(faults), observer=BufferOracle)
     world.run()
-    assert account.violations == []
+    assert world.violations == []
     return world
 
 

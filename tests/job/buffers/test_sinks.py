@@ -11,9 +11,9 @@ from ckptsim.scenarios.job import Costs, Engine, Mode, Plane
 from ckptsim.scenarios.job.faults import CrashTask, DelayAcknowledgement
 from ckptsim.scenarios.job.names import GOALS
 from ckptsim.sim.job.buffers import DataflowWorld
-from ckptsim.sim.job.buffers.account import FullAccount
 from ckptsim.sim.job.control.external import Status
 from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
 from tests.job.buffers.broken import MS, ending, into_sink, job
 
@@ -23,11 +23,10 @@ LATE = DelayAcknowledgement(vertex="source", subtask=0, checkpoint=4, delay_ns=4
 
 def run(model: Any, *faults: Any) -> tuple[DataflowWorld, list[Any]]:
     """Run a job whose operators write into transactions; return it and what it violated."""
-    account = FullAccount()
     env = Environment(1, goals=GOALS[Plane.BUFFERS], keep_trace=True)
-    world = DataflowWorld(env, into_sink(model), faults=FaultPlan(faults), account=account)
+    world = DataflowWorld(env, into_sink(model), faults=FaultPlan(faults), observer=BufferOracle)
     world.run()
-    return world, account.violations
+    return world, world.violations
 
 
 @pytest.mark.parametrize("mode", list(Mode))

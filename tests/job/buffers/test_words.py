@@ -27,8 +27,8 @@ from ckptsim.scenarios.job import (
 )
 from ckptsim.scenarios.job.faults import CrashTask
 from ckptsim.sim.job.buffers import DataflowWorld
-from ckptsim.sim.job.buffers.account import FullAccount
 from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
 from tests.job.buffers.jobs import on_buffers
 from tests.job.buffers.strategies import jobs
@@ -63,10 +63,9 @@ def chain(
 def ran(model: Job, *, seed: int = 1, faults: tuple[Any, ...] = ()) -> DataflowWorld:
     """Run a job in which every property must hold."""
     assert model.problems() == []
-    account = FullAccount()
-    world = DataflowWorld(Environment(seed), model, faults=FaultPlan(faults), account=account)
+    world = DataflowWorld(Environment(seed), model, faults=FaultPlan(faults), observer=BufferOracle)
     world.run()
-    assert account.violations == []
+    assert world.violations == []
     return world
 
 

@@ -14,8 +14,8 @@ from ckptsim.scenarios.job import (
 )
 from ckptsim.scenarios.job.faults import LoseNotification
 from ckptsim.sim.job.buffers import DataflowWorld
-from ckptsim.sim.job.buffers.account import FullAccount
 from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.world import run_world
 from tests.job.buffers.jobs import on_buffers
@@ -84,11 +84,11 @@ def test_a_pointwise_branch_that_ended_is_triggered_itself() -> None:
         duration_ns=3_000_000_000,
     )
     lost = LoseNotification(vertex="operator", subtask=1, checkpoint=1)
-    world = DataflowWorld(Environment(1), job, faults=FaultPlan([lost]), account=FullAccount())
+    world = DataflowWorld(Environment(1), job, faults=FaultPlan([lost]), observer=BufferOracle)
     world.run()
     sender, receiver = (world.tasks_of(name)[1] for name in ("source", "operator"))
     assert (sender.finished_ns or 0) < (receiver.finished_ns or 0) < 200_000_000
-    assert world.account.violations == []
+    assert world.violations == []
 
 
 def test_pointwise_edges_are_joined_as_in_flink() -> None:

@@ -15,11 +15,11 @@ from ckptsim.models.coordinator import (
 from ckptsim.models.coordinator.plan import Edge, FinishedState, Pattern
 from ckptsim.models.lifecycle import StopMode
 from ckptsim.scenarios.job.faults import JobFault
-from ckptsim.sim.job.buffers.account import Account
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
 from ckptsim.sim.job.control.coordinator import CoordinatorHost, CoordinatorSettings
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.planning import PlanCalculator
+from ckptsim.sim.job.oracle.observer import NO_OBSERVER
 from ckptsim.sim.kernel import Entity, Environment
 
 MS = 1_000_000
@@ -123,6 +123,10 @@ class AJob:
     running: bool = True
     told: list[tuple[Any, ...]] = field(default_factory=list)
 
+    def has_backlog(self) -> bool:
+        """Return that nothing is in flight."""
+        return False
+
     def first_delay_ns(self) -> int:
         """Return 10 ms."""
         return 10 * MS
@@ -194,7 +198,7 @@ class Rig:
             messages=self.messages,
             faults=FaultPlan(faults),
             job=self.job,
-            observer=Account(),
+            observer=NO_OBSERVER,
         )
         places = [("source", 0), ("map", 0), ("map", 1)]
         self.tasks = [ATask(env, number, place) for number, place in enumerate(places)]

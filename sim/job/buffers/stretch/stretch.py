@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ckptsim.sim.job.buffers.account import Account
 from ckptsim.sim.job.buffers.source import Source
 from ckptsim.sim.job.buffers.states import State
 from ckptsim.sim.job.buffers.stretch.emission import Emission, Feed
@@ -176,11 +175,11 @@ class Stretch:
                 settle_thread(layout.inlets[task.number], self._services[task.number])
                 settle_messages(layout.inlets[task.number])
         self._add_samples()
-        account = layout.world.account
-        if account.__class__ is not Account:
+        observer = layout.world.observer
+        if observer.follows_data:
             for inlet in layout.inlets.values():
-                report(inlet, account)
-            account.look()
+                report(inlet, observer)
+            observer.look()
 
     def _settle_source(self, task: Source) -> None:
         stop = self._touches.stops.get(task.number, NEVER)

@@ -6,11 +6,11 @@ around it, that nothing but its own property notices.
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ckptsim.models.barriers import Barrier, HandlerKind, RemoteChannel, Subpartition
+from ckptsim.models.barriers import Barrier, RemoteChannel, Subpartition
 from ckptsim.models.barriers.barrier import NetworkEvent
 from ckptsim.models.barriers.channels import (
     NetworkEffect,
@@ -20,7 +20,7 @@ from ckptsim.models.barriers.channels import (
     PersistInput,
 )
 from ckptsim.models.barriers.channels.input_channel import _Placed
-from ckptsim.models.barriers.handler import BarrierHandler, SingleCheckpointHandler
+from ckptsim.models.barriers.handler import SingleCheckpointHandler
 from ckptsim.models.barriers.handler import events as ev
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import CheckpointCoordinator, CoordinatorParameters
@@ -105,8 +105,9 @@ class PersistsForTheOlder(RemoteChannel):
     def start(self, checkpoint: int) -> FailureReason | None:
         """Add nothing, but to the wrong checkpoint."""
         refused = super().start(checkpoint)
-        self._outbox.append(PersistInput(self.index, checkpoint, ()))
-        self._outbox.append(PersistInput(self.index, checkpoint - 1, ()))
+        if checkpoint > 1:
+            self._outbox.append(PersistInput(self.index, checkpoint, ()))
+            self._outbox.append(PersistInput(self.index, checkpoint - 1, ()))
         return refused
 
 
@@ -121,6 +122,14 @@ class OneOutputStaysOpen(Subpartition):
         if isinstance(last, OutputStateKnown) and not self.silent:
             self.silent = True
             self._outbox.pop()
+
+
+class TakesAnyResume(Subpartition):
+    """Goes on as often as it is told to."""
+
+    def resume(self) -> None:
+        """Go on, blocked or not."""
+        self.blocked = False
 
 
 class Overtakes(Subpartition):
@@ -205,26 +214,25 @@ class TriggersOutOfOrder(_Changed):
 
 def handler(faulty: type[SingleCheckpointHandler], *, first_only: bool = False) -> Any:
     """Return a factory of faulty handlers; with `first_only` all but the first are right."""
-    made = itertools.count()
-
-    def make(
-        kind: HandlerKind, channels: int, *, gates: int = 1, after_finish: bool = True
-    ) -> BarrierHandler:
-        right = first_only and next(made) > 0
-        which = SingleCheckpointHandler if right else faulty
-        return which(kind, channels, gates=gates, after_finish=after_finish)
-
-    return make
+    return _First(faulty, SingleCheckpointHandler if first_only else faulty)
 
 
 def first_of_all(faulty: type[Subpartition]) -> Any:
     """Return a factory of queues of which the first is faulty."""
-    made = itertools.count()
+    return _First(faulty, Subpartition)
 
-    def make(index: int, outbox: list[NetworkEffect]) -> Subpartition:
-        return (Subpartition if next(made) else faulty)(index, outbox)
 
-    return make
+@dataclass(slots=True)
+class _First:
+    """Makes cores: one that is faulty, then others; a run needs a copy that has made none."""
+
+    faulty: Callable[..., Any]
+    others: Callable[..., Any]
+    made: int = 0
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        self.made += 1
+        return (self.faulty if self.made == 1 else self.others)(*arguments, **named)
 
 
 # --- coordinators ---

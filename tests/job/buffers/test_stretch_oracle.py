@@ -1,4 +1,4 @@
-"""The world's account also follows what moves in whole stretches, and its properties hold there."""
+"""The oracle also follows what moves in whole stretches, and properties hold there."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from hypothesis import strategies as st
 
 from ckptsim.scenarios.job import Engine, Job
 from ckptsim.sim.job.buffers import DataflowWorld
-from ckptsim.sim.job.buffers.account import FullAccount
 from ckptsim.sim.job.buffers.stretch import Stretches, stretch
 from ckptsim.sim.job.buffers.stretch.inlet import Inlet
+from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.slots import OURS, ProtocolCores
-from tests.job.buffers.broken import BROKEN, job
+from tests import broken_counts
+from tests.job.buffers.broken import job, mutant
 from tests.job.buffers.strategies import plain_jobs
 from tests.job.buffers.test_stretches import ended, state
+from tests.job.properties import cores
 
 Break = Callable[[Inlet], object]
 
@@ -28,10 +30,10 @@ BUSY = job(rate_per_s=1_900.0, network=_PLAIN)
 
 
 def watched(model: Job, seed: int, steps: int, protocol: ProtocolCores = OURS) -> DataflowWorld:
-    """Return a world that has run in stretches to its end, with a full account."""
+    """Return a world that has run in stretches to its end, with the oracle."""
     model = replace(model, engine=Engine.STRETCHES)
     env = Environment(seed, keep_trace=True)
-    world = DataflowWorld(env, model, protocol=protocol, account=FullAccount())
+    world = DataflowWorld(env, model, protocol=protocol, observer=BufferOracle)
     world.stretches = Stretches(world, steps=steps, spared=0)
     world.run()
     return world
@@ -42,22 +44,31 @@ def watched(model: Job, seed: int, steps: int, protocol: ProtocolCores = OURS) -
 )
 @given(model=plain_jobs(), seed=st.integers(0, 10**6), steps=st.sampled_from([1, 7, 50, 400]))
 def test_stretches_hold_every_property(model: Job, seed: int, steps: int) -> None:
-    """No property breaks wherever stretches begin and end, and the account changes nothing."""
+    """No property breaks wherever stretches begin and end, and the oracle changes nothing."""
     world = watched(model, seed, steps)
-    assert world.account.violations == []
+    assert world.violations == []
     assert state(world) == state(ended(model, seed, steps))
 
 
-FAULTY = ("resumes_twice", "longer_alignments", "needs_one_less", "told_before_stored")
+FAULTY = {
+    "senders_are_resumed_once": replace(
+        OURS, handler=cores.handler(cores.ResumesTwice), output_subpartition=cores.TakesAnyResume
+    ),
+    "alignment_figures_are_sane": replace(
+        OURS, handler=cores.handler(cores.MeasuresSinceTheTrigger)
+    ),
+    "needed_barriers_stay_fixed": replace(OURS, handler=cores.handler(broken_counts.NeedsOneLess)),
+    "notified_after_completion": mutant("told_before_stored"),
+}
 
 
-@pytest.mark.parametrize("name", FAULTY)
-def test_stretches_show_a_faulty_core(name: str) -> None:
+@pytest.mark.parametrize("breaks", list(FAULTY))
+def test_stretches_show_a_faulty_core(breaks: str) -> None:
     """A core with a broken promise is caught in a job that runs in stretches, too."""
-    world = watched(QUIET, 1, 50, BROKEN[name].protocol)
+    world = watched(QUIET, 1, 50, FAULTY[breaks])
     assert world.stretches is not None
     assert 2 * world.stretches.covered_ns > world.env.now
-    assert BROKEN[name].breaks in {found for found, *_ in world.account.violations}
+    assert breaks in {found for found, *_ in world.violations}
 
 
 def _lose_a_buffer(inlet: Inlet) -> None:
@@ -105,4 +116,4 @@ def test_a_stretch_that_loses_count_is_caught(
 
     monkeypatch.setattr(stretch, "settle_messages", settle)
     world = watched(BUSY, 1, 50)
-    assert world.account.violations[0][0] == breaks
+    assert world.violations[0][0] == breaks

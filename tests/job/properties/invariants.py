@@ -1,6 +1,6 @@
 """Which property of a job stands for which published invariant: docs/invariants.md.
 
-`python -m tests.job.records.invariants` writes the document again.
+`python -m tests.job.properties.invariants` writes the document again.
 """
 
 from __future__ import annotations
@@ -8,7 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.job.records.test_properties import BREAKERS
+from ckptsim.scenarios.job.names import PROPERTIES
+from ckptsim.scenarios.job.planes import Plane
+from tests.job.buffers.broken import BROKEN
+from tests.job.properties.table import BREAKERS, ON_BUFFERS
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "invariants.md"
 
@@ -46,6 +49,7 @@ BARRIERS: dict[str, Invariant] = {
         "aligned_holds_nothing_in_flight",
         "ordered_edges_hold_nothing_in_flight",
         "unaligned_flag_is_true",
+        "reported_bytes_are_true",
     ),
     "S6": _row(
         "per task and checkpoint at most one trigger, one abort, no trigger after it",
@@ -151,6 +155,7 @@ ENDS: dict[str, Invariant] = {
     ),
     "14": _row(
         "any completed checkpoint, restored, gives the same output",
+        "restored_checkpoint_is_a_cut",
         "restored_checkpoint_gives_the_same_output",
     ),
     "15": _row(
@@ -186,6 +191,9 @@ OURS: dict[str, str] = {
     "tasks_fail_for_a_cause": "No handler fails its task but for what it must refuse.",
     "single_channel_keeps_the_clock": "Hazard of released Flink: see `single_channel_clock`.",
     "files_fail_for_a_cause": "A shared file of in-flight data fails for all, and for a reason.",
+    "every_record_is_somewhere": "What was written was sent or is queued, what was sent was read.",
+    "pools_stay_within_bounds": "No output has more segments than its pool and the overdraft.",
+    "credits_stay_within_bounds": "Data are sent for credit, and each credit has a free buffer.",
 }
 
 
@@ -198,20 +206,32 @@ def table(rows: dict[str, Invariant]) -> list[str]:
     return lines
 
 
+def _names(plane: Plane) -> str:
+    """Name the properties that only one plane has."""
+    other = Plane.BUFFERS if plane is Plane.RECORDS else Plane.RECORDS
+    return ", ".join(f"`{name}`" for name in PROPERTIES[plane] if name not in PROPERTIES[other])
+
+
 def document() -> str:
     """Return the document."""
     lines = [
         "# Invariants of jobs, and the properties that stand for them",
         "",
-        "Every run of a job is judged by these properties, against the world's own account of each",
-        "record and message. Each has a run in which it does not hold, and nothing else with it",
-        f"(`tests/job/records/test_properties.py`, {sum(map(len, BREAKERS.values()))} runs).",
-        "Written by `python -m tests.job.records.invariants`; a test compares it with the program.",
+        "The oracle of a job checks these properties in every run, on both data planes; it is",
+        "told what happens and asks no core. Each has a run in which it does not hold, and nothing",
+        f"else with it: `tests/job/properties` has {sum(map(len, BREAKERS.values()))} on records,",
+        f"{len(ON_BUFFERS)} of them on buffers as well, and `tests/job/buffers/broken.py` has",
+        f"{len(BROKEN)} more on buffers.",
+        "",
+        f"Only jobs on records have {_names(Plane.RECORDS)};",
+        f"only jobs on buffers have {_names(Plane.BUFFERS)}.",
+        "",
+        "Written by `python -m tests.job.properties.invariants`; a test compares it.",
         "",
         "## Barriers",
         "",
-        "L6 and S20 to S23 concern recovered gates and rescaling, which jobs of records do not",
-        "have: `models/recovery` has tests of its own.",
+        "L6 and S20 to S23 concern recovered gates and rescaling, which jobs do not have:",
+        "`models/recovery` has tests of its own.",
         "",
         *table(BARRIERS),
         "",

@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ckptsim.sim.job.buffers.account.watched import GateBuffers, WatchedPool
 from ckptsim.sim.job.buffers.channels import RemoteChannel
 from ckptsim.sim.job.buffers.recovery import is_restored
 from ckptsim.sim.job.buffers.segment import Segment
 from ckptsim.sim.job.buffers.selectivity import SelectiveWriter, Selectivity
 from ckptsim.sim.job.buffers.source import Source
+from ckptsim.sim.job.oracle.buffers.observed import GateBuffers, ObservedPool
 
 if TYPE_CHECKING:
     from ckptsim.scenarios.job import Vertex
-    from ckptsim.sim.job.buffers.account.flow import Flow
     from ckptsim.sim.job.buffers.gate import Gate
     from ckptsim.sim.job.buffers.outlet import Outlet
     from ckptsim.sim.job.buffers.task import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.buffers.writer import Writer
-
-Violate = Callable[..., None]
+    from ckptsim.sim.job.oracle.tasks import TaskOracle
+    from ckptsim.sim.job.oracle.view import Violate
 
 _MS = 1_000_000
 # A job in which nothing is wrong does something within this time and some records.  Assumption:
@@ -30,19 +29,19 @@ _SLACK_NS = 500 * _MS
 _RECORDS = 64
 
 
-class Books:
+class BufferInvariants:
     """Compares what was written, sent, read and processed; call `look` at any instant."""
 
     def __init__(
         self,
         world: DataflowWorld,
-        flows: dict[tuple[int, int], Flow],
+        tasks: dict[int, TaskOracle],
         floating: dict[tuple[int, int], GateBuffers],
         written_bytes: Callable[[Task], list[int]],
         violate: Violate,
     ) -> None:
         self._world = world
-        self._flows = flows
+        self._tasks = tasks
         self._floating = floating
         self._written_bytes = written_bytes
         self._violate = violate
@@ -66,9 +65,10 @@ class Books:
         for task in self._world.tasks:
             if task.finished_ns is None:
                 continue
-            for flow in self._inputs(task):
-                if flow.on_way_bytes:
-                    says = f"{flow.on_way_bytes} bytes of channel {flow.name} are left when"
+            for channel in self._tasks[task.number].inputs:
+                left = channel.on_way_amount
+                if left:
+                    says = f"{left} bytes of channel {channel.name} are left when"
                     self._lost(f"{says} {task.entity.name} has finished")
 
     # Records ----------------------------------------------------------------------------------
@@ -89,8 +89,9 @@ class Books:
     def _check_inputs(self, task: Task) -> None:
         """What a task has read of each channel are whole records, as many as it has processed."""
         read = records = left = 0
-        for flow, channel in zip(self._inputs(task), task.channels, strict=True):
-            own = flow.taken_bytes - task.unread_bytes(channel)
+        inputs = self._tasks[task.number].inputs
+        for oracle, channel in zip(inputs, task.channels, strict=True):
+            own = oracle.taken_amount - task.unread_bytes(channel)
             whole, rest = divmod(own, channel.outlet.writer.record_bytes)
             read, records, left = read + own, records + whole, left + rest
         done = task.processed - task.restored_records
@@ -105,10 +106,10 @@ class Books:
             slack = writer.record_bytes if writer.blocked else 0
             for outlet in writer.outlets:
                 place = outlet.core.index
-                found = self._flows[task.number, place].sent_bytes + _queued_bytes(outlet)
+                found = self._tasks[task.number].outputs[place].sent_amount + _queued_bytes(outlet)
                 if not written[place] - slack <= found <= written[place]:
                     says = f"{task.entity.name} has written {written[place]} bytes to channel"
-                    name = self._flows[task.number, place].name
+                    name = self._tasks[task.number].outputs[place].name
                     self._lost(f"{says} {name}; {found} were sent or are queued")
             self._check_pool(task, writer)
 
@@ -120,7 +121,7 @@ class Books:
     def _check_pool(self, task: Task, writer: Writer) -> None:
         """As many segments are out as are in queues, but for those that a local reader holds."""
         pool = writer.pool
-        if not isinstance(pool, WatchedPool):
+        if not isinstance(pool, ObservedPool):
             return
         seen: list[object] = []
         for outlet in writer.outlets:
@@ -133,7 +134,7 @@ class Books:
         booked = pool.size - pool.free + pool.overdraft
         if booked != pool.out or len(seen) > pool.out or (remote and len(seen) != pool.out):
             says = f"{pool.out} segments of {task.entity.name} are out, {len(seen)} in its queues"
-            self._violate("pools_stay_within_bounds", f"{says}, {booked} by the pool's books")
+            self._violate("pools_stay_within_bounds", f"{says}, {booked} by the pool's own count")
 
     def _check_gate(self, gate: Gate) -> None:
         """Every floating buffer is free, borrowed or filled."""
@@ -156,17 +157,14 @@ class Books:
         elif now_ns - since_ns > self._patience_ns:
             waits = ", ".join(f"{t.entity.name} is {t.state.name.lower()}" for t in world.tasks)
             says = f"nothing was processed for {now_ns - since_ns} ns: {waits}"
-            self._violate("job_makes_progress", says)
+            self._violate("job_ends", says)
             self._progress = (total, now_ns)
 
     def _has_work(self) -> bool:
         sources = [task for task in self._world.tasks if isinstance(task, Source)]
         if any(source.has_records for source in sources):
             return True
-        return any(flow.on_way_bytes for flow in self._flows.values())
-
-    def _inputs(self, task: Task) -> list[Flow]:
-        return [self._flows[c.outlet.owner.number, c.outlet.core.index] for c in task.channels]
+        return any(c.on_way_amount for task in self._tasks.values() for c in task.inputs)
 
 
 def _queued_bytes(outlet: Outlet) -> int:

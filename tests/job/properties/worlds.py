@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from ckptsim.models.coordinator.plan import (
 )
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.control.sink import SinkWriter
+from ckptsim.sim.job.records.link import Link
 from ckptsim.sim.job.records.operator import Operator
 from ckptsim.sim.job.records.parts import Parts
 from ckptsim.sim.job.records.snapshot import TaskSnapshot
@@ -111,14 +112,14 @@ def keeps_state_of_the_finished(patch: pytest.MonkeyPatch) -> None:
 
 
 def records_too_much(patch: pytest.MonkeyPatch) -> None:
-    """Let the first checkpoint record the sink as partly finished while all its sources run."""
+    """Let the first checkpoint record the last vertex as partly finished while all sources run."""
     calls = itertools.count(1)
 
     def recorded(vertices: Sequence[Vertex]) -> dict[str, FinishedState] | Rejected:
         found = finalize(vertices)
         if next(calls) > 1 or isinstance(found, Rejected):
             return found
-        return found | {"sink": FinishedState.PARTIAL}
+        return found | {vertices[-1].name: FinishedState.PARTIAL}
 
     patch.setattr(f"{_PLANNING}.finalize", recorded)
 
@@ -152,3 +153,18 @@ def forgets_a_source(patch: pytest.MonkeyPatch) -> None:
         return replace(found, trigger=found.trigger[:-1])
 
     patch.setattr(f"{_PLANNING}.plan_checkpoint", plan)
+
+
+def forgets_what_was_in_flight(patch: pytest.MonkeyPatch) -> None:
+    """Let an attempt begin with empty channels."""
+    patch.setattr(Link, "preload", lambda *_: None)
+
+
+def counts_in_flight_twice(patch: pytest.MonkeyPatch) -> None:
+    """Let the writer of channel state hear of records twice."""
+    right = Snapshots.keep_input
+
+    def keep(self: Snapshots, channel: int, checkpoint: int, buffers: Any) -> Iterable[int]:
+        return [2 * size for size in right(self, channel, checkpoint, buffers)]
+
+    patch.setattr(Snapshots, "keep_input", keep)

@@ -1,10 +1,8 @@
 """Each published invariant is a property of jobs, and each property stands for something."""
 
-from ckptsim.scenarios.job.names import PROPERTIES as ALL_PROPERTIES
-from ckptsim.scenarios.job.planes import Plane
-from tests.job.records.invariants import BARRIERS, DOCUMENT, ENDS, OURS, document
+from ckptsim.scenarios.job.names import ALL_PROPERTIES
+from tests.job.properties.invariants import BARRIERS, DOCUMENT, ENDS, OURS, document
 
-PROPERTIES = ALL_PROPERTIES[Plane.RECORDS]
 ROWS = [*BARRIERS.values(), *ENDS.values()]
 
 
@@ -19,13 +17,13 @@ def test_every_invariant_is_a_property() -> None:
     """Each has at least one, and the names are registered."""
     for row in ROWS:
         assert row.properties
-        assert set(row.properties) <= set(PROPERTIES)
+        assert set(row.properties) <= set(ALL_PROPERTIES)
 
 
 def test_every_property_stands_for_something() -> None:
     """No property is registered that no invariant asks for, unless it is said what it is for."""
     named = {name for row in ROWS for name in row.properties}
-    assert sorted(named | set(OURS)) == sorted(PROPERTIES)
+    assert sorted(named | set(OURS)) == sorted(ALL_PROPERTIES)
     assert not named & set(OURS)
 
 

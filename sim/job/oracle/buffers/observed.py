@@ -1,27 +1,24 @@
-"""Pools and channels that note what they do: the same behaviour, with an account beside it."""
+"""Pools and channels that tell the oracle what they do: the same behaviour, counted once more."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ckptsim.models.barriers.barrier import Barrier
 from ckptsim.sim.job.buffers.channels import LocalChannel, RemoteChannel
 from ckptsim.sim.job.buffers.pool import OutputPool
 from ckptsim.sim.job.buffers.segment import Slice
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.account.flow import Flow
     from ckptsim.sim.job.buffers.gate import Gate
     from ckptsim.sim.job.buffers.outlet import Element, Outlet
     from ckptsim.sim.job.buffers.wire import Wire
+    from ckptsim.sim.job.oracle.channels import ChannelOracle
+    from ckptsim.sim.job.oracle.view import Violate
     from ckptsim.sim.kernel import Entity, Environment
 
-Violate = Callable[..., None]
 
-
-class WatchedPool(OutputPool):
-    """Counts what is handed out apart from the pool's own books.
+class ObservedPool(OutputPool):
+    """Counts what is handed out apart from what the pool itself counts.
 
     most: segments that may be out at once; record_segments: how many one record may need.
     """
@@ -68,25 +65,22 @@ class WatchedPool(OutputPool):
 
     @property
     def out(self) -> int:
-        """How many segments are out by this account."""
+        """How many segments are out by this count."""
         return self._out
 
 
 class GateBuffers:
-    """How many floating buffers of a gate hold data, by this account."""
+    """How many floating buffers of a gate hold data, by this count."""
 
     def __init__(self, total: int) -> None:
         self.total = total
         self.filled = 0
 
 
-class WatchedRemoteChannel(RemoteChannel):
-    """A channel over the network whose buffers and credits are counted.
+class ObservedRemoteChannel(RemoteChannel):
+    """A channel over the network whose buffers and credits are counted."""
 
-    overtaking: is told the checkpoint of each unaligned barrier that arrives.
-    """
-
-    __slots__ = ("_allowed", "_filled", "_floating", "_overtaking", "_violate", "flow")
+    __slots__ = ("_allowed", "_filled", "_floating", "_oracle", "_violate")
 
     def __init__(
         self,
@@ -95,21 +89,19 @@ class WatchedRemoteChannel(RemoteChannel):
         wire: Wire,
         *,
         exclusive: int,
-        flow: Flow,
+        oracle: ChannelOracle,
         floating: GateBuffers,
-        overtaking: Callable[[int], None],
         violate: Violate,
     ) -> None:
         super().__init__(outlet, gate, wire, exclusive=exclusive)
-        self._overtaking = overtaking
-        self.flow = flow
+        self._oracle = oracle
         self._floating = floating
         self._violate = violate
         self._filled = 0  # exclusive buffers that hold data
         self._allowed = exclusive  # slices that the receiver has given credit for and that were not
 
     def _send(self, element: Element, sent_ns: int) -> None:
-        self.flow.sent(element)
+        self._oracle.sent(element)
         if isinstance(element, Slice):
             self._allowed -= 1
             self._check(self._allowed >= 0, "sends data without credit")
@@ -121,18 +113,17 @@ class WatchedRemoteChannel(RemoteChannel):
 
     def resume(self) -> None:
         """Let the sender go on behind a blocking event."""
-        self.flow.told_to_resume()
+        self._oracle.told_to_resume()
         super().resume()
 
     def _resumed(self) -> None:
-        self.flow.resumed()
+        self._oracle.resumed()
         if not self._exclusive:
             self._allowed = 0
         super()._resumed()
 
     def _arrive(self, element: Element, backlog: int) -> None:
-        if isinstance(element, Barrier) and element.is_unaligned:
-            self._overtaking(element.checkpoint)
+        self._oracle.arrived(element)
         super()._arrive(element, backlog)
         if not isinstance(element, Slice):
             return
@@ -168,40 +159,49 @@ class WatchedRemoteChannel(RemoteChannel):
 
     def take(self) -> Element | None:
         """Take the next element for the task."""
+        priority = self.has_priority
         element = super().take()
-        self.flow.taken(element)
+        if element is not None:
+            self._oracle.taken(element, priority=priority)
         return element
 
     def _check(self, holds: bool, says: str) -> None:  # noqa: FBT001 - the condition itself
         if not holds:
             name = "credits_stay_within_bounds"
-            self._violate(name, f"channel {self.flow.name} {says}")
+            self._violate(name, f"channel {self._oracle.name} {says}")
 
 
-class WatchedLocalChannel(LocalChannel):
-    """A channel inside a task manager that notes what goes through it."""
+class ObservedLocalChannel(LocalChannel):
+    """A channel inside a task manager that tells what goes through it."""
 
-    __slots__ = ("flow",)
+    __slots__ = ("_oracle",)
 
     def __init__(
-        self, env: Environment, entity: Entity, outlet: Outlet, gate: Gate, *, flow: Flow
+        self,
+        env: Environment,
+        entity: Entity,
+        outlet: Outlet,
+        gate: Gate,
+        *,
+        oracle: ChannelOracle,
     ) -> None:
         super().__init__(env, entity, outlet, gate)
-        self.flow = flow
+        self._oracle = oracle
 
     def take(self) -> Element | None:
         """Take the next element of the sender's queue."""
+        priority = self.has_priority
         element = super().take()
         if element is not None:
-            self.flow.sent(element)
-            self.flow.taken(element)
+            self._oracle.sent(element)
+            self._oracle.taken(element, priority=priority)
         return element
 
     def resume(self) -> None:
         """Let the sender go on behind a blocking event."""
-        self.flow.told_to_resume()
+        self._oracle.told_to_resume()
         super().resume()
 
     def _resumed(self) -> None:
-        self.flow.resumed()
+        self._oracle.resumed()
         super()._resumed()

@@ -1,0 +1,10 @@
+"""The oracle of jobs on buffers: properties of jobs, and those of pools, credits and bytes.
+
+`BufferObserver` takes note of nothing, for worlds of which nobody asks; `BufferOracle` follows
+every buffer and every checkpoint.
+"""
+
+from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
+from ckptsim.sim.job.oracle.buffers.oracle import BufferOracle
+
+__all__ = ["BufferObserver", "BufferOracle"]

@@ -1,0 +1,130 @@
+"""The oracle that follows every buffer and every checkpoint of a job."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ckptsim.sim.job.buffers.segment import Slice
+from ckptsim.sim.job.oracle.buffers.invariants import BufferInvariants
+from ckptsim.sim.job.oracle.buffers.observed import (
+    GateBuffers,
+    ObservedLocalChannel,
+    ObservedPool,
+    ObservedRemoteChannel,
+)
+from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
+from ckptsim.sim.job.oracle.buffers.view import BufferView
+from ckptsim.sim.job.oracle.job import JobOracle
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.channels import LocalChannel, RemoteChannel
+    from ckptsim.sim.job.buffers.gate import Gate
+    from ckptsim.sim.job.buffers.outlet import Outlet
+    from ckptsim.sim.job.buffers.pool import OutputPool
+    from ckptsim.sim.job.buffers.routing import Route
+    from ckptsim.sim.job.buffers.task import Task
+    from ckptsim.sim.job.buffers.wire import Wire
+    from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+    from ckptsim.sim.job.oracle.channels import ChannelOracle
+    from ckptsim.sim.kernel import Entity, Environment
+
+
+class BufferOracle(JobOracle, BufferObserver):
+    """Checks what must hold of jobs, and of their buffers."""
+
+    follows_data = True
+
+    def __init__(self, world: DataflowWorld) -> None:
+        self._view = BufferView(world)
+        super().__init__(world.env, world.model, self._view, world.violate)
+        self._world = world
+        self._floating: dict[tuple[int, int], GateBuffers] = {}
+        self._invariants: BufferInvariants
+
+    # Parts of an attempt ----------------------------------------------------------------------
+
+    def deploying(self) -> None:
+        """Forget the parts of the attempt that is over."""
+        super().deploying()
+        self._view.redeployed()
+        self._floating.clear()
+
+    def pool(
+        self, name: str, *, record_bytes: int, least_segment_bytes: int, **settings: Any
+    ) -> OutputPool:
+        """Make a pool that is observed."""
+        segments = -(-record_bytes // least_segment_bytes) + 1
+        return ObservedPool(name, self._violate, record_segments=segments, **settings)
+
+    def route(self, task: Task, route: Route, *, channels: int) -> None:
+        """Follow a copy of a route."""
+        self._view.route(task, route, channels)
+
+    def remote(self, outlet: Outlet, gate: Gate, wire: Wire, *, exclusive: int) -> RemoteChannel:
+        """Make a channel that is observed."""
+        return ObservedRemoteChannel(
+            outlet,
+            gate,
+            wire,
+            exclusive=exclusive,
+            oracle=self._channel(outlet, gate, pulled=False),
+            floating=self._gate(gate),
+            violate=self._violate,
+        )
+
+    def local(self, env: Environment, entity: Entity, outlet: Outlet, gate: Gate) -> LocalChannel:
+        """Make a channel that is observed."""
+        self._gate(gate)
+        oracle = self._channel(outlet, gate, pulled=True)
+        return ObservedLocalChannel(env, entity, outlet, gate, oracle=oracle)
+
+    def _channel(self, outlet: Outlet, gate: Gate, *, pulled: bool) -> ChannelOracle:
+        ends = outlet.owner, gate.task
+        return self.channel(*ends, keeps_order=not outlet.writer.supports_unaligned, pulled=pulled)
+
+    def _gate(self, gate: Gate) -> GateBuffers:
+        key = gate.task.number, gate.index
+        if key not in self._floating:
+            self._floating[key] = GateBuffers(gate.floating_free)
+        return self._floating[key]
+
+    # The run ----------------------------------------------------------------------------------
+
+    def begun(self, restored: JobCheckpoint | None) -> None:
+        """Begin to look at the buffers of an attempt."""
+        super().begun(restored)
+        self._invariants = BufferInvariants(
+            self._world, self.tasks, self._floating, self._view.written, self._violate
+        )
+
+    def moved(
+        self, channel: RemoteChannel, *, sent_bytes: int, taken_bytes: int, wired: list[int]
+    ) -> None:
+        """Take over what has moved; what holds data now is counted from the queues."""
+        queued = [e for e, _ in channel.core.normal_elements() if isinstance(e, Slice)]
+        outlet = channel.outlet
+        oracle = self.tasks[outlet.owner.number].outputs[outlet.core.index]
+        oracle.moved(sent_bytes, taken_bytes, [*queued, *wired])
+        pool = outlet.writer.pool
+        if isinstance(pool, ObservedPool):
+            pool.recount(outlet.channel, outlet.core.data_count)
+
+    def rested(self, gate: Gate, hand: tuple[RemoteChannel, bool] | None) -> None:
+        """Count the receiver's buffers that hold data."""
+        floating = self._gate(gate)
+        floating.filled = 0
+        for channel in gate.channels:
+            if isinstance(channel, ObservedRemoteChannel):
+                taken = [hand[1]] if hand is not None and hand[0] is channel else []
+                floating.filled += channel.recount(taken)
+
+    def look(self) -> None:
+        """Check what must hold at every instant."""
+        self._invariants.look()
+        super().look()
+
+    def end(self, *, ended: bool) -> None:
+        """Check what must hold at the end of a run."""
+        self._invariants.end()
+        super().end(ended=ended)

@@ -1,0 +1,162 @@
+"""The buffer plane as the oracle sees it: amounts are bytes, and data have no identity."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from ckptsim.scenarios.job import VertexKind
+from ckptsim.sim.job.buffers.selectivity import Selectivity
+from ckptsim.sim.job.buffers.snapshots import BUFFER_HEADER_BYTES
+from ckptsim.sim.job.buffers.states import State
+from ckptsim.sim.job.oracle.buffers.recount import Recount
+from ckptsim.sim.job.oracle.view import Contents, Held
+
+if TYPE_CHECKING:
+    from ckptsim.models.coordinator.plan import Edge
+    from ckptsim.scenarios.job import Vertex
+    from ckptsim.sim.job.buffers.recovery import Span
+    from ckptsim.sim.job.buffers.routing import Route
+    from ckptsim.sim.job.buffers.segment import Slice
+    from ckptsim.sim.job.buffers.task import Task
+    from ckptsim.sim.job.buffers.world import DataflowWorld
+
+# Within this time a message has come and been handled.  Assumption: far above what messages and
+# files cost together in any job that is run here.
+_GRACE_NS = 500_000_000
+_ALL = None  # what all records are called where they have no identity
+
+
+class BufferView:
+    """A plane of buffers."""
+
+    unit = "bytes"
+    storing_ns: int | None = None  # the cores of a machine take their time
+    header_bytes = BUFFER_HEADER_BYTES
+
+    def __init__(self, world: DataflowWorld) -> None:
+        self._world = world
+        self._recounts: dict[int, list[Recount]] = {}
+        self.grace_ns = _GRACE_NS + world.faults.longest_ns + world.faults.latest_ns
+        self.timer_extra_ns = world.constants.timer_extra_ns
+        self.wire_ns = world.model.network.send_ns
+
+    def redeployed(self) -> None:
+        """Forget the routes of the attempt that is over."""
+        self._recounts.clear()
+
+    def route(self, task: Task, route: Route, channels: int) -> None:
+        """Follow a copy of a route."""
+        self._recounts.setdefault(task.number, []).append(Recount(route, channels))
+
+    @property
+    def vertices(self) -> Sequence[Vertex]:
+        """Return the vertices."""
+        return self._world.model.vertices
+
+    @property
+    def plan_edges(self) -> Sequence[Edge]:
+        """Return the edges as plans of checkpoints see them."""
+        return self._world.plan_edges
+
+    def name(self, task: Task) -> str:
+        """Return the name of a task's entity."""
+        return task.entity.name
+
+    def amount(self, element: Slice) -> int:
+        """Return the bytes of a slice."""
+        return element.bytes
+
+    def number(self, element: Slice) -> None:
+        """Return None: slices have no numbers."""
+        del element
+
+    def written(self, task: Task) -> list[int]:
+        """Return what a task has written so far, per output, counted from its keys alone.
+
+        What a restart has put back there was written before.
+        """
+        found = []
+        recounts = self._recounts.get(task.number, [])
+        for writer, recount in zip(task.writers, recounts, strict=True):
+            records = recount.records(writer.emitted)
+            if len(records) < len(writer.outlets):  # a broadcast
+                records = records * len(writer.outlets)
+            found += [
+                count * writer.record_bytes + outlet.restored_bytes
+                for count, outlet in zip(records, writer.outlets, strict=True)
+            ]
+        return found
+
+    def unread(self, task: Task) -> list[int]:
+        """Return what a task has not read yet of the buffers that it has taken."""
+        return [task.unread_bytes(channel) for channel in task.channels]
+
+    def held(self, task: Task, part: Any) -> tuple[list[Held], list[Held]]:
+        """Return what a part has in flight, by inputs and by outputs."""
+        kept = part.snapshot
+        return (
+            [_held(kept.input_spans.get(place, ())) for place in range(len(task.channels))],
+            [_held(kept.output_spans.get(place, ())) for place in range(len(task.outlets))],
+        )
+
+    def busy_ns(self, task: Task) -> int:
+        """Return how long the thread was inside a record without a buffer, or paused."""
+        busy_ns = task.time_in[State.STUCK] + task.time_in[State.PAUSED]
+        if task.state in (State.STUCK, State.PAUSED):
+            busy_ns += task.env.now - task.since_ns
+        return busy_ns
+
+    def at_once_ns(self, task: Task) -> int:
+        """Return what one record takes, or waking up."""
+        return task.step_ns + self._world.constants.wake_ns
+
+    # What the job holds, in records -----------------------------------------------------------
+
+    @property
+    def attempts(self) -> int:
+        """Return how many attempts there were."""
+        return self._world.control.attempts
+
+    def expected(self) -> dict[str, Contents]:
+        """Return per vertex what was sent to it: a record goes over each edge once."""
+        return {vertex.name: Counter({_ALL: self._sent_to(vertex)}) for vertex in self.vertices}
+
+    ever = expected
+
+    def _sent_to(self, vertex: Vertex) -> int:
+        graph, total = self._world.graph, 0
+        for edge in graph.edges:
+            if edge.downstream == vertex.name:
+                emitted = Selectivity(graph.vertex(edge.upstream).selectivity).emitted
+                sent = sum(emitted(task.processed) for task in self._world.tasks_of(edge.upstream))
+                total += graph.copies(edge) * sent
+        return total
+
+    def output(self, vertex: Vertex) -> Contents | None:
+        """Return the committed output of a sink."""
+        if vertex.kind is not VertexKind.SINK:
+            return None
+        external = self._world.control.sinks.external
+        return Counter({_ALL: external.committed_count(vertex.name)})
+
+    def state(self, vertex: Vertex) -> Contents | None:
+        """Return what an operator has processed."""
+        if vertex.is_source:
+            return None
+        return Counter({_ALL: sum(task.processed for task in self._world.tasks_of(vertex.name))})
+
+    def put_back(self) -> dict[str, Contents]:
+        """Return per vertex what a restart has put into its channels: whole records, if right."""
+        found: dict[str, Contents] = {}
+        for vertex in self.vertices:
+            outlets = [c.outlet for t in self._world.tasks_of(vertex.name) for c in t.channels]
+            records = (Fraction(one.restored_bytes, one.writer.record_bytes) for one in outlets)
+            found[vertex.name] = Counter({_ALL: sum(records)})
+        return found
+
+
+def _held(spans: Sequence[Span]) -> Held:
+    return Held(sum(size for size, _ in spans), len(spans))

@@ -1,0 +1,232 @@
+"""What must hold of one channel: what was sent, blocked, resumed, taken and persisted, and when.
+
+Told where elements move; it never asks the cores at the two ends what they believe.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from ckptsim.models.barriers.barrier import (
+    Barrier,
+    EndOfData,
+    EndOfPartition,
+    NetworkEvent,
+    is_blocking,
+)
+from ckptsim.sim.job.oracle.observer import ChannelObserver
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.oracle.tasks import Instant, TaskOracle
+
+AT_ONCE = "end_of_partition_leaves_at_once"
+
+
+class ChannelOracle(ChannelObserver):
+    """What has happened on one channel of one attempt.
+
+    index: among the inputs of the receiver.  keeps_order: barriers may not overtake.  pulled: the
+    receiver takes from the sender's queue itself, so an element leaves when it is taken.
+    sent_amount, taken_amount: how much data has left the sender and has come to the task.
+    sent_cut: per checkpoint, how much the sender had put in before its barrier; read_cut: how much
+    of it the receiver's state has.
+    blocked_by: the checkpoint whose barrier the receiver took last, with the sender stopped behind
+    it; None once the sender was told to go on.
+    drained: how its data has ended, as the receiver took EndOfData; acknowledged: the receiver has
+    said so.  heard, over: when the sender heard that, and when EndOfPartition was taken.
+    """
+
+    def __init__(
+        self, sender: TaskOracle, receiver: TaskOracle, *, keeps_order: bool, pulled: bool
+    ) -> None:
+        self.sender = sender
+        self.receiver = receiver
+        self.index = len(receiver.inputs)
+        self.keeps_order = keeps_order
+        self._pulled = pulled
+        self.name = f"{sender.name} -> {receiver.name}"
+        self.sent_amount = 0
+        self.taken_amount = 0
+        self.sent_cut: dict[int, int] = {}
+        self.read_cut: dict[int, int] = {}
+        self.blocked_by: int | None = None
+        self.drained: bool | None = None
+        self.acknowledged = False
+        self.heard: Instant | None = None
+        self.over: Instant | None = None
+        self._plane = sender.plane
+        # Data without numbers that were sent and not taken; amounts, behind a stretch.
+        self._on_way: deque[Any] = deque()
+        self._blocked = False
+        self._ended = False
+        self._number = self._taken_number = 0  # of the last element sent and taken
+        self._priority_taken = -1
+        self._persisted = -1  # newest checkpoint for which input was persisted
+        self._ends_ns: int | None = None  # when EndOfPartition may leave
+        self._open: dict[int, int | None] = {}  # checkpoint -> its time-out while it is queued
+
+    # At the sender ----------------------------------------------------------------------------
+
+    def preloaded(self, elements: Any, /) -> None:
+        """Note data that are at the receiver from the beginning."""
+        self._number = len(elements)
+        self.sent_amount += sum(map(self._plane.amount, elements))
+
+    def barrier_queued(self, checkpoint: int, written: int, due_ns: int | None) -> None:
+        """Note a barrier that is put into the queue behind so much data; due_ns: its time-out."""
+        self.sent_cut[checkpoint] = written
+        if due_ns is not None:
+            self._open[checkpoint] = due_ns
+
+    def sent(self, element: object, /) -> None:
+        """Check that nothing leaves behind what blocks, and no data out of order."""
+        if self._blocked:
+            what = type(element).__name__
+            self._violate("blocked_senders_send_nothing", f"sends {what} while it is blocked")
+        if not isinstance(element, NetworkEvent):
+            self._data_sent(element)
+            return
+        self._blocked = is_blocking(element)
+        if isinstance(element, Barrier):
+            if element.checkpoint in self._open:
+                self._open[element.checkpoint] = None  # it waits in the queue no longer
+        elif isinstance(element, EndOfData):
+            self._ended = True
+        elif isinstance(element, EndOfPartition) and self._ends_ns is not None:
+            late_ns = self.sender.now_ns - self._ends_ns
+            if late_ns > self._plane.wire_ns:
+                self._violate(AT_ONCE, f"sends EndOfPartition {late_ns} ns after its sender closed")
+
+    def _data_sent(self, element: object) -> None:
+        self.sent_amount += self._plane.amount(element)
+        if self._ended:
+            self._violate("end_marks_in_order", "sends data behind its end")
+        number = self._plane.number(element)
+        if number is None:
+            self._on_way.append(element)
+        else:
+            self._in_order("sends", number, self._number)
+            self._number = number
+
+    def resumed(self) -> None:
+        """Note that the sender goes on."""
+        self._blocked = False
+        if self._ends_ns is not None:
+            self._ends_ns = self.sender.now_ns
+
+    def ends(self) -> None:
+        """Note that the sender closes: EndOfPartition leaves now, or when the queue goes on."""
+        self._ends_ns = None if self._pulled else self.sender.now_ns
+
+    def opened(self, checkpoint: int) -> None:
+        """Note that the output's part of a checkpoint is not known yet."""
+        self._open.setdefault(checkpoint, None)
+
+    def settled(self, checkpoint: int) -> None:
+        """Note that the output's part of a checkpoint is known, or will never be."""
+        self._open.pop(checkpoint, None)
+
+    @property
+    def unsettled(self) -> list[int]:
+        """Return the checkpoints whose output part is not known."""
+        return list(self._open)
+
+    def overdue(self, now_ns: int) -> int | None:
+        """Return a checkpoint whose barrier still waits in the queue after its time-out."""
+        for checkpoint, due_ns in self._open.items():
+            if due_ns is not None and due_ns < now_ns:
+                return checkpoint
+        return None
+
+    # At the receiver --------------------------------------------------------------------------
+
+    def arrived(self, element: object, /) -> None:
+        """Note an unaligned barrier that has come to the front."""
+        if isinstance(element, Barrier) and element.is_unaligned:
+            self.receiver.overtaking_barrier_arrived(self.index, element.checkpoint)
+
+    def taken(self, element: object, /, *, priority: bool = False) -> None:
+        """Check that data, and barriers of high priority, are taken in the order of sending."""
+        if isinstance(element, NetworkEvent):
+            self._event_taken(element, priority=priority)
+            return
+        self.receiver.data_taken(self)
+        amount, number = self._plane.amount(element), self._plane.number(element)
+        self.taken_amount += amount
+        if number is not None:
+            self._in_order("delivers", number, self._taken_number)
+            self._taken_number = number
+            return
+        expected = self._on_way.popleft() if self._on_way else None
+        if expected is not element and expected != amount:
+            self._violate("order_is_kept", f"hands {amount} bytes over out of turn")
+
+    def _event_taken(self, event: NetworkEvent, *, priority: bool) -> None:
+        match event:
+            case Barrier(checkpoint=checkpoint):
+                if event.needs_alignment:
+                    self.blocked_by = checkpoint
+                if priority and checkpoint <= self._priority_taken:
+                    says = f"barrier {checkpoint} comes behind {self._priority_taken}"
+                    self._violate("order_is_kept", says)
+                if priority:
+                    self._priority_taken = max(self._priority_taken, checkpoint)
+            case EndOfData(drain):
+                self.drained = drain
+            case EndOfPartition():
+                if self.over is not None:
+                    says = f"{self.receiver.name} gets EndOfPartition twice"
+                    self.receiver.violate("end_marks_in_order", says)
+                else:
+                    self.over = self.receiver.instant()
+
+    def told_to_resume(self) -> None:
+        """Check that the sender is told to go on once per barrier that stopped it."""
+        if self.blocked_by is None:
+            self._violate("senders_are_resumed_once", "is resumed though nothing blocks it")
+        self.blocked_by = None
+
+    def input_persisted(self, checkpoint: int, elements: Any) -> None:
+        """Note data of the receiver's queue that go into a checkpoint: never an older one."""
+        if checkpoint < self._persisted:
+            says = f"persists input for checkpoint {checkpoint} after {self._persisted}"
+            self._violate("persisted_ids_increase", says)
+        self._persisted = max(self._persisted, checkpoint)
+        self.persisted(checkpoint, elements)
+
+    def persisted(self, checkpoint: int, elements: Any) -> None:
+        """Check data that go into a checkpoint: all were sent before its barrier."""
+        cut = self.sent_cut.get(checkpoint)
+        if cut is None:
+            return
+        for element in elements:
+            number = self._plane.number(element)
+            if number is not None and number > cut:
+                says = f"record {number}, sent after the barrier, goes into checkpoint {checkpoint}"
+                self._violate("persisted_lies_before_the_barrier", says)
+                return
+
+    # In bulk ----------------------------------------------------------------------------------
+
+    @property
+    def on_way_amount(self) -> int:
+        """How much was sent and not handed to the task."""
+        return sum(e if isinstance(e, int) else self._plane.amount(e) for e in self._on_way)
+
+    def moved(self, sent: int, taken: int, on_way: list[Any]) -> None:
+        """Note what a stretch has moved at once, and what is on its way behind it, in order."""
+        self.sent_amount += sent
+        self.taken_amount += taken
+        self._on_way = deque(on_way)
+        if self.sent_amount != self.taken_amount + self.on_way_amount:
+            says = f"of {self.sent_amount} bytes sent through channel {self.name} "
+            says += f"{self.taken_amount} were handed over and {self.on_way_amount} are on the way"
+            self.sender.violate("every_record_is_somewhere", says)
+
+    def _in_order(self, does: str, number: int, before: int) -> None:
+        if number != before + 1:
+            self._violate("order_is_kept", f"{does} record {number} after {before}")
+
+    def _violate(self, name: str, says: str) -> None:
+        self.sender.violate(name, f"channel {self.name} {says}")

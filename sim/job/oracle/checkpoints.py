@@ -1,0 +1,307 @@
+"""What must hold of checkpoints at the coordinator: how each begins, what it holds, how it ends.
+
+Requests, acknowledgements and ends are seen as the hosts carry them out; what the coordinator's
+core keeps in mind is not asked.
+
+A checkpoint is a consistent cut when, for each channel, what the sender had put in before its
+barrier is exactly what the receiver's state has plus what the checkpoint holds of the channel.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.coordinator.plan import FinishedState, Plan, Rejected, check_restore
+from ckptsim.sim.job.oracle.view import NOTHING, Held
+
+if TYPE_CHECKING:
+    from ckptsim.scenarios.job import Job
+    from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
+    from ckptsim.sim.job.oracle.channels import ChannelOracle
+    from ckptsim.sim.job.oracle.tasks import TaskOracle
+    from ckptsim.sim.job.oracle.view import PlaneView, Violate
+    from ckptsim.sim.kernel import Environment
+
+# Kinds whose snapshot is always aligned, by the name of the barrier's kind.
+_ALIGNED = ("aligned", "savepoint", "at_least_once")
+
+
+class CheckpointOracle:
+    """What has become of the checkpoints of one job.
+
+    tasks: of the attempt, by number.
+    """
+
+    def __init__(
+        self,
+        env: Environment,
+        job: Job,
+        plane: PlaneView,
+        tasks: dict[int, TaskOracle],
+        violate: Violate,
+    ) -> None:
+        self._env = env
+        self._table = job.checkpointing
+        self._plane = plane
+        self._tasks = tasks
+        self._violate = violate
+        self._free_ns: int | None = None  # since when periodic triggers are due and nothing runs
+        self._running: dict[int, CheckpointRecord] = {}
+        self._newest_completed = -1
+        self._newest_acknowledged: dict[int, int] = {}  # by task
+        self._reported: dict[tuple[int, int], tuple[int, bool]] = {}  # by task and checkpoint
+        self._held: dict[int, dict[int, tuple[list[Held], list[Held]]]] = {}  # by checkpoint, task
+
+    # Begin ------------------------------------------------------------------------------------
+
+    def scheduled(self, first_ns: int) -> None:
+        """Note that periodic triggers begin, the first after `first_ns`."""
+        self._free_ns = self._env.now + first_ns
+
+    def unscheduled(self) -> None:
+        """Note that periodic triggers have ended."""
+        self._free_ns = None
+
+    def asked(self) -> None:
+        """Check that a checkpoint that is about to be planned does not come late."""
+        self.check_triggers()
+        if self._free_ns is not None:
+            self._free_ns = max(self._free_ns, self._env.now)
+
+    def check_triggers(self) -> None:
+        """Check that, with nothing under way, the next trigger is not overdue."""
+        table, now_ns = self._table, self._env.now
+        if self._free_ns is None or self._running or not table.enabled:
+            return
+        pause_ns = max(table.interval_ns, table.min_pause_ns) + table.min_pause_ns
+        if now_ns - self._free_ns > pause_ns:
+            says = f"no checkpoint for {now_ns - self._free_ns} ns, though nothing is under way"
+            self._violate("periodic_triggers_go_on", says)
+            self._free_ns = now_ns
+
+    def planned(self, plan: Plan) -> None:
+        """Check that a plan triggers only what it awaits, and reaches every running task."""
+        name = "plan_reaches_every_running_task"
+        running = set(plan.wait_for)
+        if not running:
+            self._violate(name, "a checkpoint awaits nobody")
+        if not set(plan.trigger) <= running:
+            self._violate(name, "a triggered task is not awaited")
+        if running & set(plan.finished):
+            self._violate(name, "a finished task is awaited")
+        missing = sorted(running - self._reached(plan))
+        if missing:
+            self._violate(name, f"no trigger and no barrier reaches {missing}")
+
+    def _reached(self, plan: Plan) -> set[tuple[str, int]]:
+        """Return the running tasks that a trigger or a barrier of running tasks comes to."""
+        by_place = {one.task.place: one for one in self._tasks.values()}
+        running = set(plan.wait_for)
+        reached = dict.fromkeys(plan.trigger)
+        frontier = list(plan.trigger)
+        while frontier:
+            for output in by_place[frontier.pop()].outputs:
+                below = output.receiver.task.place
+                if below in running and below not in reached:
+                    reached[below] = None
+                    frontier.append(below)
+        return set(reached)
+
+    def triggered(self, one: CheckpointRecord) -> None:
+        """Check that not more run at once than may; a forced savepoint comes on top."""
+        running = [other for other in self._running.values() if not other.request.forced]
+        if not one.request.forced and len(running) >= self._table.max_concurrent:
+            says = f"checkpoint {one.checkpoint} is triggered while {sorted(self._running)} run"
+            self._violate("pending_within_limit", says, one.checkpoint)
+        self._running[one.checkpoint] = one
+
+    # What they hold ---------------------------------------------------------------------------
+
+    def reported(self, task: int, checkpoint: int, size: int, *, unaligned: bool) -> None:
+        """Note how much a task says that its part has in flight, and how it calls the part."""
+        self._reported[task, checkpoint] = size, unaligned
+
+    def acknowledged(self, one: CheckpointRecord, number: int, part: Any) -> None:
+        """Check what a task's part holds in flight against how the checkpoint was taken."""
+        task, checkpoint = self._tasks[number], one.checkpoint
+        if part.snapshot is None:
+            raise AssertionError(f"{task.name} acknowledges {checkpoint} without a snapshot")
+        newest = self._newest_acknowledged.get(number, checkpoint)
+        self._newest_acknowledged[number] = max(newest, checkpoint)
+        inputs, outputs = self._plane.held(task.task, part)
+        self._held.setdefault(checkpoint, {})[number] = inputs, outputs
+        amount = sum(held.amount for held in inputs + outputs)
+        what = f"{task.name}'s part of checkpoint {checkpoint}"
+        aligned = one.kind in _ALIGNED or not self._table.unaligned or one.request.savepoint
+        if amount and aligned:
+            says = f"{what}, which is {one.kind}, holds {self._plane.unit} in flight"
+            self._violate("aligned_holds_nothing_in_flight", says, checkpoint)
+        for held, channel in zip(inputs, task.inputs, strict=True):
+            sent, read = channel.sent_cut.get(checkpoint), channel.read_cut.get(checkpoint)
+            if held.amount and sent is not None and read is not None and read + held.amount > sent:
+                says = f"{what} holds more of {channel.name} than was sent before its barrier"
+                self._violate("persisted_lies_before_the_barrier", says, checkpoint)
+        # An ordered input may be persisted all the same, when a barrier overtakes in another one.
+        ends = zip(outputs, task.outputs, strict=True)
+        ordered_inputs = all(channel.keeps_order for channel in task.inputs)
+        if any(held.amount and channel.keeps_order for held, channel in ends) or (
+            ordered_inputs and any(held.amount for held in inputs)
+        ):
+            says = f"{what} holds {self._plane.unit} in flight of an edge that must keep its order"
+            self._violate("ordered_edges_hold_nothing_in_flight", says, checkpoint)
+        true = amount + sum(held.pieces for held in inputs + outputs) * self._plane.header_bytes
+        said, unaligned = self._reported.pop((number, checkpoint), (true, bool(amount)))
+        if unaligned != bool(amount):
+            says = f"{what} is called {'un' * unaligned}aligned, it holds {amount} in flight"
+            self._violate("unaligned_flag_is_true", says, checkpoint)
+        if said != true:
+            says = f"{what} is said to have {said} in flight, it has {true}"
+            self._violate("reported_bytes_are_true", says, checkpoint)
+
+    # End --------------------------------------------------------------------------------------
+
+    def completed(self, one: CheckpointRecord, kept: JobCheckpoint) -> None:
+        """Check that what completes was running, is whole, and is a consistent cut."""
+        number = one.checkpoint
+        held = self._end(one, "completes")
+        if not one.request.savepoint:
+            if number <= self._newest_completed:
+                says = f"checkpoint {number} completes after {self._newest_completed}"
+                self._violate("completed_ids_increase", says, number)
+            self._newest_completed = max(self._newest_completed, number)
+        missing = [self._tasks[n].name for n in one.tasks if n not in one.parts]
+        if missing:
+            says = f"checkpoint {number} completes without {', '.join(missing)}"
+            self._violate("ended_checkpoints_stay_ended", says, number)
+        else:
+            self._check_cut(one, held)
+        self._check_finished(kept)
+
+    def _check_finished(self, kept: JobCheckpoint) -> None:
+        number = kept.checkpoint_id
+        held = {self._tasks[task].task.place[0] for task in kept.tasks}
+        for vertex in self._plane.vertices:
+            recorded = kept.vertices[vertex.name]
+            if vertex.union_state and recorded is FinishedState.PARTIAL:
+                says = f"checkpoint {number} has {vertex.name} partly finished"
+                self._violate("union_state_ends_together", says, number)
+            if recorded is FinishedState.FULL and vertex.name in held:
+                says = f"checkpoint {number} holds state of {vertex.name}, which has finished"
+                self._violate("finished_task_leaves_no_records", says, number)
+
+    def _check_cut(
+        self, one: CheckpointRecord, parts: dict[int, tuple[list[Held], list[Held]]]
+    ) -> None:
+        """Check every channel; a task without a part had finished, and its channels had ended."""
+        number = one.checkpoint
+        for sender, task in self._tasks.items():
+            inside = sender in one.parts
+            written = [] if inside else self._plane.written(task.task)
+            for place, out in enumerate(task.outputs):
+                receiver = out.receiver.task.number
+                sent = out.sent_cut.get(number) if inside else written[place]
+                read = out.read_cut.get(number) if receiver in one.parts else sent
+                first = parts[receiver][0][out.index] if receiver in parts else NOTHING
+                last = parts[sender][1][place] if sender in parts else NOTHING
+                self._check_channel(out, number, (sent, read, first, last))
+
+    def _check_channel(
+        self,
+        channel: ChannelOracle,
+        checkpoint: int,
+        cut: tuple[int | None, int | None, Held, Held],
+    ) -> None:
+        """Check one channel: what was sent, read, and held at the receiver and at the sender."""
+        sent, read, first, last = cut
+        held = first.amount + last.amount
+        if sent is None or read is None:
+            fits = False
+        elif self._table.exactly_once:
+            fits = sent == read + held
+            if first.numbers is not None and last.numbers is not None:
+                fits &= [*first.numbers, *last.numbers] == list(range(read + 1, sent + 1))
+        else:
+            fits = sent <= read + held
+        if not fits:
+            numbers = [*(first.numbers or ()), *(last.numbers or ())] or held or "none"
+            says = f"checkpoint {checkpoint}, channel {channel.name}: {sent} {self._plane.unit} "
+            says += f"sent before the barrier, {read} processed before the snapshot, "
+            self._violate("consistent_cut", f"{says}in flight {numbers}", checkpoint)
+
+    def failed(self, one: CheckpointRecord, reason: FailureReason) -> None:
+        """Check that what is given up was still running, and that savepoints are spared."""
+        self._end(one, "is given up")
+        if one.request.savepoint and reason is FailureReason.CHECKPOINT_SUBSUMED:
+            says = f"savepoint {one.checkpoint} gives way to a newer checkpoint"
+            self._violate("savepoints_are_not_subsumed", says, one.checkpoint)
+        if reason is FailureReason.CHECKPOINT_EXPIRED:
+            self._check_expired(one)
+
+    def _check_expired(self, one: CheckpointRecord) -> None:
+        """Check that nobody whom an expired checkpoint waits for had closed long before.
+
+        A task that has taken part in a newer one drops the trigger of an older one, so a checkpoint
+        whose trigger was overtaken on its way ends by its timeout.
+        """
+        for number in sorted(set(one.tasks) - set(one.parts)):
+            task = self._tasks[number]
+            closed_ns = task.lifecycle.closed_ns
+            if closed_ns is None or closed_ns + self._plane.grace_ns >= self._env.now:
+                continue
+            if self._newest_acknowledged.get(number, -1) > one.checkpoint:
+                continue
+            says = f"checkpoint {one.checkpoint} waits until its timeout for {task.name}, long "
+            self._violate("checkpoint_ends_in_time", f"{says}closed", one.checkpoint)
+
+    def notified(self, one: CheckpointRecord) -> None:
+        """Check that tasks are told of a completion after it is stored."""
+        if one.status != "completed":
+            says = f"tasks are told of checkpoint {one.checkpoint}, which is {one.status}"
+            self._violate("notified_after_completion", says, one.checkpoint)
+
+    def restored(self, checkpoint: JobCheckpoint) -> None:
+        """Check that a job may start from a checkpoint, as it would be checked at submission."""
+        states = {name: [state] for name, state in checkpoint.vertices.items()}
+        found = check_restore(states, self._plane.plan_edges)
+        if isinstance(found, Rejected):
+            says = f"checkpoint {checkpoint.checkpoint_id} is refused: {found.rule}, {found.vertex}"
+            self._violate("restore_is_closed_under_predecessors", says)
+
+    def look(self) -> None:
+        """Check that checkpoints under way are so no longer than they may, and begin in time."""
+        for one in self._running.values():
+            self._check_duration(one)
+        self.check_triggers()
+
+    def attempt_ends(self) -> None:
+        """Forget what the tasks of an attempt have done."""
+        self._newest_acknowledged.clear()
+        self._reported.clear()
+
+    def _end(self, one: CheckpointRecord, does: str) -> dict[int, tuple[list[Held], list[Held]]]:
+        """Take a checkpoint for ended; return what its parts hold, by task."""
+        number = one.checkpoint
+        if self._running.pop(number, None) is None or one.status != "pending":
+            says = f"checkpoint {number} {does} after it was {one.status}"
+            self._violate("ended_checkpoints_stay_ended", says, number)
+        self._check_duration(one)
+        if not self._running and self._free_ns is not None:
+            self._free_ns = max(self._free_ns, self._env.now)
+        return self._held.pop(number, {})
+
+    def _check_duration(self, one: CheckpointRecord) -> None:
+        """Check that the last acknowledgement, or the end, comes within the time-out.
+
+        Storing what all have acknowledged may take its own time on top.
+        """
+        lasts_ns = self._env.now - one.triggered_ns
+        whole = len(one.parts) == len(one.tasks)
+        longest_ns = self._table.timeout_ns
+        if whole and self._plane.storing_ns is not None:
+            longest_ns += self._plane.storing_ns
+        elif whole:
+            lasts_ns = max(arrival_ns for _, arrival_ns in one.parts.values()) - one.triggered_ns
+        if lasts_ns > longest_ns:
+            says = f"checkpoint {one.checkpoint} is under way for {lasts_ns} ns"
+            self._violate("checkpoint_ends_in_time", says, one.checkpoint)

@@ -1,0 +1,84 @@
+"""What the state and the output of a job hold: each record as often as it was sent there.
+
+A plane that only counts records has one identity for all of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain, islice, repeat
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ckptsim.scenarios.job import Job
+    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+    from ckptsim.sim.job.oracle.view import Contents, PlaneView, Violate
+
+
+def check_contents(job: Job, plane: PlaneView, violate: Violate) -> None:
+    """Check committed output and state of a job that has ended against what sources have sent."""
+    exactly = job.checkpointing.exactly_once
+    guarantee = "exactly_once" if exactly else "at_least_once"
+    expected = plane.expected()
+    ever = expected if exactly else plane.ever()
+    for vertex in plane.vertices:
+        for what, found in (("output", plane.output(vertex)), ("state", plane.state(vertex))):
+            if found is None:
+                continue
+            name = vertex.name
+            says = (
+                differences(expected[name], found)
+                if exactly
+                else loss(expected[name], found, ever[name], attempts=plane.attempts)
+            )
+            if says is not None:
+                violate(f"{guarantee}_{what}", f"{what} of {name}: {says}")
+
+
+def check_restored(job: Job, plane: PlaneView, restored: JobCheckpoint, violate: Violate) -> None:
+    """Check that an attempt begins from a cut.
+
+    What sources had emitted is in the state of each vertex, or on its way to it; at least that
+    where records may be repeated.
+    """
+    put_back = plane.put_back()
+    if put_back is None:
+        return
+    exactly = job.checkpointing.exactly_once
+    for vertex in plane.vertices:
+        state = plane.state(vertex)
+        if state is None:
+            continue
+        expected, found = plane.expected()[vertex.name], state + put_back[vertex.name]
+        says = differences(expected, found if exactly else found & expected)
+        if says is not None:
+            says = f"begins from checkpoint {restored.checkpoint_id}: {vertex.name}: {says}"
+            violate("restored_checkpoint_is_a_cut", says, restored.checkpoint_id)
+
+
+def differences(expected: Contents, found: Contents) -> str | None:
+    """Say in words how two contents differ, or None; at most three records are named."""
+    parts = []
+    for what, there in (("missing", expected - found), ("too many", found - expected)):
+        if there:
+            parts.append(f"{there.total()} {what}{_named(there)}")
+    return ", ".join(parts) or None
+
+
+def _named(found: Contents) -> str:
+    """Name the first three of records that have an identity."""
+    if None in found:
+        return ""
+    first = chain.from_iterable(repeat(one, min(3, found[one])) for one in sorted(found))
+    return f" (such as {list(islice(first, 3))})"
+
+
+def loss(expected: Contents, found: Contents, ever: Contents, *, attempts: int) -> str | None:
+    """Say in words what is missing, or can be no repeat, when repeats are allowed.
+
+    ever: what must be there of all that any attempt sent; a stop can end a source before it sends
+    again what tasks behind it had processed ahead of their snapshots.  attempts: how many there
+    were; each may add a record once more, and nothing else may.
+    """
+    most = Counter({record: attempts * times for record, times in ever.items()})
+    return differences(expected, (found & expected) + (found - most))

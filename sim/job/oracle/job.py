@@ -1,0 +1,183 @@
+"""The oracle of a job: every property, checked where its observer is told what happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ckptsim.sim.job.oracle.channels import ChannelOracle
+from ckptsim.sim.job.oracle.checkpoints import CheckpointOracle
+from ckptsim.sim.job.oracle.contents import check_contents, check_restored
+from ckptsim.sim.job.oracle.files import FileOracle
+from ckptsim.sim.job.oracle.observer import JobObserver
+from ckptsim.sim.job.oracle.tasks import TaskOracle
+from ckptsim.sim.job.settings import final_at_once
+
+if TYPE_CHECKING:
+    from ckptsim.models.barriers.reason import FailureReason
+    from ckptsim.models.coordinator.plan import Plan
+    from ckptsim.scenarios.job import Job
+    from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
+    from ckptsim.sim.job.oracle.view import PlaneView, Violate
+    from ckptsim.sim.job.port import ObservedTask, TaskGateway
+    from ckptsim.sim.kernel import Environment
+
+
+class JobOracle(JobObserver):
+    """Follows one job over all its attempts.
+
+    tasks: oracles of the tasks of the attempt, by number.
+    """
+
+    def __init__(self, env: Environment, job: Job, plane: PlaneView, violate: Violate) -> None:
+        self.tasks: dict[int, TaskOracle] = {}
+        self.checkpoints = CheckpointOracle(env, job, plane, self.tasks, violate)
+        self._job = job
+        self._plane = plane
+        self._violate = violate
+        self._files: list[FileOracle] = []
+        self._completed: dict[int, None] = {}
+        self._halted = False
+
+    # Parts of an attempt ----------------------------------------------------------------------
+
+    def deploying(self) -> None:
+        """Forget the parts of the attempt that is over."""
+        self.tasks.clear()
+        self._files.clear()
+        self.checkpoints.attempt_ends()
+
+    def task(self, task: ObservedTask) -> TaskOracle:
+        """Return the oracle of a task; it is new at the first call of an attempt."""
+        found = self.tasks.get(task.number)
+        if found is None:
+            found = self.tasks[task.number] = TaskOracle(
+                self._job, self._plane, task, self._violate
+            )
+            found.lifecycle.completed = self._completed
+        return found
+
+    def files(self, names: Mapping[int, str]) -> FileOracle:
+        """Return the oracle of the files of a group of subtasks."""
+        self._files.append(FileOracle(names, self._violate))
+        return self._files[-1]
+
+    def channel(
+        self,
+        sender: ObservedTask,
+        receiver: ObservedTask,
+        *,
+        keeps_order: bool,
+        pulled: bool = False,
+    ) -> ChannelOracle:
+        """Return the oracle of a channel."""
+        ends = self.task(sender), self.task(receiver)
+        channel = ChannelOracle(*ends, keeps_order=keeps_order, pulled=pulled)
+        ends[0].outputs.append(channel)
+        ends[1].inputs.append(channel)
+        return channel
+
+    # The run ----------------------------------------------------------------------------------
+
+    def begun(self, restored: JobCheckpoint | None) -> None:
+        """Check that the attempt begins from a cut."""
+        self._halted = False
+        if restored is not None:
+            check_restored(self._job, self._plane, restored, self._violate)
+        for task in self.tasks.values():
+            task.lifecycle.restored_id = None if restored is None else restored.checkpoint_id
+
+    def halted(self) -> None:
+        """Note that the attempt is over: nothing is expected of its tasks."""
+        self._halted = True
+
+    def look(self) -> None:
+        """Check that nothing has waited too long."""
+        self.checkpoints.look()
+        for task in self._running:
+            task.look()
+
+    @property
+    def _running(self) -> Iterable[TaskOracle]:
+        return () if self._halted else self.tasks.values()
+
+    def end(self, *, ended: bool) -> None:
+        """Check what must hold at the end; of a job that has ended, that nothing is left open."""
+        self.look()
+        for task in self._running:
+            task.lifecycle.run_ended()
+        if not ended:
+            return
+        for file in self._files:
+            file.end()
+        for task in self.tasks.values():
+            for out in task.outputs:
+                for number in out.unsettled:
+                    says = f"the output of channel {out.name} is open for checkpoint {number}"
+                    self._violate("output_state_is_settled", says, number)
+
+    def check_contents(self) -> None:
+        """Check what state and output of a job that has ended hold."""
+        check_contents(self._job, self._plane, self._violate)
+
+    # The coordinator --------------------------------------------------------------------------
+
+    def scheduled(self, first_ns: int) -> None:
+        """Note that periodic triggers begin, the first after `first_ns`."""
+        self.checkpoints.scheduled(first_ns)
+
+    def unscheduled(self) -> None:
+        """Note that periodic triggers have ended."""
+        self.checkpoints.unscheduled()
+
+    def asked(self) -> None:
+        """Note that a checkpoint is about to be planned."""
+        self.checkpoints.asked()
+
+    def planned(self, plan: Plan) -> None:
+        """Check the plan of a checkpoint."""
+        self.checkpoints.planned(plan)
+
+    def triggered(self, record: CheckpointRecord) -> None:
+        """Check that a checkpoint may begin."""
+        self.checkpoints.triggered(record)
+
+    def acknowledged(
+        self, task: ObservedTask, checkpoint: int, size: int, *, unaligned: bool
+    ) -> None:
+        """Note what a task says of its part."""
+        self.checkpoints.reported(task.number, checkpoint, size, unaligned=unaligned)
+
+    def acknowledgement(self, record: CheckpointRecord, task: TaskGateway, part: Any) -> None:
+        """Check what a part holds."""
+        self.checkpoints.acknowledged(record, task.number, part)
+
+    def completed(self, record: CheckpointRecord, kept: JobCheckpoint) -> None:
+        """Check a checkpoint that is complete."""
+        self._completed[record.checkpoint] = None
+        self.checkpoints.completed(record, kept)
+
+    def failed(self, record: CheckpointRecord, reason: FailureReason) -> None:
+        """Check that a checkpoint may be given up."""
+        self.checkpoints.failed(record, reason)
+
+    def notified(self, record: CheckpointRecord) -> None:
+        """Check that tasks are told of a completion after it."""
+        self.checkpoints.notified(record)
+
+    def restored(self, checkpoint: JobCheckpoint) -> None:
+        """Check that an attempt may begin from a checkpoint."""
+        self.checkpoints.restored(checkpoint)
+
+    def final_request(self, task: TaskGateway, *, asked: bool) -> None:
+        """Check that the final checkpoint is asked for when the last task has ended, if wanted.
+
+        Called at each report; a task that a stop has cut has ended nothing.
+        """
+        ends = [one.lifecycle for one in self.tasks.values()]
+        self.tasks[task.number].lifecycle.reported = True
+        drained = all(end.reported and not end.cut_short for end in ends)
+        if asked != (final_at_once(self._job) and drained):
+            what = "a final checkpoint" if asked else "no final checkpoint"
+            says = f"{what} is asked for when the last data ends"
+            self._violate("final_checkpoint_is_asked_for", says)

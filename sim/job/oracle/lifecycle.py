@@ -1,0 +1,224 @@
+"""What must hold of a task's end: marks, calls, acknowledgements, final checkpoint, closing.
+
+Nothing here asks a lifecycle core what it believes: every step towards the end is checked against
+what was called, taken, performed and completed.
+
+What a task waits for (FLIP-147; `models/lifecycle/tables.py`) comes to it one by one: the end of
+its data, EndOfPartition on every input, the acknowledgement of its EndOfData on every output, the
+completion of its final checkpoint, and the end of what it writes asynchronously.  At the instant of
+the last one it closes, and EndOfPartition leaves on every output: a task that looks too late, or an
+EndOfPartition behind a backlog, shows as a delay.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ckptsim.models.lifecycle import TaskState
+from ckptsim.scenarios.job import Job, Protocol
+from ckptsim.sim.job.oracle.channels import AT_ONCE
+from ckptsim.sim.job.oracle.observer import LifecycleObserver
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.oracle.tasks import Instant, TaskOracle
+
+_ORDER = ("watermark", "end of data", "end of partition")
+_MARKS = "end_marks_in_order"
+
+
+class LifecycleOracle(LifecycleObserver):
+    """What one task of one attempt has done about its end.
+
+    reported: its end of data has come to the coordinator.  cut_short: a source that was stopped
+    without drain before it had ended.  closed_ns: when it closed.
+    restored_id, completed: the checkpoint that the attempt began from and those of the job that are
+    complete, as the oracle of the job knows them.
+    """
+
+    def __init__(self, job: Job, task: TaskOracle) -> None:
+        self._task = task
+        self._naive = job.ending.protocol is Protocol.NAIVE
+        self._final = job.checkpointing.enabled and job.checkpointing.after_finish
+        self._is_flink = job.ending.protocol is Protocol.FLINK
+        self._wants_acknowledgements = job.ending.acknowledgements
+        self.reported = self.cut_short = False
+        self.closed_ns: int | None = None
+        self.restored_id: int | None = None
+        self.completed: dict[int, None] = {}
+        self._marks: list[str] = []
+        self._calls: list[tuple[str, int]] = []
+        self._performed: list[int] = []  # since the end of its data
+        self._savepoint: int | None = None
+        self._heard = -1
+        self._ended: Instant | None = None
+        self._complete: Instant | None = None  # when it heard of its final checkpoint
+        self._settled: Instant = (0, 0)
+
+    # What the task sends and calls ------------------------------------------------------------
+
+    def marked(self, mark: str, /, *, drain: bool = False) -> None:
+        """Check that each end mark comes once, in order."""
+        task, marks = self._task, self._marks
+        if marks and _ORDER.index(mark) <= _ORDER.index(marks[-1]):
+            self._violate(_MARKS, f"{task.name} sends {mark} after {marks[-1]}")
+        if drain and task.outputs and "watermark" not in marks:
+            says = f"{task.name} sends the end of drained data before the final watermark"
+            self._violate(_MARKS, says)
+        marks.append(mark)
+        if mark == "end of partition":
+            self._leaves()
+
+    def _leaves(self) -> None:
+        """Check that, under the acknowledgement rule, the channels of a task that goes are empty.
+
+        EndOfPartition leaves now, or when a queue that is blocked goes on.
+        """
+        task = self._task
+        if not self._final or self._naive:
+            return
+        for out, written in zip(task.outputs, task.plane.written(task.task), strict=True):
+            out.ends()
+            left = written - out.taken_amount
+            if left:
+                says = f"{task.name} leaves with {left} records not processed behind it"
+                self._violate("finished_task_leaves_no_records", says)
+
+    def record_sent(self) -> None:
+        """Check that no record follows an end mark."""
+        if self._marks:
+            self._violate(_MARKS, f"{self._task.name} sends a record after {self._marks[-1]}")
+
+    def called(self, what: str, operator: int, /) -> None:
+        """Check that an operator is called at most once for each thing, and not after the wrong."""
+        name, calls = self._task.name, self._calls
+        gates = max(1, len(self._task.task.gates))
+        allowed = gates if what == "end_input" and operator == 0 else 1
+        if calls.count((what, operator)) >= allowed:
+            self._violate(_MARKS, f"{name}: {what} is called too often")
+        if what == "end_input" and ("finish", operator) in calls:
+            self._violate(_MARKS, f"{name}: endInput is called after finish")
+        if what == "finish" and ("advance", operator) not in calls and not self._naive:
+            self._violate(_MARKS, f"{name} finishes before its event time has come to its end")
+        calls.append((what, operator))
+        if what in ("finish", "advance") and self._is_cut():
+            says = f"{name}: {what} is called, but its input was cut by a stop without drain"
+            self._violate("no_drain_ends_nothing", says)
+
+    def _is_cut(self) -> bool:
+        """Say whether some of the input was cut; endInput may be true of the other gates."""
+        above = [self._task]
+        for task in above:
+            above += [channel.sender for channel in task.inputs if channel.sender not in above]
+        return any(task.lifecycle.cut_short for task in above)
+
+    def stop_asked(self, *, drain: bool, ended: bool) -> None:
+        """Note that a source is stopped, perhaps before it has ended by itself."""
+        if not drain and not ended:
+            self.cut_short = True
+
+    def end_of_data_acknowledged(self, channel: int, /) -> None:
+        """Check that EndOfData is acknowledged after it was taken, and once."""
+        end = self._task.inputs[channel]
+        if end.drained is None or end.acknowledged:
+            how = "twice" if end.acknowledged else "before it is polled"
+            says = f"{self._task.name} acknowledges EndOfData of {end.sender.name} {how}"
+            self._violate("acknowledged_once_when_polled", says)
+        end.acknowledged = True
+
+    def acknowledgement_heard(self, output: int, /) -> None:
+        """Note that the task hears that its EndOfData was taken."""
+        channel = self._task.outputs[output]
+        channel.heard = channel.heard or self._task.instant()
+
+    # The final checkpoint ---------------------------------------------------------------------
+
+    def performed(self, checkpoint: int, /, *, stop: bool) -> None:
+        """Note that the task takes part in a checkpoint, and whether that could be its last."""
+        if stop:
+            self._savepoint = checkpoint
+        if self._ended is not None:
+            self._performed.append(checkpoint)
+
+    def completion_heard(self, checkpoint: int | None, /, *, by_abort: bool = False) -> None:
+        """Note that the task hears of a completion; one behind a newer one says nothing.
+
+        The FLIP's rules know none by an abort.
+        """
+        heard = max(self._heard, self.restored_id or 0)
+        if checkpoint is None or checkpoint <= heard or (by_abort and not self._is_flink):
+            return
+        self._heard = checkpoint
+        if self._savepoint is not None and self._is_flink:  # a stop waits for its own savepoint
+            final = checkpoint == self._savepoint
+        else:
+            final = bool(self._performed) and checkpoint >= self._performed[0]
+        if final and self._complete is None:
+            self._complete = self._task.instant()
+
+    def completion_taken(self, checkpoint: int, /, *, acted: bool) -> None:
+        """Check that what was before the restore changes nothing."""
+        restored = self.restored_id
+        if restored is not None and acted and checkpoint <= restored:
+            says = f"{self._task.name} acts on the completion of {checkpoint}, though it was "
+            says += f"restored from {restored}"
+            self._violate("old_notifications_change_nothing", says)
+
+    def writes_settled(self) -> None:
+        """Note that nothing is being written asynchronously any more."""
+        self._settled = self._task.instant()
+
+    # Closing ----------------------------------------------------------------------------------
+
+    def state_changed(self, state: TaskState, /) -> None:
+        """Note the end of the data; check the closing of the task."""
+        if state is TaskState.WAITING_FOR_FINAL_CP:
+            self._ended = self._task.instant()
+        elif state is TaskState.CLOSED:
+            self.closed_ns = self._task.now_ns
+            self._check_nothing_open()
+            late_ns = self._late_ns()
+            if late_ns:
+                says = f"{self._task.name} closes {late_ns} ns after all that it waits for was over"
+                self._violate(AT_ONCE, says)
+
+    def _check_nothing_open(self) -> None:
+        """Check, when a task closes, that nothing that it has to wait for is open."""
+        task, missing = self._task, []
+        if self._final and not any(number in self.completed for number in self._performed):
+            missing.append("the completion of a checkpoint that it took part in after its end")
+        if self._final and not self._naive:
+            unpolled = [out.receiver.name for out in task.outputs if out.drained is None]
+            missing += [f"{name} to take its EndOfData" for name in unpolled]
+        open_inputs = [channel.sender.name for channel in task.inputs if channel.over is None]
+        missing += [f"EndOfPartition of {name}" for name in open_inputs]
+        if self._ended is None:
+            missing.append("the end of its data")
+        if missing:
+            says = f"{task.name} closes and does not wait for {', '.join(missing)}"
+            self._violate("closes_when_all_is_over", says)
+
+    def run_ended(self) -> None:
+        """Check, at the end of a run, that the task does not stay although its waits are over."""
+        late_ns = 0 if self.closed_ns is not None else self._late_ns()
+        if late_ns and not self._task.task.ending.has_writes:
+            says = f"{self._task.name} has not closed {late_ns} ns after all that it waits for "
+            self._violate(AT_ONCE, f"{says}was over")
+
+    def _late_ns(self) -> int:
+        """Return how long ago the last wait was over, 0 while one is not or where there are none.
+
+        Time in which the thread can do nothing does not count.
+        """
+        if not self._final or self._naive or self._ended is None or self._complete is None:
+            return 0
+        waits = [channel.over for channel in self._task.inputs]
+        if self._wants_acknowledgements:
+            waits += [channel.heard for channel in self._task.outputs]
+        over = [wait for wait in waits if wait is not None]
+        if len(over) < len(waits):
+            return 0
+        last = max(self._ended, self._complete, self._settled, *over)
+        return max(0, self._task.late_ns(last))
+
+    def _violate(self, name: str, says: str) -> None:
+        self._task.violate(name, says)

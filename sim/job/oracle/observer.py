@@ -1,0 +1,292 @@
+"""What observers of a job are told, once, where it happens; these take note of nothing.
+
+`JobObserver` is told what the coordinator and the job as a whole do, and makes the observers of
+tasks, channels and files; the oracle takes from them.  No observer changes what happens, so a run
+has the same digest whoever follows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ckptsim.models.barriers.barrier import Barrier
+    from ckptsim.models.barriers.reason import FailureReason
+    from ckptsim.models.coordinator.plan import Plan
+    from ckptsim.models.lifecycle import TaskState
+    from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
+    from ckptsim.sim.job.port import ObservedTask, TaskGateway
+
+
+class LifecycleObserver:
+    """Is told how a task ends."""
+
+    def called(self, what: str, operator: int, /) -> None:
+        """Note a call of an operator: `advance`, `end_input`, `finish` or `close`."""
+
+    def marked(self, mark: str, /, *, drain: bool = False) -> None:
+        """Note an end mark: `watermark`, `end of data` or `end of partition` is sent next."""
+
+    def record_sent(self) -> None:
+        """Note that a record is sent."""
+
+    def state_changed(self, state: TaskState, /) -> None:
+        """Note the state that the task takes on."""
+
+    def stop_asked(self, *, drain: bool, ended: bool) -> None:
+        """Note that a source is asked to stop; ended: it had ended its data before."""
+
+    def end_of_data_acknowledged(self, channel: int, /) -> None:
+        """Note that the task acknowledges the EndOfData of an input."""
+
+    def acknowledgement_heard(self, output: int, /) -> None:
+        """Note that the task hears of the acknowledgement of its own EndOfData."""
+
+    def performed(self, checkpoint: int, /, *, stop: bool) -> None:
+        """Note that the task takes its snapshot; stop: it is the savepoint of a stop."""
+
+    def writes_settled(self) -> None:
+        """Note that nothing is being written any more."""
+
+    def completion_heard(self, checkpoint: int | None, /, *, by_abort: bool = False) -> None:
+        """Note that the task hears of a completion, or of the latest one by an abort."""
+
+    def completion_taken(self, checkpoint: int, /, *, acted: bool) -> None:
+        """Note whether the task has made something of it."""
+
+
+class TaskObserver:
+    """Is told what a task does about checkpoints; `lifecycle` is told of its end."""
+
+    lifecycle = LifecycleObserver()
+
+    def seen(self, barrier: Barrier, /) -> None:
+        """Note that the task hears of a checkpoint by an announcement or a remote call."""
+
+    def barrier_taken(self, channel: int, barrier: Barrier, /) -> None:
+        """Note that the task takes a barrier from a channel."""
+
+    def barrier_by_rpc(self, channel: int, checkpoint: int, /) -> None:
+        """Note that a trigger by remote call stands for a channel's barrier."""
+
+    def cancelled(self, checkpoint: int, /) -> None:
+        """Note a cancellation marker, or a gate that cannot begin a checkpoint any more."""
+
+    def channel_ended(self, channel: int, /) -> None:
+        """Note that the task takes the end of a channel."""
+
+    def record_begun(self) -> None:
+        """Note that a source makes a record."""
+
+    def begun(self, barrier: Barrier, /) -> None:
+        """Note that the channel state of a checkpoint is begun."""
+
+    def gate_started(self, gate: int, barrier: Barrier, /) -> None:
+        """Note that a gate is told to persist."""
+
+    def gate_refused(self, gate: int, checkpoint: int, /) -> None:
+        """Note that it could not."""
+
+    def gate_stopped(self, gate: int, /) -> None:
+        """Note that a gate is told to persist no more."""
+
+    def input_persisted(self, channel: int, checkpoint: int, elements: Any, /) -> None:
+        """Note elements of an input that become state."""
+
+    def output_persisted(self, output: int, checkpoint: int, elements: Any, /) -> None:
+        """Note elements of a subpartition that become state."""
+
+    def triggered(self, barrier: Barrier, /) -> None:
+        """Note that the barrier handler has the task take part in a checkpoint."""
+
+    def cut(self, barrier: Barrier, start_delay_ns: int, /) -> None:
+        """Note the instant at which the task is to take part in a checkpoint."""
+
+    def measured(self, checkpoint: int, duration_ns: int, size: int, /) -> None:
+        """Note the figures of an alignment."""
+
+    def aborted(self, checkpoint: int, /) -> None:
+        """Note that the barrier handler gives a checkpoint up."""
+
+    def all_received(self, checkpoint: int, /) -> None:
+        """Note that all barriers of a checkpoint have come."""
+
+    def settled(self) -> None:
+        """Note that the task has carried out what its barrier handler wanted."""
+
+    def failed(self) -> None:
+        """Note that the task fails."""
+
+    def entered(self, checkpoint: int, /) -> None:
+        """Note that the task is about to take part, or to skip a trigger."""
+
+    def answered(self, checkpoint: int, /) -> None:
+        """Note that a trigger has been dealt with."""
+
+    def barrier_sent(self, barrier: Barrier, /) -> None:
+        """Note the place of a barrier in all queues of the outputs: it comes next."""
+
+    def cancellation_sent(self, checkpoint: int, /) -> None:
+        """Note that the tasks below are told that no barrier comes."""
+
+    def output_opened(self, output: int, checkpoint: int, /) -> None:
+        """Note that a subpartition does not know its state of a checkpoint yet."""
+
+    def output_settled(self, output: int, checkpoint: int, /) -> None:
+        """Note that it does, or never will."""
+
+    def performed(self, checkpoint: int, /) -> None:
+        """Note that the task takes its snapshot."""
+
+
+class ChannelObserver:
+    """Is told what passes through a channel.
+
+    Elements are data or events; data of the record plane are numbered records, of the buffer plane
+    slices.
+    """
+
+    def preloaded(self, elements: Any, /) -> None:
+        """Note data that are at the receiver from the beginning."""
+
+    def sent(self, element: object, /) -> None:
+        """Note an element that leaves the sender's queue."""
+
+    def resumed(self) -> None:
+        """Note that the sender goes on behind a blocking event."""
+
+    def arrived(self, element: object, /) -> None:
+        """Note an element that comes to the receiver."""
+
+    def taken(self, element: object, /, *, priority: bool = False) -> None:
+        """Note an element that the task takes; priority: it has overtaken what was queued."""
+
+    def told_to_resume(self) -> None:
+        """Note that the receiver lets the sender go on."""
+
+
+class FileObserver:
+    """Is told who of a group of subtasks writes channel state into one file, and what comes of it.
+
+    Subtasks by their indices.
+    """
+
+    def started(self, subtask: int, checkpoint: int, /) -> None:
+        """Note that a subtask begins to write."""
+
+    def aborted(self, checkpoint: int, /) -> None:
+        """Note that a subtask gives its part up."""
+
+    def broken(self, checkpoint: int, /) -> None:
+        """Note that a file could not be written."""
+
+    def answered(self, subtask: int, checkpoint: int, /) -> None:
+        """Note that a subtask is told what became of its part."""
+
+    def failed(self, subtask: int, checkpoint: int, /) -> None:
+        """Note that a part fails."""
+
+    def settled(self, subtask: int, /) -> None:
+        """Note that the beginning of a write has been taken in."""
+
+
+class JobObserver:
+    """Is told what a job does over all its attempts."""
+
+    # Parts of an attempt ----------------------------------------------------------------------
+
+    def deploying(self) -> None:
+        """Note that the parts of the next attempt are going to be made."""
+
+    def task(self, task: ObservedTask) -> TaskObserver:
+        """Return the observer of a task."""
+        del task
+        return NO_TASK
+
+    def files(self, names: Mapping[int, str]) -> FileObserver:
+        """Return the observer of the files of a group of subtasks, given their names by index."""
+        del names
+        return NO_FILE
+
+    def channel(
+        self,
+        sender: ObservedTask,
+        receiver: ObservedTask,
+        *,
+        keeps_order: bool,
+        pulled: bool = False,
+    ) -> ChannelObserver:
+        """Return the observer of a channel; channels are made in the order of their tasks' ends.
+
+        keeps_order: barriers may not overtake in it.  pulled: the receiver takes from the sender's
+        queue itself.
+        """
+        del sender, receiver, keeps_order, pulled
+        return NO_CHANNEL
+
+    # The run ----------------------------------------------------------------------------------
+
+    def begun(self, restored: JobCheckpoint | None) -> None:
+        """Note that an attempt is built, and from which checkpoint."""
+
+    def halted(self) -> None:
+        """Note that the attempt is over: nothing of it acts any more."""
+
+    def look(self) -> None:
+        """Look at what must hold at every instant, now and then."""
+
+    def end(self, *, ended: bool) -> None:
+        """Look at the end of the run; ended: every task has FINISHED."""
+
+    def check_contents(self) -> None:
+        """Look at what state and output of a job that has ended hold."""
+
+    # The coordinator --------------------------------------------------------------------------
+
+    def scheduled(self, first_ns: int) -> None:
+        """Note that periodic triggers begin, the first after `first_ns`."""
+
+    def unscheduled(self) -> None:
+        """Note that periodic triggers have ended."""
+
+    def asked(self) -> None:
+        """Note that a checkpoint is about to be planned."""
+
+    def planned(self, plan: Plan) -> None:
+        """Note the plan of a checkpoint."""
+
+    def triggered(self, record: CheckpointRecord) -> None:
+        """Note that a checkpoint begins."""
+
+    def acknowledged(
+        self, task: ObservedTask, checkpoint: int, size: int, *, unaligned: bool
+    ) -> None:
+        """Note that a task acknowledges; size: what it says that its part has in flight.
+
+        unaligned: how it calls its part.
+        """
+
+    def acknowledgement(self, record: CheckpointRecord, task: TaskGateway, part: Any) -> None:
+        """Note that an acknowledgement has come to the coordinator."""
+
+    def completed(self, record: CheckpointRecord, kept: JobCheckpoint) -> None:
+        """Note that a checkpoint is complete; its status is still the one before."""
+
+    def failed(self, record: CheckpointRecord, reason: FailureReason) -> None:
+        """Note that a checkpoint is given up; its status is still the one before."""
+
+    def notified(self, record: CheckpointRecord) -> None:
+        """Note that tasks are told of a completion."""
+
+    def restored(self, checkpoint: JobCheckpoint) -> None:
+        """Note that an attempt was made from a checkpoint."""
+
+    def final_request(self, task: TaskGateway, *, asked: bool) -> None:
+        """Note a task's report of its end of data, and whether a checkpoint is asked for then."""
+
+
+NO_TASK = TaskObserver()
+NO_CHANNEL = ChannelObserver()
+NO_FILE = FileObserver()
+NO_OBSERVER = JobObserver()

@@ -1,0 +1,349 @@
+"""What must hold of one task's checkpoints: what it has seen, when it acts, what it may not do.
+
+A record is the unit of everything that must happen "at once": a barrier that came before, or an
+instant that has passed, may delay no more than the record already under way.  So no data may be
+begun while something waits that goes first, and the wait may not outlast a record; time in which
+the thread could do nothing (a snapshot is copied, an output has no buffer) does not count.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ckptsim.scenarios.job import Mode
+from ckptsim.sim.job.oracle.lifecycle import LifecycleOracle
+from ckptsim.sim.job.oracle.needed_barriers import NeededBarriers
+from ckptsim.sim.job.oracle.observer import TaskObserver
+
+if TYPE_CHECKING:
+    from ckptsim.models.barriers.barrier import Barrier
+    from ckptsim.scenarios.job import Job
+    from ckptsim.sim.job.oracle.channels import ChannelOracle
+    from ckptsim.sim.job.oracle.view import PlaneView, Violate
+    from ckptsim.sim.job.port import ObservedTask
+
+Instant = tuple[int, int]
+"""An instant in ns, and how long the thread had been busy by then with what is no record."""
+
+
+class TaskOracle(TaskObserver):
+    """What one task of one attempt has done about checkpoints.
+
+    inputs, outputs: its channels.
+    """
+
+    lifecycle: LifecycleOracle
+
+    def __init__(self, job: Job, plane: PlaneView, task: ObservedTask, violate: Violate) -> None:
+        self.task = task
+        self.plane = plane
+        self.name = plane.name(task)
+        self.inputs: list[ChannelOracle] = []
+        self.outputs: list[ChannelOracle] = []
+        self.violate = violate
+        self.lifecycle = LifecycleOracle(job, self)
+        self._timed = job.checkpointing.mode is Mode.ALIGNED_TIMEOUT
+        # The tracker of a single channel hands every barrier on as it comes; one that a trigger by
+        # remote call has overtaken is dropped by the task (Flink: "out of order checkpoint").
+        self._in_order = job.checkpointing.exactly_once
+        self._after_finish = job.checkpointing.after_finish
+        self._needed: NeededBarriers | None = None
+        self._newest = -1  # of which an element was seen here
+        self._opened: dict[int, tuple[int, int]] = {}  # instant and amount taken at the first sign
+        self._due: tuple[int, Instant] | None = None  # checkpoint, its time-out
+        self._overtaking: dict[tuple[int, int], Instant] = {}  # (channel, checkpoint) -> arrival
+        self._held: dict[int, int] = {}  # channel -> checkpoint whose barrier was taken there
+        self._triggered: dict[int, bool] = {}  # checkpoint -> as an unaligned one
+        self._aborted: dict[int, None] = {}
+        self._performed = -1
+        self._begun = -1  # newest checkpoint for which the channel state was begun
+        self._started: dict[int, int] = {}  # gate -> checkpoint whose input is being persisted
+        self._ended = -1
+        self._cancelled = -1
+        self._passed_on = -1  # newest checkpoint whose barrier or cancellation was sent
+        self._before = -1  # what that was when the task took its last trigger
+        self._cut: Barrier | None = None
+
+    @property
+    def now_ns(self) -> int:
+        """The present instant."""
+        return self.task.env.now
+
+    def instant(self) -> Instant:
+        """Return the present instant, for `_late_ns`."""
+        return self.now_ns, self.plane.busy_ns(self.task)
+
+    @property
+    def needed(self) -> NeededBarriers:
+        """Return the channels that its checkpoints wait for; all channels are there by now."""
+        if self._needed is None:
+            self._needed = NeededBarriers(len(self.inputs), one_at_a_time=self._in_order)
+        return self._needed
+
+    # What the task sees -----------------------------------------------------------------------
+
+    def overtaking_barrier_arrived(self, channel: int, checkpoint: int) -> None:
+        """Note an unaligned barrier that has come to the front of a channel."""
+        self._overtaking.setdefault((channel, checkpoint), self.instant())
+
+    def barrier_taken(self, channel: int, barrier: Barrier, /) -> None:
+        """Check that an overtaking barrier has waited for the record under way at most."""
+        number = barrier.checkpoint
+        self.seen(barrier)
+        self.needed.came(channel, number)
+        over = number < self._newest or self._is_over(number)
+        if not over and (barrier.needs_alignment or barrier.is_unaligned):
+            self._held[channel] = number
+        arrived = self._overtaking.pop((channel, number), None)
+        if arrived is not None:
+            self._check_at_once("unaligned_barriers_are_taken_next", number, arrived)
+
+    def barrier_by_rpc(self, channel: int, checkpoint: int, /) -> None:
+        """Note that a trigger by remote call stands for a channel's barrier."""
+        self.needed.came(channel, checkpoint)
+
+    def channel_ended(self, channel: int, /) -> None:
+        """Note that the task takes the end of a channel."""
+        self.needed.ended(channel)
+
+    def seen(self, barrier: Barrier, /) -> None:
+        """Note that a checkpoint is known here, by an announcement or a barrier."""
+        number = barrier.checkpoint
+        self.needed.opened(number)
+        if number <= self._newest or self._is_over(number):
+            return
+        self._newest = number
+        self._opened[number] = self.now_ns, self._taken_amount()
+        self._due = None
+        if barrier.is_timeoutable and barrier.timeout_ns is not None:
+            self._due = number, (self._due_ns(barrier), self.plane.busy_ns(self.task))
+
+    def _due_ns(self, barrier: Barrier) -> int:
+        """Return when a timeoutable barrier that is seen or sent now has timed out."""
+        after_ns = barrier.timestamp_ns + (barrier.timeout_ns or 0)
+        return max(self.now_ns, after_ns) + self.plane.timer_extra_ns
+
+    def cancelled(self, checkpoint: int, /) -> None:
+        """Note a cancellation marker, or a channel that cannot begin a checkpoint any more."""
+        self._cancelled = max(self._cancelled, checkpoint)
+
+    def data_taken(self, channel: ChannelOracle) -> None:
+        """Check that the task may begin to read data of a channel now."""
+        number = self._held.get(channel.index)
+        if number is not None:
+            says = f"reads behind barrier {number} of {channel.sender.name} before its snapshot"
+            self._violate("nothing_read_between_barrier_and_trigger", says, number)
+        self.record_begun()
+
+    def record_begun(self) -> None:
+        """Check that nothing waits that goes before a record."""
+        now_ns = self.now_ns
+        for index, number in self._overtaking:
+            name = self.inputs[index].sender.name
+            says = f"begins a record while a barrier of {name} overtakes"
+            self._violate("unaligned_barriers_are_taken_next", says, number)
+        if self._due is not None and self._due[1][0] < now_ns:
+            number, (due_ns, _) = self._due
+            says = f"still aligns {number}, {now_ns - due_ns} ns after its time-out"
+            self._violate("time_out_ends_alignment", says, number)
+        for out in self.outputs if self._timed else ():
+            late = out.overdue(now_ns)
+            if late is not None:
+                says = f"keeps barrier {late} queued for {out.receiver.name} after its time-out"
+                self._violate("time_out_ends_alignment", says, late)
+
+    def _check_at_once(self, name: str, checkpoint: int, since: Instant) -> None:
+        """Check that what the task does now it does within a record."""
+        late_ns, record_ns = self.late_ns(since), self.plane.at_once_ns(self.task)
+        if late_ns > record_ns:
+            says = f"takes {late_ns} ns to come to {checkpoint}, with {record_ns} a record"
+            self._violate(name, says, checkpoint)
+
+    def late_ns(self, since: Instant) -> int:
+        """Return for how long the thread could have acted since an instant."""
+        began_ns, busy_ns = since
+        return self.now_ns - began_ns - (self.plane.busy_ns(self.task) - busy_ns)
+
+    # Channel state ----------------------------------------------------------------------------
+
+    def begun(self, barrier: Barrier, /) -> None:
+        """Note that the channel state of a checkpoint is begun."""
+        self._begun = max(self._begun, barrier.checkpoint)
+
+    def gate_started(self, gate: int, barrier: Barrier, /) -> None:
+        """Check that a gate starts to persist when it may.
+
+        That is when the checkpoint was begun before, none is started already, and it has not been
+        taken yet.
+        """
+        number = barrier.checkpoint
+        if gate in self._started:
+            self._out_of_turn(f"starts gate {gate} for {number} after {self._started[gate]}")
+        if self._begun < number or number in self._triggered:
+            when = "after its trigger" if number in self._triggered else "before it is begun"
+            self._out_of_turn(f"starts gate {gate} for {number} {when}")
+        self._started[gate] = number
+
+    def gate_refused(self, gate: int, checkpoint: int, /) -> None:
+        """Note that a gate could not start; the others may be started again without a stop."""
+        for one in range(gate + 1):
+            self._started.pop(one, None)
+        self.cancelled(checkpoint)
+
+    def gate_stopped(self, gate: int, /) -> None:
+        """Note that a gate stops to persist; more than once is allowed after a failed start."""
+        self._started.pop(gate, None)
+
+    def _out_of_turn(self, says: str) -> None:
+        self._violate("input_starts_and_stops_in_turn", says)
+
+    def input_persisted(self, channel: int, checkpoint: int, elements: Any, /) -> None:
+        """Check elements of an input that become state."""
+        self.inputs[channel].input_persisted(checkpoint, elements)
+
+    def output_persisted(self, output: int, checkpoint: int, elements: Any, /) -> None:
+        """Check elements of a subpartition that become state."""
+        self.outputs[output].persisted(checkpoint, elements)
+
+    # What the task does -----------------------------------------------------------------------
+
+    def triggered(self, barrier: Barrier, /) -> None:
+        """Check that the task takes part in a checkpoint once, in rising order."""
+        number = barrier.checkpoint
+        if number in self._triggered:
+            self._violate("triggered_and_aborted_once", f"is triggered twice for {number}")
+        if number in self._aborted:
+            self._violate("triggered_and_aborted_once", f"is triggered for {number} after an abort")
+        if self._in_order and self._triggered and number < max(self._triggered):
+            says = f"is triggered for {number} after {max(self._triggered)}"
+            self._violate("triggered_ids_increase", says)
+        self._triggered[number] = barrier.is_unaligned
+        if self._due is not None and self._due[0] == number:
+            self._check_at_once("time_out_ends_alignment", number, self._due[1])
+        self._release(number)
+        if not barrier.is_unaligned:
+            self.all_received(number)
+
+    def cut(self, barrier: Barrier, start_delay_ns: int, /) -> None:
+        """Check the start delay."""
+        self._cut = barrier
+        if not 0 <= start_delay_ns <= max(0, self.now_ns - barrier.timestamp_ns):
+            says = f"has a start delay of {start_delay_ns} ns in {barrier.checkpoint}"
+            self._violate("alignment_figures_are_sane", says, barrier.checkpoint)
+
+    def entered(self, checkpoint: int, /) -> None:
+        """Note that the task is about to take part in a checkpoint, or to skip its trigger."""
+        del checkpoint
+        self._before = self._passed_on
+
+    def answered(self, checkpoint: int, /) -> None:
+        """Check that a trigger reaches the tasks below."""
+        if self.outputs and checkpoint > self._before and self._passed_on < checkpoint:
+            says = f"neither sends barrier {checkpoint} on nor says that it does not come"
+            self._violate("triggers_are_passed_on", says)
+
+    def barrier_sent(self, barrier: Barrier, /) -> None:
+        """Note the place of a barrier in the outputs, and its time-out where it may overtake."""
+        self.cancellation_sent(barrier.checkpoint)
+        timed = barrier.is_timeoutable and barrier.timeout_ns is not None
+        for out, written in zip(self.outputs, self.plane.written(self.task), strict=True):
+            due_ns = self._due_ns(barrier) if timed and not out.keeps_order else None
+            out.barrier_queued(barrier.checkpoint, written, due_ns)
+
+    def cancellation_sent(self, checkpoint: int, /) -> None:
+        """Note that the tasks below hear of a checkpoint."""
+        self._passed_on = max(self._passed_on, checkpoint)
+
+    def output_opened(self, output: int, checkpoint: int, /) -> None:
+        """Note that the state of an output is not known yet."""
+        self.outputs[output].opened(checkpoint)
+
+    def output_settled(self, output: int, checkpoint: int, /) -> None:
+        """Note that the state of an output is known, or never will be."""
+        self.outputs[output].settled(checkpoint)
+
+    def performed(self, checkpoint: int, /) -> None:
+        """Check that snapshots are taken once, in rising order; note what their state has read."""
+        if self._cut is not None and checkpoint not in self._triggered:  # by remote call
+            self.triggered(self._cut)
+        if checkpoint == self._performed or checkpoint in self._aborted:
+            says = f"takes part in {checkpoint} twice, or after giving it up"
+            self._violate("triggered_and_aborted_once", says, checkpoint)
+        if checkpoint < self._performed:
+            says = f"takes part in {checkpoint} after {self._performed}"
+            self._violate("triggered_ids_increase", says, checkpoint)
+        self._performed = max(self._performed, checkpoint)
+        for channel, unread in zip(self.inputs, self.plane.unread(self.task), strict=True):
+            channel.read_cut[checkpoint] = channel.taken_amount - unread
+
+    def aborted(self, checkpoint: int, /) -> None:
+        """Check that the task gives a checkpoint up for a cause, once, and aligned before it."""
+        if checkpoint in self._aborted:
+            self._violate("triggered_and_aborted_once", f"gives {checkpoint} up twice")
+        if self._triggered.get(checkpoint) is False:
+            self._violate("triggered_and_aborted_once", f"gives aligned {checkpoint} up after it")
+        if self._after_finish and checkpoint > self._cancelled and checkpoint >= self._newest:
+            says = f"gives {checkpoint} up though nothing has happened"
+            self._violate("given_up_for_a_cause", says)
+        self._aborted[checkpoint] = None
+        self._release(checkpoint)
+        self._ended = max(self._ended, checkpoint)
+        self.needed.over(checkpoint)
+
+    def all_received(self, checkpoint: int, /) -> None:
+        """Check that all barriers of a checkpoint have come when the task says so."""
+        self._ended = max(self._ended, checkpoint)
+        wrong = self.needed.complete(checkpoint)
+        if wrong is not None:
+            self._violate("needed_barriers_stay_fixed", wrong)
+
+    def measured(self, checkpoint: int, duration_ns: int, size: int, /) -> None:
+        """Check the figures of an alignment against what has happened since its first sign."""
+        now_ns, taken = self.now_ns, self._taken_amount()
+        since_ns, before = self._opened.get(checkpoint, (now_ns, taken))
+        longest_ns, most = now_ns - since_ns, taken - before
+        if not 0 <= duration_ns <= longest_ns or not 0 <= size <= most:
+            says = f"aligns {checkpoint} for {duration_ns} of {longest_ns} ns and processes "
+            says += f"{size} of {most}"
+            self._violate("alignment_figures_are_sane", says, checkpoint)
+
+    def settled(self) -> None:
+        """Check, after a step, that nothing waits any longer for a checkpoint that is over.
+
+        That is neither a sender behind its barrier, nor the checkpoint when all have come.
+        """
+        waiting = self.needed.kept_waiting()
+        if waiting is not None:
+            self._violate("needed_barriers_stay_fixed", waiting[1])
+        for channel in self.inputs:
+            by = channel.blocked_by
+            if by is not None and by <= self._ended:
+                channel.blocked_by = None
+                says = f"leaves {channel.sender.name} blocked behind barrier {by}, which is over"
+                self._violate("no_channel_stays_blocked", says)
+
+    def failed(self) -> None:
+        """Note that the task fails: nothing is expected of it."""
+        self.needed.failed()
+
+    def look(self) -> None:
+        """Check that nothing has waited too long that goes before a record."""
+        for (_, number), arrived in list(self._overtaking.items()):
+            self._check_at_once("unaligned_barriers_are_taken_next", number, arrived)
+        if self._due is not None and self._due[1][0] < self.now_ns:
+            self._check_at_once("time_out_ends_alignment", *self._due)
+
+    def _taken_amount(self) -> int:
+        return sum(channel.taken_amount for channel in self.inputs)
+
+    def _is_over(self, checkpoint: int) -> bool:
+        return checkpoint in self._triggered or checkpoint in self._aborted
+
+    def _release(self, checkpoint: int) -> None:
+        if any(held <= checkpoint for held in self._held.values()):
+            self._held = {c: held for c, held in self._held.items() if held > checkpoint}
+        if self._due is not None and self._due[0] <= checkpoint:
+            self._due = None
+
+    def _violate(self, name: str, says: str, checkpoint: int | None = None) -> None:
+        self.violate(name, f"{self.name} {says}", checkpoint)

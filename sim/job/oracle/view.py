@@ -1,0 +1,136 @@
+"""What the oracle asks of a data plane, as structural Protocols.
+
+Amounts of data are in the unit of the plane: records, or bytes.  Where elements have numbers in
+their channel (records have), the oracle looks at these, too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from ckptsim.models.coordinator.plan import Edge
+    from ckptsim.scenarios.job import Vertex
+
+
+Contents = Counter[Any]
+"""How often each record is somewhere, by its identity; None where records have none."""
+
+Violation = tuple[str, int, str, int | None]
+"""Property, instant in ns, sentence, checkpoint concerned."""
+
+
+class Violate(Protocol):
+    """Reports a property that does not hold."""
+
+    def __call__(self, name: str, says: str, checkpoint: int | None = None, /) -> None:
+        """Report it; checkpoint: the one concerned, where there is one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """In-flight data of one channel in a part; numbers: of its elements, None where they have none.
+
+    pieces: how many there are.
+    """
+
+    amount: int
+    pieces: int
+    numbers: tuple[int, ...] | None = None
+
+
+NOTHING = Held(0, 0)
+
+
+class PlaneView(Protocol):
+    """One data plane, as the oracle sees it; tasks are its own.
+
+    unit: of its amounts, in the plural.
+    storing_ns: the most that storing a completed checkpoint takes, None where nothing bounds it.
+    grace_ns: after which a message has come in any case.  timer_extra_ns: how late timers run.
+    wire_ns: how long an event may wait for what is being sent.  header_bytes: what a piece of
+    in-flight data takes besides its amount.
+    """
+
+    unit: str
+    storing_ns: int | None
+    grace_ns: int
+    timer_extra_ns: int
+    wire_ns: int
+    header_bytes: int
+
+    @property
+    def vertices(self) -> Sequence[Vertex]:
+        """Return the vertices."""
+        ...
+
+    @property
+    def plan_edges(self) -> Sequence[Edge]:
+        """Return the edges as plans of checkpoints see them."""
+        ...
+
+    def name(self, task: Any) -> str:
+        """Return how a task is called in sentences."""
+        ...
+
+    def amount(self, element: Any) -> int:
+        """Return how much data an element is."""
+        ...
+
+    def number(self, element: Any) -> int | None:
+        """Return the number of an element in its channel, if it has one."""
+        ...
+
+    def written(self, task: Any) -> Sequence[int]:
+        """Return how much a task has put into each output, by what was restored and since."""
+        ...
+
+    def unread(self, task: Any) -> Sequence[int]:
+        """Return how much a task has taken from each input that its state does not have yet."""
+        ...
+
+    def held(self, task: Any, part: Any) -> tuple[list[Held], list[Held]]:
+        """Return what a part in a checkpoint has in flight, by inputs and by outputs."""
+        ...
+
+    def busy_ns(self, task: Any) -> int:
+        """Return how long in all the thread could do nothing, but for whole records."""
+        ...
+
+    def at_once_ns(self, task: Any) -> int:
+        """Return within which time the thread does what it is to do at once: one record."""
+        ...
+
+    # What the job holds; records by their identities, or all of them alike --------------------
+
+    @property
+    def attempts(self) -> int:
+        """Return how many attempts there were."""
+        ...
+
+    def expected(self) -> dict[str, Contents]:
+        """Return per vertex what it must have processed of what sources have emitted by now."""
+        ...
+
+    def ever(self) -> dict[str, Contents]:
+        """Return per vertex what it may have processed of what any attempt has emitted."""
+        ...
+
+    def output(self, vertex: Vertex) -> Contents | None:
+        """Return the committed output of a sink, None where nothing is committed."""
+        ...
+
+    def state(self, vertex: Vertex) -> Contents | None:
+        """Return what the state of a vertex has, None where it is not whole or means nothing."""
+        ...
+
+    def put_back(self) -> dict[str, Contents] | None:
+        """Return per vertex what it gets of the in-flight data that an attempt begins with.
+
+        None where that is not known.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""Each property of jobs can fail, and stands for something."""

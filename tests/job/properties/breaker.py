@@ -1,0 +1,69 @@
+"""A run that breaks a property, on either data plane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.job.planes import Plane
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.world import run_world
+from tests.job.records.plans import MS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Breaker:
+    """A run that breaks a property; `also` is what cannot hold either once it is broken.
+
+    scenario: the job; parts: the cores, or the mutant, and the order of ties.  world: what is
+    broken around the cores.
+    """
+
+    scenario: Scenario
+    parts: dict[str, Any]
+    also: tuple[str, ...] = ()
+    world: Callable[[pytest.MonkeyPatch], None] | None = None
+
+    def run(self, plane: Plane = Plane.RECORDS) -> RunResult:
+        """Run it on a plane."""
+        with pytest.MonkeyPatch.context() as patch:
+            if self.world is not None:
+                self.world(patch)
+            return run_world(placed(self.scenario, plane), **({"seed": 0} | deepcopy(self.parts)))
+
+
+def placed(scenario: Scenario, plane: Plane) -> Scenario:
+    """Return the scenario on a plane; buffers are flushed soon there, and a run may end late."""
+    model: Any = scenario.model
+    if plane is model.plane:
+        return scenario
+    network = replace(model.network, buffer_timeout_ns=MS)
+    model = replace(model, plane=plane, network=network, duration_ns=1_000 * MS)
+    return replace(scenario, model=model)
+
+
+def by_mutant(name: str, scenario: str, *also: str, **run: Any) -> Breaker:
+    """Break a property by a mutant of the library, on its scenario."""
+    parts = run | {"mutant": name}
+    return Breaker(scenario=by_name(scenario), parts=parts, also=also)
+
+
+def by_scenario(name: str, *also: str) -> Breaker:
+    """Break a property by a scenario of the library that says so."""
+    return Breaker(scenario=by_name(name), parts={}, also=also)
+
+
+def by_cores(
+    scenario: Scenario,
+    *also: str,
+    world: Callable[[pytest.MonkeyPatch], None] | None = None,
+    **cores: Any,
+) -> Breaker:
+    """Break a property by another core, or another world, under a small job."""
+    return Breaker(scenario=scenario, parts={"cores": cores}, also=also, world=world)

@@ -1,0 +1,84 @@
+"""Every property of a job can fail: something is known that breaks it, and nothing else with it."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+
+import pytest
+
+from ckptsim.models.core import ProtocolError
+from ckptsim.scenarios.job.names import PROPERTIES
+from ckptsim.scenarios.job.planes import Plane
+from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.oracle.buffers import BufferOracle
+from ckptsim.sim.kernel import Environment
+from ckptsim.sim.rows import ViolationRow
+from ckptsim.sim.slots import OURS
+from tests.job.buffers.broken import BROKEN, Broken
+from tests.job.properties.breaker import placed
+from tests.job.properties.table import BREAKERS, ON_BUFFERS
+
+# What released Flink does wrong itself; the right core shows it.
+HAZARDS = {"single_channel_keeps_the_clock"}
+
+
+def test_every_property_has_something_that_breaks_it() -> None:
+    """No property is registered on a plane without a run in which it does not hold there."""
+    assert sorted(BREAKERS) == sorted(PROPERTIES[Plane.RECORDS])
+    there = {broken.breaks for broken in BROKEN.values()} | set(ON_BUFFERS) | HAZARDS
+    assert there == set(PROPERTIES[Plane.BUFFERS])
+
+
+def about(row: ViolationRow) -> str:
+    """Return the property that a row is about: the restart of a checkpoint runs the same core."""
+    restarted = re.match(r"restarted from checkpoint \d+: (\w+):", row.says)
+    again = restarted is not None and not re.search("_once_(output|state)$", restarted[1])
+    return restarted[1] if restarted is not None and again else row.property
+
+
+CASES = [(name, number) for name, found in BREAKERS.items() for number in range(len(found))]
+
+
+@pytest.mark.parametrize(("name", "number"), CASES)
+def test_property_can_fail_on_records(name: str, number: int) -> None:
+    """A job with one broken promise is caught by the property that speaks of it, and no other."""
+    breaker = BREAKERS[name][number]
+    result = breaker.run()
+    assert sorted(set(map(about, result.violations))) == sorted({name, *breaker.also})
+    row = next(row for row in result.violations if row.property == name)
+    assert row.says
+    assert row.replay.startswith("ckptsim replay ")
+
+
+@pytest.mark.parametrize("name", list(ON_BUFFERS))
+def test_property_can_fail_on_buffers(name: str) -> None:
+    """The same broken promise is caught in the same job on buffers, by the same property."""
+    breaker = BREAKERS[name][ON_BUFFERS[name]]
+    assert placed(breaker.scenario, Plane.BUFFERS).model.problems() == []
+    result = breaker.run(Plane.BUFFERS)
+    assert {row.property for row in result.violations} == {name}
+
+
+def violated(broken: Broken, *, right: bool = False) -> set[str]:
+    """Return the properties that one run breaks, with or without its broken part."""
+    world = DataflowWorld(
+        Environment(1),
+        broken.model,
+        protocol=OURS if right else broken.protocol,
+        faults=FaultPlan(broken.faults),
+        observer=BufferOracle,
+    )
+    with suppress(*(() if right else (ProtocolError,))):  # what it does to others is not asked
+        world.run()
+    return {name for name, *_ in world.violations}
+
+
+@pytest.mark.parametrize("name", list(BROKEN))
+def test_broken_part_breaks_its_property(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The property does not hold with the broken part; with the right one all of them do."""
+    broken = BROKEN[name]
+    assert violated(broken, right=True) == set()
+    broken.patch(monkeypatch)
+    assert broken.breaks in violated(broken)
