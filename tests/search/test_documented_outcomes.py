@@ -1,0 +1,259 @@
+"""Commands that documents show beside those that judge a core: each does what its words promise."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ckptsim.analysis.package import program_root
+from ckptsim.scenarios.catalogue import all_scenarios
+from ckptsim.scenarios.planning import all_plans
+from ckptsim.sim.cli import main
+
+ROOT = Path(__file__).parents[2]
+Check = Callable[[str], None]
+LONG = pytest.mark.long
+SPARK = pytest.mark.spark
+RECORDING = "tests/data/airbyte/source_faker.jsonl"
+KEEPS = "single_channel_keeps_the_clock"
+CLOSES = "VIOLATED closes_when_all_is_over"
+TRACKER = "ckptsim check flink_23201_tracker_clock --ties random,pct --seeds 60"
+
+
+def has(*wanted: str) -> Check:
+    """Return a check that a text has these words."""
+
+    def check(text: str) -> None:
+        for each in wanted:
+            assert each in text
+
+    return check
+
+
+def matches(pattern: str) -> Check:
+    """Return a check that a line of a text matches."""
+
+    def check(text: str) -> None:
+        assert re.search(pattern, text, re.MULTILINE), text[-2000:]
+
+    return check
+
+
+def lists_all(text: str) -> None:
+    """The scenarios and sweep plans that come with the program."""
+    shown = {line.split()[0] for line in text.splitlines() if line.strip()}
+    assert {each.name for each in all_scenarios()} <= shown
+    assert {plan.name for plan in all_plans()} <= shown
+
+
+def orders_states(text: str) -> None:
+    """Every state of the recording, per stream in its order, and no record."""
+    lines = map(json.loads, (ROOT / RECORDING).read_text(encoding="utf-8").splitlines())
+    wanted = [line for line in lines if line["type"] == "STATE"]
+    found = [json.loads(line) for line in text.splitlines()]
+    assert {line["type"] for line in found} == {"STATE"}
+    for stream in {_stream(line) for line in wanted}:
+        states = [_data(line) for line in wanted if _stream(line) == stream]
+        assert [_data(line) for line in found if _stream(line) == stream] == states
+
+
+def _stream(message: dict[str, dict[str, dict[str, dict[str, str]]]]) -> str:
+    return message["state"]["stream"]["stream_descriptor"]["name"]
+
+
+def _data(message: dict[str, dict[str, dict[str, object]]]) -> object:
+    return message["state"]["stream"]["stream_state"]
+
+
+def reports(text: str) -> None:
+    """One page with figures."""
+    page = Path(text.strip().splitlines()[-1].removeprefix("report: "))
+    assert page.read_text(encoding="utf-8").count("<svg") > 3
+
+
+# Page -> its commands in order: exit code, what the output promises, when it is run.
+PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = {
+    "README.md": [
+        ("ckptsim list", 0, lists_all, []),
+        (
+            "ckptsim order tests/data/airbyte/source_faker.jsonl > states.jsonl",
+            0,
+            orders_states,
+            [],
+        ),
+        (
+            "ckptsim validate tests/data/flink/calibration.jsonl",
+            0,
+            has("57 of 57 cells (100.0 %)", "26 of 26"),
+            [LONG],
+        ),
+        (
+            "ckptsim sweep upload_latency --out out/uploads",
+            0,
+            matches(r"0 errors, 0 with a property violated$"),
+            [SPARK],
+        ),
+        ("ckptsim report out/uploads", 0, reports, [SPARK]),
+    ],
+    "docs/composed.md": [
+        ("ckptsim run pipeline --store out/runs.duckdb", 0, matches("^violations +0$"), []),
+        (
+            "ckptsim store out/runs.duckdb",
+            0,
+            has("checkpoints_v1/0", "pipeline_v1/0", "pipeline_v1/1"),
+            [],
+        ),
+    ],
+    "docs/hazards.md": [
+        *[
+            (command, 0, matches(r"^as expected +broke stop_ends in \d+$"), [])
+            for command in (
+                "ckptsim check stop_overtaken_at_once --ties random,pct --seeds 60",
+                "ckptsim check stop_overtaken_at_once --ties exhaustive --seeds 1 --orders 400",
+            )
+        ],
+        (
+            "ckptsim hunt stop_overtaken_at_once --property stop_ends --out smallest.toml",
+            1,
+            has("VIOLATED stop_ends"),
+            [LONG],
+        ),
+        (
+            "ckptsim replay stop_overtaken_at_once --seed 5 --ties random",
+            0,
+            has("VIOLATED stop_ends", "sequence.mmd"),
+            [],
+        ),
+        (
+            "ckptsim check late_trigger_at_once --ties random,pct --seeds 60",
+            0,
+            matches("^violations +none$"),
+            [],
+        ),
+        *[
+            (f"{command} --mutant skipped_trigger_sets_minimum{rest}", 1, has(CLOSES), [])
+            for command, rest in (
+                (
+                    "ckptsim check late_trigger_at_once --ties exhaustive --seeds 1 --orders 400",
+                    "",
+                ),
+                ("ckptsim check late_trigger_at_once --ties random,pct --seeds 60", ""),
+                ("ckptsim hunt late_trigger_at_once", " --out smallest.toml"),
+                ("ckptsim replay late_trigger_at_once --seed 5 --ties random", ""),
+            )
+        ],
+        (
+            "ckptsim check single_channel_clock --seeds 60",
+            0,
+            matches(rf"^as expected +broke {KEEPS} in 60$"),
+            [],
+        ),
+        (
+            f"ckptsim hunt single_channel_clock --property {KEEPS} --out smallest.toml",
+            1,
+            has(f"VIOLATED {KEEPS}"),
+            [LONG],
+        ),
+        (
+            "ckptsim replay single_channel_clock --seed 0",
+            0,
+            has(f"VIOLATED {KEEPS}"),
+            [],
+        ),
+        (
+            TRACKER,
+            0,
+            matches("^violations +none$"),
+            [],
+        ),
+        (
+            f"{TRACKER} --mutant tracker_stops_any_clock",
+            1,
+            has("VIOLATED tasks_fail_for_a_cause"),
+            [],
+        ),
+    ],
+}
+# What other tests run: the commands of these pages, by verb; and those that name what a reader has.
+ELSEWHERE = {
+    "README.md": (
+        *("run", "check", "hunt", "replay", "conform", "explain"),  # test_documented_commands
+        *("capture", "import", "whatif"),  # they need a running job: tests of their own
+    ),
+    "docs/composed.md": ("sweep",),  # every plan is loaded, and small ones are swept, by tests
+    "docs/finding-bugs.md": ("check", "hunt", "replay"),  # test_documented_commands
+    "docs/python.md": ("replay",),  # outputs of tests/package/test_python_page.py
+    "docs/sweeps.md": ("sweep", "report"),  # tests/analysis: test_commands, test_view, test_cluster
+    "docs/scenarios.md": ("list", "explain", "run", "sweep"),  # tests/scenarios/test_docs.py
+    "docs/checkpoint-store.md": ("measure-store", "sweep", "report"),  # tests/store/test_measure.py
+}
+
+
+def commands(page: str) -> list[str]:
+    """Return the commands that a page shows in blocks, without comments."""
+    # Fences open and close blocks in turn, also those of pictures between the others.
+    blocks = (ROOT / page).read_text(encoding="utf-8").split("\n```")[1::2]
+    return [
+        shlex.join(shlex.split(line, comments=True)).replace("'>'", ">")
+        for block in blocks
+        for line in block.splitlines()
+        if line.startswith("ckptsim ") and not line.startswith("ckptsim explain: ")
+    ]
+
+
+def test_each_command_of_each_page_is_run_by_a_test() -> None:
+    """What these pages show stands here with its promise, or is of a verb that is run elsewhere."""
+    for page in PROMISES | ELSEWHERE:
+        elsewhere = ELSEWHERE.get(page, ())
+        here = [each for each in commands(page) if each.split()[1] not in elsewhere]
+        assert here == [command for command, *_ in PROMISES.get(page, [])], page
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as a reader has it: commands of one page find what those before have left."""
+    made = tmp_path_factory.mktemp("reader")
+    (made / "tests").symlink_to(ROOT / "tests")
+    return made
+
+
+Case = tuple[str, int, Check]
+CASES = [
+    pytest.param((command, code, check), marks=marks, id=command)
+    for promised in PROMISES.values()
+    for command, code, check, marks in promised
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_command_does_what_its_page_promises(
+    case: Case,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The exit code is the promised one, and the output has what the page says of it."""
+    command, code, check = case
+    monkeypatch.chdir(folder)
+    words = shlex.split(command)[1:]
+    if ">" in words:
+        words = words[: words.index(">")]
+    if words[0] == "sweep":  # Spark has one session per process, which other tests may have open
+        program = [sys.executable, "-P", "-m", "ckptsim"]
+        environment = {**os.environ, "PYTHONPATH": str(program_root())}
+        done = subprocess.run(
+            [*program, *words], env=environment, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (code, "")
+        check(done.stdout)
+        return
+    assert main(words) == code
+    check(capsys.readouterr().out)
