@@ -20,6 +20,7 @@ from ckptsim.analysis.answers.verdicts import (
     Contrast,
     Flat,
     Turn,
+    Uneven,
     contrast,
     extent,
     extent_along,
@@ -166,6 +167,8 @@ def _verdict(metric: str, series: Series, layout: Layout) -> str:
         if found.low == found.high:
             return f"stays the same ({amount(metric, found.low)})"
         return f"does not change beyond noise ({span(metric, found.low, found.high)})"
+    if isinstance(found, Uneven):
+        return f"goes up and down ({span(metric, found.low, found.high)}), its ends are alike"
     if isinstance(found, Turn):
         kind = "least" if found.is_least else "greatest"
         ends = " and ".join(

@@ -45,6 +45,14 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Uneven:
+    """Some places differ by more than noise, but the ends do not, and no place is an optimum."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """The metric has its least or its greatest value between the ends."""
 
@@ -54,7 +62,7 @@ class Turn:
     is_least: bool
 
 
-Verdict = Flat | Change | Turn
+Verdict = Flat | Uneven | Change | Turn
 
 
 def judge(series: Series) -> Verdict:
@@ -71,12 +79,10 @@ def judge(series: Series) -> Verdict:
         if _turns(best, (first, last), is_least=is_least):
             return Turn(best=best, first=first, last=last, is_least=is_least)
     low, high = min(series.means), max(series.means)
-    return Change(
-        first=first,
-        last=last,
-        cliff=_cliff(places),
-        is_slight=low > 0 and high / low < SLIGHT,
-    )
+    is_slight = low > 0 and high / low < SLIGHT
+    if not apart and not is_slight:
+        return Uneven(low=low, high=high)
+    return Change(first=first, last=last, cliff=_cliff(places), is_slight=is_slight)
 
 
 def _turns(best: Place, ends: Sequence[Place], *, is_least: bool) -> bool:

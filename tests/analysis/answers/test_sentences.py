@@ -140,3 +140,13 @@ def test_a_number_is_told_without_the_name_of_its_parameter_again() -> None:
     found = answer(findings(axes, {"undone_per_crash": values}))
     says = "By time between crashes: no difference beyond noise between 30 s and 120 s (1 to 100)."
     assert found.sentences[1] == says
+
+
+def test_ends_that_are_alike_do_not_rise_or_fall() -> None:
+    """Where places between differ from each other and not from the ends, no direction is told."""
+    values = [[100, 104, 108], [95, 99, 103], [105, 109, 113], [101, 103, 107]]
+    found = answer(
+        findings({"size": ("1 MB", "2 MB", "4 MB", "8 MB")}, {"undone_per_crash": values})
+    )
+    says = "goes up and down (99 to 109), its ends are alike"
+    assert found.sentences == (f"Records undone by a crash, along size: {says}.",)
