@@ -60,6 +60,13 @@ _BUFFERS_GOALS = (
     "transaction_timed_out",
     "stopped_under_backlog_drain",
     "stopped_under_backlog_no_drain",
+    "restored_fully_finished",
+    "restored_partly_finished",
+    "restore_refused",
+    "restarted",
+    "restarts_used_up",
+    "immediate_final_checkpoint",
+    "failed_after_stop_savepoint",
 )
 
 # Properties that hold on both planes; then what only one of them can have.

@@ -143,7 +143,7 @@ def _start_from_checkpoint(choose: Chooser, vertices: list[dict[str, Any]]) -> N
 
 def _as_on_buffers(choose: Chooser, job: dict[str, Any]) -> None:
     """Give some jobs what was of the other plane alone once: savepoints, bad files, hot keys."""
-    if choose.integer(0, 7) == 7:
+    if choose.integer(0, 7) == 7 and "stop_at_ns" not in job["ending"]:
         job["checkpointing"]["savepoint_at_ns"] = choose.integer(1, 80) * MS
     if choose.integer(0, 15) == 15:
         job["checkpointing"]["count"] = choose.integer(1, 6)
