@@ -309,7 +309,7 @@ class DataflowWorld:
             self.embedding.owner.violate(name, says)
         elif len(self.violations) < _MOST:
             self.violations.append((name, self.env.now, says, checkpoint))
-            self.env.trace.record("violated", self.env.entity("account"), name, says)
+            self.env.trace.record("violated", self.env.entity("job"), name, says)
 
     def progressed(self) -> None:
         """Note that a task has done something."""

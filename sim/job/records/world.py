@@ -26,14 +26,20 @@ from ckptsim.sim.kernel import Environment, Wait, explain_waits
 from ckptsim.sim.slots import ProtocolCores
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ckptsim.models.coordinator.plan import Edge
     from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.control.coordinator import CoordinatorHost
     from ckptsim.sim.job.control.sink import SinkWriter
+    from ckptsim.sim.job.oracle.observer import JobObserver
     from ckptsim.sim.job.records.task import Task
+
+
+def record_oracle(world: RecordWorld) -> JobObserver:
+    """Return the oracle that follows a job on records."""
+    return JobOracle(world.env, world.job, RecordView(world), world.violate)
 
 
 class RecordWorld:
@@ -43,6 +49,7 @@ class RecordWorld:
     restored: the checkpoint that the first attempt starts from, as a user would start a job from a
     savepoint.  external: the system it writes to.
     embedding: what takes the place of its own surroundings where it is part of something larger.
+    observer: makes who is told what happens.
     control: the job over all its attempts; attempt: its tasks and channels now.
     """
 
@@ -57,6 +64,7 @@ class RecordWorld:
         external: ExternalSystem | None = None,
         may_stop: bool = True,
         embedding: Embedding = ALONE,
+        observer: Callable[[RecordWorld], JobObserver] = record_oracle,
     ) -> None:
         self.env = env
         self.job = job
@@ -70,7 +78,7 @@ class RecordWorld:
         self.progress_ns = 0
         self.attempts_before = 0  # of the job that `restored` is of
         self.entity = env.entity("job")
-        self.observer = JobOracle(env, job, RecordView(self), self.violate)
+        self.observer = observer(self)
         self.messages = RecordMessages(env, job.costs)
         self._over = env.event()
         settings = job_settings(

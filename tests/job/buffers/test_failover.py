@@ -228,3 +228,13 @@ def test_data_that_is_put_back_twice_is_noticed(monkeypatch: pytest.MonkeyPatch)
     world = run(bounded(), CRASH)
     names = {name for name, *_ in world.violations}
     assert {"restored_checkpoint_is_a_cut", "exactly_once_state"} <= names
+
+
+def test_an_attempt_that_begins_late_is_not_taken_for_one_without_progress() -> None:
+    """How long an attempt does nothing counts from its own beginning, not from that of the job."""
+    model = job(rate_per_s=20.0, timeout_ns=60 * MS, first_trigger_ns=60_000 * MS)
+    model = replace(model, duration_ns=3_000 * MS, restart=FixedDelay(delay_ns=0))
+    crash = CrashTask(vertex="operator", subtask=0, at_ns=1_999 * MS)  # queues are sampled at 2 s
+    world = run(model, crash)
+    assert [one.restored for one in world.control.failovers] == [None]
+    assert world.violations == []

@@ -46,7 +46,8 @@ class BufferInvariants:
         self._written_bytes = written_bytes
         self._violate = violate
         self._patience_ns = _patience_ns(world)
-        self._progress = (0, 0)  # records processed, and since when as many
+        # Records processed, and since when as many; an attempt may begin late, and with none.
+        self._progress = (-1, world.env.now)
 
     def look(self) -> None:
         """Check everything that must hold at every instant, and that there is progress."""
