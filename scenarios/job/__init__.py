@@ -3,7 +3,15 @@
 from ckptsim.scenarios.job.checkpointing import Checkpointing, Mode
 from ckptsim.scenarios.job.costs import Costs, Machine, Storage
 from ckptsim.scenarios.job.ending import Ending, Protocol, StopKind
-from ckptsim.scenarios.job.graph import Edge, Input, Partitioner, Recorded, Vertex, VertexKind
+from ckptsim.scenarios.job.graph import (
+    Edge,
+    Input,
+    Partitioner,
+    RateChange,
+    Recorded,
+    Vertex,
+    VertexKind,
+)
 from ckptsim.scenarios.job.job import Engine, Job, PlacementKind
 from ckptsim.scenarios.job.network import Channels, Network
 from ckptsim.scenarios.job.planes import Plane
@@ -35,6 +43,7 @@ __all__ = [
     "PlacementKind",
     "Plane",
     "Protocol",
+    "RateChange",
     "Recorded",
     "RestartStrategy",
     "StopKind",

@@ -99,6 +99,16 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RateChange:
+    """From an instant on a source emits at another rate, as in the course of a day."""
+
+    at_ns: int = duration_ns(REQUIRED, says="from when on", source=_JOB)
+    factor: float = number(
+        REQUIRED, minimum=0.0, maximum=1000.0, says="times the source's rate", source=_JOB
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Vertex:
     """One vertex of the job graph; its subtasks are built alike."""
 
@@ -148,6 +158,12 @@ class Vertex:
         source=_JOB,
         maximum=1024,
     )
+    service_variation: float = ratio(
+        0.0,
+        says="coefficient of variation of the service from buffer to buffer: a fixed part, and so "
+        "much of it exponential",
+        source=_JOB,
+    )
     selectivity: float = number(
         1.0,
         minimum=0.0,
@@ -179,6 +195,11 @@ class Vertex:
         says="weights of the subtasks among the records of a source with a rate; absent: even",
         source=_JOB,
         maximum=1024,
+    )
+    rate_changes: tuple[RateChange, ...] = many(
+        RateChange,
+        says="when the rate of a source changes, oldest first; absent: at no time",
+        source=_JOB,
     )
     records: int | None = count(
         None,
@@ -275,11 +296,13 @@ class Vertex:
             return None
         return max(1, round(_SECOND_NS * self.parallelism / self.rate_per_s))
 
-    def gap_of(self, subtask: int) -> int | None:
-        """Return the time between two records of a subtask of a source, as `gap_ns`."""
-        if self.rate_per_s is None or not self.rate_shares:
+    def gap_of(self, subtask: int, at_ns: int = 0) -> int | None:
+        """Return the time between two records of a subtask of a source at an instant."""
+        factor = next((c.factor for c in reversed(self.rate_changes) if c.at_ns <= at_ns), 1.0)
+        if self.rate_per_s is None or (not self.rate_shares and factor == 1.0):
             return self.gap_ns
-        rate = self.rate_per_s * self.rate_shares[subtask] / math.fsum(self.rate_shares)
+        shares = self.rate_shares or (1.0,) * self.parallelism
+        rate = self.rate_per_s * factor * shares[subtask] / math.fsum(shares)
         # A subtask without a share has one record in the longest run there is.
         return max(1, round(_SECOND_NS / rate)) if rate > 0 else _YEAR_NS
 

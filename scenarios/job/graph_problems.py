@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from ckptsim.scenarios import graphs
 from ckptsim.scenarios.errors import Problem
@@ -72,7 +73,7 @@ def _place_problems(path: str, vertex: Vertex, *, is_read: bool) -> list[Problem
     if vertex.broadcast_state and not alike:
         expected = "false, unless every input of the vertex is a broadcast"
         found.append(Problem(f"{path}.broadcast_state", "true", expected))
-    found += _list_problems(path, vertex)
+    found += _list_problems(path, vertex) + _change_problems(path, vertex)
     return found + (
         _operator_keys(path, vertex) if vertex.is_source else _source_keys(path, vertex)
     )
@@ -105,6 +106,18 @@ def _list_problems(path: str, vertex: Vertex) -> list[Problem]:
     return found
 
 
+def _change_problems(path: str, vertex: Vertex) -> list[Problem]:
+    """Return changes of a rate that is none, or that do not come one after the other."""
+    found = []
+    if vertex.rate_changes and vertex.is_source and vertex.rate_per_s is None:
+        found.append(Problem(f"{path}.rate_changes", "changes", "none without a rate"))
+    for index, (before, after) in enumerate(pairwise(vertex.rate_changes)):
+        if after.at_ns <= before.at_ns:
+            where = f"{path}.rate_changes[{index + 1}].at"
+            found.append(Problem(where, f"{after.at_ns} ns", f"more than {before.at_ns} ns"))
+    return found
+
+
 def _operator_keys(path: str, vertex: Vertex) -> list[Problem]:
     """Return the keys that a source must not have."""
     if vertex.selectivity == 1.0:
@@ -118,6 +131,7 @@ def _source_keys(path: str, vertex: Vertex) -> list[Problem]:
     values = {
         "rate": vertex.rate_per_s,
         "rate_shares": vertex.rate_shares or None,
+        "rate_changes": vertex.rate_changes or None,
         "hot_ratio": vertex.hot_ratio or None,
         "records": vertex.records,
         "ends_at": vertex.ends_at_ns,

@@ -54,6 +54,18 @@ LIMITS = (
         value=1.0,
         because="a record goes on under the identity that its source gave it",
     ),
+    Limit(
+        plane=Plane.RECORDS,
+        path="vertices[].service_variation",
+        value=0.0,
+        because="nothing comes in buffers there, from one to the next of which it would vary",
+    ),
+    Limit(
+        plane=Plane.RECORDS,
+        path="vertices[].rate_changes",
+        value=(),
+        because="a source keeps the pace that it was given",
+    ),
 )
 
 

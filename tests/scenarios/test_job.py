@@ -114,15 +114,18 @@ def test_a_job_runs_on_either_plane(name: str) -> None:
 @pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.path)
 def test_a_plane_refuses_what_it_cannot_do(limit: Limit) -> None:
     """Each is refused at its place on this plane with the reason, and taken on the other one."""
-    path = "job." + limit.path.replace("[]", "[1]")
+    of_source = "rate" in limit.path
+    path = "job." + limit.path.replace("[]", "[0]" if of_source else "[1]")
+    value: Any = [{"at_ns": 5, "factor": 2.0}] if limit.path.endswith("changes") else 0.5
+    given = {"job.vertices[0].rate_per_s": 100.0} if of_source else {}
     for plane in Plane:
         made = scenario("barriers", plane=plane.value)
         if plane is not limit.plane:
-            assert with_parameters(made, {path: 0.5}) != made
+            assert with_parameters(made, given | {path: value}) != made
             continue
         with pytest.raises(ScenarioError) as caught:
-            with_parameters(made, {path: 0.5})
-        assert f"{path}: found 0.5" in str(caught.value)
+            with_parameters(made, given | {path: value})
+        assert f"{path}: found " in str(caught.value)
         assert limit.because in str(caught.value)
 
 

@@ -17,6 +17,7 @@ from ckptsim.sim.job.buffers.routing import RandomRoute, RoundRobinRoute, Route,
 from ckptsim.sim.job.buffers.selectivity import SelectiveWriter, Selectivity
 from ckptsim.sim.job.buffers.source import Source
 from ckptsim.sim.job.buffers.task import Task
+from ckptsim.sim.job.buffers.varying import VaryingReferenceTask, VaryingTask
 from ckptsim.sim.job.buffers.wire import Wire
 from ckptsim.sim.job.buffers.writer import Writer
 
@@ -58,7 +59,7 @@ class Deployment:
     # Tasks ------------------------------------------------------------------------------------
 
     def _source(self, spec: TaskSpec) -> Task:
-        gap = spec.vertex.gap_of(spec.subtask)
+        gap = spec.vertex.gap_of(spec.subtask, self._env.now)
         limit = spec.vertex.records_of(spec.subtask)
         make = ReferenceSource if self._reference else Source
         return make(
@@ -71,7 +72,10 @@ class Deployment:
         )
 
     def _operator(self, spec: TaskSpec) -> Task:
-        make = ReferenceTask if self._reference else Task
+        make: Callable[..., Task] = ReferenceTask if self._reference else Task
+        if spec.vertex.service_variation:
+            varying = VaryingReferenceTask if self._reference else VaryingTask
+            make = partial(varying, variation=spec.vertex.service_variation)
         step = step_ns(spec.vertex.service_of(spec.subtask), self._world.constants)
         return make(self._world, spec, step_ns=step, two_input=spec.vertex.two_input)
 

@@ -118,6 +118,12 @@ class Source(Task):
         """
         self._told_to_stop = True
 
+    def change_rate(self, gap_ns: int) -> None:
+        """Emit at another rate from now on; called on the task's thread, between two records."""
+        self.gap_ns = gap_ns
+        # The next record is due by the old rate, unless that was so slow that the new one is first.
+        self.due_ns = min(self.due_ns, self.env.now + gap_ns)
+
     def exhaust(self) -> None:
         """End the input: no records follow."""
         if self.exhausted_ns is None:

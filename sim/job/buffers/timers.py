@@ -36,10 +36,20 @@ class TaskTimers:
                 first = draws.integer(1, self._period_ns)
                 env.call_in(first, Kind.MEASURE, task.entity, self._debloat, task)
         for task in self._world.tasks:
+            if isinstance(task, Source):
+                self._change_rates(task)
             ends_ns = task.spec.vertex.ends_at_ns
             if isinstance(task, Source) and ends_ns is not None:
                 at_ns = max(env.now, ends_ns)
                 env.call_at(at_ns, Kind.MAIL, task.entity, task.post, task.stop)
+
+    def _change_rates(self, source: Source) -> None:
+        """Have a source change its rate when that is due; what is past has acted before."""
+        for change in source.spec.vertex.rate_changes:
+            if change.at_ns > self._env.now:
+                gap_ns = source.spec.vertex.gap_of(source.subtask, change.at_ns)
+                arguments = (source.post, source.change_rate, gap_ns)
+                self._env.call_at(change.at_ns, Kind.MAIL, source.entity, *arguments)
 
     def _flush(self, task: Task) -> None:
         if not task.has_ended:

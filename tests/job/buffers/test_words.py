@@ -22,6 +22,7 @@ from ckptsim.scenarios.job import (
     Partitioner,
     PlacementKind,
     Plane,
+    RateChange,
     Vertex,
     VertexKind,
 )
@@ -157,6 +158,42 @@ def test_a_source_subtask_without_a_share_is_silent() -> None:
     assert processed(world, "source")[0] <= 1
 
 
+def test_the_rate_of_a_source_changes_when_it_is_said() -> None:
+    """Half the rate, nothing, and three times the rate, each for a second."""
+    changes = (
+        RateChange(at_ns=SECOND, factor=0.0),
+        RateChange(at_ns=2 * SECOND, factor=3.0),
+    )
+    source = {"rate_per_s": 400.0, "rate_changes": changes}
+    world = ran(chain(source=source, middle={"service_ns": 0}, last={"service_ns": 0}))
+    assert sum(processed(world, "source")) == pytest.approx(400 + 1200, abs=6)
+
+
+def test_a_restart_keeps_the_rate_of_its_hour() -> None:
+    """An attempt that begins after a change emits at the rate that holds then."""
+    changes = (RateChange(at_ns=300 * MS, factor=0.1),)
+    model = chain(
+        source={"rate_per_s": 1_000.0, "rate_changes": changes},
+        restart=FixedDelay(delay_ns=50 * MS),
+    )
+    crash = CrashTask(vertex="last", subtask=0, at_ns=700 * MS)
+    world = ran(model, faults=(crash,))
+    assert sum(processed(world, "source")) < 300 + 0.1 * 3_000 + 50
+
+
+@pytest.mark.parametrize("engine", [Engine.CALLBACKS, Engine.PROCESSES])
+def test_services_vary_about_their_mean(engine: Engine) -> None:
+    """Work takes as long in the mean as without variation, and stretches of it differ."""
+    quiet = chain(middle={"service_ns": MS}, duration_ns=6 * SECOND, engine=engine)
+    wild = chain(
+        middle={"service_ns": MS, "service_variation": 0.5}, duration_ns=6 * SECOND, engine=engine
+    )
+    usual, varied = (sum(processed(ran(model), "middle")) for model in (quiet, wild))
+    assert varied == pytest.approx(usual, rel=0.08)
+    steps = {task.step_ns for task in ran(wild).tasks_of("middle")}
+    assert len(steps) == 2
+
+
 def test_state_is_that_of_each_subtask() -> None:
     """A checkpoint has the bytes that are said of each subtask, with nothing around them."""
     world = ran(chain(middle={"subtask_state_bytes": (70_000, 5)}))
@@ -200,6 +237,10 @@ def test_a_slow_machine_lengthens_checkpoints() -> None:
             {"last": {"inputs": (Input(upstream="middle", shares=(1.0, 2.0)),)}},
             "vertices[2].inputs[0].shares",
         ),
+        (
+            {"source": {"rate_changes": (RateChange(at_ns=1, factor=2.0),)}},
+            "vertices[0].rate_changes",
+        ),
         ({"placement": PlacementKind.MAP}, "vertices[0].task_managers"),
     ],
 )
@@ -209,17 +250,17 @@ def test_what_does_not_fit_is_refused(changes: dict[str, Any], path: str) -> Non
 
 
 def test_the_plane_of_records_refuses_what_it_cannot_do() -> None:
-    """Selectivity, shares of keys and of rates are refused, not ignored."""
-    inputs = (Input(upstream="source", partitioner=Partitioner.HASH, shares=(1.0, 2.0)),)
+    """Selectivity, varying services and changing rates are refused, not ignored."""
+    changes = (RateChange(at_ns=5, factor=2.0),)
     model = chain(
-        source={"rate_per_s": 5.0, "rate_shares": (1.0, 2.0)},
-        middle={"inputs": inputs, "selectivity": 2.0},
+        source={"rate_per_s": 5.0, "rate_changes": changes},
+        middle={"selectivity": 2.0, "service_variation": 0.1},
     )
     found = {problem.path for problem in replace(model, plane=Plane.RECORDS).problems()}
     assert {
-        "vertices[0].rate_shares",
+        "vertices[0].rate_changes",
         "vertices[1].selectivity",
-        "vertices[1].inputs[0].shares",
+        "vertices[1].service_variation",
     } <= found
 
 
@@ -237,9 +278,12 @@ def worded(draw: st.DrawFn) -> Job:
         }
         if vertex.is_source:
             if vertex.rate_per_s is not None and draw(st.booleans()):
+                values["rate_changes"] = (RateChange(at_ns=123 * MS, factor=draw(weights)),)
+            if vertex.rate_per_s is not None and draw(st.booleans()):
                 values["rate_shares"] = tuple(draw(weights) for _ in range(count))
         else:
             values["selectivity"] = draw(st.sampled_from([1.0, 0.0, 0.4, 2.7]))
+            values["service_variation"] = draw(st.sampled_from([0.0, 0.0, 0.7]))
             values["service_factors"] = tuple(draw(weights) for _ in range(count))
             values["inputs"] = tuple(
                 replace(one, shares=tuple(draw(weights) for _ in range(count)))

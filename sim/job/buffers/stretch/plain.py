@@ -12,6 +12,7 @@ from ckptsim.sim.job.buffers.segment import Segment
 from ckptsim.sim.job.buffers.selectivity import SelectiveWriter
 from ckptsim.sim.job.buffers.source import Source
 from ckptsim.sim.job.buffers.states import State
+from ckptsim.sim.job.buffers.varying import VaryingTask
 from ckptsim.sim.kernel import STRUCTURAL
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ def _is_covered(task: Task) -> bool:
     if any(writer.broadcast or isinstance(writer, SelectiveWriter) for writer in task.writers):
         return False
     if isinstance(task, Source):
-        return task.gap_ns is not None
+        return task.gap_ns is not None and not task.spec.vertex.rate_changes
+    if isinstance(task, VaryingTask):
+        return False
     return (
         len(task.gates) == 1
         and not task.two_input

@@ -10,6 +10,7 @@ from ckptsim.sim.job.buffers.recovery import is_restored
 from ckptsim.sim.job.buffers.segment import Segment
 from ckptsim.sim.job.buffers.selectivity import SelectiveWriter, Selectivity
 from ckptsim.sim.job.buffers.source import Source
+from ckptsim.sim.job.buffers.varying import longest_step_ns
 from ckptsim.sim.job.oracle.buffers.observed import GateBuffers, ObservedPool
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def _patience_ns(world: DataflowWorld) -> int:
     model, faults = world.model, world.faults
     checkpoint, network = model.checkpointing, model.network
     longest = _SLACK_NS + len(world.tasks) * world.constants.barrier_cost_ns
-    longest += _RECORDS * max(task.step_ns for task in world.tasks)
+    longest += _RECORDS * max(longest_step_ns(task) for task in world.tasks)
     longest += 50 * (network.latency_ns + network.jitter_ns + network.send_ns)
     longest += sum(model.snapshot_sync_ns(vertex) for vertex in model.vertices)
     longest += 2 * max(_longest_gap_ns(vertex) for vertex in model.vertices)
@@ -196,4 +197,9 @@ def _patience_ns(world: DataflowWorld) -> int:
 
 def _longest_gap_ns(vertex: Vertex) -> int:
     """Return the longest time between two records of a source; 0 where it has no rate."""
-    return max(vertex.gap_of(subtask) or 0 for subtask in range(vertex.parallelism))
+    instants = (0, *(change.at_ns for change in vertex.rate_changes))
+    return max(
+        vertex.gap_of(subtask, at_ns) or 0
+        for subtask in range(vertex.parallelism)
+        for at_ns in instants
+    )

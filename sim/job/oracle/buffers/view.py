@@ -11,6 +11,7 @@ from ckptsim.scenarios.job import VertexKind
 from ckptsim.sim.job.buffers.selectivity import Selectivity
 from ckptsim.sim.job.buffers.snapshots import BUFFER_HEADER_BYTES
 from ckptsim.sim.job.buffers.states import State
+from ckptsim.sim.job.buffers.varying import longest_step_ns
 from ckptsim.sim.job.oracle.buffers.recount import Recount
 from ckptsim.sim.job.oracle.view import Contents, Held
 
@@ -111,7 +112,7 @@ class BufferView:
 
     def at_once_ns(self, task: Task) -> int:
         """Return what one record takes, or waking up."""
-        return task.step_ns + self._world.constants.wake_ns
+        return longest_step_ns(task) + self._world.constants.wake_ns
 
     # What the job holds, in records -----------------------------------------------------------
 
