@@ -133,6 +133,10 @@ class PipelineWorld(SyncWorld):
         self.job.control.interrupt(reason or "the end")
         super().attempt_ended(attempt, reason)
 
+    def note_signs(self) -> None:
+        """Have the job tell of records that are done by now."""
+        self.job.plane.catch_up()
+
     def explain(self) -> str:
         """Say who waits for whom, in the sync and in the job."""
         if self.attempt is None:

@@ -106,6 +106,10 @@ class EmbeddedPlane(Tabled, Protocol):
         """Take note that the run is over."""
         ...
 
+    def catch_up(self) -> None:
+        """Take in what tasks have done by now and has not been counted yet."""
+        ...
+
     def records_of(self, number: int) -> Sequence[int]:
         """Return the records whose effect the state of a task has."""
         ...

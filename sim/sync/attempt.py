@@ -186,6 +186,7 @@ class Attempt:
     def _watch(self) -> None:
         """Fail the attempt after too long a silence, saying who waits for whom."""
         limit_ns = self.model.destination.stall_limit_ns
+        self.world.note_signs()
         silence = self.env.now - self._last_sign_ns
         if silence < limit_ns:
             self.call_in(limit_ns - silence, KIND_WATCH, self.entity, self._watch)

@@ -116,6 +116,9 @@ class SyncWorld:
                 return
             self.env.call_in(wait_ns, KIND_ATTEMPT, self.entity, self._start_attempt)
 
+    def note_signs(self) -> None:
+        """Note signs of life that nobody has told of; there are none but in larger worlds."""
+
     def explain(self) -> str:
         """Say who waits for whom."""
         return "" if self.attempt is None else explain_waits(waits(self.attempt))

@@ -10,7 +10,6 @@ from ckptsim.sim.job.buffers.channel_files import make_files
 from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants, on_machine
 from ckptsim.sim.job.buffers.cores import Cores
 from ckptsim.sim.job.buffers.deployment import Deployment
-from ckptsim.sim.job.buffers.goals import note_goals
 from ckptsim.sim.job.buffers.halt import cancel_all_but
 from ckptsim.sim.job.buffers.identities import Identities
 from ckptsim.sim.job.buffers.input_events import InputEvents
@@ -21,6 +20,7 @@ from ckptsim.sim.job.buffers.part import Part
 from ckptsim.sim.job.buffers.pauses import Pauses
 from ckptsim.sim.job.buffers.recovery import preload, restore_channels, restore_position
 from ckptsim.sim.job.buffers.sampling import Sampling
+from ckptsim.sim.job.buffers.situations import note_goals, waits
 from ckptsim.sim.job.buffers.snapshots import Snapshots
 from ckptsim.sim.job.buffers.source import Source
 from ckptsim.sim.job.buffers.state_sizes import state_sizes
@@ -323,6 +323,11 @@ class DataflowWorld:
         """The sinks of the attempt that were not deployed as finished."""
         return [task.sink for task in self.tasks if task.sink is not None]
 
+    def catch_up(self) -> None:
+        """Count the records of stretches that are done by now."""
+        for task in self.tasks:
+            task.sync()
+
     def records_of(self, number: int) -> Sequence[int]:
         """Return the records whose effect the state of a task has."""
         records = self.tasks[number].records
@@ -330,14 +335,7 @@ class DataflowWorld:
 
     def waits(self) -> list[Wait]:
         """Return who waits for whom."""
-        core = self.coordinator.core
-        found = [
-            Wait("the coordinator", f"checkpoint {number}", self.graph.tasks[index].name)
-            for number in core.pending
-            for index in core.awaited(number)
-        ]
-        stuck = (task for task in self.tasks if task.state in (State.BLOCKED, State.STUCK))
-        return found + [Wait(task.spec.name, "room in an output") for task in stuck]
+        return waits(self)
 
     # Parts of an attempt -----------------------------------------------------------------------
 
