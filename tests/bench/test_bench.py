@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 import simpy
 
+from ckptsim.analysis.package import program_root
 from tests.bench import SECTIONS, Figure, interleaved, ratio
 from tests.bench.kernel import hand_off_ours, hand_off_simpy
 
@@ -42,5 +47,13 @@ def test_a_section_has_its_measure(name):
 @pytest.mark.long
 def test_every_bar_is_met():
     """The figures that have a bar meet it on this machine."""
-    missed = [f for name in SECTIONS for f in import_module(name).measure() if not f.met]
-    assert missed == []
+    # A process of its own: Spark has one session per process, which other tests may have open.
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.bench"],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "PYTHONPATH": str(program_root())},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.endswith("\nevery bar is met\n"), done.stdout
