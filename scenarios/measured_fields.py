@@ -55,6 +55,7 @@ SOURCE = (
     Field("name", "text", required=True),
     Field("parallelism", "whole", required=True, minimum=1),
     Field("rate_limit_per_s_total", "number", minimum=0, above=True),
+    Field("rate_per_s_total", "number", minimum=0, above=True),
     Field("hot_fraction_to_subtask0", "number", minimum=0),
     Field("stops_after_ms", "number", minimum=0),
 )
@@ -79,6 +80,7 @@ CHECKPOINT = (
 )
 STORAGE = (
     Field("write_bytes_per_s", "number", minimum=0, above=True),
+    Field("read_bytes_per_s_each_stream", "number", minimum=0, above=True),
     Field("limit_scope", "text"),
     Field("create_latency_ms", "number", minimum=0),
     Field("inline_threshold_bytes", "whole", minimum=0),

@@ -129,7 +129,13 @@ class ReleaseRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveryRow:
-    """One recovery: from which checkpoint, how long, and how much was done again."""
+    """One recovery: from which checkpoint, how long, and how much was done again.
+
+    Where a failover takes time: when the failure was known, all tasks were cancelled, all were
+    opened with their state read, all in-flight data had been processed, and an operator without
+    outputs took the first record; the bytes that were read.  Of jobs whose sources have a clock
+    that does not stop: when no record was late any more, and the latest one until the next failure.
+    """
 
     run_key: str
     attempt: int
@@ -138,6 +144,14 @@ class RecoveryRow:
     resumed_ns: int | None
     restored_from: str | None
     records_reprocessed: int
+    detected_ns: int | None = None
+    canceled_ns: int | None = None
+    state_read_ns: int | None = None
+    handed_over_ns: int | None = None
+    first_record_ns: int | None = None
+    caught_up_ns: int | None = None
+    bytes_read: int | None = None
+    peak_latency_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Recovery: failures noticed, restarts, failovers, and who takes which state.
 
-* `FailureDetector`, `RestartStrategy` and `Failover` take events and answer with effects; these are
-  in the modules `detection`, `restart` and `failover`.
+* `FailureDetector`, `RestartStrategy`, `Failover` and `TaskRestore` take events and answer with
+  effects; these are in the modules `detection`, `restart`, `failover` and `restore`.
 * `mapping`, `key_groups` and `operator_state` say which subtask takes which key groups, in-flight
   data and operator state; `InFlightAssignment` (module `in_flight`) applies it to the channels of a
   job, and `RecoveredInput` (`recovered_input`) takes in-flight data over on an input gate.
@@ -42,6 +42,7 @@ from ckptsim.models.recovery.operator_state import broadcast, split
 from ckptsim.models.recovery.records import Part, RecordDeserializer, parts_of
 from ckptsim.models.recovery.recovered_input import RecoveredInput
 from ckptsim.models.recovery.restart import RestartParameters, RestartStrategy
+from ckptsim.models.recovery.restore import TaskRestore
 
 __all__ = [
     "DISTRIBUTIONS",
@@ -61,6 +62,7 @@ __all__ = [
     "RecoveredInput",
     "RestartParameters",
     "RestartStrategy",
+    "TaskRestore",
     "ambiguous_subtasks",
     "assign_gate",
     "broadcast",

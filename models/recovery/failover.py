@@ -6,15 +6,16 @@ All tasks of a streaming job hang together by pipelined exchanges, so a failure 
     RUNNING    --failure--> CANCELING   cancel all tasks; the restart delay runs meanwhile
     CANCELING  --delay----> CANCELED_LATE   tasks are still being cancelled
     CANCELING  --cancelled> DELAYING        the delay is not over
-    both over: restore from the latest completed checkpoint, deploy -> INITIALIZING
-    INITIALIZING --all tasks run--> RUNNING   checkpoints are triggered from here on
+    both over: restore from the latest completed checkpoint, deploy, trigger -> INITIALIZING
+    INITIALIZING --all tasks run--> RUNNING
     any of them --failure that ends the job--> FAILING --all cancelled--> FAILED
 
 The delay begins when the failure is known, not when all tasks are cancelled, so it hides a cancel
 that is quicker.  A failure while a restart is under way starts it anew: the earlier restart is
 void, so a timer of an older round is stale.  Tasks deployed in vain are cancelled again.
 
-Blocked meanwhile: the periodic trigger stops with the failure and starts when all tasks run.
+Blocked meanwhile: the periodic trigger stops with the failure and starts with the deployment; what
+it asks for before all tasks run is refused (NOT_ALL_REQUIRED_TASKS_RUNNING) and counts nowhere.
 Promised: one `Deploy` per round at most, never before every task of the round before is gone (two
 attempts of a task at once would write twice).  Not promised: that what is under way is given up at
 once; tasks go on until they are cancelled, and a checkpoint of which all parts have arrived before
@@ -22,7 +23,8 @@ the job manager knows of the failure is complete.
 
 Source: Apache Flink 1.20.3, DefaultScheduler.restartTasksWithDelay (the cancellation and the delay
 run side by side, the restart follows both), ExecutionVertexVersioner (a newer failure supersedes a
-restart), SchedulerBase.stopCheckpointScheduler; JobStatus for RESTARTING, FAILING and FAILED.
+restart), CheckpointCoordinatorDeActivator (triggering follows the status of the job, which is
+RUNNING from the deployment on); JobStatus for RESTARTING, FAILING and FAILED.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ class Phase(IntEnum):
     CANCELING = 1  # RESTARTING: neither cancelled nor delayed long enough
     CANCELED_LATE = 2  # RESTARTING: the delay is over, some task is not cancelled
     DELAYING = 3  # RESTARTING: all tasks are cancelled, the delay is not over
-    INITIALIZING = 4  # RUNNING of the job: tasks are deployed and restore their state
+    INITIALIZING = 4  # RUNNING, of the job: tasks are deployed and restore their state
     FAILING = 5
     FAILED = 6
 
@@ -190,9 +192,9 @@ TABLE: dict[tuple[Phase, type], tuple[Phase, tuple[Action, ...]]] = {
     (_P.RUNNING, FinalFailure): (_P.FAILING, _BEGIN),
     (_P.CANCELING, AllCanceled): (_P.DELAYING, ()),
     (_P.CANCELING, DelayOver): (_P.CANCELED_LATE, ()),
-    (_P.CANCELED_LATE, AllCanceled): (_P.INITIALIZING, (_A.DEPLOY,)),
-    (_P.DELAYING, DelayOver): (_P.INITIALIZING, (_A.DEPLOY,)),
-    (_P.INITIALIZING, AllRunning): (_P.RUNNING, (_A.START,)),
+    (_P.CANCELED_LATE, AllCanceled): (_P.INITIALIZING, (_A.DEPLOY, _A.START)),
+    (_P.DELAYING, DelayOver): (_P.INITIALIZING, (_A.DEPLOY, _A.START)),
+    (_P.INITIALIZING, AllRunning): (_P.RUNNING, ()),
     (_P.INITIALIZING, RestartableFailure): (_P.CANCELING, (*_BEGIN, _A.DELAY)),
     (_P.INITIALIZING, FinalFailure): (_P.FAILING, _BEGIN),
     # A failure during the restart: tasks are being cancelled already, or are gone.

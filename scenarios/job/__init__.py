@@ -15,6 +15,7 @@ from ckptsim.scenarios.job.graph import (
 from ckptsim.scenarios.job.job import Engine, Job, PlacementKind
 from ckptsim.scenarios.job.network import Channels, Network
 from ckptsim.scenarios.job.planes import Plane
+from ckptsim.scenarios.job.recovery import Recovery
 from ckptsim.scenarios.job.restart import (
     ExponentialDelay,
     FailureRate,
@@ -45,6 +46,7 @@ __all__ = [
     "Protocol",
     "RateChange",
     "Recorded",
+    "Recovery",
     "RestartStrategy",
     "StopKind",
     "Storage",

@@ -93,6 +93,12 @@ class Storage:
     write_bytes_per_s: int | None = rate_bytes_per_s(
         None, optional=True, says="limit of one stream or of all, absent for none", source=_STORE
     )
+    read_bytes_per_s: int | None = rate_bytes_per_s(
+        None,
+        optional=True,
+        says="limit of each stream of a restore, absent for none; read where `recovery` is timed",
+        source=_STORE,
+    )
     shared_limit: bool = flag(False, says="all streams share the limit", source=_STORE)
     create_latency_ns: int = duration_ns("0 ms", says="time to create a file", source=_STORE)
     tail_ratio: float = ratio(0.0, says="share of files that are created late", source=_STORE)

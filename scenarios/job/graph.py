@@ -201,6 +201,13 @@ class Vertex:
         says="when the rate of a source changes, oldest first; absent: at no time",
         source=_JOB,
     )
+    replayable: bool = flag(
+        False,
+        says="a source with a rate reads a log: its record n is due at n / rate whether the job is "
+        "up or not, and what is late is emitted as fast as the outputs take it; off: what the "
+        "outputs made it miss is dropped",
+        source="assumption: off; measured sources of the one kind and of the other",
+    )
     records: int | None = count(
         None,
         maximum=1_000_000_000,

@@ -23,6 +23,7 @@ from ckptsim.scenarios.job.graph_problems import graph_problems
 from ckptsim.scenarios.job.names import GOALS, PROPERTIES
 from ckptsim.scenarios.job.network import Channels, Network
 from ckptsim.scenarios.job.planes import Plane, plane_problems
+from ckptsim.scenarios.job.recovery import Recovery
 from ckptsim.scenarios.job.restart import RESTART_STRATEGIES, FixedDelay, RestartStrategy
 
 _JOB = "assumption: part of the job"
@@ -94,6 +95,7 @@ class Job:
     restart: RestartStrategy = one_of(
         RESTART_STRATEGIES, FixedDelay(), says="what follows a failure", source=_JOB
     )
+    recovery: Recovery = nested(Recovery, says="how the job comes back from a failure")
 
     @property
     def edges(self) -> tuple[Edge, ...]:
@@ -148,6 +150,14 @@ class Job:
 
     def _subtask_problems(self) -> list[Problem]:
         found: list[Problem] = []
+        found += [
+            Problem(f"vertices[{index}].replayable", "true", "false, as its rate changes")
+            for index, vertex in enumerate(self.vertices)
+            if vertex.replayable and vertex.rate_changes
+        ]
+        if self.recovery.timed and self.engine is Engine.PROCESSES:
+            expected = 'false, all that engine "processes" can do'
+            found.append(Problem("recovery.timed", "true", expected))
         for index, vertex in enumerate(self.vertices):
             if self.placement is PlacementKind.MAP and not vertex.task_managers:
                 where = f"vertices[{index}].task_managers"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ckptsim.scenarios.job import (
     Checkpointing,
+    FixedDelay,
     Input,
     Job,
     Mode,
@@ -15,6 +17,7 @@ from ckptsim.scenarios.job import (
     Partitioner,
     PlacementKind,
     Plane,
+    Recovery,
     Storage,
     Vertex,
     VertexKind,
@@ -23,6 +26,7 @@ from ckptsim.scenarios.job import (
 _MS = 1_000_000
 _US = 1_000
 _SHARED = "all streams together"
+_RESTART_DELAY_MS = 1_000  # the engine's own
 
 
 def model_of(
@@ -56,14 +60,32 @@ def model_of(
     )
 
 
+def recovering_model_of(config: Mapping[str, Any], *, duration_ns: int) -> Job:
+    """Return the job that a measured configuration with failures describes.
+
+    Raises KeyError, TypeError or ValueError for a configuration that is not in the schema.
+    """
+    model = model_of(config, duration_ns=duration_ns)
+    rate = (config.get("storage") or {}).get("read_bytes_per_s_each_stream")
+    read_bytes_per_s = None if rate is None else max(1, int(rate))
+    restart = config.get("restart") or {}
+    return replace(
+        model,
+        storage=replace(model.storage, read_bytes_per_s=read_bytes_per_s),
+        restart=FixedDelay(delay_ns=_ns(restart.get("delay_ms", _RESTART_DELAY_MS))),
+        recovery=Recovery(timed=True),
+    )
+
+
 def _source(entry: Mapping[str, Any], stops_ns: Mapping[str, int]) -> Vertex:
-    stop = entry.get("stops_after_ms")
+    stop, clock = entry.get("stops_after_ms"), entry.get("rate_per_s_total")
     stop_ns = stops_ns.get(entry["name"], None if stop is None else max(1, _ns(stop)))
     return Vertex(
         name=entry["name"],
         kind=VertexKind.SOURCE,
         parallelism=int(entry["parallelism"]),
-        rate_per_s=_optional_float(entry.get("rate_limit_per_s_total")),
+        rate_per_s=_optional_float(entry.get("rate_limit_per_s_total", clock)),
+        replayable=clock is not None,
         hot_ratio=min(1.0, float(entry.get("hot_fraction_to_subtask0") or 0)),
         ends_at_ns=stop_ns,
     )

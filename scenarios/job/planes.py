@@ -66,6 +66,18 @@ LIMITS = (
         value=(),
         because="a source keeps the pace that it was given",
     ),
+    Limit(
+        plane=Plane.RECORDS,
+        path="recovery.timed",
+        value=False,
+        because="its costs are few and may be zero, and what a restore takes is one of them",
+    ),
+    Limit(
+        plane=Plane.RECORDS,
+        path="vertices[].replayable",
+        value=False,
+        because="its sources drop nothing, and no latency is counted",
+    ),
 )
 
 

@@ -26,19 +26,29 @@ from ckptsim.sim.validate import (
     folds_lines,
     folds_of,
     predict_all,
-    read_runs,
+    read_measurements,
     report_lines,
     score,
     sequence_lines,
     sequence_of,
 )
 from ckptsim.sim.validate.folds import STEPS
+from ckptsim.sim.validate.recoveries import (
+    RecoveryPrediction,
+    RecoveryScore,
+    predict_recoveries,
+    recovery_entries,
+    recovery_lines,
+    recovery_scores,
+    score_recoveries,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 EXAMPLES = """examples:
   ckptsim validate tests/data/flink/calibration.jsonl
+  ckptsim validate tests/data/flink/recovery.jsonl
   ckptsim validate runs.jsonl --runs --seeds 9
   ckptsim validate runs.jsonl --ablation --jobs 2
   ckptsim validate runs.jsonl --folds 5 --seeds 1
@@ -48,6 +58,8 @@ EXAMPLES = """examples:
 Each line is one measured run; its configuration becomes a scenario and is simulated with several
 seeds.  From the measurement itself comes only what Flink draws at random or an operator decided:
 the phase of the periodic trigger, when sources ended, how many checkpoints were taken.
+A line with `recoveries` is a run that failed; of each failure come its instant and the checkpoint
+that was restored, and how long a client took to submit a job again.
 exit codes: 0 done, 2 a line is not in the schema of measured runs, 3 a simulation failed"""
 
 
@@ -86,14 +98,23 @@ def run(arguments: argparse.Namespace) -> int:
     """Predict every run and print the comparison."""
     if arguments.out is not None:
         require("pandas", "matplotlib")
-    runs = read_runs(arguments.files)
+    measurements = read_measurements(arguments.files)
+    runs = list(measurements.runs)
+    if measurements.recoveries:
+        _refuse_for_recoveries(arguments)
     wanted = _wanted(runs, arguments.sequence)
     if arguments.folds == 1:
         raise UserError("--folds: found 1, expected 2 or more")
     rounds = 1 + (len(ABLATIONS) if arguments.ablation else 0)
     rounds += 1 + len(STEPS) if arguments.folds else 0
     with ProgressBar("validate") as bar:
-        tick = _Tick(bar, len(runs) * rounds + len(wanted))
+        tick = _Tick(bar, len(runs) * rounds + len(wanted) + len(measurements.recoveries))
+        recovered = predict_recoveries(
+            measurements.recoveries,
+            seeds=arguments.seeds,
+            jobs=arguments.jobs,
+            progress=tick,
+        )
         predictions = predict_all(runs, seeds=arguments.seeds, jobs=arguments.jobs, progress=tick)
         full = score(predictions)
         ablated = _ablated(runs, arguments, tick) if arguments.ablation else []
@@ -111,17 +132,40 @@ def run(arguments: argparse.Namespace) -> int:
                 progress=tick,
             )
     found = document(predictions, full, ablated, sequences)
-    lines = report_lines(full, runs=arguments.runs) + sequence_lines(sequences)
+    lines = report_lines(full, runs=arguments.runs) if runs else []
+    lines += sequence_lines(sequences)
     if ablated:
         lines += ablation_lines(full, ablated)
     if folds is not None:
         found["folds"] = asdict(folds)
         lines += folds_lines(folds)
+    if recovered:
+        judged = score_recoveries(recovered)
+        lines += recovery_lines(judged)
+        _add_recoveries(found, recovered, judged)
     print(json.dumps(found, indent=1) if arguments.json else "\n".join(lines))
     if arguments.out is not None:
         files = _written(arguments.out, found, lines, full, sequences)
         print(f"written: {', '.join(map(str, files))}", file=sys.stderr)
-    return EXIT_OURS if any(p.broken for p in predictions) else EXIT_FINE
+    broken = any(p.broken for p in predictions) or any(p.broken for p in recovered)
+    return EXIT_OURS if broken else EXIT_FINE
+
+
+def _refuse_for_recoveries(arguments: argparse.Namespace) -> None:
+    """Refuse what is there for checkpoints alone."""
+    for option in ("ablation", "folds", "sequence"):
+        if getattr(arguments, option):
+            raise UserError(f"--{option}: found a file of recoveries, expected one of checkpoints")
+
+
+def _add_recoveries(
+    found: dict[str, Any], predictions: Sequence[RecoveryPrediction], judged: RecoveryScore
+) -> None:
+    found["runs"] += recovery_entries(predictions)
+    found["not_simulated"] += [
+        {"run_id": one.run.run_id, "reason": one.reason} for one in judged.skipped
+    ]
+    found["recovery_score"] = recovery_scores(judged)
 
 
 class _Tick:

@@ -241,6 +241,11 @@ class JobPort(Protocol):
         """Return whether records are in flight."""
         ...
 
+    @property
+    def can_checkpoint(self) -> bool:
+        """Return whether all tasks of the attempt run."""
+        ...
+
     def first_delay_ns(self) -> int:
         """Return how long after the start of an attempt the first periodic trigger comes."""
         ...

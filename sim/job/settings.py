@@ -2,11 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ckptsim.models.coordinator import CoordinatorParameters
 from ckptsim.models.lifecycle import RULES, StopMode, Variant
+from ckptsim.models.recovery.restart import RestartParameters
 from ckptsim.scenarios.job import Job, Plane, Protocol, StopKind
 from ckptsim.sim.job.control.coordinator import CoordinatorSettings
-from ckptsim.sim.job.world import JobSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobSettings:
+    """What of a scenario concerns the job as a whole.
+
+    fault_kind: of the calendar entries of failures, which come before all others of an instant.
+    after_finish: checkpoints go on when tasks have finished.  restart: whether a failure is
+    followed by a next attempt, and after which delay.  stop_at_ns: when the job is stopped;
+    stop_again_ns: after which a stop that failed is asked for again.  savepoint_at_ns: when a
+    savepoint is asked for.  wanted: completed checkpoints that end the run.
+    transaction_timeout_ns: after which the external system gives up a transaction of a sink.
+    """
+
+    parameters: CoordinatorParameters
+    coordinator: CoordinatorSettings
+    fault_kind: int
+    restart: RestartParameters
+    after_finish: bool = True
+    stop_at_ns: int | None = None
+    stop_again_ns: int = 0
+    savepoint_at_ns: int | None = None
+    wanted: int | None = None
+    transaction_timeout_ns: int | None = None
 
 
 def variant_of(job: Job) -> Variant:

@@ -224,6 +224,14 @@ def recovery_rows(key: str, job: JobWorld) -> list[RecoveryRow]:
             resumed_ns=one.resumed_ns,
             restored_from=_restored_from(one.restored) if one.resumed_ns is not None else None,
             records_reprocessed=one.reprocessed,
+            detected_ns=one.known_ns,
+            canceled_ns=one.canceled_ns,
+            state_read_ns=one.opened_ns,
+            handed_over_ns=one.handed_over_ns,
+            first_record_ns=one.first_record_ns,
+            caught_up_ns=one.caught_up_ns,
+            bytes_read=one.bytes_read,
+            peak_latency_ns=one.peak_latency_ns,
         )
         for one in job.failovers
     ]

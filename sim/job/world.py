@@ -13,7 +13,6 @@ StateToAll.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.reason import FailureReason
@@ -21,8 +20,9 @@ from ckptsim.models.coordinator import Recovery, after_failure
 from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.models.recovery.restart import FailureNoticed, RestartAfter, RestartStrategy
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
-from ckptsim.sim.job.control.coordinator import CoordinatorHost, CoordinatorSettings
+from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.external import ExternalSystem
+from ckptsim.sim.job.control.failover import FailoverRecord
 from ckptsim.sim.job.control.faults import FaultPlan, enter_instants
 from ckptsim.sim.job.control.planning import PlanCalculator
 from ckptsim.sim.job.control.sinks import Sinks
@@ -30,58 +30,18 @@ from ckptsim.sim.job.control.sinks import Sinks
 if TYPE_CHECKING:
     from ckptsim.models.coordinator import (
         CheckpointCoordinator,
-        CoordinatorParameters,
         EndOfDataListener,
     )
-    from ckptsim.models.recovery.restart import RestartParameters
+    from ckptsim.sim.job.control.failover import FailoverHost
     from ckptsim.sim.job.embedding import JobOwner
     from ckptsim.sim.job.port import DataPlane
+    from ckptsim.sim.job.settings import JobSettings
     from ckptsim.sim.kernel import Environment
 
 # How often a stop that failed is asked for again before the user gives up.  Assumption.
 _STOP_TRIES = 8
 # How often a job is started before it is taken for one that cannot run.  Assumption.
 _ATTEMPTS = 100
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobSettings:
-    """What of a scenario concerns the job as a whole.
-
-    fault_kind: of the calendar entries of failures, which come before all others of an instant.
-    after_finish: checkpoints go on when tasks have finished.  restart: whether a failure is
-    followed by a next attempt, and after which delay.  stop_at_ns: when the job is stopped;
-    stop_again_ns: after which a stop that failed is asked for again.  savepoint_at_ns: when a
-    savepoint is asked for.  wanted: completed checkpoints that end the run.
-    transaction_timeout_ns: after which the external system gives up a transaction of a sink.
-    """
-
-    parameters: CoordinatorParameters
-    coordinator: CoordinatorSettings
-    fault_kind: int
-    restart: RestartParameters
-    after_finish: bool = True
-    stop_at_ns: int | None = None
-    stop_again_ns: int = 0
-    savepoint_at_ns: int | None = None
-    wanted: int | None = None
-    transaction_timeout_ns: int | None = None
-
-
-@dataclass(slots=True)
-class Failover:
-    """A failure and what followed; attempt: the one that failed.
-
-    resumed_ns: when the next attempt began, None where there was none.  restored: the checkpoint
-    that it began from, None for its beginning.  reprocessed: records that sources emitted again.
-    """
-
-    attempt: int
-    cause: str
-    failed_ns: int
-    resumed_ns: int | None = None
-    restored: int | None = None
-    reprocessed: int = 0
 
 
 class JobWorld:
@@ -92,7 +52,8 @@ class JobWorld:
     that sinks write to.  over: called when the run is to end.  owner: who begins the attempts of a
     job that is part of something larger.
     running: an attempt runs.  ended: every task has FINISHED.  gave_up: the job has failed for
-    good, because of `failure`; failed_while_stopping: after the savepoint of a stop.
+    good, because of `failure`; failed_while_stopping: after the savepoint of a stop.  timed: hosts
+    failovers that take time, where they do.
     """
 
     def __init__(
@@ -113,12 +74,11 @@ class JobWorld:
         self.env = env
         self.settings = settings
         self.entity = env.entity("job")
-        self.running = self.ended = self.gave_up = False
-        self.failed_while_stopping = False
+        self.running = self.ended = self.gave_up = self.failed_while_stopping = False
         self.failure: str | None = None
         self.attempts = 1
         self.restored = self._initial = restored
-        self.failovers: list[Failover] = []
+        self.failovers: list[FailoverRecord] = []
         self._plane, self.has_backlog = plane, plane.has_backlog
         self._faults = faults
         self._over = over
@@ -126,6 +86,7 @@ class JobWorld:
         self._owner = owner
         self._make_core = core
         self._strategy = RestartStrategy(settings.restart)
+        self.timed: FailoverHost | None = None
         self._stop_tries = self._completed = 0
         first = 1 if restored is None else restored.checkpoint_id + 1
         self.coordinator = CoordinatorHost(
@@ -208,10 +169,20 @@ class JobWorld:
 
     # Failures ---------------------------------------------------------------------------------
 
-    def crash(self, numbers: Iterable[int], cause: str) -> None:
-        """Fail tasks, and the job with them, unless all of them have finished."""
-        if any(self._plane.is_alive(number) for number in numbers):
+    def lose_task_manager(self, numbers: Iterable[int], cause: str) -> None:
+        """Fail all tasks of a task manager; the next attempt needs another one."""
+        self.crash(numbers, cause, lost=True)
+
+    def crash(self, numbers: Iterable[int], cause: str, *, lost: bool = False) -> None:
+        """Fail tasks, and the job with them, unless all have finished; lost: with their manager."""
+        alive = [number for number in numbers if self._plane.is_alive(number)]
+        if not alive:
+            return
+        if self.timed is None:
             self.fail_over(cause)
+        elif not self.ended:
+            self._note_failure(cause, lost=lost)
+            self.timed.strike(alive, cause)
 
     def crash_job_manager(self) -> None:
         """Fail the job manager: what is pending is lost, what is completed is kept.
@@ -263,23 +234,52 @@ class JobWorld:
             self.env.trace.record("failed", self.entity, cause)
             self._owner.job_failed(cause)
             return
+        self._note_failure(cause)
+        if self.timed is not None:
+            self.timed.known(cause)
+            return
         self.running = False
         self._plane.halt()
+        if self.failure_known(cause):
+            delay_ns = self._restart_delay_ns()
+            if delay_ns is not None:
+                self.stop_triggering(FailureReason.JOB_FAILOVER_REGION)
+                self.env.goals.reach("restarted")
+                kind = self.settings.coordinator.kind
+                self.env.call_in(delay_ns, kind, self.entity, self.restart)
+                return
+            self.env.goals.reach("restarts_used_up")
+        self.failovers.pop()
+        self.give_up(cause)
+
+    def _note_failure(self, cause: str, *, lost: bool = False) -> None:
+        self.failovers.append(FailoverRecord(self.attempts, cause, self.env.now, lost))
+
+    def failure_known(self, cause: str) -> bool:
+        """Note that a failure is known; return whether the job may be restarted at all."""
         self.env.trace.record("failed", self.entity, cause)
+        for failover in self.failovers:
+            failover.known_ns = failover.known_ns or self.env.now
         stopped = self.coordinator.stop_completed
         if self._recovery(stop_completed=stopped) is Recovery.FAIL:
             self.failed_while_stopping = stopped
             self.env.goals.reach("failed_after_stop_savepoint")
-        elif (delay_ns := self._restart_delay_ns()) is None:
-            self.env.goals.reach("restarts_used_up")
-        elif self.attempts >= _ATTEMPTS:
+            return False
+        if self.attempts >= _ATTEMPTS:
             says = f"the job has failed {self.attempts} times, last: {cause}"
             self._plane.violate("job_ends", says)
-        else:
-            if stopped:
-                self.coordinator.forget_stop()
-            self._restart_later(cause, delay_ns)
-            return
+            return False
+        if stopped:
+            self.coordinator.forget_stop()
+        return True
+
+    def stop_triggering(self, reason: FailureReason) -> None:
+        """Trigger no checkpoint any more, and give up those that are pending."""
+        self.running = False
+        self.coordinator.suspend(reason)
+
+    def give_up(self, cause: str) -> None:
+        """End the run: the job has failed for good."""
         self.gave_up = True
         self.failure = cause
         self.coordinator.suspend(FailureReason.CHECKPOINT_COORDINATOR_SHUTDOWN)
@@ -287,11 +287,10 @@ class JobWorld:
 
     def interrupt(self, cause: str) -> None:
         """End whatever runs because its owner ends it: nothing of the attempt acts any more."""
-        self.failovers.append(Failover(self.attempts, cause, self.env.now))
+        self._note_failure(cause)
         self._plane.halt()
         if self.running:
-            self.running = False
-            self.coordinator.suspend(FailureReason.JOB_FAILOVER_REGION)
+            self.stop_triggering(FailureReason.JOB_FAILOVER_REGION)
 
     def _restart_delay_ns(self) -> int | None:
         """Return what the restart strategy answers to the failure; None for no restart."""
@@ -299,14 +298,8 @@ class JobWorld:
         (answer,) = self._strategy.step(FailureNoticed(self.env.now, jitter))
         return answer.delay_ns if isinstance(answer, RestartAfter) else None
 
-    def _restart_later(self, cause: str, delay_ns: int) -> None:
-        self.env.goals.reach("restarted")
-        self.failovers.append(Failover(self.attempts, cause, self.env.now))
-        self.coordinator.suspend(FailureReason.JOB_FAILOVER_REGION)
-        kind = self.settings.coordinator.kind
-        self.env.call_in(delay_ns, kind, self.entity, self._restart)
-
-    def _restart(self) -> None:
+    def restart(self) -> None:
+        """Begin the next attempt."""
         self.redeploy()
         self.begin()
 
@@ -319,11 +312,12 @@ class JobWorld:
         self.attempts += 1
         self.sinks.restarted(self.attempts, restored)
         plane.deploy(self.attempts, restored)
-        failover = self.failovers[-1]
-        failover.resumed_ns = env.now
-        failover.restored = None if restored is None else restored.checkpoint_id
-        failover.reprocessed = before - sum(plane.positions().values())
-        env.trace.record("restored", self.entity, failover.restored or 0)
+        number = None if restored is None else restored.checkpoint_id
+        for failover in self.failovers:
+            if failover.resumed_ns is None:  # failures during a failover have one restart
+                failover.resumed_ns, failover.restored = env.now, number
+        self.failovers[-1].reprocessed = before - sum(plane.positions().values())
+        env.trace.record("restored", self.entity, number or 0)
         if restored is None:
             return
         plane.observer.restored(restored)
@@ -338,6 +332,11 @@ class JobWorld:
         return max(kept, key=lambda one: one.checkpoint_id, default=self._initial)
 
     # What the coordinator host asks -----------------------------------------------------------
+
+    @property
+    def can_checkpoint(self) -> bool:
+        """Whether all tasks of the attempt run: none restores its state."""
+        return self.running and not (self.timed is not None and self.timed.initializing)
 
     def first_delay_ns(self) -> int:
         """Return how long after the start of an attempt the first periodic trigger comes."""

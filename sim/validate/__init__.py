@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ckptsim.sim.validate.ablation import ABLATIONS, Ablation
+from ckptsim.sim.validate.files import Measurements, read_measurements, read_runs
 from ckptsim.sim.validate.folds import Folds, folds_lines, folds_of
-from ckptsim.sim.validate.measured import MeasuredJob, MeasuredRun, read_runs
+from ckptsim.sim.validate.measured import MeasuredJob, MeasuredRun
 from ckptsim.sim.validate.predict import Prediction, predict, predict_all
 from ckptsim.sim.validate.score import Score, score
 from ckptsim.sim.validate.sequence import CheckpointSequence, sequence_of
@@ -17,6 +18,7 @@ __all__ = [
     "Folds",
     "MeasuredJob",
     "MeasuredRun",
+    "Measurements",
     "Prediction",
     "Score",
     "ablation_lines",
@@ -24,6 +26,7 @@ __all__ = [
     "folds_of",
     "predict",
     "predict_all",
+    "read_measurements",
     "read_runs",
     "report_lines",
     "score",

@@ -1,14 +1,12 @@
-"""Read measured runs: one JSON object per line, with configuration, jobs and what was measured."""
+"""A measured run: one JSON object, with configuration, jobs and what was measured."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from ckptsim.scenarios.errors import Problem, ScenarioError, UserError
+from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.measured_fields import Field, config_problems, object_problems, shown
 from ckptsim.sim.validate.rebuilt import rebuilt_summary
 
@@ -96,44 +94,7 @@ class MeasuredRun:
         return all(source.get("stops_after_ms") is not None for source in self.config["sources"])
 
 
-def read_runs(paths: Sequence[Path]) -> list[MeasuredRun]:
-    """Read all lines of all files, in order.
-
-    Raises UserError for a file that cannot be read, and ScenarioError with every problem of every
-    line that is not in the schema: file, line and field, what stands there, what may stand there.
-    """
-    found: list[MeasuredRun] = []
-    problems: list[Problem] = []
-    for path in paths:
-        for number, line in _lines(path):
-            where = f"{path}:{number}"
-            try:
-                entry = json.loads(line)
-            except (json.JSONDecodeError, RecursionError) as error:
-                problems.append(Problem(where, f"no JSON ({error})", "a run as one JSON object"))
-                continue
-            wrong = _problems(entry)
-            problems += [Problem(f"{where}: {p.path}", p.found, p.expected) for p in wrong]
-            if not wrong:
-                found.append(_run(entry))
-    if problems:
-        raise ScenarioError(problems)
-    if not found:
-        raise UserError("no measured run in " + ", ".join(str(path) for path in paths))
-    return found
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read as measured runs: {error}") from error
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            yield number, line
-
-
-def _problems(entry: object) -> list[Problem]:
+def problems_of(entry: object) -> list[Problem]:
     """Return what keeps a line from being read."""
     if not isinstance(entry, Mapping):
         return [Problem("the line", shown(entry), "a run as one JSON object")]
@@ -187,7 +148,8 @@ def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _run(entry: Mapping[str, Any]) -> MeasuredRun:
+def run_of(entry: Mapping[str, Any]) -> MeasuredRun:
+    """Return a line that has no problems as a run."""
     run_id = entry["run_id"]
     ends = [source.get("stops_after_ms") for source in entry["config"]["sources"]]
     usual = _WARMUP if None in ends else _WARMUP_BOUNDED

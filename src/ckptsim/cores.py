@@ -17,6 +17,7 @@ your own; an implementation of your own that has the same door can be put into a
 | failure detection | `recovery.FailureDetector` | `detection` |
 | restart strategy | `recovery.RestartStrategy` | `restart` |
 | failover of a job | `recovery.Failover` | `failover` |
+| restore of a task | `recovery.TaskRestore` | `restore` |
 | redistribution of state | functions of `recovery`, `recovery.InFlightAssignment` | none |
 | gate with in-flight data of old channels | `recovery.RecoveredInput` | `recovered_input` |
 """
@@ -30,7 +31,7 @@ from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.core import Core, ProtocolError
 from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
-from ckptsim.models.recovery import detection, failover, recovered_input, restart
+from ckptsim.models.recovery import detection, failover, recovered_input, restart, restore
 
 __all__ = [
     "Core",
@@ -49,6 +50,7 @@ __all__ = [
     "recovered_input",
     "recovery",
     "restart",
+    "restore",
     "store",
     "subtask_events",
     "writer_events",

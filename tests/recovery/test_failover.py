@@ -53,13 +53,13 @@ ROWS: dict[tuple[Phase, FailoverEvent], tuple[Phase, list[FailoverEffect]]] = {
     (Phase.CANCELING, DELAYED): (Phase.CANCELED_LATE, []),
     (Phase.CANCELED_LATE, FAIL): (Phase.CANCELING, [SetDelay(100, 2)]),
     (Phase.CANCELED_LATE, END): (Phase.FAILING, []),
-    (Phase.CANCELED_LATE, CANCELED): (Phase.INITIALIZING, [Deploy(1)]),
+    (Phase.CANCELED_LATE, CANCELED): (Phase.INITIALIZING, [Deploy(1), StartTriggering()]),
     (Phase.DELAYING, FAIL): (Phase.DELAYING, [SetDelay(100, 2)]),
     (Phase.DELAYING, END): (Phase.FAILED, [JobFailed()]),
-    (Phase.DELAYING, DELAYED): (Phase.INITIALIZING, [Deploy(1)]),
+    (Phase.DELAYING, DELAYED): (Phase.INITIALIZING, [Deploy(1), StartTriggering()]),
     (Phase.INITIALIZING, FAIL): (Phase.CANCELING, [*BEGIN, SetDelay(100, 2)]),
     (Phase.INITIALIZING, END): (Phase.FAILING, BEGIN),
-    (Phase.INITIALIZING, RUN): (Phase.RUNNING, [StartTriggering()]),
+    (Phase.INITIALIZING, RUN): (Phase.RUNNING, []),
     (Phase.FAILING, FAIL): (Phase.FAILING, []),
     (Phase.FAILING, END): (Phase.FAILING, []),
     (Phase.FAILING, CANCELED): (Phase.FAILED, [JobFailed()]),
@@ -102,7 +102,7 @@ def test_a_delay_of_an_older_round_is_stale() -> None:
     core = led_to(Phase.DELAYING)
     core.step(RestartableFailure(50, 100))
     assert core.step(DelayOver(100, 1)) == []
-    assert core.step(DelayOver(150, 2)) == [Deploy(2)]
+    assert core.step(DelayOver(150, 2)) == [Deploy(2), StartTriggering()]
 
 
 def _legal(core: Failover, outside: _Outside) -> list[FailoverEvent]:

@@ -67,9 +67,18 @@ class Deployment:
             spec,
             step_ns=self._world.constants.source_record_ns,
             gap_ns=gap,
-            first_ns=self._env.now + (0 if gap is None else self._draws.integer(1, gap)),
+            first_ns=self._first_ns(spec, gap),
+            replayable=spec.vertex.replayable,
             limit=None if limit is None else limit + self._graph.preloaded_records,
         )
+
+    def _first_ns(self, spec: TaskSpec, gap_ns: int | None) -> int:
+        """Return when the first record of a source is due: of a log, by its number."""
+        if gap_ns is None:
+            return self._env.now
+        if spec.vertex.replayable:
+            return gap_ns * self._position(spec.index)
+        return self._env.now + self._draws.integer(1, gap_ns)
 
     def _operator(self, spec: TaskSpec) -> Task:
         make: Callable[..., Task] = ReferenceTask if self._reference else Task
@@ -176,7 +185,10 @@ class Deployment:
 
     def _processed(self, up: Task) -> int:
         """Return how many records a task has processed before this attempt."""
-        snapshot = None if self._restored is None else self._restored.tasks.get(up.number)
+        return self._position(up.number)
+
+    def _position(self, number: int) -> int:
+        snapshot = None if self._restored is None else self._restored.tasks.get(number)
         return 0 if snapshot is None else int(snapshot.processed)
 
     def _emitted(self, up: Task) -> int:

@@ -61,7 +61,9 @@ class Ending:
             task.file.writer.step(wr.SubtaskReleased(task.subtask))
             task.enter(State.ENDED)
             task.world.coordinator.task_closed(task)
-            task.do_last_mail()
+            while task.mail:  # triggers, which are declined
+                function, arguments = task.mail.popleft()
+                function(*arguments)
 
     def finish_source(self) -> None:
         """Put into the trace that the source is told to stop; it asks for no more records."""

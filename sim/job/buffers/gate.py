@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.coordinator.debloater import BufferDebloater, DebloatParameters
 from ckptsim.sim.job.buffers.channels import Channel, RemoteChannel
 from ckptsim.sim.job.buffers.outlet import Element
+from ckptsim.sim.job.buffers.segment import Slice
 from ckptsim.sim.job.buffers.states import State
 
 if TYPE_CHECKING:
@@ -80,15 +81,16 @@ class Gate:
                 return channel, element
         return None
 
-    def take_priority(self, channel: Channel) -> Element | None:
-        """Take an element that overtakes data, or None when it has been taken already."""
+    def take_priority(self, channel: Channel) -> None:
+        """Have the task take an element that overtakes data, unless it has done so already."""
         if not channel.has_priority:
-            return None
+            return
         element = channel.take()
         if channel.listed and not channel.has_more:
             channel.listed = False
             self.ready.remove(channel)
-        return element
+        if element is not None and not isinstance(element, Slice):
+            self.task.events.take(channel, element)
 
     def return_floating(self) -> None:
         """Lend a floating buffer that came free to the next channel that waits, or keep it."""

@@ -1,4 +1,4 @@
-"""The end of an attempt: what is still to come of it is struck out of the calendar.
+"""The end of an attempt, and of one task: what is still to come is struck out of the calendar.
 
 No part of the data plane asks whether its attempt is alive, which would cost a look per buffer;
 instead an attempt that has failed has no entries any more.
@@ -11,13 +11,33 @@ from typing import TYPE_CHECKING, Any
 import simpy
 
 from ckptsim.sim.job.buffers.cores import Cores
+from ckptsim.sim.job.buffers.states import State
 from ckptsim.sim.kernel import Timer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ckptsim.sim.job.buffers.task import Task
     from ckptsim.sim.kernel import Environment
 
 # Place of the function to be called among the arguments of a job of the processor cores.
 _DONE = 2
+
+
+def kill(tasks: Iterable[Task]) -> None:
+    """Let tasks do nothing more, whatever was to follow: they have failed."""
+    for task in tasks:
+        task.sync()
+        task.enter(State.ENDED)
+        task.die()
+        task.snapshots.drop_all()
+
+
+def stall(task: Task, lasts_ns: int) -> None:
+    """Let a task's thread do nothing for a while; called from its mailbox."""
+    if not task.has_ended:
+        task.env.trace.record("stalled", task.entity, lasts_ns)
+        task.stand_still(lasts_ns, int)
 
 
 def cancel_all_but(env: Environment, keepers: tuple[type, ...], event: simpy.Event) -> None:

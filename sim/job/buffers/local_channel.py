@@ -46,12 +46,12 @@ class LocalChannel:
         self.env = env
         self.entity = entity
         self.index: int = len(task.channels)
-        self.gate = gate
+        self.gate: Gate = gate
         self.outlet: Outlet = outlet
         self.core = LocalCore(self.index, task.outbox)
         self.listed = False
-        self.partial_bytes = 0
-        self.records = 0
+        self.partial_bytes: int = 0
+        self.records: int = 0
         self.announced = 0
         outlet.link = self
         task.channels.append(self)
@@ -87,6 +87,12 @@ class LocalChannel:
         """Give the sender its segment back, if all of it has been read."""
         if slice_.segment is not None:
             self.outlet.release(slice_.segment)
+
+    def recovered(self, slice_: Slice) -> None:
+        """Note data that a restore has read into the recovered channel in front of this one."""
+
+    def handed_over(self, slice_: Slice) -> None:
+        """Note that the task has taken recovered data."""
 
     def release(self) -> None:
         """Do nothing: the channel has borrowed no buffers."""

@@ -46,7 +46,8 @@ class Outlet:
     """One channel as its sender sees it.
 
     taken_bytes, taken_records: what has left as slices of the first segment in the queue, which is
-    the only one that can have been taken in part.  restored_bytes: put back by a restart.
+    the only one that can have been taken in part.  restored_bytes: put back by a restart, here or
+    at the receiver; to_restore_bytes: what is still to be read of it.
     """
 
     __slots__ = (
@@ -57,6 +58,7 @@ class Outlet:
         "restored_bytes",
         "taken_bytes",
         "taken_records",
+        "to_restore_bytes",
         "writer",
     )
 
@@ -67,9 +69,14 @@ class Outlet:
         self.core = owner.world.protocol.output_subpartition(len(owner.outlets), owner.outbox)
         self.taken_bytes = 0
         self.taken_records = 0
-        self.restored_bytes = 0
+        self.restored_bytes = self.to_restore_bytes = 0
         self.link: Link
         owner.outlets.append(self)
+
+    def restores(self, size: int) -> None:
+        """Note that so many bytes have been put back."""
+        self.restored_bytes += size
+        self.to_restore_bytes = max(0, self.to_restore_bytes - size)
 
     def add_segment(self, segment: Segment) -> None:
         """Append a segment that has just been opened; the one before it may leave now."""

@@ -91,8 +91,8 @@ def restore_channels(tasks: list[Task], restored: JobCheckpoint) -> None:
             channel = outlet.link.gate.task, outlet.link.index
             receiver: BufferSnapshot | None = restored.tasks.get(channel[0].number)
             found = [] if receiver is None else receiver.input_spans.get(channel[1], [])
-            _put_back(outlet, found)
-            _put_back(outlet, [] if sender is None else sender.output_spans.get(place, []))
+            put_back(outlet, found)
+            put_back(outlet, [] if sender is None else sender.output_spans.get(place, []))
 
 
 def preload(tasks: list[Task], graph: Graph, count: int, segment_bytes: int) -> None:
@@ -108,19 +108,20 @@ def preload(tasks: list[Task], graph: Graph, count: int, segment_bytes: int) -> 
         fitting = max(1, segment_bytes // size)
         for first in range(0, count, fitting):
             records = min(fitting, count - first)
-            _put_back(outlet, [(records * size, records)])
+            put_back(outlet, [(records * size, records)])
         for task in tasks[: channel.upstream + 1]:
             task.processed += count
             task.restored_records += count
 
 
-def _put_back(outlet: Outlet, spans: list[Span]) -> None:
+def put_back(outlet: Outlet, spans: list[Span]) -> None:
+    """Put in-flight data behind what stands in an outlet, in memory that is not the pool's."""
     for size, records in spans:
         segment = Segment(0 if outlet.writer.broadcast else outlet.channel, size, 0)
         segment.bytes, segment.records, segment.closed = size, records, True
         segment.owners = _OWN_MEMORY
         outlet.core.add_data(segment)
-        outlet.restored_bytes += size
+        outlet.restores(size)
         # All of it may leave: no writer goes on with the last one.
         outlet.core.flush_requested = True
 

@@ -63,13 +63,13 @@ class RemoteChannel:
         task = gate.task
         self.env = task.env
         self.index: int = len(task.channels)
-        self.gate = gate
+        self.gate: Gate = gate
         self.outlet: Outlet = outlet
         self.wire = wire
         self.core = task.world.protocol.input_channel(self.index, task.outbox)
         self.listed = False
-        self.partial_bytes = 0
-        self.records = 0
+        self.partial_bytes: int = 0
+        self.records: int = 0
         self.announced = 0
         self.starved: bool = False
         self._credit = exclusive
@@ -171,6 +171,12 @@ class RemoteChannel:
             gate.enqueue(self)
         else:
             gate.enqueue_event(self)
+
+    def recovered(self, slice_: Slice) -> None:
+        """Note data that a restore has read into the recovered channel in front of this one."""
+
+    def handed_over(self, slice_: Slice) -> None:
+        """Note that the task has taken recovered data."""
 
     def release(self) -> None:
         """Give back what the channel has borrowed: its end of partition has been taken.

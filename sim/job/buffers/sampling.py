@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.sim.job.buffers.kinds import Kind
+from ckptsim.sim.job.buffers.states import State
+from ckptsim.sim.job.tables import TaskFigures
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.task import Task
@@ -46,6 +48,19 @@ class Sampling:
         for task in self._world.tasks:
             self.inputs[task.number] += queued_before(task)
             self.outputs[task.number] += queued_behind(task)
+
+    def figures(self, task: Task) -> TaskFigures:
+        """Return what a task has done."""
+        task.enter(task.state)
+        time_in, samples = task.time_in, max(1, self.count)
+        return TaskFigures(
+            records=task.processed,
+            busy_ns=time_in[State.BUSY],
+            backpressured_ns=time_in[State.BLOCKED] + time_in[State.STUCK],
+            input_buffers_mean=self.inputs[task.number] / samples,
+            output_buffers_mean=self.outputs[task.number] / samples,
+            finished_ns=task.finished_ns,
+        )
 
 
 def queued_before(task: Task) -> int:

@@ -8,6 +8,7 @@ runs of drops the open buffers fill more unevenly than here.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from ckptsim.sim.job.buffers.writer import Writer
@@ -55,6 +56,12 @@ class SelectiveWriter(Writer):
     def owed(self) -> int:
         """How many records of the one under way are still to be written."""
         return self._owed
+
+    def outputs_of(self, count: int) -> list[int]:
+        """Return how many records each of the next `count` records of the input gives."""
+        emitted, first = self._selectivity.emitted, self._processed
+        out = [emitted(first + place) for place in range(count + 1)]
+        return [after - before for before, after in pairwise(out)]
 
     def advance(self, count: int) -> None:
         """Process `count` records, at most `to_next`; the last one may open a buffer."""

@@ -47,7 +47,7 @@ class Snapshots:
         self._task = task
         self._world = task.world
         self._env = task.env
-        self._state_bytes = state_bytes
+        self.state_bytes = state_bytes
         self._sync_ns = sync_ns
         self._uploads: dict[int, Upload] = {}
 
@@ -131,7 +131,9 @@ class Snapshots:
         task, part = self._task, self.parts[checkpoint]
         part.operators_finished = flags.operators_finished
         part.snapshot_ns = self._env.now
-        part.state_bytes = self._state_bytes
+        if task.lateness is not None:
+            task.lateness.snapshot(task, checkpoint)
+        part.state_bytes = self.state_bytes
         part.snapshot = BufferSnapshot(
             processed=task.processed,
             exhausted=isinstance(task, Source) and task.is_exhausted,
@@ -164,7 +166,7 @@ class Snapshots:
 
     def store(self, checkpoint: int, stored: FileStored) -> None:
         """Write the state; what is small travels in the acknowledgement."""
-        size, storage, faults = self._state_bytes, self._world.storage, self._world.faults
+        size, storage, faults = self.state_bytes, self._world.storage, self._world.faults
         fails = faults.strikes(FailSnapshot, self._task, checkpoint)
         if storage.is_inline(size):
             self._uploaded(checkpoint, stored, failed=fails)
@@ -179,6 +181,11 @@ class Snapshots:
             late_ns=faults.delay_ns(SlowFile, self._task, checkpoint),
             fails=fails,
         )
+
+    def drop_all(self) -> None:
+        """Stop writing whatever is being written."""
+        for checkpoint in list(self._uploads):
+            self.drop(checkpoint)
 
     def drop(self, checkpoint: int) -> None:
         """Stop writing the state."""

@@ -3,6 +3,8 @@
 A source with a rate emits evenly.  What back-pressure made it miss is caught up as far as
 `catch_up_ns` reaches and dropped beyond that.  A source that is fed from outside emits what its
 reader has queued, no faster than its rate, and catches nothing up.
+A replayable source drops nothing: its record n is due n intervals after the start of the job,
+through all attempts.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 # How many records a source without outputs emits in one stretch; it has no effect on anything else.
 _STRETCH_MAX = 1024
+_FOR_EVER_NS = 1 << 62
 
 # By name, as in `task.py`: these are looked at for every buffer.
 _BUSY, _PACED, _STUCK = State.BUSY, State.PACED, State.STUCK
@@ -30,7 +33,8 @@ class Source(Task):
 
     step_ns: how long one record takes; gap_ns: time between two records that are due, None for as
     fast as possible; first_ns: when the first one is due; limit: how many there are, or None.
-    due_ns: when the first record is due that is not accounted for.
+    due_ns: when the first record is due that is not accounted for.  replayable: its clock does not
+    stop, and nothing is dropped.
     exhausted_ns: since when there are no more records; is_cut_off: because a stop has ended them,
     so that whoever resumes from its savepoint reads on.
     """
@@ -46,6 +50,7 @@ class Source(Task):
         gap_ns: int | None,
         first_ns: int,
         limit: int | None,
+        replayable: bool = False,
     ) -> None:
         super().__init__(world, spec, step_ns=step_ns, two_input=False)
         self.gap_ns = gap_ns
@@ -54,7 +59,8 @@ class Source(Task):
         self.is_cut_off = False
         self.due_ns = first_ns
         self._told_to_stop = False
-        self._catch_up_ns = world.constants.catch_up_ns
+        self._catch_up_ns = _FOR_EVER_NS if replayable else world.constants.catch_up_ns
+        self.replayable = replayable
         self._reader: SourceReader | None = None
 
     def feed(self, reader: SourceReader) -> None:
@@ -69,6 +75,8 @@ class Source(Task):
 
     def run(self) -> None:
         """Go on between two records until a stretch begins or there is nothing to do."""
+        if self.has_ended:
+            return
         while self.mail and self._paused_for is None:
             function, arguments = self.mail.popleft()
             function(*arguments)
@@ -169,6 +177,8 @@ class Source(Task):
         self.run()
 
     def _complete(self, count: int) -> None:
+        if self.lateness is not None:
+            self.lateness.emitted(self, count)
         self.processed += count
         if self.gap_ns is not None:
             self.due_ns += count * self.gap_ns

@@ -16,3 +16,4 @@ class State(IntEnum):
     PACED = 5  # a source that waits until its next records are due
     PAUSED = 6  # it takes part in a checkpoint
     ENDED = 7
+    RESTORING = 8  # it reads its state; the mailbox is not served

@@ -1,11 +1,11 @@
-"""Checkpoint storage: files that are written at a rate, each on its own or all sharing one limit.
+"""Checkpoint storage: files are written at a rate, each on its own or all sharing one limit.
 
 A file costs a core some work, for itself and for its bytes.  A limited file system lets each chunk
 wait its share besides.  The limiter waits in steps of at least `limiter_step_ns`, and each step
 overshoots a little and hands its chunks over besides, so the rate reached is below the nominal one;
 where several streams share one limit the others go on meanwhile, so that less is lost.  Some files
 are created late, some turn out at their end to be unwritable; a file that is given up takes no more
-of a shared limit.
+of a shared limit.  A restore reads each file through a stream of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ckptsim.scenarios.job import Storage as StorageTable
     from ckptsim.sim.job.buffers.constants import Constants
     from ckptsim.sim.job.buffers.cores import Cores
-    from ckptsim.sim.kernel import Environment
+    from ckptsim.sim.kernel import Entity, Environment
 
 _SECOND_NS = 1_000_000_000
 _MB = 1_000_000
@@ -100,6 +100,9 @@ class Storage:
         self._failures = env.stream("storage failures")
         rate = table.write_bytes_per_s
         self._limiter = None if rate is None else Limiter(rate, constants)
+        read_rate = table.read_bytes_per_s
+        slowed = 1 + constants.read_loss_ratio
+        self._reader = None if read_rate is None else slowed * _SECOND_NS / read_rate
         self._streams: list[Upload] = []
         self._updated_ns = 0
         self._timer = env.timer(Kind.STORAGE, self._entity, self._advance)
@@ -113,6 +116,19 @@ class Storage:
         """Tell whether state of this size travels in the acknowledgement instead of a file."""
         limit = self._table.inline_threshold_bytes
         return handle_bytes((size,), inline_threshold_bytes=limit) == size
+
+    def read(self, size: int, entity: Entity, done: Callable[..., object], *arguments: Any) -> None:
+        """Call `done(*arguments)` when `size` bytes have been read through a stream of their own.
+
+        Nothing takes no time.
+        """
+        if not size:
+            done(*arguments)
+        elif self._reader is None:
+            self._cores.run(max(1, self.state.per_mb_ns * size // _MB), entity, done, *arguments)
+        else:
+            delay = max(1, round(size * self._reader))
+            self._env.call_in(delay, Kind.STORAGE, entity, done, *arguments)
 
     def save(
         self,

@@ -53,7 +53,8 @@ class Task:
 
     step_ns: service time of one record; two_input: it reads an
     input until that is empty or the thread was interrupted, instead of taking the gates in turn.
-    upstream: tasks that write to it.  processed: records so far; restored_records: those
+    upstream: tasks that write to it.  lateness: hears of every record,
+    or None.  processed: records so far; restored_records: those
     of them that a restored state has.  time_in: ns per state.
     """
 
@@ -92,6 +93,7 @@ class Task:
         self.finished_ns: int | None = None
         self.time_in = [0] * len(State)
         self.since_ns = world.env.now
+        self.lateness = None if world.timed is None else world.timed.lateness
         self._frees_when_read = world.mechanisms.freed_when_read
         self.wake_ns = world.constants.wake_ns
         self._timer = world.env.timer(int(Kind.TASK), self.entity, self._fire)
@@ -195,7 +197,16 @@ class Task:
                 return
         self.run()
 
+    def die(self) -> None:
+        """Do nothing more, whatever was to follow: the task has failed."""
+        self._timer.cancel()
+        self._paused_for = None
+
     def _complete(self, count: int) -> None:
+        if self.lateness is not None and self._channel is not None:
+            # Within `sync` the stretch goes on, and has been moved to the end of these records.
+            end_ns = self._start_ns if self._count else self.env.now
+            self.lateness.processed(self, self._channel, count, end_ns)
         self._left -= count
         self.processed += count
         if self.records is not None and self._channel is not None:
@@ -262,12 +273,6 @@ class Task:
             self._interrupt()
         elif self.state in (State.IDLE, State.BLOCKED):
             self._wake()
-
-    def do_last_mail(self) -> None:
-        """Do what is left in the mailbox of a task that has closed: triggers are declined."""
-        while self.mail:
-            function, arguments = self.mail.popleft()
-            function(*arguments)
 
     def pause(self, cost_ns: int, function: Callable[..., object], *arguments: Any) -> None:
         """Do nothing else until a core has spent `cost_ns`, then call the function and go on.
@@ -379,12 +384,7 @@ class Task:
 
     def priority_arrived(self, gate: Gate, channel: Channel) -> None:
         """Have an element that overtakes data taken before the next record."""
-        self.post(self._take_priority, gate, channel)
-
-    def _take_priority(self, gate: Gate, channel: Channel) -> None:
-        element = gate.take_priority(channel)
-        if element is not None and not isinstance(element, Slice):
-            self.events.take(channel, element)
+        self.post(gate.take_priority, channel)
 
     def unread_bytes(self, channel: Channel) -> int:
         """Count what is unread of the buffer under way, and of a record begun in a channel."""

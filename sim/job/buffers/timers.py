@@ -10,10 +10,24 @@ from typing import TYPE_CHECKING
 from ckptsim.sim.job.buffers.gate import debloat
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.source import Source
+from ckptsim.sim.job.settings import parameters_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ckptsim.sim.job.buffers.task import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
+
+
+def let_work(tasks: Sequence[Task]) -> None:
+    """Let tasks work that have nothing to wait for."""
+    for task in tasks:
+        if isinstance(task, Source):
+            task.env.call_at(task.env.now, Kind.TASK, task.entity, task.run)
+        task.ending.start()
+        for outlet in task.outlets:
+            if outlet.restored_bytes:
+                outlet.pump()
 
 
 class TaskTimers:
@@ -61,3 +75,19 @@ class TaskTimers:
         if not task.has_ended:
             task.post(debloat, task)
             self._env.call_in(self._period_ns, Kind.MEASURE, task.entity, self._debloat, task)
+
+
+def first_delay_ns(world: DataflowWorld, phases: Sequence[int]) -> int:
+    """Return when the first periodic trigger of an attempt comes: as set, or known, or drawn.
+
+    phases: an instant of the periodic trigger of each attempt in ns, as far as they are known.
+    """
+    table, control = world.model.checkpointing, world.control
+    if table.first_trigger_ns is not None and not control.failovers:
+        return table.first_trigger_ns
+    known = phases[control.attempts - 1 :]
+    if known:
+        return (known[0] - world.env.now - 1) % table.interval_ns + 1
+    return world.env.stream("coordinator").uniform_ns(
+        *parameters_of(world.model).first_delay_bounds_ns
+    )

@@ -10,7 +10,7 @@ from ckptsim.sim.job.buffers.channel_files import make_files
 from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants, on_machine
 from ckptsim.sim.job.buffers.cores import Cores
 from ckptsim.sim.job.buffers.deployment import Deployment
-from ckptsim.sim.job.buffers.halt import cancel_all_but
+from ckptsim.sim.job.buffers.halt import cancel_all_but, kill, stall
 from ckptsim.sim.job.buffers.identities import Identities
 from ckptsim.sim.job.buffers.input_events import InputEvents
 from ckptsim.sim.job.buffers.kinds import Kind
@@ -19,6 +19,7 @@ from ckptsim.sim.job.buffers.messages import BufferMessages
 from ckptsim.sim.job.buffers.part import Part
 from ckptsim.sim.job.buffers.pauses import Pauses
 from ckptsim.sim.job.buffers.recovery import preload, restore_channels, restore_position
+from ckptsim.sim.job.buffers.restoring import TimedFailover
 from ckptsim.sim.job.buffers.sampling import Sampling
 from ckptsim.sim.job.buffers.situations import note_goals, waits
 from ckptsim.sim.job.buffers.snapshots import Snapshots
@@ -28,9 +29,10 @@ from ckptsim.sim.job.buffers.states import State
 from ckptsim.sim.job.buffers.storage import Storage
 from ckptsim.sim.job.buffers.stretch import Stretches
 from ckptsim.sim.job.buffers.task import Task
-from ckptsim.sim.job.buffers.timers import TaskTimers
+from ckptsim.sim.job.buffers.timers import TaskTimers, first_delay_ns, let_work
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.cores import make_cores
+from ckptsim.sim.job.control.failover import FailoverHost
 from ckptsim.sim.job.control.faults import NO_FAULTS, FaultPlan
 from ckptsim.sim.job.control.gateway import Gateway
 from ckptsim.sim.job.control.sink import open_sink
@@ -41,23 +43,23 @@ from ckptsim.sim.job.embedding import ALONE, Embedding
 from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
 from ckptsim.sim.job.oracle.view import Violation
-from ckptsim.sim.job.settings import job_settings, parameters_of
-from ckptsim.sim.job.tables import TaskFigures
+from ckptsim.sim.job.settings import job_settings
 from ckptsim.sim.job.world import JobWorld
 from ckptsim.sim.kernel import Environment, Wait, garbage_collector_paused
 from ckptsim.sim.slots import OURS, ProtocolCores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ckptsim.models.coordinator.plan import Edge
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.control.sink import SinkWriter
+    from ckptsim.sim.job.tables import TaskFigures
 
 _ENOUGH_CORES = 1024
 _MOST = 20  # of a run in which something breaks, the first violations tell it
 # What goes on when an attempt has failed.
-_KEEPERS: tuple[type, ...] = (JobWorld, CoordinatorHost, Gateway, Sampling, Sinks)
+_KEEPERS: tuple[type, ...] = (JobWorld, FailoverHost, CoordinatorHost, Gateway, Sampling, Sinks)
 
 
 class DataflowWorld:
@@ -65,6 +67,7 @@ class DataflowWorld:
 
     pauses: those of the machine, drawn unless they are known.  restored: the checkpoint that the
     first attempt starts from, as a user would start a job from a savepoint.
+    phases: an instant of the periodic trigger of each attempt in ns, drawn where it is not known.
     tasks: all subtasks of the attempt, by number; control: the job over all its attempts.
     stretches: the driver that moves the flow of data in bulk, or None.
     embedding: what takes the place of its own surroundings where it is part of something larger.
@@ -86,6 +89,7 @@ class DataflowWorld:
         pauses: Pauses | None = None,
         embedding: Embedding = ALONE,
         restored: JobCheckpoint | None = None,
+        phases: Sequence[int] = (),
     ) -> None:
         self.env = env
         self.model = model = model.spelled_out()
@@ -104,11 +108,13 @@ class DataflowWorld:
         self.storage = Storage(env, self.cores, model.storage, constants)
         self.messages = BufferMessages(env, self.cores, constants, self.pauses, model.costs)
         self.lost_state = lost_state(self.graph, restored)
+        self._phases = phases
         self.sampling = Sampling(self)
         self._over = env.event()
         self.input_ended_ns = 0  # when a source ended its data last
         self.closed_ns: dict[int, int] = {}
         self._final: dict[int, int] = {}  # records of tasks that have FINISHED
+        self.timed = TimedFailover(self) if model.recovery.timed else None
         self.stretches: Stretches | None = None
         self.observer = observer(self)
         self.control = JobWorld(
@@ -124,8 +130,11 @@ class DataflowWorld:
             restored=restored,
         )
         self.coordinator = self.control.coordinator
+        if self.timed is not None:
+            self.timed.attach(self.control)
         self._deploy(restored)
-        if model.engine is Engine.STRETCHES:
+        # A job whose failovers take time runs by callbacks: stretches know no recovered channels.
+        if model.engine is Engine.STRETCHES and self.timed is None:
             self.stretches = Stretches(self)
 
     def run(self) -> None:
@@ -149,6 +158,8 @@ class DataflowWorld:
     def end_run(self) -> None:
         """Note what was seen of the run, which is over, and check what must hold at its end."""
         note_goals(self.tasks)
+        if self.timed is not None:
+            self.timed.end()
         self.observer.end(ended=self.control.ended)
         if self.control.ended:
             careless = [vertex.name for vertex in self.vertices if vertex.opens_after_finish]
@@ -206,10 +217,14 @@ class DataflowWorld:
             self._restore_positions(restored)
         self._equip(restored)
         backlog = self.model.channels.preloaded_records
-        if restored is not None:
+        if self.timed is not None and self.timed.restores(restored):
+            self.timed.prepare(restored)
+        elif restored is not None:
             restore_channels(self.tasks, restored)
         elif backlog:
             preload(self.tasks, self.graph, backlog, self.model.network.segment_bytes)
+        if self.timed is not None:
+            self.timed.lateness.found(self.tasks)
         self.observer.begun(restored)
 
     def _restore_positions(self, restored: JobCheckpoint) -> None:
@@ -220,16 +235,16 @@ class DataflowWorld:
                 task.stop()
 
     def start(self) -> None:
-        """Let the tasks work."""
-        env = self.env
-        for task in self.tasks:
-            if isinstance(task, Source):
-                env.call_at(env.now, Kind.TASK, task.entity, task.run)
-            task.ending.start()
-            for outlet in task.outlets:
-                if outlet.restored_bytes:
-                    outlet.pump()
+        """Let the tasks work, as soon as they have restored what they are to restore."""
+        if self.timed is not None and self.timed.restores(self.control.restored):
+            self.timed.start()
+        else:
+            let_work(self.tasks)
         TaskTimers(self).start()
+
+    def kill(self, numbers: Iterable[int]) -> None:
+        """Let tasks do nothing more: they have failed."""
+        kill(self.tasks[number] for number in numbers)
 
     def halt(self) -> None:
         """End the attempt: nothing of it acts any more."""
@@ -250,13 +265,7 @@ class DataflowWorld:
 
     def stall(self, number: int, lasts_ns: int) -> None:
         """Let a task's thread do nothing for a while."""
-        task = self.tasks[number]
-        task.post(self._stall, task, lasts_ns)
-
-    def _stall(self, task: Task, lasts_ns: int) -> None:
-        if not task.has_ended:
-            self.env.trace.record("stalled", task.entity, lasts_ns)
-            task.stand_still(lasts_ns, int)
+        self.tasks[number].post(stall, self.tasks[number], lasts_ns)
 
     def has_backlog(self) -> bool:
         """Return whether records are in flight."""
@@ -269,26 +278,12 @@ class DataflowWorld:
 
     def first_delay_ns(self, restored: JobCheckpoint | None) -> int:
         """Return when the first periodic trigger comes: as set, or drawn."""
-        table = self.model.checkpointing
-        if table.first_trigger_ns is not None and not self.control.failovers:
-            return table.first_trigger_ns
         del restored
-        bounds = parameters_of(self.model).first_delay_bounds_ns
-        return self.env.stream("coordinator").uniform_ns(*bounds)
+        return first_delay_ns(self, self._phases)
 
     def figures(self, number: int) -> TaskFigures:
         """Return what a task has done."""
-        task, time_in = self.tasks[number], self.tasks[number].time_in
-        task.enter(task.state)
-        samples = max(1, self.sampling.count)
-        return TaskFigures(
-            records=task.processed,
-            busy_ns=time_in[State.BUSY],
-            backpressured_ns=time_in[State.BLOCKED] + time_in[State.STUCK],
-            input_buffers_mean=self.sampling.inputs[number] / samples,
-            output_buffers_mean=self.sampling.outputs[number] / samples,
-            finished_ns=task.finished_ns,
-        )
+        return self.sampling.figures(self.tasks[number])
 
     def unacknowledged(self, number: int, checkpoint: int) -> Part | None:
         """Return a task's part in a checkpoint that has not come to the coordinator, if any."""

@@ -284,7 +284,7 @@ class CoordinatorHost:
         waited = request.periodic and request.submitted_ns < self._env.now
         skipped = self._settings.skip_missed_ticks and waited
         plan = self.planning.plan()
-        if isinstance(plan, Rejected) or skipped or not self._job.running:
+        if isinstance(plan, Rejected) or skipped or not self._job.can_checkpoint:
             self._step(ev.PlanRefused(self._env.now))
             return
         self.observer.planned(plan)

@@ -108,6 +108,10 @@ class Strikable(Protocol):
         """Fail tasks."""
         ...
 
+    def lose_task_manager(self, numbers: Sequence[int], cause: str) -> None:
+        """Fail all tasks of a task manager, and the job with them."""
+        ...
+
     def crash_job_manager(self) -> None:
         """Fail the job manager."""
         ...
@@ -138,7 +142,7 @@ def enter_instants(
             case CrashTaskManager():
                 number = job.number_of(fault.vertex, fault.subtask)
                 cause = f"the task manager of {fault.vertex}/{fault.subtask} crashes"
-                what = (job.crash, job.colocated(number), cause)
+                what = (job.lose_task_manager, job.colocated(number), cause)
             case CrashJobManager():
                 what = (job.crash_job_manager,)
             case StallTask():

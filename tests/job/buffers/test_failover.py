@@ -212,7 +212,7 @@ def test_all_drivers_restart_alike(engine: Engine) -> None:
 
 def test_lost_in_flight_data_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A restart that leaves in-flight data out begins from no cut."""
-    monkeypatch.setattr(recovery, "_put_back", lambda *_: None)
+    monkeypatch.setattr(recovery, "put_back", lambda *_: None)
     world = run(bounded(), CRASH)
     assert "restored_checkpoint_is_a_cut" in {name for name, *_ in world.violations}
 
@@ -224,7 +224,7 @@ def test_data_that_is_put_back_twice_is_noticed(monkeypatch: pytest.MonkeyPatch)
     def twice(outlet: Outlet, spans: list[recovery.Span]) -> None:
         right(outlet, spans * 2)
 
-    monkeypatch.setattr(recovery, "_put_back", twice)
+    monkeypatch.setattr(recovery, "put_back", twice)
     world = run(bounded(), CRASH)
     names = {name for name, *_ in world.violations}
     assert {"restored_checkpoint_is_a_cut", "exactly_once_state"} <= names

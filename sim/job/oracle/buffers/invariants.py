@@ -188,11 +188,24 @@ def _patience_ns(world: DataflowWorld) -> int:
     longest += 50 * (network.latency_ns + network.jitter_ns + network.send_ns)
     longest += sum(model.snapshot_sync_ns(vertex) for vertex in model.vertices)
     longest += 2 * max(_longest_gap_ns(vertex) for vertex in model.vertices)
+    if model.recovery.timed:
+        longest += model.restart.longest_delay_ns + _restore_ns(world)
     if len(faults) or model.storage.failure_ratio:
         # Channels can stay blocked until a checkpoint expires and the next one frees them.
         round_ns = checkpoint.timeout_ns + 2 * checkpoint.interval_ns + checkpoint.min_pause_ns
         longest += (1 + len(faults)) * round_ns + faults.longest_ns
     return longest
+
+
+def _restore_ns(world: DataflowWorld) -> int:
+    """Return how long a restore may take, with all that pools and gates can hold in flight."""
+    model = world.model
+    network, rate = model.network, model.storage.read_bytes_per_s
+    buffers = sum(len(task.channels) for task in world.tasks) * (
+        network.exclusive_buffers + network.floating_buffers + network.max_buffers_per_channel
+    )
+    size = sum(vertex.state_bytes for vertex in model.vertices) + buffers * network.segment_bytes
+    return 4 * _SLACK_NS + (0 if rate is None else 2 * size * 1_000 * _MS // rate)
 
 
 def _longest_gap_ns(vertex: Vertex) -> int:

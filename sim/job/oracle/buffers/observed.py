@@ -111,6 +111,14 @@ class ObservedRemoteChannel(RemoteChannel):
         self._allowed += count
         super()._add_credit(count)
 
+    def recovered(self, slice_: Slice) -> None:
+        """Note recovered data: it counts as sent, before anything that the sender sends."""
+        self._oracle.sent(slice_)
+
+    def handed_over(self, slice_: Slice) -> None:
+        """Note that the task has taken recovered data."""
+        self._oracle.taken(slice_)
+
     def resume(self) -> None:
         """Let the sender go on behind a blocking event."""
         self._oracle.told_to_resume()
@@ -196,6 +204,14 @@ class ObservedLocalChannel(LocalChannel):
             self._oracle.sent(element)
             self._oracle.taken(element, priority=priority)
         return element
+
+    def recovered(self, slice_: Slice) -> None:
+        """Note recovered data: it counts as sent, before anything that the sender sends."""
+        self._oracle.sent(slice_)
+
+    def handed_over(self, slice_: Slice) -> None:
+        """Note that the task has taken recovered data."""
+        self._oracle.taken(slice_)
 
     def resume(self) -> None:
         """Let the sender go on behind a blocking event."""

@@ -154,7 +154,10 @@ class BufferView:
         found: dict[str, Contents] = {}
         for vertex in self.vertices:
             outlets = [c.outlet for t in self._world.tasks_of(vertex.name) for c in t.channels]
-            records = (Fraction(one.restored_bytes, one.writer.record_bytes) for one in outlets)
+            records = (
+                Fraction(one.restored_bytes + one.to_restore_bytes, one.writer.record_bytes)
+                for one in outlets
+            )
             found[vertex.name] = Counter({_ALL: sum(records)})
         return found
 

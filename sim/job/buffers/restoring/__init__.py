@@ -1,0 +1,9 @@
+"""Restarts on buffers in their time: state and in-flight data are read, then the job goes on."""
+
+from __future__ import annotations
+
+from ckptsim.sim.job.buffers.restoring.costs import FIRST, LATER
+from ckptsim.sim.job.buffers.restoring.lateness import Lateness
+from ckptsim.sim.job.buffers.restoring.timed import TimedFailover
+
+__all__ = ["FIRST", "LATER", "Lateness", "TimedFailover"]

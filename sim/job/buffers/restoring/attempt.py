@@ -1,0 +1,279 @@
+"""The restore of one attempt: every task is deployed, reads its state, opens and begins.
+
+A task's core says in which order (`models/recovery/restore`); here each step takes its time.  What
+is read comes through one stream per task at a time, as fast as the storage allows: output, then the
+operator's state, on the task's thread, and input on its I/O thread while the task works already.
+The reader of a gate waits when the channel that it fills holds all buffers it can have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, assert_never
+
+from ckptsim.models.recovery import restore as rs
+from ckptsim.sim.job.buffers.kinds import Kind
+from ckptsim.sim.job.buffers.recovery import put_back
+from ckptsim.sim.job.buffers.restoring.recovered import NotRequested, RecoveredChannel
+from ckptsim.sim.job.buffers.states import State
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.channels import Channel
+    from ckptsim.sim.job.buffers.gate import Gate
+    from ckptsim.sim.job.buffers.recovery import BufferSnapshot, Span
+    from ckptsim.sim.job.buffers.restoring.costs import RestartCosts
+    from ckptsim.sim.job.buffers.task import Task
+    from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+
+# In front of each buffer in a file of channel state, as snapshots write it.
+_HEADER_BYTES = 4
+
+
+class AttemptRestore:
+    """Brings the tasks of one attempt back.
+
+    done: called when all of them run.  bytes_read: of state and in-flight data so far.
+    opened_ns: when the last task was open; handed_over_ns: when the last recovered data had been
+    processed.
+    """
+
+    def __init__(
+        self,
+        world: DataflowWorld,
+        restored: JobCheckpoint | None,
+        costs: RestartCosts,
+        done: Callable[[], None],
+    ) -> None:
+        self.bytes_read = 0
+        self.opened_ns: int | None = None
+        self.handed_over_ns: int | None = None
+        self._env = world.env
+        self._done = done
+        self._missing = len(world.tasks)
+        self._tasks = [_RestoringTask(self, world, task, restored, costs) for task in world.tasks]
+
+    def begin(self, *, manager_lost: bool) -> None:
+        """Deploy the tasks when they have been scheduled.
+
+        manager_lost: slots are those of a task manager that has just come.
+        """
+        for task in self._tasks:
+            task.begin(manager_lost=manager_lost)
+
+    def opened(self) -> None:
+        """Note that a task is open."""
+        self.opened_ns = self._env.now
+
+    def running(self) -> None:
+        """Note that a task runs."""
+        self._missing -= 1
+        self.handed_over_ns = self._env.now
+        if not self._missing:
+            self._done()
+
+
+class _RestoringTask:
+    """Hosts the restore core of one task."""
+
+    def __init__(
+        self,
+        attempt: AttemptRestore,
+        world: DataflowWorld,
+        task: Task,
+        restored: JobCheckpoint | None,
+        costs: RestartCosts,
+    ) -> None:
+        self._attempt = attempt
+        self._world = world
+        self._env = world.env
+        self._task = task
+        self._costs = costs
+        self._core = rs.TaskRestore(len(task.gates))
+        found: BufferSnapshot | None = None
+        if restored is not None:
+            found = restored.tasks.get(task.number)
+        self._snapshot = found
+        task.enter(State.RESTORING)
+        for channel in task.channels:
+            channel.outlet.link = NotRequested(channel)
+        if found is not None:
+            for place, spans in found.input_spans.items():
+                task.channels[place].outlet.to_restore_bytes += sum(size for size, _ in spans)
+            for place, spans in found.output_spans.items():
+                task.outlets[place].to_restore_bytes += sum(size for size, _ in spans)
+
+    def begin(self, *, manager_lost: bool) -> None:
+        """Deploy the task."""
+        costs = self._costs
+        delay_ns = costs.schedule_ns + costs.deploy_ns + manager_lost * costs.slot_ns
+        self._later(delay_ns, self._work, costs.deploy_cost_ns, self._deployed)
+
+    def _deployed(self) -> None:
+        self._step(rs.TaskDeployed())
+
+    # Time -------------------------------------------------------------------------------------
+
+    def _later(self, delay_ns: int, call: Callable[..., object], *arguments: object) -> None:
+        self._env.call_in(delay_ns, Kind.STORAGE, self._task.entity, call, *arguments)
+
+    def _work(self, cost_ns: int, call: Callable[..., object], *arguments: object) -> None:
+        self._world.cores.run(cost_ns, self._task.entity, call, *arguments)
+
+    def _read(self, size: int, then: Callable[..., object], *arguments: object) -> None:
+        """Call `then` when so many bytes have been read."""
+        self._attempt.bytes_read += size
+        self._world.storage.read(size, self._task.entity, then, *arguments)
+
+    # The steps --------------------------------------------------------------------------------
+
+    def _step(self, event: rs.RestoreEvent) -> None:
+        for effect in self._core.step(event):
+            self._carry_out(effect)
+
+    def _carry_out(self, effect: rs.RestoreEffect) -> None:
+        match effect:
+            case rs.ReadOutput():
+                spans = {} if self._snapshot is None else self._snapshot.output_spans
+                self._read(_size(spans.values()), self._output_read)
+            case rs.RestoreOperators():
+                self._read(self._state_bytes(), self._open)
+            case rs.ReadInput():
+                self._start()
+                for gate in self._task.gates:
+                    _GateReader(self, gate, self._snapshot).begin()
+            case rs.RequestPartitions(number):
+                self._work(self._costs.request_ns, self._request, self._task.gates[number])
+            case rs.TaskRuns():
+                if not self._task.gates:
+                    self._start()
+                self._attempt.running()
+            case rs.DeclineCheckpoint() | rs.TakePart():
+                pass  # the coordinator asks no attempt for a checkpoint before all of it runs
+            case _ as never:
+                assert_never(never)
+
+    def _output_read(self) -> None:
+        if self._snapshot is not None:
+            for place, outlet in enumerate(self._task.outlets):
+                put_back(outlet, self._snapshot.output_spans.get(place, []))
+        self._step(rs.OutputRead())
+
+    def _state_bytes(self) -> int:
+        size = 0 if self._snapshot is None else self._task.snapshots.state_bytes
+        return 0 if self._world.storage.is_inline(size) else size
+
+    def _open(self) -> None:
+        costs = self._costs
+        self._later(costs.open_ns, self._work, costs.open_cost_ns, self._opened)
+
+    def _opened(self) -> None:
+        self._attempt.opened()
+        self._step(rs.OperatorsOpened())
+
+    def _start(self) -> None:
+        """Let the task's thread work."""
+        task, costs = self._task, self._costs
+        if task.gates:
+            usual_ns = task.step_ns
+            task.step_ns += round(usual_ns * costs.warm_up_ratio)
+            self._later(costs.warm_up_ns, task.post, _serve_in, task, usual_ns)
+        task.enter(State.IDLE)
+        task.ending.start()
+        task.run()
+
+    # Input ------------------------------------------------------------------------------------
+
+    def read_input(self, size: int, then: Callable[..., object], *arguments: object) -> None:
+        """Call `then` when a buffer of in-flight data has been read."""
+        self._read(size + _HEADER_BYTES, then, *arguments)
+
+    def gate_consumed(self, gate: Gate) -> None:
+        """Ask for the partitions of a gate at the next record boundary."""
+        self._task.post(self._step, rs.GateConsumed(gate.index))
+
+    def _request(self, gate: Gate) -> None:
+        for channel in gate.channels:
+            channel.to_sender(_requested, channel)
+
+
+class _GateReader:
+    """The I/O thread of one task at one gate: one buffer after the other, channel by channel."""
+
+    def __init__(self, task: _RestoringTask, gate: Gate, snapshot: BufferSnapshot | None) -> None:
+        self._task = task
+        self._gate = gate
+        self._open = len(gate.channels)
+        self._real = list(gate.channels)
+        network = gate.task.world.model.network
+        self._most = max(1, network.exclusive_buffers + network.floating_buffers)
+        self._waiting: tuple[RecoveredChannel, Span] | None = None
+        recovered = [
+            RecoveredChannel(channel, consumed=self._consumed, freed=self._freed)
+            for channel in self._real
+        ]
+        held = {} if snapshot is None else snapshot.input_spans
+        self._spans: Iterator[tuple[RecoveredChannel, Span | None]] = iter(
+            [(one, span) for one in recovered for span in (*held.get(one.index, ()), None)]
+        )
+        _replace(gate, recovered)
+
+    def begin(self) -> None:
+        """Read the first buffer."""
+        self._next()
+
+    def _next(self) -> None:
+        for channel, span in self._spans:
+            if span is None:
+                channel.close()
+                continue
+            if channel.in_use >= self._most:
+                self._waiting = channel, span
+            else:
+                self._task.read_input(span[0], self._read, channel, span)
+            return
+
+    def _freed(self) -> None:
+        """Go on with a buffer that came free."""
+        if self._waiting is not None:
+            (channel, span), self._waiting = self._waiting, None
+            self._task.read_input(span[0], self._read, channel, span)
+
+    def _read(self, channel: RecoveredChannel, span: Span) -> None:
+        channel.add(*span)
+        self._next()
+
+    def _consumed(self) -> None:
+        self._open -= 1
+        if not self._open:
+            _convert(self._gate)
+            self._task.gate_consumed(self._gate)
+
+
+def _serve_in(task: Task, step_ns: int) -> None:
+    """Let a task serve each record in this time; called at a record boundary."""
+    task.step_ns = step_ns
+
+
+def _replace(gate: Gate, channels: list[RecoveredChannel]) -> None:
+    """Let recovered channels stand in the place of the real ones."""
+    gate.channels[:] = channels  # type: ignore[assignment]
+    for channel in channels:
+        gate.task.channels[channel.index] = channel  # type: ignore[call-overload]
+
+
+def _convert(gate: Gate) -> None:
+    """Let the real channels stand in their places again; nothing of the others is queued."""
+    for place, channel in enumerate(gate.channels):
+        real = channel.convert()  # type: ignore[union-attr]
+        gate.channels[place] = gate.task.channels[real.index] = real
+
+
+def _requested(channel: Channel) -> None:
+    """Let the sender of a channel send: its partition is asked for."""
+    channel.outlet.link = channel
+    channel.outlet.pump()
+
+
+def _size(spans: object) -> int:
+    return sum(size + _HEADER_BYTES for part in spans for size, _ in part)  # type: ignore[attr-defined]

@@ -1,0 +1,67 @@
+"""What recoveries were like for the records: the first one, the latest one, and catching up.
+
+A job has caught up, as measurements have it, from the first instant of a grid of 20 ms on
+from which no record at an operator without outputs is later than 200 ms for one second; that second
+ends before the next failure or the end of the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.restoring.lateness import Lateness
+    from ckptsim.sim.job.control.failover import FailoverRecord
+
+_MS = 1_000_000
+GRID_NS = 20 * _MS
+LATE_NS = 200 * _MS
+CALM_NS = 1_000 * _MS
+
+
+def note_latencies(failovers: Sequence[FailoverRecord], lateness: Lateness, end_ns: int) -> None:
+    """Note in each failover what became of the records behind it; the run ends at `end_ns`."""
+    nothing = np.empty(0, dtype=np.int64)
+    ends = np.concatenate([*lateness.ends, nothing])
+    late = np.concatenate([*lateness.late, nothing])
+    following = [*(one.failed_ns for one in failovers[1:]), end_ns]
+    for failover, until_ns in zip(failovers, following, strict=False):
+        began_ns = None
+        if failover.attempt < len(lateness.began_ns):
+            began_ns = lateness.began_ns[failover.attempt]
+        if began_ns is None or began_ns >= until_ns:
+            continue
+        failover.first_record_ns = began_ns
+        behind = (ends >= began_ns) & (ends < until_ns)
+        if behind.any():
+            failover.peak_latency_ns = int(late[behind].max())
+            failover.caught_up_ns = caught_up_ns(
+                ends[behind], late[behind], began_ns=began_ns, until_ns=until_ns
+            )
+
+
+def caught_up_ns(
+    ends: NDArray[np.int64], late: NDArray[np.int64], *, began_ns: int, until_ns: int
+) -> int | None:
+    """Return the instant from which on a job is caught up, or None if it is at none.
+
+    ends, late: when records of the last operator were done and how late each was, in ns, shape
+    (records,), in any order; those from `began_ns`, the first one, to `until_ns`.
+    """
+    if not len(ends):
+        return None
+    first = began_ns // GRID_NS
+    count = until_ns // GRID_NS - first + 1
+    worst = np.zeros(count, dtype=np.int64)
+    np.maximum.at(worst, ends // GRID_NS - first, late)
+    calm = CALM_NS // GRID_NS
+    behind = np.concatenate([[0], np.cumsum(worst > LATE_NS)])
+    for place in range(count - calm):
+        end_ns = (first + place + calm) * GRID_NS
+        if end_ns <= until_ns and behind[place + calm] == behind[place]:
+            return max(began_ns, (first + place) * GRID_NS)
+    return None

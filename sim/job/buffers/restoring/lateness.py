@@ -1,0 +1,190 @@
+"""How late records are: from the instant at which a source's clock made them due.
+
+Sources with a rate make record n due at n / rate, whether the job is up or not.  Per channel the
+due instants of its records are kept in their order, which data never changes; a task that
+processes records takes them from the front of a channel and puts them behind those of its outputs.
+At a task without outputs they meet the end of the record's service.  A checkpoint is two places in
+that sequence, how far the sender had come and how far the receiver, and what lies between was in
+flight: with that a restart begins.
+
+Nothing here has an effect on the simulation.  Records whose due instant is unknown (a source
+without a rate) are not late.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ckptsim.sim.job.buffers.segment import Segment
+from ckptsim.sim.job.buffers.selectivity import SelectiveWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ckptsim.sim.job.buffers.channels import Channel
+    from ckptsim.sim.job.buffers.recovery import BufferSnapshot, Span
+    from ckptsim.sim.job.buffers.source import Source
+    from ckptsim.sim.job.buffers.task import Task
+    from ckptsim.sim.job.buffers.writer import Writer
+    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+
+Instants = NDArray[np.int64]
+"""Due instants in ns, shape (records,); UNKNOWN where there is none."""
+
+UNKNOWN = -1
+_ROOM = 1024
+
+Key = tuple[int, int]
+"""A channel: number of the receiving task, place among its channels."""
+
+
+class _Sequence:
+    """The due instants of one channel in one attempt, and how many its receiver has taken."""
+
+    __slots__ = ("_due", "pushed", "taken")
+
+    def __init__(self, first: Instants) -> None:
+        self._due = first
+        self.pushed = len(first)
+        self.taken = 0
+
+    def push(self, due: Instants) -> None:
+        """Put the records behind the others."""
+        end = self.pushed + len(due)
+        if end > len(self._due):
+            grown = np.empty(max(end, 2 * len(self._due), _ROOM), dtype=np.int64)
+            grown[: self.pushed] = self._due[: self.pushed]
+            self._due = grown
+        self._due[self.pushed : end] = due
+        self.pushed = end
+
+    def take(self, count: int) -> Instants:
+        """Take records from the front."""
+        first = self.taken
+        self.taken = first + count
+        return self._due[first : self.taken]
+
+    def between(self, taken: int, pushed: int) -> Instants:
+        """Return what was in flight between two places."""
+        return self._due[taken:pushed].copy()
+
+
+def _of_outputs(writer: Writer, due: Instants) -> Instants:
+    """Return the due instants of what records of an input give: those of the records themselves."""
+    if isinstance(writer, SelectiveWriter):
+        return np.repeat(due, writer.outputs_of(len(due)))
+    return due
+
+
+class Lateness:
+    """The due instants of all records in flight, and how late they were at the end.
+
+    ends, late: per stretch of a task without outputs, when its records were done and how late each
+    was, in ns.  began_ns: per attempt, when such a task took the first record; None for never.
+    """
+
+    def __init__(self) -> None:
+        self.ends: list[Instants] = []
+        self.late: list[Instants] = []
+        self.began_ns: list[int | None] = [None]
+        self._channels: dict[Key, _Sequence] = {}
+        self._marks: dict[int, dict[Key, list[int]]] = {}
+
+    # What tasks tell --------------------------------------------------------------------------
+
+    def emitted(self, source: Source, count: int) -> None:
+        """Note the next `count` records of a source, before they are written."""
+        if source.gap_ns is None:
+            due = np.full(count, UNKNOWN, dtype=np.int64)
+        else:
+            due = source.due_ns + source.gap_ns * np.arange(count, dtype=np.int64)
+        self._write(source, due)
+
+    def processed(self, task: Task, channel: Channel, count: int, end_ns: int) -> None:
+        """Note that the next `count` records of a channel are done, the last one at `end_ns`."""
+        due = self._of(task.number, channel.index).take(count)
+        if task.writers:
+            self._write(task, due)
+            return
+        ends = end_ns - task.step_ns * np.arange(count - 1, -1, -1, dtype=np.int64)
+        if self.began_ns[-1] is None:
+            self.began_ns[-1] = end_ns - count * task.step_ns
+        known = due != UNKNOWN
+        self.ends.append(ends[known])
+        self.late.append(ends[known] - due[known])
+
+    def _write(self, task: Task, due: Instants) -> None:
+        for writer in task.writers:
+            out = _of_outputs(writer, due)
+            channels = writer.upcoming(len(out))
+            for outlet in writer.outlets:
+                mine = out if writer.broadcast else out[channels == outlet.channel]
+                if len(mine):
+                    self._of(outlet.link.gate.task.number, outlet.link.index).push(mine)
+
+    def _of(self, number: int, index: int) -> _Sequence:
+        found = self._channels.get((number, index))
+        if found is None:
+            found = self._channels[number, index] = _Sequence(np.empty(0, dtype=np.int64))
+        return found
+
+    def found(self, tasks: Sequence[Task]) -> None:
+        """Note what lies in the outputs of tasks that have just been made: nobody knows its due."""
+        for task in tasks:
+            for outlet in task.outlets:
+                waiting = [one for one in outlet.core.normal_elements() if isinstance(one, Segment)]
+                key = outlet.link.gate.task.number, outlet.link.index
+                self._push_unknown(key, [(one.bytes, one.records) for one in waiting])
+
+    def knows(self, checkpoint: int) -> bool:
+        """Return whether tasks have said how far they had come at a checkpoint."""
+        return checkpoint in self._marks
+
+    def started_from(self, tasks: Sequence[Task], restored: JobCheckpoint) -> None:
+        """Begin with what another job has left in flight; nobody knows when it was due."""
+        self._channels = {}
+        self.began_ns.append(None)
+        for task in tasks:
+            snapshot: BufferSnapshot | None = restored.tasks.get(task.number)
+            if snapshot is None:
+                continue
+            for place, spans in snapshot.input_spans.items():
+                self._push_unknown((task.number, place), spans)
+        for task in tasks:
+            snapshot = restored.tasks.get(task.number)
+            for place, outlet in enumerate(task.outlets):
+                held = [] if snapshot is None else snapshot.output_spans.get(place, [])
+                self._push_unknown((outlet.link.gate.task.number, outlet.link.index), held)
+
+    def _push_unknown(self, key: Key, spans: Iterable[Span]) -> None:
+        count = sum(records for _, records in spans)
+        if count:
+            self._of(*key).push(np.full(count, UNKNOWN, dtype=np.int64))
+
+    # Checkpoints ------------------------------------------------------------------------------
+
+    def snapshot(self, task: Task, checkpoint: int) -> None:
+        """Note how far a task has come in its channels, when it takes its snapshot."""
+        marks = self._marks.setdefault(checkpoint, {})
+        for channel in task.channels:
+            key = (task.number, channel.index)
+            marks.setdefault(key, [0, 0])[0] = self._of(*key).taken
+        for outlet in task.outlets:
+            key = (outlet.link.gate.task.number, outlet.link.index)
+            marks.setdefault(key, [0, 0])[1] = self._of(*key).pushed
+
+    def restored(self, checkpoint: int | None) -> None:
+        """Begin an attempt with what was in flight in a checkpoint, None for nothing."""
+        marks = {} if checkpoint is None else self._marks[checkpoint]
+        self._channels = {
+            key: _Sequence(self._of(*key).between(taken, pushed))
+            for key, (taken, pushed) in marks.items()
+        }
+        self._marks = {}  # older checkpoints cannot be restored once a newer one was
+        if checkpoint is not None:
+            # It may be restored again: all it holds is in flight, and nothing of it taken.
+            self._marks[checkpoint] = {key: [0, one.pushed] for key, one in self._channels.items()}
+        self.began_ns.append(None)

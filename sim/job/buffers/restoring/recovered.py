@@ -1,0 +1,148 @@
+"""Recovered channels: what a restore has read of an input, in front of the real channel.
+
+A recovered channel stands in its gate in the place of the real one.  The I/O thread fills it with
+buffers, as many as the gate has; when the last one has been read by the task, nothing more can
+come, and the gate may be converted.  The sender of a real channel sends nothing, events included,
+before its partition is requested: its outlet has a link that leads nowhere.
+
+Source: Apache Flink 1.20.3, RecoveredInputChannel, SingleInputGate.convertRecoveredInputChannels.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ckptsim.sim.job.buffers.segment import Slice
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.channels import Channel
+    from ckptsim.sim.job.buffers.gate import Gate
+    from ckptsim.sim.job.buffers.outlet import Outlet
+
+
+class NotRequested:
+    """Where the elements of an outlet go whose partition nobody has asked for: nowhere."""
+
+    __slots__ = ("gate", "index", "real")
+
+    def __init__(self, real: Channel) -> None:
+        self.real = real
+        self.gate = real.gate
+        self.index: int = real.index
+
+    def pump(self) -> None:
+        """Keep what could be sent."""
+
+    def announce_backlog(self) -> None:
+        """Keep it to itself that data waits."""
+
+
+class RecoveredChannel:
+    """What was in flight of one channel; the reader adds to it, the task takes from it.
+
+    real: the channel whose place it has.  consumed: called once, when all has been read by the
+    task; freed: called when a buffer is free again.
+    """
+
+    __slots__ = (
+        "_consumed",
+        "_freed",
+        "_in_use",
+        "_queue",
+        "_whole",
+        "announced",
+        "gate",
+        "index",
+        "listed",
+        "outlet",
+        "partial_bytes",
+        "real",
+        "records",
+    )
+
+    starved = False
+    has_priority = False
+
+    def __init__(
+        self, real: Channel, *, consumed: Callable[[], None], freed: Callable[[], None]
+    ) -> None:
+        self.real = real
+        self.gate: Gate = real.gate
+        self.index: int = real.index
+        self.outlet: Outlet = real.outlet
+        self.listed = False
+        self.partial_bytes = 0
+        self.records = 0
+        self.announced = 0
+        self._queue: deque[Slice] = deque()
+        self._in_use = 0
+        self._whole = False
+        self._consumed = consumed
+        self._freed = freed
+
+    # The reader -------------------------------------------------------------------------------
+
+    @property
+    def in_use(self) -> int:
+        """How many buffers hold data that the task has not read."""
+        return self._in_use
+
+    def add(self, size: int, records: int) -> None:
+        """Put a buffer in that has been read from the state."""
+        slice_ = Slice(size, records)
+        self._queue.append(slice_)
+        self._in_use += 1
+        self.outlet.restores(size)
+        self.real.recovered(slice_)
+        self.gate.enqueue(self)  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        """Note that nothing follows."""
+        self._whole = True
+        self._look()
+
+    def _look(self) -> None:
+        if self._whole and not self._in_use:
+            self._consumed()
+
+    # The task ---------------------------------------------------------------------------------
+
+    @property
+    def queued(self) -> int:
+        """How many buffers wait."""
+        return len(self._queue)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether `take` would find something."""
+        return bool(self._queue)
+
+    def take(self) -> Slice | None:
+        """Take the next buffer."""
+        if not self._queue:
+            return None
+        slice_ = self._queue.popleft()
+        self.real.handed_over(slice_)
+        return slice_
+
+    def recycle(self, _slice: Slice) -> None:
+        """Free the buffer of a slice whose last record has been read."""
+        self._in_use -= 1
+        self._freed()
+        self._look()
+
+    def convert(self) -> Channel:
+        """Hand what is left of a record that was read in part to the real channel."""
+        self.real.partial_bytes += self.partial_bytes
+        self.real.records += self.records
+        return self.real
+
+    # What only real channels can do -----------------------------------------------------------
+
+    def announce_size(self, size: int) -> None:
+        """Do nothing: the sender hears of a size when it has been asked for its partition."""
+
+    def release(self) -> None:
+        """Do nothing: the channel has borrowed no buffers."""

@@ -1,0 +1,82 @@
+"""Failovers that take time, as the buffer plane of one job has them: what it holds besides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ckptsim.sim.job.buffers.kinds import Kind
+from ckptsim.sim.job.buffers.restoring.attempt import AttemptRestore
+from ckptsim.sim.job.buffers.restoring.caught_up import note_latencies
+from ckptsim.sim.job.buffers.restoring.costs import FIRST, LATER
+from ckptsim.sim.job.buffers.restoring.lateness import Lateness
+from ckptsim.sim.job.control.failover import FailoverHost, FailoverTimes
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+    from ckptsim.sim.job.world import JobWorld
+
+# Number of the attempt that the first restart of a process begins.
+_FIRST_RESTART = 2
+
+
+class TimedFailover:
+    """The failovers of one job, the restore of its present attempt, and how late its records are.
+
+    lateness: hears of every record, through all attempts.
+    """
+
+    def __init__(self, world: DataflowWorld) -> None:
+        self.lateness = Lateness()
+        self._world = world
+        self._restore: AttemptRestore | None = None
+        self._host: FailoverHost
+        self._control: JobWorld
+
+    def attach(self, control: JobWorld) -> None:
+        """Let the failovers of a job take time."""
+        world = self._world
+        restart = world.model.restart.parameters
+        self._control = control
+        self._host = FailoverHost(control, world, restart, _times, kind=Kind.FAULT)
+        control.timed = self._host
+
+    def restores(self, restored: JobCheckpoint | None) -> bool:
+        """Return whether tasks of the attempt have to restore: not when a job starts afresh."""
+        return restored is not None or self._control.attempts > 1
+
+    def prepare(self, restored: JobCheckpoint | None) -> None:
+        """Let the tasks that have just been made wait for their restore."""
+        costs = FIRST if self._control.attempts <= _FIRST_RESTART else LATER
+        self._restore = AttemptRestore(self._world, restored, costs, self._all_running)
+        self._host.starting = self._control.attempts == 1
+        if restored is None or self.lateness.knows(restored.checkpoint_id):
+            self.lateness.restored(None if restored is None else restored.checkpoint_id)
+        else:
+            self.lateness.started_from(self._world.tasks, restored)
+
+    def start(self) -> None:
+        """Deploy the tasks."""
+        lost = any(one.manager_lost for one in self._control.failovers[-1:])
+        if self._restore is not None:
+            self._restore.begin(manager_lost=lost)
+
+    def _all_running(self) -> None:
+        restore = self._restore
+        for record in self._control.failovers[-1:]:
+            if restore is not None:
+                record.opened_ns, record.handed_over_ns = restore.opened_ns, restore.handed_over_ns
+                record.bytes_read = restore.bytes_read
+        self._host.all_running()
+
+    def end(self) -> None:
+        """Note what became of the records behind each failure."""
+        note_latencies(self._control.failovers, self.lateness, self._world.env.now)
+
+
+def _times(first: bool) -> FailoverTimes:  # noqa: FBT001
+    """Return what the parts of a failover take, the first one of a process or a later one."""
+    costs = FIRST if first else LATER
+    return FailoverTimes(
+        report_ns=costs.report_ns, cancel_ns=costs.cancel_ns, restart_ns=costs.restart_ns
+    )

@@ -1,0 +1,210 @@
+"""Failovers that take time: the host of the cores that detect, delay and order them.
+
+A failure strikes: its tasks do nothing more.  Some time later the job manager knows; until then,
+and until they are cancelled, all other tasks go on, so that a checkpoint under way may still
+complete.  Then the failover core says what is done, and here it is done, each part in its time.
+
+Source: Apache Flink 1.20.3, DefaultScheduler; the times come from whoever makes the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, assert_never
+
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.recovery import failover as fo
+from ckptsim.models.recovery.restart import (
+    FailureNoticed,
+    GiveUp,
+    RestartParameters,
+    RestartStrategy,
+)
+
+if TYPE_CHECKING:
+    from ckptsim.sim.kernel import Entity, Environment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailoverTimes:
+    """How long the parts of one failover take, in ns.
+
+    report_ns: from a task's failure to the job manager's knowing it; cancel_ns: from there to the
+    end of the last task; restart_ns: from the end of delay and cancellation to the deployment.
+    """
+
+    report_ns: int
+    cancel_ns: int
+    restart_ns: int
+
+
+@dataclass(slots=True)
+class FailoverRecord:
+    """A failure and what followed; attempt: the one that failed.
+
+    resumed_ns: when the next attempt began, None where there was none.  restored: the checkpoint
+    that it began from, None for its beginning.  reprocessed: records that sources emitted again.
+    manager_lost: a task manager is gone, not a task alone.
+    Where a failover takes time: known_ns, when the job manager knew of it; canceled_ns, when all
+    tasks were cancelled; opened_ns, when all state was read and all tasks were open;
+    handed_over_ns, when all in-flight data had been processed; bytes_read: of both;
+    first_record_ns: when an operator without outputs took one; caught_up_ns, peak_latency_ns: when
+    no record was late any more, and how late one was until the next failure.
+    """
+
+    attempt: int
+    cause: str
+    failed_ns: int
+    manager_lost: bool = False
+    resumed_ns: int | None = None
+    restored: int | None = None
+    reprocessed: int = 0
+    known_ns: int | None = None
+    canceled_ns: int | None = None
+    opened_ns: int | None = None
+    handed_over_ns: int | None = None
+    bytes_read: int | None = None
+    first_record_ns: int | None = None
+    caught_up_ns: int | None = None
+    peak_latency_ns: int | None = None
+
+
+class FailingJob(Protocol):
+    """What a failover asks of the job."""
+
+    env: Environment
+    entity: Entity
+    running: bool
+    failovers: list[FailoverRecord]
+
+    def failure_known(self, cause: str) -> bool:
+        """Note that a failure is known; return whether a restart is allowed at all."""
+        ...
+
+    def stop_triggering(self, reason: FailureReason) -> None:
+        """Trigger no checkpoint any more, and give up those that are pending."""
+        ...
+
+    def restart(self) -> None:
+        """Deploy the next attempt from the latest completed checkpoint, and begin to trigger."""
+        ...
+
+    def give_up(self, cause: str) -> None:
+        """End the run: the job has failed for good."""
+        ...
+
+
+class TimedPlane(Protocol):
+    """What a failover that takes time asks of the data plane besides."""
+
+    def kill(self, numbers: Iterable[int]) -> None:
+        """Let tasks do nothing more: they have failed."""
+        ...
+
+    def halt(self) -> None:
+        """End the attempt: nothing of it acts any more."""
+        ...
+
+
+class FailoverHost:
+    """Drives the failovers of one job.
+
+    times: of a failover, by whether the process restarts a job for the first time.  starting: the
+    tasks of the first attempt restore, as the job was started from a checkpoint.
+    """
+
+    def __init__(
+        self,
+        job: FailingJob,
+        plane: TimedPlane,
+        restart: RestartParameters,
+        times: Callable[[bool], FailoverTimes],
+        *,
+        kind: int,
+    ) -> None:
+        self.core = fo.Failover()
+        self.starting = False
+        self._job = job
+        self._plane = plane
+        self._strategy = RestartStrategy(restart)
+        self._times_of = times
+        self._times = times(True)
+        self._env = job.env
+        self._kind = kind
+        self._cause = ""
+
+    @property
+    def initializing(self) -> bool:
+        """Whether some task of the attempt restores its state."""
+        return self.starting or self.core.phase is fo.Phase.INITIALIZING
+
+    def strike(self, numbers: Iterable[int], cause: str) -> None:
+        """Let tasks fail; the job manager knows of it a while later."""
+        self._plane.kill(numbers)
+        self._later(self._times.report_ns, self.known, cause)
+
+    def known(self, cause: str) -> None:
+        """Fail over: the job manager knows of a failure."""
+        if self.core.phase in (fo.Phase.FAILING, fo.Phase.FAILED):
+            return
+        self._cause = cause
+        may_restart, now_ns = self._job.failure_known(cause), self._env.now
+        jitter = self._env.stream("restart").uniform()
+        (answer,) = self._strategy.step(FailureNoticed(now_ns, jitter, recoverable=may_restart))
+        if isinstance(answer, GiveUp):
+            if may_restart:
+                self._env.goals.reach("restarts_used_up")
+            self._job.failovers.pop()  # it is a failure, but not followed by a recovery
+            self._step(fo.FinalFailure(now_ns))
+        else:
+            self._env.goals.reach("restarted")
+            self._step(fo.RestartableFailure(now_ns, answer.delay_ns))
+
+    def all_running(self) -> None:
+        """Note that every task of the attempt runs."""
+        if self.starting:
+            self.starting = False
+        else:
+            self._step(fo.AllRunning(self._env.now))
+
+    def _later(self, delay_ns: int, call: Callable[..., object], /, *arguments: object) -> None:
+        self._env.call_in(delay_ns, self._kind, self._job.entity, call, *arguments)
+
+    def _step(self, event: fo.FailoverEvent) -> None:
+        for effect in self.core.step(event):
+            self._carry_out(effect)
+
+    def _carry_out(self, effect: fo.FailoverEffect) -> None:
+        match effect:
+            case fo.StopTriggering():
+                self._job.stop_triggering(FailureReason.JOB_FAILOVER_REGION)
+            case fo.CancelTasks():
+                self._later(self._times.cancel_ns, self._canceled)
+            case fo.SetDelay(at_ns, number):
+                self._later(at_ns - self._env.now, self._delay_over, number)
+            case fo.Deploy(number):
+                self._later(self._times.restart_ns, self._deploy, number)
+            case fo.StartTriggering():
+                pass  # the attempt does so when it is deployed, see `_deploy`
+            case fo.JobFailed():
+                self._job.give_up(self._cause)
+            case _ as never:
+                assert_never(never)
+
+    def _canceled(self) -> None:
+        self._plane.halt()
+        for failover in self._job.failovers:
+            if failover.canceled_ns is None:
+                failover.canceled_ns = self._env.now
+        self._step(fo.AllCanceled(self._env.now))
+
+    def _delay_over(self, number: int) -> None:
+        self._step(fo.DelayOver(self._env.now, number))
+
+    def _deploy(self, number: int) -> None:
+        if self.core.phase is not fo.Phase.INITIALIZING or number != self.core.round:
+            return  # a newer failure came before the tasks were made
+        self._times = self._times_of(False)
+        self.starting = False
+        self._job.restart()

@@ -1,0 +1,71 @@
+"""Read files of measurements, one JSON object a line: checkpoints, or recoveries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ckptsim.scenarios.errors import Problem, ScenarioError, UserError
+from ckptsim.sim.validate import measured
+from ckptsim.sim.validate.measured import MeasuredRun
+from ckptsim.sim.validate.recoveries import measured as recoveries
+from ckptsim.sim.validate.recoveries.measured import RecoveryRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurements:
+    """What stands in some files, in order: runs with checkpoints, and runs with recoveries."""
+
+    runs: tuple[MeasuredRun, ...]
+    recoveries: tuple[RecoveryRun, ...]
+
+
+def read_runs(paths: Sequence[Path]) -> list[MeasuredRun]:
+    """Read the lines that have checkpoints; see `read_measurements`."""
+    found = read_measurements(paths).runs
+    if not found:
+        raise UserError("no measured checkpoints in " + ", ".join(str(path) for path in paths))
+    return list(found)
+
+
+def read_measurements(paths: Sequence[Path]) -> Measurements:
+    """Read all lines of all files, in order; a line with `recoveries` is a run with failures.
+
+    Raises UserError for a file that cannot be read, and ScenarioError with every problem of every
+    line that is not in the schema: file, line and field, what stands there, what may stand there.
+    """
+    runs: list[MeasuredRun] = []
+    recovering: list[RecoveryRun] = []
+    problems: list[Problem] = []
+    for path in paths:
+        for number, line in _lines(path):
+            where = f"{path}:{number}"
+            try:
+                entry = json.loads(line)
+            except (json.JSONDecodeError, RecursionError) as error:
+                problems.append(Problem(where, f"no JSON ({error})", "a run as one JSON object"))
+                continue
+            fails = recoveries.is_recovery_run(entry)
+            wrong = recoveries.problems_of(entry) if fails else measured.problems_of(entry)
+            problems += [Problem(f"{where}: {p.path}", p.found, p.expected) for p in wrong]
+            if not wrong and fails:
+                recovering.append(recoveries.run_of(entry))
+            elif not wrong:
+                runs.append(measured.run_of(entry))
+    if problems:
+        raise ScenarioError(problems)
+    if not runs and not recovering:
+        raise UserError("no measured run in " + ", ".join(str(path) for path in paths))
+    return Measurements(runs=tuple(runs), recoveries=tuple(recovering))
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read as measured runs: {error}") from error
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield number, line

@@ -1,0 +1,24 @@
+"""Predict measured recoveries and compare: downtime, records done again, latency, catching up."""
+
+from __future__ import annotations
+
+from ckptsim.sim.validate.recoveries.measured import RecoveryRun, is_recovery_run
+from ckptsim.sim.validate.recoveries.predict import RecoveryPrediction, predict_recoveries
+from ckptsim.sim.validate.recoveries.score import RecoveryScore, score_recoveries
+from ckptsim.sim.validate.recoveries.text import (
+    recovery_entries,
+    recovery_lines,
+    recovery_scores,
+)
+
+__all__ = [
+    "RecoveryPrediction",
+    "RecoveryRun",
+    "RecoveryScore",
+    "is_recovery_run",
+    "predict_recoveries",
+    "recovery_entries",
+    "recovery_lines",
+    "recovery_scores",
+    "score_recoveries",
+]

@@ -1,0 +1,176 @@
+"""Simulate measured runs with failures, each with several seeds, and merge what the seeds give.
+
+From a run come its configuration, when it failed, and the phase of the periodic trigger in each
+attempt, as the checkpoint shows that was restored; for a resubmission how long a client took.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from multiprocessing import get_context
+
+from ckptsim.models.core import ProtocolError
+from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job.faults import CrashTask, CrashTaskManager, JobFault
+from ckptsim.scenarios.job.measured import recovering_model_of
+from ckptsim.sim.job.buffers.constants import CONSTANTS
+from ckptsim.sim.job.buffers.world import DataflowWorld
+from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.kernel import Environment, KernelError, fence
+from ckptsim.sim.validate.recoveries.measured import Figures, Given, RecoveryRun
+
+_MS = 1_000_000
+# The machine on which recoveries were measured: a service of 1 ms takes 1.4 % more, handling
+# included.  Source: tests/data/README.md, on `flink/recovery.jsonl`.
+MACHINE = replace(CONSTANTS, park_overshoot_ns=12_000)
+# A checkpoint of the simulation is the one that was restored when their triggers are this near.
+_NEAR_NS = 300 * _MS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecoveryPrediction:
+    """What was predicted for one run: a figure per recovery, or why there is nothing.
+
+    restored: the share of recoveries, over all seeds, that began from the checkpoint that was
+    measured.  broken: whether the simulation itself failed.
+    """
+
+    run: RecoveryRun
+    figures: tuple[Figures, ...] = ()
+    restored: float = 0.0
+    reason: str | None = None
+    broken: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seed:
+    """What one seed gave: figures per recovery, and whether each restored what was restored."""
+
+    figures: tuple[Figures, ...]
+    same: tuple[bool, ...]
+
+
+def predict_recoveries(
+    runs: Sequence[RecoveryRun],
+    *,
+    seeds: int,
+    jobs: int,
+    progress: Callable[[], object] | None = None,
+) -> list[RecoveryPrediction]:
+    """Predict every run, `jobs` at a time, in the order of the runs."""
+    one, found = partial(predict_recovery, seeds=seeds), []
+    if jobs == 1:
+        for prediction in map(one, runs):
+            found.append(prediction)
+            if progress is not None:
+                progress()
+        return found
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        for prediction in pool.map(one, runs):
+            found.append(prediction)
+            if progress is not None:
+                progress()
+    return found
+
+
+def predict_recovery(run: RecoveryRun, *, seeds: int) -> RecoveryPrediction:
+    """Predict one run."""
+    if run.config.get("rescale_to"):
+        return RecoveryPrediction(run=run, reason="jobs that change their parallelism")
+    end_ms = run.recoveries[-1].given.until_ms
+    try:
+        model = recovering_model_of(run.config, duration_ns=round(end_ms * _MS))
+    except (KeyError, TypeError, ValueError) as error:
+        return RecoveryPrediction(run=run, reason=f"config: {error}")
+    problems = model.problems()
+    if problems:
+        return RecoveryPrediction(run=run, reason="; ".join(f"config: {p}" for p in problems))
+    given = [one.given for one in run.recoveries]
+    try:
+        results = [_simulate(model, run, given, seed) for seed in range(1, seeds + 1)]
+    except (ProtocolError, KernelError, ArithmeticError, LookupError) as error:
+        story = f"the simulation failed: {type(error).__name__}: {error}"
+        return RecoveryPrediction(run=run, reason=story, broken=True)
+    same = [flag for one in results for flag in one.same]
+    return RecoveryPrediction(
+        run=run, figures=_merged(results), restored=sum(same) / max(1, len(same))
+    )
+
+
+def _simulate(model: Job, run: RecoveryRun, given: Sequence[Given], seed: int) -> Seed:
+    phases = [round(one.restored[1] * _MS) for one in given if one.restored is not None]
+    with fence():
+        world = DataflowWorld(
+            Environment(seed),
+            model,
+            MACHINE,
+            faults=FaultPlan(tuple(_fault(model, run, one) for one in given)),
+            phases=phases,
+        )
+        world.run()
+    return Seed(
+        figures=tuple(_figures(world, index) for index in range(len(given))),
+        same=tuple(_same(world, one, index) for index, one in enumerate(given)),
+    )
+
+
+def _fault(model: Job, run: RecoveryRun, given: Given) -> JobFault:
+    last = model.vertices[-1].name
+    at_ns = round(given.at_ms * _MS)
+    if run.config["failure"]["kind"] == "task_manager_lost":
+        return CrashTaskManager(vertex=last, subtask=0, at_ns=at_ns)
+    return CrashTask(vertex=last, subtask=0, at_ns=at_ns)
+
+
+def _same(world: DataflowWorld, given: Given, index: int) -> bool:
+    """Return whether the checkpoint that was restored is the measured one."""
+    number = world.control.failovers[index].restored
+    if number is None or given.restored is None:
+        return number is None and given.restored is None
+    triggered_ns = world.coordinator.records[number].triggered_ns
+    return abs(triggered_ns - given.restored[1] * _MS) <= _NEAR_NS
+
+
+def _figures(world: DataflowWorld, index: int) -> Figures:
+    one = world.control.failovers[index]
+    return Figures(
+        downtime_ms=_since(one.first_record_ns, one.failed_ns),
+        reprocessed_records=one.reprocessed,
+        peak_latency_ms=_since(one.peak_latency_ns, 0),
+        catch_up_duration_ms=_since(one.caught_up_ns, one.failed_ns),
+    )
+
+
+def _since(end_ns: int | None, start_ns: int) -> float | None:
+    return None if end_ns is None else (end_ns - start_ns) / _MS
+
+
+def _merged(results: Sequence[Seed]) -> tuple[Figures, ...]:
+    """Return the middle of the seeds, recovery by recovery.
+
+    Where some seeds restored the checkpoint that was measured, the others do not count: which one
+    it was is given.
+    """
+    found = []
+    for index in range(len(results[0].figures)):
+        same = [one.figures[index] for one in results if one.same[index]]
+        kept = same or [one.figures[index] for one in results]
+        found.append(
+            Figures(
+                downtime_ms=_middle([one.downtime_ms for one in kept]),
+                reprocessed_records=_middle([one.reprocessed_records for one in kept]),
+                peak_latency_ms=_middle([one.peak_latency_ms for one in kept]),
+                catch_up_duration_ms=_middle([one.catch_up_duration_ms for one in kept]),
+            )
+        )
+    return tuple(found)
+
+
+def _middle(values: Sequence[float | None]) -> float | None:
+    """Return the median, None where most seeds have nothing."""
+    known = [value for value in values if value is not None]
+    return statistics.median(known) if 2 * len(known) > len(values) else None

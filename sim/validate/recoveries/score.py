@@ -1,0 +1,148 @@
+"""How good predicted recoveries are, figure by figure.
+
+Right is a downtime within max(15 %, 200 ms), records done again within max(10 %, 300), a time until
+caught up within max(10 %, 350 ms).  The mean error of the latter is over max(measured, 2 s), that
+of the peak latency over what was measured.  The downtime of a resubmission is given, so it is no
+prediction and counts nowhere.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from ckptsim.sim.validate.recoveries.measured import Figures, RecoveryRun
+from ckptsim.sim.validate.recoveries.predict import RecoveryPrediction
+from ckptsim.sim.validate.score import Pair
+
+LEAST_CATCH_UP_MS = 2_000.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """How far a prediction may be from what was measured: a share of it, or an amount."""
+
+    relative: float
+    absolute: float
+
+    def holds(self, pair: Pair) -> bool:
+        """Return whether a prediction is near enough."""
+        allowed = max(self.relative * abs(pair.measured), self.absolute)
+        return abs(pair.predicted - pair.measured) <= allowed
+
+
+DOWNTIME = Bound(relative=0.15, absolute=200.0)
+REPROCESSED = Bound(relative=0.10, absolute=300.0)
+CATCH_UP = Bound(relative=0.10, absolute=350.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecoveryLine:
+    """One recovery, predicted beside measured; None where either side has nothing.
+
+    came: whether the job was caught up, predicted and measured; None for a job without a rate.
+    """
+
+    name: str
+    family: str
+    downtime: Pair | None
+    reprocessed: Pair | None
+    peak_latency: Pair | None
+    catch_up: Pair | None
+    came: tuple[bool, bool] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """How many of how many are right; `share` is 1 of none."""
+
+    right: int
+    count: int
+
+    @property
+    def share(self) -> float:
+        """The share that is right."""
+        return self.right / self.count if self.count else 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecoveryScore:
+    """All comparisons; skipped: runs that could not be simulated."""
+
+    lines: tuple[RecoveryLine, ...]
+    skipped: tuple[RecoveryPrediction, ...]
+
+    @property
+    def downtime(self) -> Share:
+        """Downtimes that are right."""
+        return _share(DOWNTIME, (line.downtime for line in self.lines))
+
+    @property
+    def reprocessed(self) -> Share:
+        """Numbers of records done again that are right."""
+        return _share(REPROCESSED, (line.reprocessed for line in self.lines))
+
+    @property
+    def catch_up(self) -> Share:
+        """Times until caught up that are right; one that came on one side only is wrong."""
+        found = _share(CATCH_UP, (line.catch_up for line in self.lines))
+        missed = sum(1 for line in self.lines if line.came in ((True, False), (False, True)))
+        return Share(right=found.right, count=found.count + missed)
+
+    @property
+    def catch_up_error(self) -> float:
+        """Mean error of the times until caught up, over max(measured, 2 s)."""
+        return _mean(
+            abs(pair.predicted - pair.measured) / max(pair.measured, LEAST_CATCH_UP_MS)
+            for pair in (line.catch_up for line in self.lines)
+            if pair is not None
+        )
+
+    @property
+    def peak_error(self) -> float:
+        """Mean relative error of the peak latencies."""
+        pairs = (line.peak_latency for line in self.lines)
+        return _mean(abs(pair.error) for pair in pairs if pair is not None)
+
+
+def score_recoveries(predictions: Sequence[RecoveryPrediction]) -> RecoveryScore:
+    """Compare every prediction with its measurement, in order."""
+    return RecoveryScore(
+        lines=tuple(line for one in predictions if one.figures for line in _lines(one)),
+        skipped=tuple(one for one in predictions if one.reason is not None),
+    )
+
+
+def _lines(prediction: RecoveryPrediction) -> Iterable[RecoveryLine]:
+    run: RecoveryRun = prediction.run
+    for index, (ours, one) in enumerate(zip(prediction.figures, run.recoveries, strict=True)):
+        theirs, paced = one.figures, one.figures.peak_latency_ms is not None
+        came = (ours.catch_up_duration_ms is not None, theirs.catch_up_duration_ms is not None)
+        told = one.given.downtime_ms is not None
+        yield RecoveryLine(
+            name=f"{run.run_id} failure {index + 1}",
+            family=run.family,
+            downtime=None if told else _pair(ours, theirs, lambda f: f.downtime_ms),
+            reprocessed=_pair(ours, theirs, lambda f: f.reprocessed_records),
+            peak_latency=_pair(ours, theirs, lambda f: f.peak_latency_ms),
+            catch_up=_pair(ours, theirs, lambda f: f.catch_up_duration_ms),
+            came=came if paced else None,
+        )
+
+
+def _pair(ours: Figures, theirs: Figures, of: Callable[[Figures], float | None]) -> Pair | None:
+    predicted, measured = of(ours), of(theirs)
+    if predicted is None or measured is None:
+        return None
+    return Pair(float(predicted), float(measured))
+
+
+def _share(bound: Bound, pairs: Iterable[Pair | None]) -> Share:
+    kept = [pair for pair in pairs if pair is not None]
+    return Share(right=sum(bound.holds(pair) for pair in kept), count=len(kept))
+
+
+def _mean(values: Iterable[float]) -> float:
+    kept = list(values)
+    return statistics.fmean(kept) if kept else 0.0
