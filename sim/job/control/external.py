@@ -24,13 +24,15 @@ class Transaction:
     """One transaction: what was written into it and how it stands.
 
     attempt: the attempt that began it.  recovered: a restored sink was told to end it.
-    records: what was written, by identity; unnamed: how many records without one.
+    timed_out: the external system has aborted it by itself.  records: what was written, by
+    identity; unnamed: how many records without one.
     """
 
     name: str
     sink: str
     attempt: int = 1
     recovered: bool = False
+    timed_out: bool = False
     records: list[int] = field(default_factory=list)
     unnamed: int = 0
     status: Status = Status.OPEN
@@ -87,7 +89,7 @@ class ExternalSystem:
         transaction = self.transactions[name]
         if transaction.status in (Status.COMMITTED, Status.ABORTED):
             return False
-        transaction.status = Status.ABORTED
+        transaction.status, transaction.timed_out = Status.ABORTED, True
         return True
 
     def abort(self, name: str) -> None:
@@ -140,7 +142,9 @@ class ExternalSystem:
         """Return the system as it would be if only `up_to` had ever been completed.
 
         states: what sinks have in that checkpoint: the transactions that they commit on recovery
-        are there as they stand, those that they abort are still open.
+        are there as they stand, those that they abort are still open.  Where `up_to` is a savepoint,
+        which no failover restores, the restore of an older checkpoint has aborted what was
+        pre-committed for it: here that has not been.
         """
         pending = frozenset(name for state in states for name in state.pending)
         left_open = frozenset(state.open for state in states)
@@ -153,7 +157,12 @@ class ExternalSystem:
             if name in left_open:
                 other.transactions[name] = Transaction(name, transaction.sink)
             elif name in pending or kept:
+                undone = transaction.status is Status.ABORTED and not transaction.timed_out
                 other.transactions[name] = replace(
-                    transaction, attempt=1, recovered=False, records=list(transaction.records)
+                    transaction,
+                    attempt=1,
+                    recovered=False,
+                    records=list(transaction.records),
+                    status=Status.PRECOMMITTED if undone else transaction.status,
                 )
         return other
