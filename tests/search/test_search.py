@@ -57,7 +57,7 @@ def test_an_expected_violation_is_no_failure_but_its_absence_is(toy):
 def test_too_few_seeds_are_told_from_what_does_not_break(toy):
     """What breaks by chance is looked for in more seeds, and the number that shows it is told."""
     pair = (Producer(name="one", pause_ns=1000), Producer(name="two", pause_ns=1000))
-    chance = replace(toy(producers=pair), violates=("in_order",))
+    chance = replace(toy(producers=pair), violates=("first_is_first",))
     subject = Subject(scenario=chance, mutant="overtaking")
     quiet = next(
         seed
@@ -66,11 +66,11 @@ def test_too_few_seeds_are_told_from_what_does_not_break(toy):
         and trial(subject, seed + 1, "random").violations
     )
     report = check(subject, range(quiet, quiet + 1))
-    assert (report.passed, report.runs, report.late) == (True, 1, {"in_order": 2})
+    assert (report.passed, report.runs, report.late) == (True, 1, {"first_is_first": 2})
     report = check(subject, range(quiet, quiet + 2))
-    assert (report.passed, report.expected, report.late) == (True, {"in_order": 1}, {})
+    assert (report.passed, report.expected, report.late) == (True, {"first_is_first": 1}, {})
     report = check(Subject(scenario=chance), range(1))
-    assert (report.passed, report.unbroken, report.late) == (False, ["in_order"], {})
+    assert (report.passed, report.unbroken, report.late) == (False, ["first_is_first"], {})
 
 
 def test_only_some_tie_orders_break_the_mutant(toy):

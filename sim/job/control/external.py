@@ -142,7 +142,7 @@ class ExternalSystem:
         """Return the system as it would be if only `up_to` had ever been completed.
 
         states: what sinks have in that checkpoint: the transactions that they commit on recovery
-        are there as they stand, those that they abort are still open.  Where `up_to` is a savepoint,
+        are there as they stand, those that they abort are still open.  Of a savepoint `up_to`,
         which no failover restores, the restore of an older checkpoint has aborted what was
         pre-committed for it: here that has not been.
         """

@@ -11,7 +11,7 @@ def _told(name: str, says: str) -> None:
 
 
 def test_fork_takes_back_what_a_restore_of_an_older_checkpoint_aborted() -> None:
-    """Seen from checkpoint 2, its transaction is pre-committed, though checkpoint 1 was restored."""
+    """Seen from checkpoint 2, its transaction is pre-committed, though 1 was restored."""
     system = ExternalSystem(_told)
     name = system.begin("sink/0", "sink", attempt=1).name
     system.precommit(name, 2)
