@@ -117,6 +117,7 @@ def test_a_plane_refuses_what_it_cannot_do(limit: Limit) -> None:
     of_source = "rate" in limit.path
     path = "job." + limit.path.replace("[]", "[0]" if of_source else "[1]")
     value: Any = [{"at_ns": 5, "factor": 2.0}] if limit.path.endswith("changes") else 0.5
+    value = True if isinstance(limit.value, bool) else value
     given = {"job.vertices[0].rate_per_s": 100.0} if of_source else {}
     for plane in Plane:
         made = scenario("barriers", plane=plane.value)

@@ -134,13 +134,13 @@ class Forgetful(SubtaskCheckpoints):
 
 def loses_in_flight_data(patch: Patch) -> None:
     """Leave the in-flight data of a checkpoint out when an attempt begins from it."""
-    patch.setattr(recovery, "_put_back", lambda *_: None)
+    patch.setattr(recovery, "put_back", lambda *_: None)
 
 
 def restores_in_flight_data_twice(patch: Patch) -> None:
     """Put the in-flight data of a checkpoint back twice."""
-    right = recovery._put_back
-    patch.setattr(recovery, "_put_back", lambda outlet, spans: right(outlet, spans * 2))
+    right = recovery.put_back
+    patch.setattr(recovery, "put_back", lambda outlet, spans: right(outlet, spans * 2))
 
 
 def forgets_half_of_what_was_processed(patch: Patch) -> None:

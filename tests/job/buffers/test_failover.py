@@ -219,7 +219,7 @@ def test_lost_in_flight_data_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_data_that_is_put_back_twice_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A restart that puts in-flight data back twice processes records twice."""
-    right = recovery._put_back
+    right = recovery.put_back
 
     def twice(outlet: Outlet, spans: list[recovery.Span]) -> None:
         right(outlet, spans * 2)
