@@ -53,6 +53,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "capture": ("capture", "record a running job from its Flink REST server"),
     "import": ("import_job", "make a scenario of a recording of a running job"),
     "whatif": ("what_if", "compare a job as it is with the job as it would be"),
+    "advise": ("advise", "find the interval and mode of checkpoints that cost least"),
     "validate": ("validate", "predict measured Flink runs and compare"),
     "measure-store": (
         "measure_store",
