@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +33,37 @@ STAGING = "_staging"
 ABOUT = "sweep.json"
 POINTS = "points.parquet"
 MANIFEST = "pieces.json"
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int
+
+
+def _is_axes(value: object) -> bool:
+    """Tell whether a value is a list of pairs of a path and a list."""
+    return isinstance(value, list) and all(
+        isinstance(pair, list)
+        and len(pair) == 2
+        and isinstance(pair[0], str)
+        and isinstance(pair[1], list)
+        for pair in value
+    )
+
+
+REPORTED = ("plan", "says", "scenario", "program", "runs", "axes")
+# What `about_sweep` puts into the file, key by key.
+ABOUT_FITS: Mapping[str, Callable[[object], bool]] = {
+    **dict.fromkeys(("plan", "says", "question", "scenario", "program", "keys"), _is_text),
+    **dict.fromkeys(("runs", "points"), _is_count),
+    "answers": lambda value: isinstance(value, list) and all(map(_is_text, value)),
+    "words": lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
+    "axes": _is_axes,
+    "overrides": lambda value: isinstance(value, dict),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,8 +134,19 @@ class SweepStore:
         beside.replace(self.directory / POINTS)
 
     def points(self) -> list[dict[str, Any]]:
-        """Return the points of the sweep in its order, as `write_points` has written them."""
-        found: list[dict[str, Any]] = read_table(self.directory / POINTS).to_pylist()
+        """Return the points of the sweep in its order, as `write_points` has written them.
+
+        Raises UserError where they are damaged.
+        """
+        path = self.directory / POINTS
+        found: list[dict[str, Any]] = read_table(path).to_pylist()
+        for point in found:
+            try:
+                json.loads(point["document"]), json.loads(point["parameters"])
+            except (KeyError, TypeError, ValueError) as error:
+                raise UserError(
+                    f"{path}: cannot be read ({error}), expected what a sweep has written"
+                ) from error
         return found
 
     def about(self) -> dict[str, object]:
@@ -117,7 +159,24 @@ class SweepStore:
             raise UserError(
                 f"{self.directory}: found no {ABOUT}, expected the directory of a sweep"
             )
-        return _document(path, dict)
+        found = _document(path, dict)
+        for name, fits in ABOUT_FITS.items():
+            if name in found and not fits(found[name]):
+                words = f"found {str(found[name])[:80]}, expected what a sweep has written"
+                raise UserError(f"{path}: {name}: {words}")
+        return found
+
+    def swept(self) -> dict[str, object]:
+        """Return what the sweep says of itself, with all that a report needs.
+
+        Raises UserError as `about` does, and where something is missing.
+        """
+        found = self.about()
+        missing = [name for name in REPORTED if name not in found]
+        if missing:
+            names = ", ".join(missing)
+            raise UserError(f"{self.directory / ABOUT}: found no {names}, expected it there")
+        return found
 
     def clear(self) -> None:
         """Remove what an earlier sweep has written here, and nothing else.
@@ -268,6 +327,8 @@ def _document(path: Path, kind: type[DocumentT]) -> DocumentT:
     """Return what a small file says; raises UserError when it is not what a sweep has written."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
+        # JSON can escape halves of characters, which no text that is written can hold.
+        json.dumps(found, ensure_ascii=False).encode()
     except ValueError as error:
         words = f"found no JSON ({error}), expected what a sweep has written"
         raise UserError(f"{path}: {words}") from error

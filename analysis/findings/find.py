@@ -84,7 +84,7 @@ def wants_spark(store: SweepStore) -> bool:
 
 def findings_of(share: Share, store: SweepStore) -> Findings:
     """Return the findings from the share of all runs, with swept parameters in words."""
-    about, points = store.about(), store.points()
+    about, points = store.swept(), store.points()
     keys: list[Point] = [(point["scenario"], point["parameters"]) for point in points]
     spoken = Spoken(about, points)
     values = of_points.replications(share, keys)

@@ -53,7 +53,7 @@ def write_report(
     sections = []
     for store in sweeps_in(directory):
         if begins is not None:
-            begins(str(store.about()["plan"]))
+            begins(str(store.swept()["plan"]))
         found = seen(find(store, session if wants_spark(store) else None), view)
         plan = str(found.about["plan"])
         if plan in others:
@@ -73,7 +73,7 @@ def write_report(
 
 def _by_plan(directory: Path) -> dict[str, SweepStore]:
     """Return the sweeps in a directory by the names of their plans."""
-    return {str(store.about()["plan"]): store for store in sweeps_in(directory)}
+    return {str(store.swept()["plan"]): store for store in sweeps_in(directory)}
 
 
 def page(title: str, sections: Sequence[dict[str, Any]]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
@@ -9,7 +10,9 @@ from collections.abc import Callable
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import ckptsim
 from ckptsim.analysis.schema import TABLES
@@ -152,11 +155,28 @@ def test_a_run_that_is_there_twice_is_read_once(tmp_path: Path) -> None:
         assert left[name].equals(right[name])
 
 
+def _changed(path: Path, **values: object) -> None:
+    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+
+
+def _without(path: Path, name: str) -> None:
+    found = json.loads(path.read_text())
+    path.write_text(json.dumps({key: value for key, value in found.items() if key != name}))
+
+
 BREAKS: dict[str, Callable[[Path], object]] = {
     "no JSON": lambda d: (d / "sweep.json").write_text("{"),
     "no text": lambda d: (d / "sweep.json").write_bytes(b"\xff\xfe\x00"),
     "a list": lambda d: (d / "sweep.json").write_text("[1]"),
+    "half a character": lambda d: _changed(d / "sweep.json", says="\udc80"),
+    "odd answers": lambda d: _changed(d / "sweep.json", answers=7),
+    "odd axes": lambda d: _changed(d / "sweep.json", axes=[["a"]]),
+    "no plan's name": lambda d: _without(d / "sweep.json", "plan"),
+    "no plan": lambda d: _changed(d / "sweep.json", plan=None),
     "points": lambda d: (d / "points.parquet").write_bytes(b"half"),
+    "odd points": lambda d: parquet.write_table(
+        pa.table({"document": ["{"], "parameters": ["{}"]}), d / "points.parquet"
+    ),
     "no points": lambda d: (d / "points.parquet").unlink(),
     "runs": lambda d: next((d / "runs").glob("*")).write_bytes(b"half"),
     "manifest": lambda d: (d / "pieces.json").write_text("{"),
