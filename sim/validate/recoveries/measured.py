@@ -109,6 +109,8 @@ def problems_of(entry: Mapping[str, Any]) -> list[Problem]:
     failure = config.get("failure")
     if isinstance(failure, Mapping):
         found += object_problems(failure, _FAILURE, "config.failure")
+        if failure.get("kind") == FAILURES[-1] and config.get("rescale_to") is None:
+            found.append(Problem("config.rescale_to", "null", "a whole number of at least 1"))
         if failure.get("kind") not in FAILURES:
             kind = shown(failure.get("kind"))
             found.append(Problem("config.failure.kind", kind, f"one of {', '.join(FAILURES)}"))

@@ -19,9 +19,11 @@ from ckptsim.scenarios.job.faults import CrashTask, CrashTaskManager, JobFault
 from ckptsim.scenarios.job.measured import recovering_model_of
 from ckptsim.sim.job.buffers.constants import CONSTANTS
 from ckptsim.sim.job.buffers.world import DataflowWorld
+from ckptsim.sim.job.control.failover import FailoverRecord
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.kernel import Environment, KernelError, fence
 from ckptsim.sim.validate.recoveries.measured import Figures, Given, RecoveryRun
+from ckptsim.sim.validate.recoveries.resubmitted import resubmitted
 
 _MS = 1_000_000
 # The machine on which recoveries were measured: a service of 1 ms takes 1.4 % more, handling
@@ -79,8 +81,8 @@ def predict_recoveries(
 
 def predict_recovery(run: RecoveryRun, *, seeds: int) -> RecoveryPrediction:
     """Predict one run."""
-    if run.config.get("rescale_to"):
-        return RecoveryPrediction(run=run, reason="jobs that change their parallelism")
+    if _is_resubmission(run) and len(run.recoveries) > 1:
+        return RecoveryPrediction(run=run, reason="more than one resubmission in a run")
     end_ms = run.recoveries[-1].given.until_ms
     try:
         model = recovering_model_of(run.config, duration_ns=round(end_ms * _MS))
@@ -102,6 +104,8 @@ def predict_recovery(run: RecoveryRun, *, seeds: int) -> RecoveryPrediction:
 
 
 def _simulate(model: Job, run: RecoveryRun, given: Sequence[Given], seed: int) -> Seed:
+    if _is_resubmission(run):
+        return _resubmit(model, run, given[0], seed)
     phases = [round(one.restored[1] * _MS) for one in given if one.restored is not None]
     with fence():
         world = DataflowWorld(
@@ -113,9 +117,20 @@ def _simulate(model: Job, run: RecoveryRun, given: Sequence[Given], seed: int) -
         )
         world.run()
     return Seed(
-        figures=tuple(_figures(world, index) for index in range(len(given))),
+        figures=tuple(_figures_of(world.control.failovers[index]) for index in range(len(given))),
         same=tuple(_same(world, one, index) for index, one in enumerate(given)),
     )
+
+
+def _is_resubmission(run: RecoveryRun) -> bool:
+    return bool(run.config["failure"]["kind"] == "cancel_and_resubmit")
+
+
+def _resubmit(model: Job, run: RecoveryRun, given: Given, seed: int) -> Seed:
+    parallelism = int(run.config.get("rescale_to") or 0)
+    with fence():
+        record, triggered_ns = resubmitted(model, parallelism, given, MACHINE, seed)
+    return Seed(figures=(_figures_of(record),), same=(_near(triggered_ns, given),))
 
 
 def _fault(model: Job, run: RecoveryRun, given: Given) -> JobFault:
@@ -129,14 +144,16 @@ def _fault(model: Job, run: RecoveryRun, given: Given) -> JobFault:
 def _same(world: DataflowWorld, given: Given, index: int) -> bool:
     """Return whether the checkpoint that was restored is the measured one."""
     number = world.control.failovers[index].restored
-    if number is None or given.restored is None:
-        return number is None and given.restored is None
-    triggered_ns = world.coordinator.records[number].triggered_ns
+    return _near(None if number is None else world.coordinator.records[number].triggered_ns, given)
+
+
+def _near(triggered_ns: int | None, given: Given) -> bool:
+    if triggered_ns is None or given.restored is None:
+        return triggered_ns is None and given.restored is None
     return abs(triggered_ns - given.restored[1] * _MS) <= _NEAR_NS
 
 
-def _figures(world: DataflowWorld, index: int) -> Figures:
-    one = world.control.failovers[index]
+def _figures_of(one: FailoverRecord) -> Figures:
     return Figures(
         downtime_ms=_since(one.first_record_ns, one.failed_ns),
         reprocessed_records=one.reprocessed,

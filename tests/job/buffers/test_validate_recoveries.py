@@ -62,6 +62,7 @@ BROKEN = [
     ("config.failure.kind", "bored", 'config.failure.kind: found "bored", expected one of'),
     ("config.restart.delay_ms", -1, "config.restart.delay_ms: found -1"),
     ("config.sources.0.rate_per_s_total", 0, "rate_per_s_total: found 0"),
+    ("config.failure.kind", "cancel_and_resubmit", "config.rescale_to: found null"),
 ]
 
 
@@ -104,6 +105,21 @@ def test_what_is_given_matters(tmp_path: Path) -> None:
     (one,), (other,) = (predict(tmp_path / "a.jsonl", run) for run in (early, late))
     again = [prediction.figures[0].reprocessed_records or 0 for prediction in (one, other)]
     assert again[1] - again[0] == pytest.approx(1_000, abs=30)
+
+
+def test_a_resubmission_begins_after_its_downtime(tmp_path: Path) -> None:
+    """The job goes on with the other parallelism when a client has let it, as was given."""
+    (found,) = predict(tmp_path / "a.jsonl", entry("rr_a_2to4_rho85#1"))
+    (figures,) = found.figures
+    assert figures.downtime_ms == pytest.approx(1_062, abs=2)
+    assert figures.catch_up_duration_ms == pytest.approx(3_339, rel=0.1)
+    assert figures.reprocessed_records == pytest.approx(2_926, rel=0.1)
+    other = entry("rr_a_2to4_rho85#1")
+    other["config"]["rescale_to"] = 3
+    (slower,) = predict(tmp_path / "a.jsonl", other)
+    assert (slower.figures[0].catch_up_duration_ms or 0) > 1_000 + (
+        figures.catch_up_duration_ms or 0
+    )
 
 
 def test_a_comparison_counts_what_is_right(tmp_path: Path) -> None:
@@ -171,5 +187,6 @@ def test_bars_of_measured_recoveries() -> None:
     assert found.downtime.share >= 0.95
     assert found.reprocessed.share >= 0.95
     assert found.catch_up.share >= 0.90
+    assert len(found.lines) == 32
     assert found.catch_up_error < 0.05
     assert found.peak_error < 0.03
