@@ -10,7 +10,7 @@ from ckptsim.scenarios.job import Mode
 from ckptsim.sim.infer.found import Found, Sureness
 from ckptsim.sim.infer.options import mode_of
 from ckptsim.sim.job.buffers.constants import CONSTANTS
-from ckptsim.sim.job.buffers.storage import Limiter
+from ckptsim.sim.job.buffers.state import Limiter
 from ckptsim.sim.recording import Recording, SubtaskPart, VertexAnswer
 
 _PARTS = ("/checkpoints/details/:id/subtasks/:id",)

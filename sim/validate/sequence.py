@@ -14,7 +14,7 @@ from typing import Any
 
 from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants
 from ckptsim.sim.job.buffers.mechanisms import MECHANISMS
-from ckptsim.sim.job.buffers.pauses import Pauses
+from ckptsim.sim.job.buffers.timers import Pauses
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.kernel import Environment, fence
 from ckptsim.sim.validate.measured import MeasuredRun

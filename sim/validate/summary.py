@@ -10,11 +10,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.sim.job.buffers.kinds import Kind
-from ckptsim.sim.job.buffers.source import Source
+from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.validate.statistics import stats
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.part import Part
+    from ckptsim.sim.job.buffers.state import Part
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord
 

@@ -17,7 +17,7 @@ from ckptsim.scenarios.files import from_json
 from ckptsim.scenarios.job import Job, VertexKind
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.constants import CONSTANTS
-from ckptsim.sim.job.buffers.pauses import Pauses
+from ckptsim.sim.job.buffers.timers import Pauses
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.job.records.world import RecordWorld

@@ -12,9 +12,8 @@ from typing import Any
 
 from ckptsim.scenarios.job import Job, Mode, Partitioner
 from ckptsim.sim.job.buffers import DataflowWorld
-from ckptsim.sim.job.buffers.kinds import Kind
-from ckptsim.sim.job.buffers.selectivity import Selectivity
-from ckptsim.sim.job.buffers.states import State
+from ckptsim.sim.job.buffers.kinds import Kind, State
+from ckptsim.sim.job.buffers.output import Selectivity
 from ckptsim.sim.kernel import Environment
 
 _MS = 1_000_000

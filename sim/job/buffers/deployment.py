@@ -10,16 +10,26 @@ from typing import TYPE_CHECKING
 from ckptsim.models.coordinator.debloater import DebloatParameters
 from ckptsim.scenarios.job import Engine, Partitioner
 from ckptsim.sim.job.buffers.constants import step_ns
-from ckptsim.sim.job.buffers.gate import Gate
-from ckptsim.sim.job.buffers.outlet import Outlet
-from ckptsim.sim.job.buffers.reference import ReferenceSource, ReferenceTask, ReferenceWriter
-from ckptsim.sim.job.buffers.routing import RandomRoute, RoundRobinRoute, Route, SingleRoute
-from ckptsim.sim.job.buffers.selectivity import SelectiveWriter, Selectivity
-from ckptsim.sim.job.buffers.source import Source
-from ckptsim.sim.job.buffers.task import Task
-from ckptsim.sim.job.buffers.varying import VaryingReferenceTask, VaryingTask
-from ckptsim.sim.job.buffers.wire import Wire
-from ckptsim.sim.job.buffers.writer import Writer
+from ckptsim.sim.job.buffers.input import InputGate, Wire
+from ckptsim.sim.job.buffers.output import (
+    RandomRoute,
+    RecordWriter,
+    RoundRobinRoute,
+    Route,
+    SelectiveWriter,
+    Selectivity,
+    SingleRoute,
+    Subpartition,
+)
+from ckptsim.sim.job.buffers.tasks import (
+    ReferenceRecordWriter,
+    ReferenceSource,
+    ReferenceTask,
+    Source,
+    Task,
+    VaryingReferenceTask,
+    VaryingTask,
+)
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.world import DataflowWorld
@@ -88,13 +98,13 @@ class Deployment:
         step = step_ns(spec.vertex.service_of(spec.subtask), self._world.constants)
         return make(self._world, spec, step_ns=step, two_input=spec.vertex.two_input)
 
-    def _gate(self, task: Task) -> Gate:
+    def _gate(self, task: Task) -> InputGate:
         network, debloat = self._network, None
         if network.debloat:
             debloat = DebloatParameters(
                 target_ms=network.debloat_target_ns // 1_000_000, max_bytes=network.segment_bytes
             )
-        return Gate(task, floating=network.floating_buffers, debloat=debloat)
+        return InputGate(task, floating=network.floating_buffers, debloat=debloat)
 
     # Edges ------------------------------------------------------------------------------------
 
@@ -105,11 +115,11 @@ class Deployment:
         writer = self._writer(output, up)
         for place, channel in enumerate(channels):
             gate = tasks[channel.downstream].gates[channel.gate]
-            self._channel(Outlet(up, writer, place), gate)
+            self._channel(Subpartition(up, writer, place), gate)
         up.writers.append(writer)
-        writer.attach(up.outlets[-len(channels) :])
+        writer.attach(up.subpartitions[-len(channels) :])
 
-    def _writer(self, output: OutputSpec, up: Task) -> Writer:
+    def _writer(self, output: OutputSpec, up: Task) -> RecordWriter:
         network, world, vertex = self._network, self._world, up.spec.vertex
         record_bytes = vertex.record_bytes or network.record_bytes
         name, channels = output.edge.downstream, len(output.channels)
@@ -126,7 +136,9 @@ class Deployment:
             overdraft_max=network.max_overdraft_buffers,
             stops_early=world.mechanisms.stops_early,
         )
-        make: Callable[..., Writer] = ReferenceWriter if self._reference else Writer
+        make: Callable[..., RecordWriter] = (
+            ReferenceRecordWriter if self._reference else RecordWriter
+        )
         if vertex.selectivity != 1.0:
             ratio, first = Selectivity(vertex.selectivity), self._processed(up)
             make = partial(SelectiveWriter, selectivity=ratio, first=first)
@@ -143,13 +155,13 @@ class Deployment:
             supports_unaligned=output.supports_unaligned,
         )
 
-    def _channel(self, outlet: Outlet, gate: Gate) -> None:
-        up, down = outlet.owner, gate.task
+    def _channel(self, subpartition: Subpartition, gate: InputGate) -> None:
+        up, down = subpartition.owner, gate.task
         down.upstream.append(up)
         name = f"{up.name}[{up.subtask}]>{down.name}/{gate.index}"
         entity, observer = self._env.entity(name, down.subtask), self._world.observer
         if up.spec.task_manager == down.spec.task_manager:
-            gate.channels.append(observer.local(self._env, entity, outlet, gate))
+            gate.channels.append(observer.local(self._env, entity, subpartition, gate))
             return
         network = self._network
         wire = Wire(
@@ -160,7 +172,7 @@ class Deployment:
             send_ns=network.send_ns,
         )
         exclusive = network.exclusive_buffers
-        gate.channels.append(observer.remote(outlet, gate, wire, exclusive=exclusive))
+        gate.channels.append(observer.remote(subpartition, gate, wire, exclusive=exclusive))
 
     def _route(self, output: OutputSpec, up: Task) -> Route:
         partitioner, channels = output.partitioner, len(output.channels)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import simpy
 
 from ckptsim.sim.job.buffers.cores import Cores
-from ckptsim.sim.job.buffers.states import State
+from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.kernel import Timer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ckptsim.sim.job.buffers.task import Task
+    from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.kernel import Environment
 
 # Place of the function to be called among the arguments of a job of the processor cores.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ckptsim.scenarios.job import Costs
     from ckptsim.sim.job.buffers.constants import Constants
     from ckptsim.sim.job.buffers.cores import Cores
-    from ckptsim.sim.job.buffers.pauses import Pauses
+    from ckptsim.sim.job.buffers.timers import Pauses
     from ckptsim.sim.job.port import Call, TaskGateway
     from ckptsim.sim.kernel import Entity, Environment
 

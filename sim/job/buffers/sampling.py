@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.sim.job.buffers.kinds import Kind
-from ckptsim.sim.job.buffers.states import State
+from ckptsim.sim.job.buffers.kinds import Kind, State
 from ckptsim.sim.job.tables import TaskFigures
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.task import Task
+    from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
 
 
@@ -70,4 +69,4 @@ def queued_before(task: Task) -> int:
 
 def queued_behind(task: Task) -> int:
     """Count the buffers that wait at a task's outputs, the ones being written included."""
-    return sum(outlet.core.data_count for outlet in task.outlets)
+    return sum(subpartition.core.data_count for subpartition in task.subpartitions)

@@ -18,6 +18,6 @@ def senders_of(model: Job) -> dict[str, tuple[str, ...]]:
     """
     world = DataflowWorld(Environment(0), model)
     return {
-        task.entity.name: tuple(channel.outlet.owner.entity.name for channel in task.channels)
+        task.entity.name: tuple(channel.subpartition.owner.entity.name for channel in task.channels)
         for task in world.tasks
     }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.sim.job.buffers.states import State
+from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.kernel import Wait
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.task import Task
+    from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
 
 

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.sim.job.buffers.gate import debloat
+from ckptsim.sim.job.buffers.input import debloat
 from ckptsim.sim.job.buffers.kinds import Kind
-from ckptsim.sim.job.buffers.source import Source
+from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.job.settings import parameters_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ckptsim.sim.job.buffers.task import Task
+    from ckptsim.sim.job.buffers.constants import Constants
+    from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.kernel import Environment
 
 
 def let_work(tasks: Sequence[Task]) -> None:
@@ -25,9 +27,9 @@ def let_work(tasks: Sequence[Task]) -> None:
         if isinstance(task, Source):
             task.env.call_at(task.env.now, Kind.TASK, task.entity, task.run)
         task.ending.start()
-        for outlet in task.outlets:
-            if outlet.restored_bytes:
-                outlet.pump()
+        for subpartition in task.subpartitions:
+            if subpartition.restored_bytes:
+                subpartition.pump()
 
 
 class TaskTimers:
@@ -91,3 +93,23 @@ def first_delay_ns(world: DataflowWorld, phases: Sequence[int]) -> int:
     return world.env.stream("coordinator").uniform_ns(
         *parameters_of(world.model).first_delay_bounds_ns
     )
+
+
+class Pauses:
+    """Draws the pauses of one run."""
+
+    def __init__(self, env: Environment, constants: Constants) -> None:
+        self._stream = env.stream("pauses")
+        self._ratio = constants.pause_ratio
+        self._mean_ns = constants.pause_ns
+
+    def behind_ns(self, checkpoint: int) -> int:
+        """Return the pause between a checkpoint's last acknowledgement and its completion."""
+        return self._stream.exponential_ns(self._mean_ns) if self._drawn() else 0
+
+    def before_sources_ns(self, checkpoint: int) -> int:
+        """Return what comes on top of a trigger message's usual time."""
+        return 0
+
+    def _drawn(self) -> bool:
+        return self._stream.chance(self._ratio)

@@ -6,30 +6,31 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.scenarios.job import Engine, Job, Vertex, VertexKind
-from ckptsim.sim.job.buffers.channel_files import make_files
 from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants, on_machine
 from ckptsim.sim.job.buffers.cores import Cores
 from ckptsim.sim.job.buffers.deployment import Deployment
 from ckptsim.sim.job.buffers.halt import cancel_all_but, kill, stall
-from ckptsim.sim.job.buffers.identities import Identities
-from ckptsim.sim.job.buffers.input_events import InputEvents
-from ckptsim.sim.job.buffers.kinds import Kind
+from ckptsim.sim.job.buffers.input import InputEvents
+from ckptsim.sim.job.buffers.kinds import Kind, State
 from ckptsim.sim.job.buffers.mechanisms import MECHANISMS, Mechanisms
 from ckptsim.sim.job.buffers.messages import BufferMessages
-from ckptsim.sim.job.buffers.part import Part
-from ckptsim.sim.job.buffers.pauses import Pauses
-from ckptsim.sim.job.buffers.recovery import preload, restore_channels, restore_position
 from ckptsim.sim.job.buffers.restoring import TimedFailover
 from ckptsim.sim.job.buffers.sampling import Sampling
 from ckptsim.sim.job.buffers.situations import note_goals, waits
-from ckptsim.sim.job.buffers.snapshots import Snapshots
-from ckptsim.sim.job.buffers.source import Source
-from ckptsim.sim.job.buffers.state_sizes import state_sizes
-from ckptsim.sim.job.buffers.states import State
-from ckptsim.sim.job.buffers.storage import Storage
+from ckptsim.sim.job.buffers.state import (
+    Identities,
+    Part,
+    Snapshots,
+    Storage,
+    make_files,
+    preload,
+    restore_channels,
+    restore_position,
+    state_sizes,
+)
 from ckptsim.sim.job.buffers.stretch import Stretches
-from ckptsim.sim.job.buffers.task import Task
-from ckptsim.sim.job.buffers.timers import TaskTimers, first_delay_ns, let_work
+from ckptsim.sim.job.buffers.tasks import Source, Task
+from ckptsim.sim.job.buffers.timers import Pauses, TaskTimers, first_delay_ns, let_work
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.cores import make_cores
 from ckptsim.sim.job.control.failover import FailoverHost
@@ -270,7 +271,7 @@ class DataflowWorld:
     def has_backlog(self) -> bool:
         """Return whether records are in flight."""
         ends = (c for task in self.tasks for c in task.channels)
-        return any(c.queued or c.outlet.core.data_count for c in ends)
+        return any(c.queued or c.subpartition.core.data_count for c in ends)
 
     def positions(self) -> dict[int, int]:
         """Return how many records each source task has emitted, as this attempt counts."""
@@ -355,7 +356,7 @@ class DataflowWorld:
                     self.model,
                     vertex,
                     gates=[len(gate.channels) for gate in task.gates],
-                    outputs=len(task.outlets),
+                    outputs=len(task.subpartitions),
                     restored_from=None if restored is None else restored.checkpoint_id,
                     finished_on_restore=finished,
                 ),

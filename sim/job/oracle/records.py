@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ckptsim.scenarios.job import VertexKind
 from ckptsim.sim.job.oracle.view import Contents, Held
-from ckptsim.sim.job.records.snapshot import SOURCE_SPAN, WATERMARK
+from ckptsim.sim.job.records.state import SOURCE_SPAN, WATERMARK
 
 if TYPE_CHECKING:
     from ckptsim.models.coordinator.plan import Edge
     from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.graph import Graph
-    from ckptsim.sim.job.records.snapshot import Element
-    from ckptsim.sim.job.records.task import Task
+    from ckptsim.sim.job.records.state import Element
+    from ckptsim.sim.job.records.tasks import Task
     from ckptsim.sim.job.records.world import RecordWorld
 
 
@@ -57,7 +57,7 @@ class RecordView:
 
     def written(self, task: Task) -> list[int]:
         """Return the number of the last record in each output."""
-        return [link.emitted for link in task.links_out]
+        return [channel.emitted for channel in task.output_channels]
 
     def unread(self, task: Task) -> list[int]:
         """Return nothing: a record is taken and processed in one."""
@@ -67,8 +67,8 @@ class RecordView:
         """Return what a part has in flight, by inputs and by outputs."""
         kept = part.snapshot
         return (
-            [_held(kept.input_state, link.spec.index) for link in task.inputs],
-            [_held(kept.output_state, link.spec.index) for link in task.links_out],
+            [_held(kept.input_state, channel.spec.index) for channel in task.inputs],
+            [_held(kept.output_state, channel.spec.index) for channel in task.output_channels],
         )
 
     def busy_ns(self, task: Task) -> int:
@@ -118,11 +118,11 @@ class RecordView:
             return None
         found: dict[str, Contents] = {vertex.name: Counter() for vertex in graph.vertices}
         arrivals = {vertex.name: graph.arrivals(vertex.name) for vertex in graph.vertices}
-        for link in world.attempt.links:
-            queued = cast("tuple[Element, ...]", link.queue.normal_elements())
-            records: Contents = Counter(record for _, record in (*link.recovered, *queued))
+        for channel in world.attempt.channels:
+            queued = cast("tuple[Element, ...]", channel.subpartition.normal_elements())
+            records: Contents = Counter(record for _, record in (*channel.recovered, *queued))
             del records[WATERMARK]
-            for name, times in arrivals[link.receiver.place[0]].items():
+            for name, times in arrivals[channel.receiver.place[0]].items():
                 for _ in range(times):
                     found[name].update(records)
         return found

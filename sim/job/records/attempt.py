@@ -19,17 +19,20 @@ from ckptsim.scenarios.job import VertexKind
 from ckptsim.scenarios.job.faults import CrashAtCheckpoint
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.graph import TaskSpec
+from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.kinds import Kind
-from ckptsim.sim.job.records.link import Link
-from ckptsim.sim.job.records.operator import Operator, Sink
-from ckptsim.sim.job.records.snapshot import SOURCE_SPAN, Record, TaskSnapshot
-from ckptsim.sim.job.records.source import Source
-from ckptsim.sim.job.records.state_files import ChannelStateFile, make_files
-from ckptsim.sim.job.records.task import Task
+from ckptsim.sim.job.records.state import (
+    SOURCE_SPAN,
+    ChannelStateFile,
+    Record,
+    TaskSnapshot,
+    make_files,
+)
+from ckptsim.sim.job.records.tasks import Operator, Sink, Source, Task
 from ckptsim.sim.kernel import Entity, Timer
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.records.parts import Parts
+    from ckptsim.sim.job.records.state import Parts
     from ckptsim.sim.job.records.world import RecordWorld
     from ckptsim.sim.slots import ProtocolCores
 
@@ -57,12 +60,12 @@ class Attempt:
         self.files: list[ChannelStateFile] = make_files(self)
         for spec in self.graph.tasks:
             self.tasks.append(self._deploy(spec))
-        self.links: list[Link] = [Link(self, spec) for spec in self.graph.channels]
+        self.channels: list[Channel] = [Channel(self, spec) for spec in self.graph.channels]
         for spec, task in zip(self.graph.tasks, self.tasks, strict=True):
             task.connect(
-                [self.links[index] for index in self.graph.inputs[spec.index]],
+                [self.channels[index] for index in self.graph.inputs[spec.index]],
                 [
-                    (output, [self.links[index] for index in output.channels])
+                    (output, [self.channels[index] for index in output.channels])
                     for output in self.graph.outputs[spec.index]
                 ],
             )
@@ -95,8 +98,8 @@ class Attempt:
 
     def start(self) -> None:
         """Begin: channels send what they hold, tasks work."""
-        for link in self.links:
-            link.pump()
+        for channel in self.channels:
+            channel.pump()
         for task in self.tasks:
             if self.restored is not None:
                 task.ready_ns = self.env.now + self.job.costs.restore_ns
@@ -202,17 +205,17 @@ class Attempt:
         """Tell the coordinator that a task has left; until it knows, it may ask for the task."""
         self.world.coordinator.task_closed(task)
 
-    def acknowledge_end_of_data(self, link: Link) -> None:
+    def acknowledge_end_of_data(self, channel: Channel) -> None:
         """Tell the sender of a channel that its EndOfData has been polled."""
-        sender = link.sender
+        sender = channel.sender
 
         def mail() -> None:
-            self.env.trace.record("end_of_data_acknowledged", sender.entity, link.receiver.name)
+            self.env.trace.record("end_of_data_acknowledged", sender.entity, channel.receiver.name)
             if self._completed_since(sender):
                 self.goal("completed_between_end_of_data_and_acknowledgement")
-            sender.control.end_of_data_acknowledged(link.spec.output)
+            sender.control.end_of_data_acknowledged(channel.spec.output)
 
-        self.later(self.job.channels.latency_ns, Kind.MESSAGE, link.entity, sender.post, mail)
+        self.later(self.job.channels.latency_ns, Kind.MESSAGE, channel.entity, sender.post, mail)
 
     def _completed_since(self, task: Task) -> bool:
         """Say whether a checkpoint was completed since the task sent EndOfData."""
@@ -276,12 +279,12 @@ class Attempt:
         if restored is None:
             self._preload()
             return
-        for link in self.links:
-            sender = restored.tasks.get(link.spec.upstream)
-            receiver = restored.tasks.get(link.spec.downstream)
-            received = receiver.input_state.get(link.spec.index, ()) if receiver else ()
-            sent = sender.output_state.get(link.spec.index, ()) if sender else ()
-            link.preload([r for _, r in received], [r for _, r in sent])
+        for channel in self.channels:
+            sender = restored.tasks.get(channel.spec.upstream)
+            receiver = restored.tasks.get(channel.spec.downstream)
+            received = receiver.input_state.get(channel.spec.index, ()) if receiver else ()
+            sent = sender.output_state.get(channel.spec.index, ()) if sender else ()
+            channel.preload([r for _, r in received], [r for _, r in sent])
 
     def _preload(self) -> None:
         """Put the backlog into every channel of a chain, the oldest records farthest downstream.
@@ -291,10 +294,10 @@ class Attempt:
         """
         count = self.job.channels.preloaded_records
         source = self.tasks[0]
-        for link in reversed(self.links if count else []):
+        for channel in reversed(self.channels if count else []):
             for _ in range(count):
                 record = source.spec.index * SOURCE_SPAN + source.position
                 source.position += 1
-                link.put(record)
-                for task in self.tasks[1 : link.spec.upstream + 1]:
+                channel.put(record)
+                for task in self.tasks[1 : channel.spec.upstream + 1]:
                     task.state.append(record)

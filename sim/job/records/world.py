@@ -17,8 +17,8 @@ from ckptsim.sim.job.oracle.view import Violation
 from ckptsim.sim.job.records.attempt import Attempt
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.messages import RecordMessages
-from ckptsim.sim.job.records.parts import Parts
-from ckptsim.sim.job.records.patience import Watch, patience_of
+from ckptsim.sim.job.records.state import Parts
+from ckptsim.sim.job.records.watchdog import Watchdog, longest_idle_ns
 from ckptsim.sim.job.settings import job_settings, variant_of
 from ckptsim.sim.job.tables import TaskFigures
 from ckptsim.sim.job.world import JobWorld
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.control.coordinator import CoordinatorHost
     from ckptsim.sim.job.control.sink import SinkWriter
     from ckptsim.sim.job.oracle.observer import JobObserver
-    from ckptsim.sim.job.records.task import Task
+    from ckptsim.sim.job.records.tasks import Task
 
 
 def record_oracle(world: RecordWorld) -> JobObserver:
@@ -110,14 +110,14 @@ class RecordWorld:
         """
         env, control = self.env, self.control
         control.plan_instants()
-        patience_ns = patience_of(self.job, self.faults)
-        watch = Watch(env, patience_ns, lambda: self.progress_ns, self._stalled)
+        stall_after_ns = longest_idle_ns(self.job, self.faults)
+        watchdog = Watchdog(env, stall_after_ns, lambda: self.progress_ns, self._stalled)
         self.observer.begun(control.restored)
         if control.restored is not None:
             self.observer.restored(control.restored)
         control.begin()
         env.run(until=self._over)
-        watch.stop()
+        watchdog.stop()
 
     def _stalled(self) -> None:
         waits = explain_waits(tuple(self.waits()))
@@ -323,7 +323,7 @@ class RecordWorld:
 
     def has_backlog(self) -> bool:
         """Say whether records are in flight."""
-        return any(link.emitted > link.consumed for link in self.attempt.links)
+        return any(channel.emitted > channel.consumed for channel in self.attempt.channels)
 
     def waits(self) -> list[Wait]:
         """Return who waits for whom."""

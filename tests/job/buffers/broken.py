@@ -36,10 +36,9 @@ from ckptsim.scenarios.job.faults import (
     StrayNotification,
 )
 from ckptsim.sim.job.buffers import channels, recovery, world
-from ckptsim.sim.job.buffers.outlet import Outlet
-from ckptsim.sim.job.buffers.pool import OutputPool
-from ckptsim.sim.job.buffers.snapshots import BUFFER_HEADER_BYTES, Snapshots
-from ckptsim.sim.job.buffers.task import Task
+from ckptsim.sim.job.buffers.output import LocalBufferPool, Subpartition
+from ckptsim.sim.job.buffers.state import BUFFER_HEADER_BYTES, Snapshots
+from ckptsim.sim.job.buffers.tasks import Task
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.control.sink import SinkWriter
 from ckptsim.sim.slots import OURS, ProtocolCores
@@ -140,7 +139,7 @@ def loses_in_flight_data(patch: Patch) -> None:
 def restores_in_flight_data_twice(patch: Patch) -> None:
     """Put the in-flight data of a checkpoint back twice."""
     right = recovery.put_back
-    patch.setattr(recovery, "put_back", lambda outlet, spans: right(outlet, spans * 2))
+    patch.setattr(recovery, "put_back", lambda subpartition, spans: right(subpartition, spans * 2))
 
 
 def forgets_half_of_what_was_processed(patch: Patch) -> None:
@@ -169,19 +168,19 @@ def forgets_a_record(patch: Patch) -> None:
 
 def sends_again(patch: Patch) -> None:
     """Send the whole segment when its beginning has left already."""
-    right = Outlet.take
+    right = Subpartition.take
 
-    def take(self: Outlet) -> object:
+    def take(self: Subpartition) -> object:
         self.taken_bytes = 0
         return right(self)
 
-    patch.setattr(Outlet, "take", take)
+    patch.setattr(Subpartition, "take", take)
 
 
 def forgets_a_buffer(patch: Patch) -> None:
     """Leave the first buffer that a barrier overtakes out of the state."""
-    right = Outlet.unsent
-    patch.setattr(Outlet, "unsent", lambda self, segments: right(self, segments)[1:])
+    right = Subpartition.unsent
+    patch.setattr(Subpartition, "unsent", lambda self, segments: right(self, segments)[1:])
 
 
 def counts_headers_twice(patch: Patch) -> None:
@@ -192,13 +191,13 @@ def counts_headers_twice(patch: Patch) -> None:
 
 def grants_all(patch: Patch) -> None:
     """Grant overdraft without bound."""
-    right = OutputPool.request
+    right = LocalBufferPool.request
 
-    def request(self: OutputPool, channel: int) -> bool:
+    def request(self: LocalBufferPool, channel: int) -> bool:
         self._overdraft_max = 1000
         return right(self, channel)
 
-    patch.setattr(OutputPool, "request", request)
+    patch.setattr(LocalBufferPool, "request", request)
 
 
 def credits_twice(patch: Patch) -> None:

@@ -18,8 +18,8 @@ from ckptsim.scenarios.job import (
     VertexKind,
 )
 from ckptsim.sim.job.buffers import DataflowWorld
-from ckptsim.sim.job.buffers.channels import RemoteChannel
-from ckptsim.sim.job.buffers.source import Source
+from ckptsim.sim.job.buffers.input import RemoteChannel
+from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.kernel import Environment
 from tests.job.buffers.jobs import on_buffers
 from tests.job.buffers.strategies import jobs

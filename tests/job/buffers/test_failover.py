@@ -25,8 +25,9 @@ from ckptsim.scenarios.job.faults import (
     JobFault,
     StrayNotification,
 )
-from ckptsim.sim.job.buffers import DataflowWorld, recovery
-from ckptsim.sim.job.buffers.outlet import Outlet
+from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.job.buffers.output import Subpartition
+from ckptsim.sim.job.buffers.state import recovery
 from ckptsim.sim.job.buffers.stretch import Stretches
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
@@ -101,7 +102,9 @@ def test_a_restart_takes_up_what_was_in_flight() -> None:
     assert world.control.ended
     assert failover.restored is not None
     assert failover.reprocessed > 0
-    put_back = sum(outlet.restored_bytes for task in world.tasks for outlet in task.outlets)
+    put_back = sum(
+        subpartition.restored_bytes for task in world.tasks for subpartition in task.subpartitions
+    )
     record = world.coordinator.records[failover.restored]
     assert put_back == sum(
         size
@@ -221,8 +224,8 @@ def test_data_that_is_put_back_twice_is_noticed(monkeypatch: pytest.MonkeyPatch)
     """A restart that puts in-flight data back twice processes records twice."""
     right = recovery.put_back
 
-    def twice(outlet: Outlet, spans: list[recovery.Span]) -> None:
-        right(outlet, spans * 2)
+    def twice(subpartition: Subpartition, spans: list[recovery.Span]) -> None:
+        right(subpartition, spans * 2)
 
     monkeypatch.setattr(recovery, "put_back", twice)
     world = run(bounded(), CRASH)

@@ -91,7 +91,7 @@ def _free_another_buffer(inlet: Inlet) -> None:
 
 
 def _find_a_segment(inlet: Inlet) -> None:
-    inlet.channels[0].outlet.writer.pool.size += 1
+    inlet.channels[0].subpartition.writer.pool.size += 1
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ckptsim.scenarios.job import Engine, Job
 from ckptsim.sim.job.buffers import DataflowWorld
-from ckptsim.sim.job.buffers.channels import RemoteChannel
+from ckptsim.sim.job.buffers.input import RemoteChannel
 from ckptsim.sim.job.buffers.stretch import Stretches
 from ckptsim.sim.kernel import Environment
 from tests.bench.dataflow_models import exchange
@@ -68,7 +68,7 @@ def state(world: DataflowWorld) -> dict[str, object]:
 
 def channel_state(channel: RemoteChannel) -> tuple[object, ...]:
     """Return what both ends of a channel hold."""
-    core, outgoing = channel.core, channel.outlet.core
+    core, outgoing = channel.core, channel.subpartition.core
     return (
         (channel._credit, channel._ready_ns, channel.starved, channel.announced, channel.listed),
         (channel._exclusive_free, channel._floating_free, channel._required, channel._waiting),
@@ -76,7 +76,12 @@ def channel_state(channel: RemoteChannel) -> tuple[object, ...]:
         [getattr(item, "bytes", item) for item, _ in core.normal_elements()],
         core.priority_elements(),
         [(s.bytes, s.records, s.closed) if hasattr(s, "size") else s for s in outgoing._queue],
-        (outgoing.next_sequence, outgoing.data_count, core.data_count, channel.outlet.taken_bytes),
+        (
+            outgoing.next_sequence,
+            outgoing.data_count,
+            core.data_count,
+            channel.subpartition.taken_bytes,
+        ),
     )
 
 

@@ -137,8 +137,8 @@ def test_records_have_the_size_of_their_vertex() -> None:
         checkpointing=Checkpointing(mode=Mode.UNALIGNED, interval_ns=300 * MS),
     )
     world = ran(model)
-    outlet = world.tasks_of("middle")[0].writers[0]
-    assert (outlet.record_bytes, world.tasks_of("source")[0].writers[0].record_bytes) == (
+    subpartition = world.tasks_of("middle")[0].writers[0]
+    assert (subpartition.record_bytes, world.tasks_of("source")[0].writers[0].record_bytes) == (
         3000,
         1000,
     )

@@ -7,10 +7,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ckptsim.sim.job.buffers.reference import ReferenceWriter
-from ckptsim.sim.job.buffers.routing import RandomRoute, SingleRoute
-from ckptsim.sim.job.buffers.segment import Segment
-from ckptsim.sim.job.buffers.writer import Writer
+from ckptsim.sim.job.buffers.output import RandomRoute, RecordWriter, Segment, SingleRoute
+from ckptsim.sim.job.buffers.tasks import ReferenceRecordWriter
 
 _SEGMENT_BYTES = 64
 
@@ -28,7 +26,7 @@ class Grants:
 
 
 class Queue:
-    """An outlet that keeps what is put into it."""
+    """A subpartition that keeps what is put into it."""
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []
@@ -41,9 +39,9 @@ class Queue:
 def writers(
     record_bytes: int, channels: int, *, broadcast: bool
 ) -> list[tuple[Any, Grants, list[Queue]]]:
-    """Return both writers, each with a pool and outlets of its own."""
+    """Return both writers, each with a pool and subpartitions of its own."""
     made = []
-    for make in (Writer, ReferenceWriter):
+    for make in (RecordWriter, ReferenceRecordWriter):
         pool, queues = Grants(), [Queue() for _ in range(channels)]
         route = SingleRoute(0) if broadcast else RandomRoute([1] * channels, seed=1, name="keys")
         writer: Any = make(

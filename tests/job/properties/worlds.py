@@ -19,11 +19,9 @@ from ckptsim.models.coordinator.plan import (
 )
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.control.sink import SinkWriter
-from ckptsim.sim.job.records.link import Link
-from ckptsim.sim.job.records.operator import Operator
-from ckptsim.sim.job.records.parts import Parts
-from ckptsim.sim.job.records.snapshot import TaskSnapshot
-from ckptsim.sim.job.records.snapshots import Snapshots
+from ckptsim.sim.job.records.channel import Channel
+from ckptsim.sim.job.records.state import Parts, Snapshots, TaskSnapshot
+from ckptsim.sim.job.records.tasks import Operator
 
 _PLANNING = "ckptsim.sim.job.control.planning"
 
@@ -157,7 +155,7 @@ def forgets_a_source(patch: pytest.MonkeyPatch) -> None:
 
 def forgets_what_was_in_flight(patch: pytest.MonkeyPatch) -> None:
     """Let an attempt begin with empty channels."""
-    patch.setattr(Link, "preload", lambda *_: None)
+    patch.setattr(Channel, "preload", lambda *_: None)
 
 
 def counts_in_flight_twice(patch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,7 @@ from ckptsim.models.lifecycle import TaskLifecycle
 from ckptsim.models.lifecycle import events as on
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
 from ckptsim.sim.job.records.attempt import Attempt
-from ckptsim.sim.job.records.operator import Operator
-from ckptsim.sim.job.records.task import Task
+from ckptsim.sim.job.records.tasks import Operator, Task
 from ckptsim.sim.world import run_world
 
 RESTARTED = [

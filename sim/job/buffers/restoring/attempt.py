@@ -12,17 +12,15 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, assert_never
 
 from ckptsim.models.recovery import restore as rs
-from ckptsim.sim.job.buffers.kinds import Kind
-from ckptsim.sim.job.buffers.recovery import put_back
+from ckptsim.sim.job.buffers.kinds import Kind, State
 from ckptsim.sim.job.buffers.restoring.recovered import NotRequested, RecoveredChannel
-from ckptsim.sim.job.buffers.states import State
+from ckptsim.sim.job.buffers.state import put_back
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.channels import Channel
-    from ckptsim.sim.job.buffers.gate import Gate
-    from ckptsim.sim.job.buffers.recovery import BufferSnapshot, Span
+    from ckptsim.sim.job.buffers.input import Channel, InputGate
     from ckptsim.sim.job.buffers.restoring.costs import RestartCosts
-    from ckptsim.sim.job.buffers.task import Task
+    from ckptsim.sim.job.buffers.state import BufferSnapshot, Span
+    from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 
@@ -96,12 +94,12 @@ class _RestoringTask:
         self._snapshot = found
         task.enter(State.RESTORING)
         for channel in task.channels:
-            channel.outlet.link = NotRequested(channel)
+            channel.subpartition.input_channel = NotRequested(channel)
         if found is not None:
             for place, spans in found.input_spans.items():
-                task.channels[place].outlet.to_restore_bytes += sum(size for size, _ in spans)
+                task.channels[place].subpartition.to_restore_bytes += sum(size for size, _ in spans)
             for place, spans in found.output_spans.items():
-                task.outlets[place].to_restore_bytes += sum(size for size, _ in spans)
+                task.subpartitions[place].to_restore_bytes += sum(size for size, _ in spans)
 
     def begin(self, *, manager_lost: bool) -> None:
         """Deploy the task."""
@@ -155,8 +153,8 @@ class _RestoringTask:
 
     def _output_read(self) -> None:
         if self._snapshot is not None:
-            for place, outlet in enumerate(self._task.outlets):
-                put_back(outlet, self._snapshot.output_spans.get(place, []))
+            for place, subpartition in enumerate(self._task.subpartitions):
+                put_back(subpartition, self._snapshot.output_spans.get(place, []))
         self._step(rs.OutputRead())
 
     def _state_bytes(self) -> int:
@@ -188,11 +186,11 @@ class _RestoringTask:
         """Call `then` when a buffer of in-flight data has been read."""
         self._read(size + _HEADER_BYTES, then, *arguments)
 
-    def gate_consumed(self, gate: Gate) -> None:
+    def gate_consumed(self, gate: InputGate) -> None:
         """Ask for the partitions of a gate at the next record boundary."""
         self._task.post(self._step, rs.GateConsumed(gate.index))
 
-    def _request(self, gate: Gate) -> None:
+    def _request(self, gate: InputGate) -> None:
         for channel in gate.channels:
             channel.to_sender(_requested, channel)
 
@@ -200,7 +198,9 @@ class _RestoringTask:
 class _GateReader:
     """The I/O thread of one task at one gate: one buffer after the other, channel by channel."""
 
-    def __init__(self, task: _RestoringTask, gate: Gate, snapshot: BufferSnapshot | None) -> None:
+    def __init__(
+        self, task: _RestoringTask, gate: InputGate, snapshot: BufferSnapshot | None
+    ) -> None:
         self._task = task
         self._gate = gate
         self._open = len(gate.channels)
@@ -255,14 +255,14 @@ def _serve_in(task: Task, step_ns: int) -> None:
     task.step_ns = step_ns
 
 
-def _replace(gate: Gate, channels: list[RecoveredChannel]) -> None:
+def _replace(gate: InputGate, channels: list[RecoveredChannel]) -> None:
     """Let recovered channels stand in the place of the real ones."""
     gate.channels[:] = channels  # type: ignore[assignment]
     for channel in channels:
         gate.task.channels[channel.index] = channel  # type: ignore[call-overload]
 
 
-def _convert(gate: Gate) -> None:
+def _convert(gate: InputGate) -> None:
     """Let the real channels stand in their places again; nothing of the others is queued."""
     for place, channel in enumerate(gate.channels):
         real = channel.convert()  # type: ignore[union-attr]
@@ -271,8 +271,8 @@ def _convert(gate: Gate) -> None:
 
 def _requested(channel: Channel) -> None:
     """Let the sender of a channel send: its partition is asked for."""
-    channel.outlet.link = channel
-    channel.outlet.pump()
+    channel.subpartition.input_channel = channel
+    channel.subpartition.pump()
 
 
 def _size(spans: object) -> int:

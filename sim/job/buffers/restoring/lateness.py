@@ -18,17 +18,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ckptsim.sim.job.buffers.segment import Segment
-from ckptsim.sim.job.buffers.selectivity import SelectiveWriter
+from ckptsim.sim.job.buffers.output import Segment, SelectiveWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ckptsim.sim.job.buffers.channels import Channel
-    from ckptsim.sim.job.buffers.recovery import BufferSnapshot, Span
-    from ckptsim.sim.job.buffers.source import Source
-    from ckptsim.sim.job.buffers.task import Task
-    from ckptsim.sim.job.buffers.writer import Writer
+    from ckptsim.sim.job.buffers.input import Channel
+    from ckptsim.sim.job.buffers.output import RecordWriter
+    from ckptsim.sim.job.buffers.state import BufferSnapshot, Span
+    from ckptsim.sim.job.buffers.tasks import Source, Task
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 
 Instants = NDArray[np.int64]
@@ -72,7 +70,7 @@ class _Sequence:
         return self._due[taken:pushed].copy()
 
 
-def _of_outputs(writer: Writer, due: Instants) -> Instants:
+def _of_outputs(writer: RecordWriter, due: Instants) -> Instants:
     """Return the due instants of what records of an input give: those of the records themselves."""
     if isinstance(writer, SelectiveWriter):
         return np.repeat(due, writer.outputs_of(len(due)))
@@ -120,10 +118,13 @@ class Lateness:
         for writer in task.writers:
             out = _of_outputs(writer, due)
             channels = writer.upcoming(len(out))
-            for outlet in writer.outlets:
-                mine = out if writer.broadcast else out[channels == outlet.channel]
+            for subpartition in writer.subpartitions:
+                mine = out if writer.broadcast else out[channels == subpartition.channel]
                 if len(mine):
-                    self._of(outlet.link.gate.task.number, outlet.link.index).push(mine)
+                    self._of(
+                        subpartition.input_channel.gate.task.number,
+                        subpartition.input_channel.index,
+                    ).push(mine)
 
     def _of(self, number: int, index: int) -> _Sequence:
         found = self._channels.get((number, index))
@@ -134,9 +135,11 @@ class Lateness:
     def found(self, tasks: Sequence[Task]) -> None:
         """Note what lies in the outputs of tasks that have just been made: nobody knows its due."""
         for task in tasks:
-            for outlet in task.outlets:
-                waiting = [one for one in outlet.core.normal_elements() if isinstance(one, Segment)]
-                key = outlet.link.gate.task.number, outlet.link.index
+            for subpartition in task.subpartitions:
+                waiting = [
+                    one for one in subpartition.core.normal_elements() if isinstance(one, Segment)
+                ]
+                key = subpartition.input_channel.gate.task.number, subpartition.input_channel.index
                 self._push_unknown(key, [(one.bytes, one.records) for one in waiting])
 
     def knows(self, checkpoint: int) -> bool:
@@ -155,9 +158,12 @@ class Lateness:
                 self._push_unknown((task.number, place), spans)
         for task in tasks:
             snapshot = restored.tasks.get(task.number)
-            for place, outlet in enumerate(task.outlets):
+            for place, subpartition in enumerate(task.subpartitions):
                 held = [] if snapshot is None else snapshot.output_spans.get(place, [])
-                self._push_unknown((outlet.link.gate.task.number, outlet.link.index), held)
+                self._push_unknown(
+                    (subpartition.input_channel.gate.task.number, subpartition.input_channel.index),
+                    held,
+                )
 
     def _push_unknown(self, key: Key, spans: Iterable[Span]) -> None:
         count = sum(records for _, records in spans)
@@ -172,8 +178,8 @@ class Lateness:
         for channel in task.channels:
             key = (task.number, channel.index)
             marks.setdefault(key, [0, 0])[0] = self._of(*key).taken
-        for outlet in task.outlets:
-            key = (outlet.link.gate.task.number, outlet.link.index)
+        for subpartition in task.subpartitions:
+            key = (subpartition.input_channel.gate.task.number, subpartition.input_channel.index)
             marks.setdefault(key, [0, 0])[1] = self._of(*key).pushed
 
     def restored(self, checkpoint: int | None) -> None:

@@ -3,7 +3,7 @@
 A recovered channel stands in its gate in the place of the real one.  The I/O thread fills it with
 buffers, as many as the gate has; when the last one has been read by the task, nothing more can
 come, and the gate may be converted.  The sender of a real channel sends nothing, events included,
-before its partition is requested: its outlet has a link that leads nowhere.
+before its partition is requested: its subpartition has a link that leads nowhere.
 
 Source: Apache Flink 1.20.3, RecoveredInputChannel, SingleInputGate.convertRecoveredInputChannels.
 """
@@ -14,16 +14,15 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ckptsim.sim.job.buffers.segment import Slice
+from ckptsim.sim.job.buffers.output import Slice
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.channels import Channel
-    from ckptsim.sim.job.buffers.gate import Gate
-    from ckptsim.sim.job.buffers.outlet import Outlet
+    from ckptsim.sim.job.buffers.input import Channel, InputGate
+    from ckptsim.sim.job.buffers.output import Subpartition
 
 
 class NotRequested:
-    """Where the elements of an outlet go whose partition nobody has asked for: nowhere."""
+    """Where the elements of a subpartition go whose partition nobody has asked for: nowhere."""
 
     __slots__ = ("gate", "index", "real")
 
@@ -56,10 +55,10 @@ class RecoveredChannel:
         "gate",
         "index",
         "listed",
-        "outlet",
         "partial_bytes",
         "real",
         "records",
+        "subpartition",
     )
 
     starved = False
@@ -69,9 +68,9 @@ class RecoveredChannel:
         self, real: Channel, *, consumed: Callable[[], None], freed: Callable[[], None]
     ) -> None:
         self.real = real
-        self.gate: Gate = real.gate
+        self.gate: InputGate = real.gate
         self.index: int = real.index
-        self.outlet: Outlet = real.outlet
+        self.subpartition: Subpartition = real.subpartition
         self.listed = False
         self.partial_bytes = 0
         self.records = 0
@@ -94,7 +93,7 @@ class RecoveredChannel:
         slice_ = Slice(size, records)
         self._queue.append(slice_)
         self._in_use += 1
-        self.outlet.restores(size)
+        self.subpartition.restores(size)
         self.real.recovered(slice_)
         self.gate.enqueue(self)  # type: ignore[arg-type]
 

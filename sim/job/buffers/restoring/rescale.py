@@ -18,7 +18,7 @@ from ckptsim.models.recovery import DISTRIBUTIONS, Partitioner, key_group_range
 from ckptsim.models.recovery.in_flight import Exchange, InFlightAssignment, Pair, recovered_data
 from ckptsim.models.recovery.key_groups import MAX_PARALLELISM
 from ckptsim.scenarios.job import Partitioner as Word
-from ckptsim.sim.job.buffers.recovery import BufferSnapshot, Span
+from ckptsim.sim.job.buffers.state import BufferSnapshot, Span
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 
 if TYPE_CHECKING:

@@ -16,18 +16,16 @@ from heapq import heappop
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.sim.job.buffers.cores import Cores
-from ckptsim.sim.job.buffers.kinds import Kind
+from ckptsim.sim.job.buffers.kinds import Kind, State
 from ckptsim.sim.job.buffers.messages import BufferMessages
 from ckptsim.sim.job.buffers.sampling import Sampling
-from ckptsim.sim.job.buffers.source import Source
-from ckptsim.sim.job.buffers.states import State
-from ckptsim.sim.job.buffers.storage import Storage
+from ckptsim.sim.job.buffers.state import Storage
 from ckptsim.sim.job.buffers.stretch.emission import may_emit
 from ckptsim.sim.job.buffers.stretch.inlet import NEVER
 from ckptsim.sim.job.buffers.stretch.messages import Messages
 from ckptsim.sim.job.buffers.stretch.plain import is_at_work, is_covered, is_plain
 from ckptsim.sim.job.buffers.stretch.stretch import Layout, Stretch, Touches
-from ckptsim.sim.job.buffers.task import Task
+from ckptsim.sim.job.buffers.tasks import Source, Task
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.kernel import Timer
 

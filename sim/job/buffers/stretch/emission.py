@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ckptsim.sim.job.buffers.openings import find_openings
+from ckptsim.sim.job.buffers.output import find_openings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ckptsim.sim.job.buffers.writer import Writer
+    from ckptsim.sim.job.buffers.output import RecordWriter
 
 Ints = NDArray[np.int64]
 
@@ -34,7 +34,7 @@ class Emission:
 
     __slots__ = ("count", "heads", "opened", "ordinals", "records", "room", "times", "writer")
 
-    def __init__(self, writer: Writer, count: int) -> None:
+    def __init__(self, writer: RecordWriter, count: int) -> None:
         self.writer = writer
         self.count = count
         record, capacity = writer.record_bytes, writer.capacity
@@ -66,7 +66,7 @@ class Feed:
         self.times: Ints = np.concatenate([e.times for e in emissions])
 
 
-def may_emit(writer: Writer, count: int) -> bool:
+def may_emit(writer: RecordWriter, count: int) -> bool:
     """Tell whether a writer has buffers enough for `count` records if none comes back."""
     pool = writer.pool
     capacity = writer.capacity

@@ -9,7 +9,7 @@ Buffers are numbered lane by lane in their order.  Four places of a lane say whe
 `polled` <= `arrived` <= `sent` <= `opened`, each the number of the next buffer to do so.  The last
 number but one is the buffer that the thread is reading at the beginning.
 
-Source: the callback driver, `channels.py`, `gate.py`, `outlet.py`, `task.py`.
+Source: the callback driver, `channels.py`, `gate.py`, `subpartition.py`, `task.py`.
 """
 
 from __future__ import annotations
@@ -21,16 +21,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ckptsim.sim.job.buffers.channels import RemoteChannel
-from ckptsim.sim.job.buffers.segment import Segment, Slice
-from ckptsim.sim.job.buffers.states import State
-from ckptsim.sim.job.buffers.writer import records_in
+from ckptsim.sim.job.buffers.input import RemoteChannel
+from ckptsim.sim.job.buffers.kinds import State
+from ckptsim.sim.job.buffers.output import Segment, Slice, records_in
 
 if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.output import RecordWriter
     from ckptsim.sim.job.buffers.stretch.emission import Feed
     from ckptsim.sim.job.buffers.stretch.messages import Messages
-    from ckptsim.sim.job.buffers.task import Task
-    from ckptsim.sim.job.buffers.writer import Writer
+    from ckptsim.sim.job.buffers.tasks import Task
 
 Ints = NDArray[np.int64]
 
@@ -66,15 +65,15 @@ class Inlet:
     samples have counted together, at the receiver and per lane at the sender.
     """
 
-    def __init__(self, task: Task, writers: list[Writer]) -> None:
+    def __init__(self, task: Task, writers: list[RecordWriter]) -> None:
         self.task = task
         self.gate = task.gates[0]
         self.channels = [c for c in task.channels if isinstance(c, RemoteChannel)]
         self.cores = [c.core for c in self.channels]
-        self.outgoing = [c.outlet.core for c in self.channels]
-        self.writers = [writers.index(c.outlet.writer) for c in self.channels]
-        self.places = [c.outlet.channel for c in self.channels]
-        self.senders = [c.outlet.owner.number for c in self.channels]
+        self.outgoing = [c.subpartition.core for c in self.channels]
+        self.writers = [writers.index(c.subpartition.writer) for c in self.channels]
+        self.places = [c.subpartition.channel for c in self.channels]
+        self.senders = [c.subpartition.owner.number for c in self.channels]
         self.feeders = tuple(sorted(set(self.writers)))
         self.feeds = self._counted_over(writers)
         by_rank = sorted(range(len(self.channels)), key=self._rank)
@@ -93,11 +92,11 @@ class Inlet:
         self.most_held = network.max_buffers_per_channel
         self.record_bytes = network.record_bytes
 
-    def _counted_over(self, writers: list[Writer]) -> Ints:
+    def _counted_over(self, writers: list[RecordWriter]) -> Ints:
         first, firsts = 0, {}
         for feeder in self.feeders:
             firsts[feeder] = first
-            first += len(writers[feeder].outlets)
+            first += len(writers[feeder].subpartitions)
         lanes = zip(self.writers, self.places, strict=True)
         return np.array([firsts[writer] + place for writer, place in lanes], dtype=np.int64)
 

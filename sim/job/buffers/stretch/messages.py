@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ckptsim.sim.job.buffers.channels import RemoteChannel
-from ckptsim.sim.job.buffers.segment import Slice
-from ckptsim.sim.job.buffers.task import Task
+from ckptsim.sim.job.buffers.input import RemoteChannel
+from ckptsim.sim.job.buffers.output import Slice
+from ckptsim.sim.job.buffers.tasks import Task
 from ckptsim.sim.kernel import Timer
 
 if TYPE_CHECKING:

@@ -5,22 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.channels import PersisterStatus
-from ckptsim.sim.job.buffers.channels import RemoteChannel
+from ckptsim.sim.job.buffers.input import RemoteChannel
+from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.mechanisms import MECHANISMS
-from ckptsim.sim.job.buffers.recovery import is_restored
-from ckptsim.sim.job.buffers.segment import Segment
-from ckptsim.sim.job.buffers.selectivity import SelectiveWriter
-from ckptsim.sim.job.buffers.source import Source
-from ckptsim.sim.job.buffers.states import State
-from ckptsim.sim.job.buffers.varying import VaryingTask
+from ckptsim.sim.job.buffers.output import Segment, SelectiveWriter
+from ckptsim.sim.job.buffers.state import is_restored
+from ckptsim.sim.job.buffers.tasks import Source, VaryingTask
 from ckptsim.sim.kernel import STRUCTURAL
 
 if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.output import RecordWriter
     from ckptsim.sim.job.buffers.stretch.inlet import Inlet
     from ckptsim.sim.job.buffers.stretch.stretch import Layout
-    from ckptsim.sim.job.buffers.task import Task
+    from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
-    from ckptsim.sim.job.buffers.writer import Writer
 
 _SERVING = (State.IDLE, State.WAKING, State.BUSY, State.PAUSED)
 
@@ -74,10 +72,10 @@ def is_plain(layout: Layout) -> bool:
     return all(_has_only_data(inlet) for inlet in layout.inlets.values())
 
 
-def _has_restored(writer: Writer) -> bool:
+def _has_restored(writer: RecordWriter) -> bool:
     """Tell whether some of what a restart has put back is still to be sent."""
-    for outlet in writer.outlets:
-        head = outlet.core.head if outlet.restored_bytes else None
+    for subpartition in writer.subpartitions:
+        head = subpartition.core.head if subpartition.restored_bytes else None
         if isinstance(head, Segment) and is_restored(head):
             return True
     return False
@@ -99,7 +97,7 @@ def _is_at_work(task: Task) -> bool:
     )
 
 
-def _has_room(writer: Writer) -> bool:
+def _has_room(writer: RecordWriter) -> bool:
     pool = writer.pool
     return not writer.blocked and pool.available and not pool.overdraft and not pool.starved
 
@@ -111,7 +109,7 @@ def _has_only_data(inlet: Inlet) -> bool:
             or outgoing.flush_requested
             or outgoing.data_count != len(outgoing)
             or core.data_count != len(core)
-            or channel.outlet.taken_bytes
+            or channel.subpartition.taken_bytes
             or core.persister.status is PersisterStatus.BARRIER_PENDING
         ):
             return False

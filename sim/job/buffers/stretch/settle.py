@@ -6,9 +6,8 @@ from collections import deque
 
 import numpy as np
 
-from ckptsim.sim.job.buffers.kinds import Kind
-from ckptsim.sim.job.buffers.segment import Segment, Slice
-from ckptsim.sim.job.buffers.states import State
+from ckptsim.sim.job.buffers.kinds import Kind, State
+from ckptsim.sim.job.buffers.output import Segment, Slice
 from ckptsim.sim.job.buffers.stretch.inlet import ARRIVAL, CREDIT, Inlet, Ints, Mode
 
 

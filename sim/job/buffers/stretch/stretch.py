@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ckptsim.sim.job.buffers.source import Source
-from ckptsim.sim.job.buffers.states import State
+from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.stretch.emission import Emission, Feed
 from ckptsim.sim.job.buffers.stretch.inlet import CREDIT, NEVER, Inlet, Mode
 from ckptsim.sim.job.buffers.stretch.motion import move
@@ -21,13 +20,13 @@ from ckptsim.sim.job.buffers.stretch.settle import (
     settle_messages,
     settle_thread,
 )
+from ckptsim.sim.job.buffers.tasks import Source
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.segment import Segment
+    from ckptsim.sim.job.buffers.output import RecordWriter, Segment
     from ckptsim.sim.job.buffers.stretch.messages import Messages
-    from ckptsim.sim.job.buffers.task import Task
+    from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
-    from ckptsim.sim.job.buffers.writer import Writer
 
 
 @dataclass(slots=True)
@@ -49,7 +48,7 @@ class Layout:
 
     def __init__(self, world: DataflowWorld) -> None:
         self.world = world
-        self.writers: list[Writer] = [w for task in world.tasks for w in task.writers]
+        self.writers: list[RecordWriter] = [w for task in world.tasks for w in task.writers]
         self.inlets: dict[int, Inlet] = {}
         self.order = _by_depth(world.tasks)
         self.lanes = 0

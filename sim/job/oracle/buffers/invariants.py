@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ckptsim.sim.job.buffers.channels import RemoteChannel
-from ckptsim.sim.job.buffers.recovery import is_restored
-from ckptsim.sim.job.buffers.segment import Segment
-from ckptsim.sim.job.buffers.selectivity import SelectiveWriter, Selectivity
-from ckptsim.sim.job.buffers.source import Source
-from ckptsim.sim.job.buffers.varying import longest_step_ns
+from ckptsim.sim.job.buffers.input import RemoteChannel
+from ckptsim.sim.job.buffers.output import Segment, SelectiveWriter, Selectivity
+from ckptsim.sim.job.buffers.state import is_restored
+from ckptsim.sim.job.buffers.tasks import Source, longest_step_ns
 from ckptsim.sim.job.oracle.buffers.observed import GateBuffers, ObservedPool
 
 if TYPE_CHECKING:
     from ckptsim.scenarios.job import Vertex
-    from ckptsim.sim.job.buffers.gate import Gate
-    from ckptsim.sim.job.buffers.outlet import Outlet
-    from ckptsim.sim.job.buffers.task import Task
+    from ckptsim.sim.job.buffers.input import InputGate
+    from ckptsim.sim.job.buffers.output import RecordWriter, Subpartition
+    from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
-    from ckptsim.sim.job.buffers.writer import Writer
     from ckptsim.sim.job.oracle.tasks import TaskOracle
     from ckptsim.sim.job.oracle.view import Violate
 
@@ -46,7 +43,7 @@ class BufferInvariants:
         self._floating = floating
         self._written_bytes = written_bytes
         self._violate = violate
-        self._patience_ns = _patience_ns(world)
+        self._stall_after_ns = _stall_after_ns(world)
         # Records processed, and since when as many; an attempt may begin late, and with none.
         self._progress = (-1, world.env.now)
 
@@ -94,7 +91,7 @@ class BufferInvariants:
         inputs = self._tasks[task.number].inputs
         for oracle, channel in zip(inputs, task.channels, strict=True):
             own = oracle.taken_amount - task.unread_bytes(channel)
-            whole, rest = divmod(own, channel.outlet.writer.record_bytes)
+            whole, rest = divmod(own, channel.subpartition.writer.record_bytes)
             read, records, left = read + own, records + whole, left + rest
         done = task.processed - task.restored_records
         if left or records != done:
@@ -106,9 +103,11 @@ class BufferInvariants:
         for writer in task.writers:
             # The record under way may lack a buffer.
             slack = writer.record_bytes if writer.blocked else 0
-            for outlet in writer.outlets:
-                place = outlet.core.index
-                found = self._tasks[task.number].outputs[place].sent_amount + _queued_bytes(outlet)
+            for subpartition in writer.subpartitions:
+                place = subpartition.core.index
+                found = self._tasks[task.number].outputs[place].sent_amount + _queued_bytes(
+                    subpartition
+                )
                 if not written[place] - slack <= found <= written[place]:
                     says = f"{task.entity.name} has written {written[place]} bytes to channel"
                     name = self._tasks[task.number].outputs[place].name
@@ -120,25 +119,28 @@ class BufferInvariants:
 
     # Buffers ----------------------------------------------------------------------------------
 
-    def _check_pool(self, task: Task, writer: Writer) -> None:
+    def _check_pool(self, task: Task, writer: RecordWriter) -> None:
         """As many segments are out as are in queues, but for those that a local reader holds."""
         pool = writer.pool
         if not isinstance(pool, ObservedPool):
             return
         seen: list[object] = []
-        for outlet in writer.outlets:
-            for element in outlet.core.normal_elements():
+        for subpartition in writer.subpartitions:
+            for element in subpartition.core.normal_elements():
                 if not isinstance(element, Segment) or is_restored(element):
                     continue
                 if not any(s is element for s in seen):
                     seen.append(element)
-        remote = all(isinstance(outlet.link, RemoteChannel) for outlet in writer.outlets)
+        remote = all(
+            isinstance(subpartition.input_channel, RemoteChannel)
+            for subpartition in writer.subpartitions
+        )
         booked = pool.size - pool.free + pool.overdraft
         if booked != pool.out or len(seen) > pool.out or (remote and len(seen) != pool.out):
             says = f"{pool.out} segments of {task.entity.name} are out, {len(seen)} in its queues"
             self._violate("pools_stay_within_bounds", f"{says}, {booked} by the pool's own count")
 
-    def _check_gate(self, gate: Gate) -> None:
+    def _check_gate(self, gate: InputGate) -> None:
         """Every floating buffer is free, borrowed or filled."""
         remote = [c for c in gate.channels if isinstance(c, RemoteChannel)]
         floating = self._floating[gate.task.number, gate.index]
@@ -156,7 +158,7 @@ class BufferInvariants:
         total = sum(task.processed for task in world.tasks)
         if total != done or not self._has_work():
             self._progress = (total, now_ns)
-        elif now_ns - since_ns > self._patience_ns:
+        elif now_ns - since_ns > self._stall_after_ns:
             waits = ", ".join(f"{t.entity.name} is {t.state.name.lower()}" for t in world.tasks)
             says = f"nothing was processed for {now_ns - since_ns} ns: {waits}"
             self._violate("job_ends", says)
@@ -169,17 +171,21 @@ class BufferInvariants:
         return any(c.on_way_amount for task in self._tasks.values() for c in task.inputs)
 
 
-def _queued_bytes(outlet: Outlet) -> int:
+def _queued_bytes(subpartition: Subpartition) -> int:
     """Return the bytes in a sender's queue, the open segment included."""
     total = 0
-    for element in outlet.core.normal_elements():
+    for element in subpartition.core.normal_elements():
         if isinstance(element, Segment):
-            size = element.bytes if element.closed else outlet.writer.written(outlet.channel)[0]
+            size = (
+                element.bytes
+                if element.closed
+                else subpartition.writer.written(subpartition.channel)[0]
+            )
             total += size
-    return total - outlet.taken_bytes
+    return total - subpartition.taken_bytes
 
 
-def _patience_ns(world: DataflowWorld) -> int:
+def _stall_after_ns(world: DataflowWorld) -> int:
     """Return for how long a job with work may do nothing."""
     model, faults = world.model, world.faults
     checkpoint, network = model.checkpointing, model.network

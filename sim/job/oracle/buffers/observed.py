@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ckptsim.sim.job.buffers.channels import LocalChannel, RemoteChannel
-from ckptsim.sim.job.buffers.pool import OutputPool
-from ckptsim.sim.job.buffers.segment import Slice
+from ckptsim.sim.job.buffers.input import LocalChannel, RemoteChannel
+from ckptsim.sim.job.buffers.output import LocalBufferPool, Slice
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.gate import Gate
-    from ckptsim.sim.job.buffers.outlet import Element, Outlet
-    from ckptsim.sim.job.buffers.wire import Wire
+    from ckptsim.sim.job.buffers.input import InputGate, Wire
+    from ckptsim.sim.job.buffers.output import Element, Subpartition
     from ckptsim.sim.job.oracle.channels import ChannelOracle
     from ckptsim.sim.job.oracle.view import Violate
     from ckptsim.sim.kernel import Entity, Environment
 
 
-class ObservedPool(OutputPool):
+class ObservedPool(LocalBufferPool):
     """Counts what is handed out apart from what the pool itself counts.
 
     most: segments that may be out at once; record_segments: how many one record may need.
@@ -84,8 +82,8 @@ class ObservedRemoteChannel(RemoteChannel):
 
     def __init__(
         self,
-        outlet: Outlet,
-        gate: Gate,
+        subpartition: Subpartition,
+        gate: InputGate,
         wire: Wire,
         *,
         exclusive: int,
@@ -93,7 +91,7 @@ class ObservedRemoteChannel(RemoteChannel):
         floating: GateBuffers,
         violate: Violate,
     ) -> None:
-        super().__init__(outlet, gate, wire, exclusive=exclusive)
+        super().__init__(subpartition, gate, wire, exclusive=exclusive)
         self._oracle = oracle
         self._floating = floating
         self._violate = violate
@@ -188,12 +186,12 @@ class ObservedLocalChannel(LocalChannel):
         self,
         env: Environment,
         entity: Entity,
-        outlet: Outlet,
-        gate: Gate,
+        subpartition: Subpartition,
+        gate: InputGate,
         *,
         oracle: ChannelOracle,
     ) -> None:
-        super().__init__(env, entity, outlet, gate)
+        super().__init__(env, entity, subpartition, gate)
         self._oracle = oracle
 
     def take(self) -> Element | None:

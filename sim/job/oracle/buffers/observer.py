@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ckptsim.sim.job.buffers.channels import LocalChannel, RemoteChannel
-from ckptsim.sim.job.buffers.pool import OutputPool
+from ckptsim.sim.job.buffers.input import LocalChannel, RemoteChannel
+from ckptsim.sim.job.buffers.output import LocalBufferPool
 from ckptsim.sim.job.oracle.observer import JobObserver
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.gate import Gate
-    from ckptsim.sim.job.buffers.outlet import Outlet
-    from ckptsim.sim.job.buffers.routing import Route
-    from ckptsim.sim.job.buffers.task import Task
-    from ckptsim.sim.job.buffers.wire import Wire
+    from ckptsim.sim.job.buffers.input import InputGate, Wire
+    from ckptsim.sim.job.buffers.output import Route, Subpartition
+    from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.kernel import Entity, Environment
 
@@ -35,25 +33,29 @@ class BufferObserver(JobObserver):
 
     def pool(
         self, name: str, *, record_bytes: int, least_segment_bytes: int, **settings: Any
-    ) -> OutputPool:
+    ) -> LocalBufferPool:
         """Make the pool of an output.
 
         name: of the output; record_bytes: of one record; least_segment_bytes: of the smallest
         segment that there can be.
         """
         del name, record_bytes, least_segment_bytes
-        return OutputPool(**settings)
+        return LocalBufferPool(**settings)
 
     def route(self, task: Task, route: Route, *, channels: int) -> None:
         """Note how the records of a task's next output are distributed."""
 
-    def remote(self, outlet: Outlet, gate: Gate, wire: Wire, *, exclusive: int) -> RemoteChannel:
+    def remote(
+        self, subpartition: Subpartition, gate: InputGate, wire: Wire, *, exclusive: int
+    ) -> RemoteChannel:
         """Make a channel over the network."""
-        return RemoteChannel(outlet, gate, wire, exclusive=exclusive)
+        return RemoteChannel(subpartition, gate, wire, exclusive=exclusive)
 
-    def local(self, env: Environment, entity: Entity, outlet: Outlet, gate: Gate) -> LocalChannel:
+    def local(
+        self, env: Environment, entity: Entity, subpartition: Subpartition, gate: InputGate
+    ) -> LocalChannel:
         """Make a channel inside a task manager."""
-        return LocalChannel(env, entity, outlet, gate)
+        return LocalChannel(env, entity, subpartition, gate)
 
     def moved(
         self, channel: RemoteChannel, *, sent_bytes: int, taken_bytes: int, wired: list[int]
@@ -63,7 +65,7 @@ class BufferObserver(JobObserver):
         wired: the bytes of each buffer that is on the wire at its end.
         """
 
-    def rested(self, gate: Gate, hand: tuple[RemoteChannel, bool] | None) -> None:
+    def rested(self, gate: InputGate, hand: tuple[RemoteChannel, bool] | None) -> None:
         """Note that a stretch has moved what it had to through the channels of a gate.
 
         hand: the channel whose buffer is being read and not free yet, and whether it is floating.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ckptsim.sim.job.buffers.segment import Slice
+from ckptsim.sim.job.buffers.output import Slice
 from ckptsim.sim.job.oracle.buffers.invariants import BufferInvariants
 from ckptsim.sim.job.oracle.buffers.observed import (
     GateBuffers,
@@ -17,13 +17,9 @@ from ckptsim.sim.job.oracle.buffers.view import BufferView
 from ckptsim.sim.job.oracle.job import JobOracle
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.channels import LocalChannel, RemoteChannel
-    from ckptsim.sim.job.buffers.gate import Gate
-    from ckptsim.sim.job.buffers.outlet import Outlet
-    from ckptsim.sim.job.buffers.pool import OutputPool
-    from ckptsim.sim.job.buffers.routing import Route
-    from ckptsim.sim.job.buffers.task import Task
-    from ckptsim.sim.job.buffers.wire import Wire
+    from ckptsim.sim.job.buffers.input import InputGate, LocalChannel, RemoteChannel, Wire
+    from ckptsim.sim.job.buffers.output import LocalBufferPool, Route, Subpartition
+    from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.oracle.channels import ChannelOracle
@@ -52,7 +48,7 @@ class BufferOracle(JobOracle, BufferObserver):
 
     def pool(
         self, name: str, *, record_bytes: int, least_segment_bytes: int, **settings: Any
-    ) -> OutputPool:
+    ) -> LocalBufferPool:
         """Make a pool that is observed."""
         segments = -(-record_bytes // least_segment_bytes) + 1
         return ObservedPool(name, self._violate, record_segments=segments, **settings)
@@ -61,29 +57,37 @@ class BufferOracle(JobOracle, BufferObserver):
         """Follow a copy of a route."""
         self._view.route(task, route, channels)
 
-    def remote(self, outlet: Outlet, gate: Gate, wire: Wire, *, exclusive: int) -> RemoteChannel:
+    def remote(
+        self, subpartition: Subpartition, gate: InputGate, wire: Wire, *, exclusive: int
+    ) -> RemoteChannel:
         """Make a channel that is observed."""
         return ObservedRemoteChannel(
-            outlet,
+            subpartition,
             gate,
             wire,
             exclusive=exclusive,
-            oracle=self._channel(outlet, gate, pulled=False),
+            oracle=self._channel(subpartition, gate, pulled=False),
             floating=self._gate(gate),
             violate=self._violate,
         )
 
-    def local(self, env: Environment, entity: Entity, outlet: Outlet, gate: Gate) -> LocalChannel:
+    def local(
+        self, env: Environment, entity: Entity, subpartition: Subpartition, gate: InputGate
+    ) -> LocalChannel:
         """Make a channel that is observed."""
         self._gate(gate)
-        oracle = self._channel(outlet, gate, pulled=True)
-        return ObservedLocalChannel(env, entity, outlet, gate, oracle=oracle)
+        oracle = self._channel(subpartition, gate, pulled=True)
+        return ObservedLocalChannel(env, entity, subpartition, gate, oracle=oracle)
 
-    def _channel(self, outlet: Outlet, gate: Gate, *, pulled: bool) -> ChannelOracle:
-        ends = outlet.owner, gate.task
-        return self.channel(*ends, keeps_order=not outlet.writer.supports_unaligned, pulled=pulled)
+    def _channel(
+        self, subpartition: Subpartition, gate: InputGate, *, pulled: bool
+    ) -> ChannelOracle:
+        ends = subpartition.owner, gate.task
+        return self.channel(
+            *ends, keeps_order=not subpartition.writer.supports_unaligned, pulled=pulled
+        )
 
-    def _gate(self, gate: Gate) -> GateBuffers:
+    def _gate(self, gate: InputGate) -> GateBuffers:
         key = gate.task.number, gate.index
         if key not in self._floating:
             self._floating[key] = GateBuffers(gate.floating_free)
@@ -103,14 +107,14 @@ class BufferOracle(JobOracle, BufferObserver):
     ) -> None:
         """Take over what has moved; what holds data now is counted from the queues."""
         queued = [e for e, _ in channel.core.normal_elements() if isinstance(e, Slice)]
-        outlet = channel.outlet
-        oracle = self.tasks[outlet.owner.number].outputs[outlet.core.index]
+        subpartition = channel.subpartition
+        oracle = self.tasks[subpartition.owner.number].outputs[subpartition.core.index]
         oracle.moved(sent_bytes, taken_bytes, [*queued, *wired])
-        pool = outlet.writer.pool
+        pool = subpartition.writer.pool
         if isinstance(pool, ObservedPool):
-            pool.recount(outlet.channel, outlet.core.data_count)
+            pool.recount(subpartition.channel, subpartition.core.data_count)
 
-    def rested(self, gate: Gate, hand: tuple[RemoteChannel, bool] | None) -> None:
+    def rested(self, gate: InputGate, hand: tuple[RemoteChannel, bool] | None) -> None:
         """Count the receiver's buffers that hold data."""
         floating = self._gate(gate)
         floating.filled = 0

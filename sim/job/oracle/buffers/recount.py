@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ckptsim.sim.job.buffers.routing import Channels, Route
+from ckptsim.sim.job.buffers.output import Channels, Route
 
 _BLOCK = 4096
 

@@ -8,20 +8,19 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.scenarios.job import VertexKind
-from ckptsim.sim.job.buffers.selectivity import Selectivity
-from ckptsim.sim.job.buffers.snapshots import BUFFER_HEADER_BYTES
-from ckptsim.sim.job.buffers.states import State
-from ckptsim.sim.job.buffers.varying import longest_step_ns
+from ckptsim.sim.job.buffers.kinds import State
+from ckptsim.sim.job.buffers.output import Selectivity
+from ckptsim.sim.job.buffers.state import BUFFER_HEADER_BYTES
+from ckptsim.sim.job.buffers.tasks import longest_step_ns
 from ckptsim.sim.job.oracle.buffers.recount import Recount
 from ckptsim.sim.job.oracle.view import Contents, Held
 
 if TYPE_CHECKING:
     from ckptsim.models.coordinator.plan import Edge
     from ckptsim.scenarios.job import Vertex
-    from ckptsim.sim.job.buffers.recovery import Span
-    from ckptsim.sim.job.buffers.routing import Route
-    from ckptsim.sim.job.buffers.segment import Slice
-    from ckptsim.sim.job.buffers.task import Task
+    from ckptsim.sim.job.buffers.output import Route, Slice
+    from ckptsim.sim.job.buffers.state import Span
+    from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
 
 # Within this time a message has come and been handled.  Assumption: far above what messages and
@@ -83,11 +82,11 @@ class BufferView:
         recounts = self._recounts.get(task.number, [])
         for writer, recount in zip(task.writers, recounts, strict=True):
             records = recount.records(writer.emitted)
-            if len(records) < len(writer.outlets):  # a broadcast
-                records = records * len(writer.outlets)
+            if len(records) < len(writer.subpartitions):  # a broadcast
+                records = records * len(writer.subpartitions)
             found += [
-                count * writer.record_bytes + outlet.restored_bytes
-                for count, outlet in zip(records, writer.outlets, strict=True)
+                count * writer.record_bytes + subpartition.restored_bytes
+                for count, subpartition in zip(records, writer.subpartitions, strict=True)
             ]
         return found
 
@@ -100,7 +99,7 @@ class BufferView:
         kept = part.snapshot
         return (
             [_held(kept.input_spans.get(place, ())) for place in range(len(task.channels))],
-            [_held(kept.output_spans.get(place, ())) for place in range(len(task.outlets))],
+            [_held(kept.output_spans.get(place, ())) for place in range(len(task.subpartitions))],
         )
 
     def busy_ns(self, task: Task) -> int:
@@ -153,10 +152,12 @@ class BufferView:
         """Return per vertex what a restart has put into its channels: whole records, if right."""
         found: dict[str, Contents] = {}
         for vertex in self.vertices:
-            outlets = [c.outlet for t in self._world.tasks_of(vertex.name) for c in t.channels]
+            subpartitions = [
+                c.subpartition for t in self._world.tasks_of(vertex.name) for c in t.channels
+            ]
             records = (
                 Fraction(one.restored_bytes + one.to_restore_bytes, one.writer.record_bytes)
-                for one in outlets
+                for one in subpartitions
             )
             found[vertex.name] = Counter({_ALL: sum(records)})
         return found

@@ -1,0 +1,140 @@
+"""Input gates: channels with data in turn, and the floating buffers that they share.
+
+A gate hands out one buffer of a channel and puts the channel at the end of the line; a task with
+several gates takes the gates in turn in the same way.
+
+Source: Apache Flink 1.20.3, SingleInputGate, UnionInputGate, LocalBufferPool (listeners).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from ckptsim.models.coordinator.debloater import BufferDebloater, DebloatParameters
+from ckptsim.sim.job.buffers.input.channels import Channel, RemoteChannel
+from ckptsim.sim.job.buffers.kinds import State
+from ckptsim.sim.job.buffers.output import Element, Slice
+
+if TYPE_CHECKING:
+    from ckptsim.models.barriers.reason import FailureReason
+    from ckptsim.sim.job.buffers.tasks import Task
+
+
+class InputGate:
+    """The channels of one edge that end at one task.
+
+    floating_free: floating buffers that nobody has borrowed; lenders: channels that wait for one,
+    the longest waiting first.  taken_bytes: handed to the task since the debloater looked last.
+    """
+
+    __slots__ = (
+        "channels",
+        "debloater",
+        "floating_free",
+        "index",
+        "lenders",
+        "listed",
+        "ready",
+        "taken_bytes",
+        "task",
+    )
+
+    def __init__(self, task: Task, *, floating: int, debloat: DebloatParameters | None) -> None:
+        self.task = task
+        self.index = len(task.gates)
+        self.channels: list[Channel] = []
+        self.ready: deque[Channel] = deque()
+        self.listed = False
+        self.floating_free = floating
+        self.lenders: deque[RemoteChannel] = deque()
+        self.debloater = None if debloat is None else BufferDebloater(debloat)
+        self.taken_bytes = 0
+        task.gates.append(self)
+
+    def enqueue_event(self, channel: Channel) -> None:
+        """Note that a channel may have an event; what overtakes data wakes the mailbox."""
+        if channel.has_priority:
+            self.task.priority_arrived(self, channel)
+        if channel.has_more:
+            self.enqueue(channel)
+
+    def enqueue(self, channel: Channel) -> None:
+        """Note that a channel has something to read."""
+        if not channel.listed:
+            channel.listed = True
+            self.ready.append(channel)
+            self.task.input_arrived(self)
+
+    def poll(self) -> tuple[Channel, Element] | None:
+        """Take the next element of the channel whose turn it is, or None."""
+        ready = self.ready
+        while ready:
+            channel = ready.popleft()
+            element = channel.take()
+            if channel.has_more:
+                ready.append(channel)
+            else:
+                channel.listed = False
+            if element is not None:
+                return channel, element
+        return None
+
+    def take_priority(self, channel: Channel) -> None:
+        """Have the task take an element that overtakes data, unless it has done so already."""
+        if not channel.has_priority:
+            return
+        element = channel.take()
+        if channel.listed and not channel.has_more:
+            channel.listed = False
+            self.ready.remove(channel)
+        if element is not None and not isinstance(element, Slice):
+            self.task.events.take(channel, element)
+
+    def return_floating(self) -> None:
+        """Lend a floating buffer that came free to the next channel that waits, or keep it."""
+        lenders = self.lenders
+        while lenders:
+            if lenders.popleft().offer_floating():
+                return
+        self.floating_free += 1
+
+    def start(self, checkpoint: int) -> FailureReason | None:
+        """Begin to persist; returns why the checkpoint cannot start, or None."""
+        for channel in self.channels:
+            refused = channel.start(checkpoint)
+            if refused is not None:
+                return refused
+        return None
+
+    def stop(self, checkpoint: int) -> None:
+        """Persist nothing more for this checkpoint."""
+        for channel in self.channels:
+            channel.stop(checkpoint)
+
+    def debloat(self, active_ns: int) -> None:
+        """Let the debloater look: announce a new buffer size if it is worth it.
+
+        active_ns: how long the task was not idle since the last look.
+        """
+        if self.debloater is None:
+            return
+        throughput = self.taken_bytes * 1_000_000_000 // max(1, active_ns)
+        self.taken_bytes = 0
+        in_use = sum(channel.queued + channel.announced for channel in self.channels)
+        size = self.debloater.update(throughput, in_use)
+        if size is None:
+            return
+        self.task.env.goals.reach("debloat_changed_size")
+        for channel in self.channels:
+            channel.announce_size(size)
+
+
+def debloat(task: Task) -> None:
+    """Let the debloaters of all gates of a task look at what happened since they did so last."""
+    task.enter(task.state)
+    idle_ns = task.time_in[State.IDLE]
+    period_ns = task.world.constants.debloat_period_ns
+    for gate in task.gates:
+        gate.debloat(max(1, period_ns - (idle_ns - task.idle_before_ns)))
+    task.idle_before_ns = idle_ns

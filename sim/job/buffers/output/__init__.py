@@ -1,0 +1,36 @@
+"""A task's outputs on buffers: record writers, their pools, and the subpartitions they fill."""
+
+from ckptsim.sim.job.buffers.output.local_buffer_pool import LocalBufferPool
+from ckptsim.sim.job.buffers.output.openings import find_openings
+from ckptsim.sim.job.buffers.output.outputs import Outputs
+from ckptsim.sim.job.buffers.output.record_writer import RecordWriter, close_full, records_in
+from ckptsim.sim.job.buffers.output.routing import (
+    Channels,
+    RandomRoute,
+    RoundRobinRoute,
+    Route,
+    SingleRoute,
+)
+from ckptsim.sim.job.buffers.output.segment import Segment, Slice
+from ckptsim.sim.job.buffers.output.selectivity import SelectiveWriter, Selectivity
+from ckptsim.sim.job.buffers.output.subpartition import Element, Subpartition
+
+__all__ = [
+    "Channels",
+    "Element",
+    "LocalBufferPool",
+    "Outputs",
+    "RandomRoute",
+    "RecordWriter",
+    "RoundRobinRoute",
+    "Route",
+    "Segment",
+    "SelectiveWriter",
+    "Selectivity",
+    "SingleRoute",
+    "Slice",
+    "Subpartition",
+    "close_full",
+    "find_openings",
+    "records_in",
+]

@@ -1,0 +1,192 @@
+"""The sender's end of one channel: the subpartition core, and segments that are still written to.
+
+Only the last segment of the queue may be open.  The flush timeout does not close it: what has been
+written so far leaves as a slice, and the sender goes on filling the same segment, which returns to
+its pool when it is closed and all of it has been sent.
+
+Source: Apache Flink 1.20.3, PipelinedSubpartition (flush, pollBuffer, getBuffersInBacklogUnsafe).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Protocol
+
+from ckptsim.models.barriers.barrier import NetworkEvent
+from ckptsim.sim.job.buffers.output.segment import Segment, Slice
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.input import InputGate
+    from ckptsim.sim.job.buffers.output.record_writer import RecordWriter
+    from ckptsim.sim.job.buffers.tasks import Task
+
+Element = Slice | NetworkEvent
+"""What travels: data or an event."""
+
+
+class InputChannel(Protocol):
+    """Where a subpartition's elements go.
+
+    index: among the channels of the receiving task, over all its gates.
+    """
+
+    gate: InputGate
+    index: int
+
+    def pump(self) -> None:
+        """Send what can be sent."""
+        ...
+
+    def announce_backlog(self) -> None:
+        """Tell the receiver that data waits for credit (only where channels own no buffers)."""
+        ...
+
+
+class Subpartition:
+    """One channel as its sender sees it.
+
+    taken_bytes, taken_records: what has left as slices of the first segment in the queue, which is
+    the only one that can have been taken in part.  restored_bytes: put back by a restart, here or
+    at the receiver; to_restore_bytes: what is still to be read of it.
+    """
+
+    __slots__ = (
+        "channel",
+        "core",
+        "input_channel",
+        "owner",
+        "restored_bytes",
+        "taken_bytes",
+        "taken_records",
+        "to_restore_bytes",
+        "writer",
+    )
+
+    def __init__(self, owner: Task, writer: RecordWriter, channel: int) -> None:
+        self.owner = owner
+        self.writer = writer
+        self.channel = channel
+        self.core = owner.world.protocol.output_subpartition(len(owner.subpartitions), owner.outbox)
+        self.taken_bytes = 0
+        self.taken_records = 0
+        self.restored_bytes = self.to_restore_bytes = 0
+        self.input_channel: InputChannel
+        owner.subpartitions.append(self)
+
+    def restores(self, size: int) -> None:
+        """Note that so many bytes have been put back."""
+        self.restored_bytes += size
+        self.to_restore_bytes = max(0, self.to_restore_bytes - size)
+
+    def add_segment(self, segment: Segment) -> None:
+        """Append a segment that has just been opened; the one before it may leave now."""
+        core = self.core
+        core.add_data(segment)
+        if core.data_count > 2 or core.blocked or core.flush_requested:
+            return
+        if core.data_count + core.event_count == 2:
+            self.input_channel.pump()
+
+    def add_event(self, event: NetworkEvent) -> None:
+        """Put an event in; every segment has been closed before."""
+        if self.core.add_event(event) and not self.core.blocked:
+            self.input_channel.pump()
+
+    def pump(self) -> None:
+        """Let what stands in the queue travel."""
+        if not self.core.blocked:
+            self.input_channel.pump()
+
+    def finish(self) -> None:
+        """End the channel."""
+        if self.core.finish():
+            self.input_channel.pump()
+
+    def time_out(self, checkpoint: int) -> None:
+        """Let a waiting timeoutable barrier overtake the data in front of it."""
+        if self.core.time_out(checkpoint):
+            self.input_channel.pump()
+
+    def flush(self) -> None:
+        """Let what the open segment holds travel, unless more than it is waiting anyway."""
+        core = self.core
+        length = len(core)
+        if not length or core.flush_requested:
+            return
+        if length > 1:
+            core.flush_requested = True
+            return
+        head = core.head
+        if isinstance(head, Segment) and self.writer.written(self.channel)[0] > self.taken_bytes:
+            if not self.owner.world.mechanisms.slices:
+                self.writer.close_all()
+            core.flush_requested = True
+            self.input_channel.pump()
+
+    def available(self) -> bool:
+        """Tell whether `take` would find something."""
+        core = self.core
+        if core.blocked:
+            return False
+        head = core.head
+        if head.__class__ is Segment:
+            return core.flush_requested or head.closed
+        return head is not None
+
+    def take(self) -> Element | None:
+        """Take the next element, or None when nothing can leave."""
+        core = self.core
+        while not core.blocked:
+            head = core.head
+            if head.__class__ is not Segment:
+                return self._take_event() if head is not None else None
+            if not head.closed:
+                return self._take_open()
+            core.poll()
+            rest, records = head.bytes - self.taken_bytes, head.records - self.taken_records
+            self.taken_bytes = self.taken_records = 0
+            if rest:
+                slice_ = Slice(rest, records)
+                slice_.segment = head
+                return slice_
+            core.next_sequence -= 1  # nothing of it was left to be sent
+            self.release(head)
+        return None
+
+    def release(self, segment: Segment) -> None:
+        """Give a segment back to the pool when the last subpartition is done with it."""
+        segment.owners -= 1
+        if not segment.owners:
+            self.writer.pool.recycle(segment.channel)
+
+    def _take_event(self) -> NetworkEvent | None:
+        event = self.core.poll()
+        if self.owner.outbox:
+            self.owner.control.checkpoints.drain()
+        return event if isinstance(event, NetworkEvent) else None
+
+    def unsent(self, segments: Iterable[object]) -> list[tuple[int, int]]:
+        """Return what is still to be sent of each of the first segments in the queue.
+
+        Bytes, and how many records end in them.
+        """
+        found = [(one.bytes, one.records) for one in segments if isinstance(one, Segment)]
+        if found:
+            size, records = found[0]
+            found[0] = size - self.taken_bytes, records - self.taken_records
+        return [span for span in found if span[0]]
+
+    def _take_open(self) -> Slice | None:
+        core = self.core
+        if not core.flush_requested:
+            return None
+        core.flush_requested = False
+        self.owner.sync()
+        fill, records = self.writer.written(self.channel)
+        if fill == self.taken_bytes:
+            return None
+        slice_ = Slice(fill - self.taken_bytes, records - self.taken_records)
+        self.taken_bytes = fill
+        self.taken_records = records
+        core.next_sequence += 1
+        return slice_

@@ -1,0 +1,36 @@
+"""What a checkpoint holds of a task on buffers, where it is stored, and how it comes back."""
+
+from ckptsim.sim.job.buffers.state.channel_state_files import ChannelStateFile, make_files
+from ckptsim.sim.job.buffers.state.identities import Identities, TaskRecords
+from ckptsim.sim.job.buffers.state.recovery import (
+    BufferSnapshot,
+    Span,
+    is_restored,
+    preload,
+    put_back,
+    restore_channels,
+    restore_position,
+)
+from ckptsim.sim.job.buffers.state.snapshots import BUFFER_HEADER_BYTES, Part, Snapshots
+from ckptsim.sim.job.buffers.state.state_sizes import state_sizes
+from ckptsim.sim.job.buffers.state.storage import Limiter, Storage
+
+__all__ = [
+    "BUFFER_HEADER_BYTES",
+    "BufferSnapshot",
+    "ChannelStateFile",
+    "Identities",
+    "Limiter",
+    "Part",
+    "Snapshots",
+    "Span",
+    "Storage",
+    "TaskRecords",
+    "is_restored",
+    "make_files",
+    "preload",
+    "put_back",
+    "restore_channels",
+    "restore_position",
+    "state_sizes",
+]

@@ -1,0 +1,88 @@
+"""Files of channel state: subtasks of one vertex on one task manager share them in small groups.
+
+Here groups are formed, files go to the storage, and a file that would be small travels in the
+acknowledgement.
+
+Source: Apache Flink 1.20.3, ChannelStateWriteRequestExecutorFactory (groups) and
+FsCheckpointStateOutputStream (inline threshold).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ckptsim.models.barriers.channel_state import group_of
+from ckptsim.models.barriers.subtask import events as sub
+from ckptsim.scenarios.job.faults import FailChannelState, SlowFile
+from ckptsim.sim.job.control.channel_state import ChannelStateHost
+from ckptsim.sim.job.port import FileStored
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.state.storage import Upload
+    from ckptsim.sim.job.buffers.tasks import Task
+    from ckptsim.sim.job.buffers.world import DataflowWorld
+
+
+class ChannelStateFile:
+    """The file that one group of subtasks writes per checkpoint."""
+
+    def __init__(self, world: DataflowWorld, tasks: list[Task]) -> None:
+        self._world = world
+        self._tasks = {task.subtask: task for task in tasks}
+        self._uploads: dict[int, Upload] = {}
+        core = world.protocol.channel_state(sorted(self._tasks))
+        names = {task.subtask: task.entity.name for task in tasks}
+        self.writer: ChannelStateHost = ChannelStateHost(core, self, world.observer.files(names))
+
+    def store(self, checkpoint: int, size: int, stored: FileStored) -> None:
+        """Write the file; what would be small travels in the acknowledgement."""
+        world, faults, tasks = self._world, self._world.faults, self._tasks.values()
+        fails = any(faults.strikes(FailChannelState, task, checkpoint) for task in tasks)
+        if world.storage.is_inline(size):
+            self._end(checkpoint, stored, failed=fails)
+            return
+        world.coordinator.note_file(checkpoint, size)
+        storage = world.storage
+        self._uploads[checkpoint] = storage.save(
+            size,
+            storage.channel_state,
+            self._end,
+            checkpoint,
+            stored,
+            late_ns=max(faults.delay_ns(SlowFile, task, checkpoint) for task in tasks),
+            fails=fails,
+        )
+
+    def drop(self, checkpoint: int) -> None:
+        """Stop writing a file."""
+        upload = self._uploads.pop(checkpoint, None)
+        if upload is not None:
+            upload.cancel()
+
+    def answer(self, subtask: int, event: sub.ChannelStateWritten | sub.ChannelStateFailed) -> None:
+        """Tell a subtask what became of its part."""
+        self._tasks[subtask].control.checkpoints.step(event)
+
+    def _end(self, checkpoint: int, stored: FileStored, *, failed: bool) -> None:
+        self._uploads.pop(checkpoint, None)
+        if failed:
+            self._world.env.goals.reach("channel_state_failed")
+        stored(checkpoint, failed=failed)
+
+
+def make_files(world: DataflowWorld) -> list[ChannelStateFile]:
+    """Return the file of each task, by number; subtasks of a group have the same one.
+
+    Tasks of a vertex on one task manager come in the order of their subtasks.
+    """
+    places: dict[tuple[str, int], int] = {}
+    groups: dict[tuple[str, int, int], list[Task]] = {}
+    keys = []
+    for task in world.tasks:
+        base = (task.name, task.spec.task_manager)
+        place = places.get(base, 0)
+        places[base] = place + 1
+        keys.append((*base, group_of(place)))
+        groups.setdefault(keys[-1], []).append(task)
+    files = {key: ChannelStateFile(world, tasks) for key, tasks in groups.items()}
+    return [files[key] for key in keys]

@@ -1,0 +1,249 @@
+"""What a task's part in a checkpoint is made of: its state, and buffers in flight.
+
+The thread needs a core's time before it sends the barrier on (`barrier_cost_ns`), and stands still
+for the synchronous part behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ckptsim.models.barriers.barrier import Barrier
+from ckptsim.scenarios.job.faults import CrashAtCheckpoint, FailSnapshot, SlowFile
+from ckptsim.sim.job.buffers.output import Slice
+from ckptsim.sim.job.buffers.state.identities import Cut
+from ckptsim.sim.job.buffers.state.recovery import BufferSnapshot, Span
+from ckptsim.sim.job.buffers.tasks import Source
+from ckptsim.sim.job.control.part import PartFigures
+
+if TYPE_CHECKING:
+    from ckptsim.models.barriers.barrier import Barrier
+    from ckptsim.models.barriers.channels import Buffers
+    from ckptsim.models.barriers.reason import FailureReason
+    from ckptsim.models.lifecycle.effects import TakeSnapshot
+    from ckptsim.sim.job.buffers.state.storage import Upload
+    from ckptsim.sim.job.buffers.tasks import Task
+    from ckptsim.sim.job.port import FileStored
+
+
+@dataclass(slots=True, kw_only=True)
+class Part(PartFigures):
+    """One task's part in one checkpoint.
+
+    overtaken: buffers in flight that have become state.  input_spans, output_spans: buffers in
+    flight, by channel and subpartition.  snapshot: what a restart begins from, None before it is
+    taken.
+    cut: where it cuts the records of the channels, where records have identities.
+    """
+
+    barrier: Barrier
+    input_bytes: int = 0
+    output_bytes: int = 0
+    overtaken: int = 0
+    state_bytes: int = 0
+    input_spans: dict[int, list[Span]] = field(default_factory=dict)
+    output_spans: dict[int, list[Span]] = field(default_factory=dict)
+    snapshot: BufferSnapshot | None = None
+    cut: Cut | None = None
+
+    @property
+    def persisted_bytes(self) -> int:
+        """How many bytes of in-flight data the part holds."""
+        return self.input_bytes + self.output_bytes
+
+
+BUFFER_HEADER_BYTES = 4
+"""Length in front of each buffer in a channel-state file.
+
+Source: Apache Flink 1.20.3, ChannelStateSerializerImpl; measured sizes have it.
+"""
+
+
+# How many buffers are many, for the goal of that name.
+_MANY = 10
+
+
+class Snapshots:
+    """The parts of one task in the checkpoints of a run.
+
+    state_bytes: of its keyed state; sync_ns: how long copying it keeps the thread.
+    """
+
+    def __init__(self, task: Task, *, state_bytes: int, sync_ns: int) -> None:
+        self.parts: dict[int, Part] = {}
+        self._task = task
+        self._world = task.world
+        self._env = task.env
+        self.state_bytes = state_bytes
+        self._sync_ns = sync_ns
+        self._uploads: dict[int, Upload] = {}
+
+    def part_of(self, barrier: Barrier) -> Part:
+        """Return the task's part in a checkpoint; it is new at the first call."""
+        part = self.parts.get(barrier.checkpoint)
+        if part is None:
+            part = self.parts[barrier.checkpoint] = Part(barrier=barrier)
+        return part
+
+    def aligned(self, checkpoint: int, duration_ns: int, size: int) -> None:
+        """Take the figures of an alignment."""
+        self._env.trace.record("aligned", self._task.entity, checkpoint, duration_ns, size)
+        part = self.parts.get(checkpoint)
+        if part is not None:
+            part.alignment_ns = duration_ns
+            part.processed_bytes = size
+
+    # Buffers in flight ------------------------------------------------------------------------
+
+    def keep_partial_records(self, checkpoint: int) -> Iterable[int]:
+        """Keep the rest of what has been read in part: it lies in front of everything queued."""
+        task, sizes = self._task, []
+        for channel in task.channels:
+            unread = task.unread_bytes(channel)
+            if unread:
+                # It comes before what is queued, which may have been persisted already.
+                spans = self.parts[checkpoint].input_spans.setdefault(channel.index, [])
+                spans.insert(0, (unread, task.unread_records(channel)))
+                sizes.append(self._keep_input(channel.index, checkpoint, unread))
+        return sizes
+
+    def keep_recovered(self, _barrier: Barrier) -> Iterable[int]:
+        """Keep nothing apart: what a restart has put back lies in the queues like other data."""
+        return ()
+
+    def keep_input(self, channel: int, checkpoint: int, buffers: Buffers) -> Iterable[int]:
+        """Keep buffers of an input channel."""
+        part = self.parts[checkpoint]
+        found = [(buffer.bytes, buffer.records) for buffer in buffers if isinstance(buffer, Slice)]
+        part.overtaken += len(found)
+        part.input_spans.setdefault(channel, []).extend(found)
+        return [self._keep_input(channel, checkpoint, size) for size, _ in found]
+
+    def _keep_input(self, channel: int, checkpoint: int, size: int) -> int:
+        size += BUFFER_HEADER_BYTES
+        self.parts[checkpoint].input_bytes += size
+        return size
+
+    def keep_output(self, output: int, checkpoint: int, buffers: Buffers) -> Iterable[int]:
+        """Keep what has not been sent yet of buffers of a subpartition."""
+        part, sender = self.parts[checkpoint], self._task.subpartitions[output]
+        part.unaligned = True
+        sizes = []
+        spans = part.output_spans.setdefault(output, [])
+        for unsent, records in sender.unsent(buffers):
+            spans.append((unsent, records))
+            size = unsent + BUFFER_HEADER_BYTES
+            part.output_bytes += size
+            part.overtaken += 1
+            sizes.append(size)
+        return sizes
+
+    def barrier_sent(self, checkpoint: int) -> None:
+        """Note how many buffers the barrier has overtaken."""
+        task = self._task
+        if not task.subpartitions:
+            return
+        overtaken = self.parts[checkpoint].overtaken
+        self._env.trace.record("sent_barrier", task.entity, checkpoint, overtaken)
+        if overtaken:
+            self._env.goals.reach("overtook_buffers")
+        if overtaken >= _MANY:
+            self._env.goals.reach("overtook_ten_buffers")
+
+    # The state --------------------------------------------------------------------------------
+
+    def capture(self, flags: TakeSnapshot, captured: Callable[[int], None]) -> None:
+        """Copy the state; the thread stands still meanwhile."""
+        checkpoint = flags.checkpoint_id
+        task, part = self._task, self.parts[checkpoint]
+        part.operators_finished = flags.operators_finished
+        part.snapshot_ns = self._env.now
+        if task.lateness is not None:
+            task.lateness.snapshot(task, checkpoint)
+        part.state_bytes = self.state_bytes
+        part.snapshot = BufferSnapshot(
+            processed=task.processed,
+            exhausted=isinstance(task, Source) and task.is_exhausted,
+            input_spans=part.input_spans,
+            output_spans=part.output_spans,
+            transactions=None if task.sink is None else task.sink.state,
+            records=() if task.records is None else tuple(task.records.state),
+        )
+        if task.records is not None:
+            part.cut = task.records.cut()
+        self._env.trace.record(
+            "snapshot",
+            task.entity,
+            checkpoint,
+            task.processed,
+            part.start_delay_ns,
+            part.unaligned,
+        )
+        if self._world.faults.strikes_once(CrashAtCheckpoint, task, checkpoint):
+            self._world.control.fail(f"{task.name}/{task.subtask} crashes")
+        if self._sync_ns:
+            task.stand_still(self._sync_ns, self._copied, part, captured)
+        else:
+            self._copied(part, captured)
+
+    def _copied(self, part: Part, captured: Callable[[int], None]) -> None:
+        if part.snapshot_ns is not None:
+            part.sync_ns = self._env.now - part.snapshot_ns
+        captured(part.barrier.checkpoint)
+
+    def store(self, checkpoint: int, stored: FileStored) -> None:
+        """Write the state; what is small travels in the acknowledgement."""
+        size, storage, faults = self.state_bytes, self._world.storage, self._world.faults
+        fails = faults.strikes(FailSnapshot, self._task, checkpoint)
+        if storage.is_inline(size):
+            self._uploaded(checkpoint, stored, failed=fails)
+            return
+        self._world.coordinator.note_file(checkpoint, size)
+        self._uploads[checkpoint] = storage.save(
+            size,
+            storage.state,
+            self._uploaded,
+            checkpoint,
+            stored,
+            late_ns=faults.delay_ns(SlowFile, self._task, checkpoint),
+            fails=fails,
+        )
+
+    def drop_all(self) -> None:
+        """Stop writing whatever is being written."""
+        for checkpoint in list(self._uploads):
+            self.drop(checkpoint)
+
+    def drop(self, checkpoint: int) -> None:
+        """Stop writing the state."""
+        upload = self._uploads.pop(checkpoint, None)
+        if upload is not None:
+            upload.cancel()
+
+    def _uploaded(self, checkpoint: int, stored: FileStored, *, failed: bool) -> None:
+        self._uploads.pop(checkpoint, None)
+        if failed:
+            self._env.goals.reach("state_failed")
+        stored(checkpoint, failed=failed)
+
+    # What the coordinator hears ---------------------------------------------------------------
+
+    def acknowledge(self, checkpoint: int, size: int, *, unaligned: bool) -> None:
+        """Send the acknowledgement."""
+        task, part = self._task, self.parts[checkpoint]
+        self._world.observer.acknowledged(task, checkpoint, size, unaligned=unaligned)
+        part.unaligned, part.acknowledged_ns = unaligned, self._env.now
+        if part.snapshot is not None and part.cut is not None and task.records is not None:
+            # Only now everything is there that arrived in front of the barriers.
+            part.snapshot = replace(
+                part.snapshot,
+                input_records=task.records.held_at_inputs(part.cut, part.input_spans),
+                output_records=task.records.held_at_outputs(part.cut, part.output_spans),
+            )
+        self._world.coordinator.acknowledge(task, checkpoint, part)
+
+    def decline(self, checkpoint: int, reason: FailureReason) -> None:
+        """Tell the coordinator that the task takes no part."""
+        self._world.coordinator.decline(self._task, checkpoint, reason)

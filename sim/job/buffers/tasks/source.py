@@ -1,0 +1,237 @@
+"""Source tasks: records without input, as fast as the outputs allow or at a rate.
+
+A source with a rate emits evenly.  What back-pressure made it miss is caught up as far as
+`catch_up_ns` reaches and dropped beyond that.  A source that is fed from outside emits what its
+reader has queued, no faster than its rate, and catches nothing up.
+A replayable source drops nothing: its record n is due n intervals after the start of the job,
+through all attempts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ckptsim.sim.job.buffers.kinds import State
+from ckptsim.sim.job.buffers.tasks.task import Task
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.embedding import SourceReader
+    from ckptsim.sim.job.graph import TaskSpec
+
+# How many records a source without outputs emits in one stretch; it has no effect on anything else.
+_STRETCH_MAX = 1024
+_FOR_EVER_NS = 1 << 62
+
+# By name, as in `task.py`: these are looked at for every buffer.
+_BUSY, _PACED, _STUCK = State.BUSY, State.PACED, State.STUCK
+
+
+class Source(Task):
+    """One subtask of a source.
+
+    step_ns: how long one record takes; gap_ns: time between two records that are due, None for as
+    fast as possible; first_ns: when the first one is due; limit: how many there are, or None.
+    due_ns: when the first record is due that is not accounted for.  replayable: its clock does not
+    stop, and nothing is dropped.
+    exhausted_ns: since when there are no more records; is_cut_off: because a stop has ended them,
+    so that whoever resumes from its savepoint reads on.
+    """
+
+    is_source = True
+
+    def __init__(
+        self,
+        world: DataflowWorld,
+        spec: TaskSpec,
+        *,
+        step_ns: int,
+        gap_ns: int | None,
+        first_ns: int,
+        limit: int | None,
+        replayable: bool = False,
+    ) -> None:
+        super().__init__(world, spec, step_ns=step_ns, two_input=False)
+        self.gap_ns = gap_ns
+        self.limit = limit
+        self.exhausted_ns: int | None = None
+        self.is_cut_off = False
+        self.due_ns = first_ns
+        self._told_to_stop = False
+        self._catch_up_ns = _FOR_EVER_NS if replayable else world.constants.catch_up_ns
+        self.replayable = replayable
+        self._reader: SourceReader | None = None
+
+    def feed(self, reader: SourceReader) -> None:
+        """Take records from a reader from now on."""
+        self._reader = reader
+        self._catch_up_ns = 0
+
+    def wake(self) -> None:
+        """Look for work, because the reader has some or has come to its end."""
+        if self.state is State.IDLE and self.exhausted_ns is None:
+            self._wake()
+
+    def run(self) -> None:
+        """Go on between two records until a stretch begins or there is nothing to do."""
+        if self.has_ended:
+            return
+        while self.mail and self._paused_for is None:
+            function, arguments = self.mail.popleft()
+            function(*arguments)
+            if self.has_ended:
+                return
+        if self._paused_for is not None:
+            self.enter(State.PAUSED)
+            return
+        if self.exhausted_ns is not None:
+            self.enter(State.IDLE)
+            return
+        if (self.limit is not None and self.processed >= self.limit) or (
+            self._reader is not None and self._reader.exhausted
+        ):
+            self.exhaust()
+            self.run()
+            return
+        for writer in self.writers:
+            if not writer.pool.available:
+                self.enter(State.BLOCKED)
+                return
+        if self._told_to_stop:
+            self.exhaust()
+            self.run()
+            return
+        if self._reader is not None and not self._reader.queued_count:
+            self.enter(State.IDLE)
+            return
+        self._begin_stretch()
+
+    @property
+    def has_records(self) -> bool:
+        """Whether there is something to emit now."""
+        if self._reader is not None:
+            return self._reader.queued_count > 0
+        return self.exhausted_ns is None
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether there are no more records, for good."""
+        return self.exhausted_ns is not None and not self.is_cut_off
+
+    def stop(self) -> None:
+        """Let the input end when the source asks it for a record the next time.
+
+        A source that stands for want of output buffers asks nothing, so it ends later than told.
+        """
+        self._told_to_stop = True
+
+    def change_rate(self, gap_ns: int) -> None:
+        """Emit at another rate from now on; called on the task's thread, between two records."""
+        self.gap_ns = gap_ns
+        # The next record is due by the old rate, unless that was so slow that the new one is first.
+        self.due_ns = min(self.due_ns, self.env.now + gap_ns)
+
+    def exhaust(self) -> None:
+        """End the input: no records follow."""
+        if self.exhausted_ns is None:
+            self.exhausted_ns = self.env.now
+            self.control.exhausted()
+
+    def cut_off(self) -> None:
+        """Emit nothing more: the end of the data has been sent."""
+        if self.exhausted_ns is None:
+            self.exhausted_ns, self.is_cut_off = self.env.now, True
+
+    def _begin_stretch(self) -> None:
+        now = self.env.now
+        count = _STRETCH_MAX
+        for writer in self.writers:
+            count = min(count, writer.to_next)
+        if self.limit is not None:
+            count = min(count, self.limit - self.processed)
+        if self._reader is not None:
+            count = min(count, self._reader.queued_count)
+        self._start_ns = now
+        gap = self.gap_ns
+        if gap is not None:
+            self.due_ns = max(self.due_ns, now - self._catch_up_ns)
+            if self.due_ns > now:
+                self._count = count
+                if self.state is not _PACED:
+                    self.enter(_PACED)
+                self._timer.arm_at(self.due_ns + (count - 1) * gap)
+                return
+            count = min(count, (now - self.due_ns) // gap + 1)
+        self._count = count
+        if self.state is not _BUSY:
+            self.enter(_BUSY)
+        self._timer.arm_at(now + count * self.step_ns)
+
+    def _fire(self) -> None:
+        if self.state is _PACED or self.state is _BUSY:
+            count, self._count = self._count, 0
+            self._complete(count)
+            if self.state is _STUCK:
+                return
+        self.run()
+
+    def _complete(self, count: int) -> None:
+        if self.lateness is not None:
+            self.lateness.emitted(self, count)
+        self.processed += count
+        if self.gap_ns is not None:
+            self.due_ns += count * self.gap_ns
+        if self._reader is not None and self.records is not None:
+            self.records.emitted([self._reader.take() for _ in range(count)])
+        self._emit(count)
+
+    def post(self, function: Callable[..., object], *arguments: Any) -> None:
+        """Put something into the mailbox; a source that waits for its next record is at hand."""
+        super().post(function, *arguments)
+        if self.state is _PACED:
+            self.sync()
+            self._count = 0
+            self._timer.arm_at(self.env.now)
+
+    def sync(self) -> None:
+        """Account for the records that are out by now."""
+        if self.state is not _PACED:
+            super().sync()
+            return
+        gap = self.gap_ns or 1
+        if self.env.now > self.due_ns:
+            done = min((self.env.now - self.due_ns - 1) // gap + 1, self._count - 1)
+            if done > 0:
+                self._count -= done
+                self._complete(done)
+
+    def leap(self, count: int, stopped_ns: int | None) -> None:
+        """Be where `count` more records at their rate lead; the outputs are there already.
+
+        stopped_ns: when the source has paused meanwhile, or None.
+        """
+        self.processed += count
+        gap = self.gap_ns or 1
+        self.due_ns += count * gap
+        now = self.env.now
+        end = now if stopped_ns is None else stopped_ns
+        self.time_in[State.PACED] += end - self.since_ns
+        self.time_in[State.PAUSED] += now - end
+        self.since_ns = now
+        self._count = 0
+        if stopped_ns is not None:
+            self.state = State.PAUSED
+            return
+        limit = _STRETCH_MAX if self.limit is None else self.limit - self.processed
+        self._count = min(_STRETCH_MAX, limit, *(writer.to_next for writer in self.writers))
+        self._timer.arm_at(self.due_ns + (self._count - 1) * gap)
+
+    def _replan(self) -> None:
+        if self.state is not State.PACED:
+            super()._replan()
+            return
+        limit = min((writer.to_next for writer in self.writers), default=self._count)
+        if limit < self._count:
+            self._count = limit
+            self._timer.arm_at(self.due_ns + (limit - 1) * (self.gap_ns or 1))

@@ -1,0 +1,45 @@
+"""Operators whose service time varies from buffer to buffer.
+
+A record takes a fixed part and, with all others of its buffer, an exponential one; so a stretch
+within a buffer stays arithmetic, and means over many buffers are the service that was set.
+Assumption: what varies a record's service (its size, a cache, a call) is alike within a buffer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ckptsim.sim.job.buffers.tasks import ReferenceTask, Task
+
+# Of 10^17 draws from an exponential distribution one is larger than so many means.
+_TAIL = 40
+
+
+class VaryingTask(Task):
+    """One subtask whose service is drawn anew for each buffer.
+
+    longest_step_ns: more than any service that is drawn.
+    """
+
+    def __init__(self, *arguments: Any, variation: float, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._varying_ns = self.step_ns * variation
+        self._fixed_ns = self.step_ns - self._varying_ns
+        self.longest_step_ns = round(self._fixed_ns + _TAIL * self._varying_ns)
+        self._draws = self.env.stream(f"service {self.name}", self.subtask)
+
+    def _next(self) -> bool:
+        found = super()._next()
+        if self._slice is not None:
+            drawn = self._draws.exponential_ns(self._varying_ns)
+            self.step_ns = max(1, min(round(self._fixed_ns) + drawn, self.longest_step_ns))
+        return found
+
+
+class VaryingReferenceTask(VaryingTask, ReferenceTask):
+    """The same, record by record."""
+
+
+def longest_step_ns(task: Task) -> int:
+    """Return the most that a record of a task takes."""
+    return task.longest_step_ns if isinstance(task, VaryingTask) else task.step_ns

@@ -1,0 +1,24 @@
+"""What a checkpoint holds of a task on records, and the files that it is written to."""
+
+from ckptsim.sim.job.records.state.channel_state_files import ChannelStateFile, make_files
+from ckptsim.sim.job.records.state.snapshot import (
+    SOURCE_SPAN,
+    WATERMARK,
+    Element,
+    Parts,
+    Record,
+    TaskSnapshot,
+)
+from ckptsim.sim.job.records.state.snapshots import Snapshots
+
+__all__ = [
+    "SOURCE_SPAN",
+    "WATERMARK",
+    "ChannelStateFile",
+    "Element",
+    "Parts",
+    "Record",
+    "Snapshots",
+    "TaskSnapshot",
+    "make_files",
+]

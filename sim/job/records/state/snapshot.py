@@ -1,0 +1,91 @@
+"""What a checkpoint holds of one task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ckptsim.models.lifecycle import SinkState
+from ckptsim.sim.job.control.part import PartFigures
+
+Record = int  # identity of a record; WATERMARK is the final watermark, which travels as data
+Element = tuple[int, Record]  # (number in its channel, record)
+WATERMARK: Record = -1
+SOURCE_SPAN = 1_000_000  # identities per source subtask; also the most records that it may emit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskSnapshot:
+    """The state of one task in one checkpoint.
+
+    position: records that a source has emitted; exhausted: there are no more.  state: records whose
+    effect the task's state has, in the order of processing.  transactions: a sink's element of list
+    state.
+    input_state, output_state: records in flight, by channel.  consumed, emitted: the world's own
+    account of the last number taken from and put into each channel before the snapshot.
+    """
+
+    position: int
+    exhausted: bool = False
+    state: tuple[Record, ...]
+    transactions: SinkState | None
+    input_state: Mapping[int, tuple[Element, ...]]
+    output_state: Mapping[int, tuple[Element, ...]]
+    consumed: Mapping[int, int]
+    emitted: Mapping[int, int]
+
+    @property
+    def records(self) -> Sequence[Record]:
+        """Return the records whose effect the task's state has."""
+        return self.state
+
+    @property
+    def input_records(self) -> dict[int, list[Record]]:
+        """Return the records in flight at the task's inputs, by channel."""
+        return _records(self.input_state)
+
+    @property
+    def output_records(self) -> dict[int, list[Record]]:
+        """Return the records in flight at the task's outputs, by channel."""
+        return _records(self.output_state)
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """Return the names of the transactions that recovery commits, oldest first."""
+        return () if self.transactions is None else self.transactions.pending
+
+    @property
+    def in_flight(self) -> int:
+        """Return how many records in flight it holds."""
+        states = (self.input_state, self.output_state)
+        return sum(len(elements) for state in states for elements in state.values())
+
+
+def _records(state: Mapping[int, tuple[Element, ...]]) -> dict[int, list[Record]]:
+    """Return the records of channels by their identities; the final watermark is none."""
+    return {
+        channel: [record for _, record in elements if record != WATERMARK]
+        for channel, elements in state.items()
+    }
+
+
+REMEMBERED = 16  # ended checkpoints of which late pieces may still come; as at the coordinator
+
+
+@dataclass(slots=True, kw_only=True)
+class Parts(PartFigures):
+    """What a task has gathered for one checkpoint so far; unaligned: as it will be reported."""
+
+    input_state: dict[int, list[Element]] = field(default_factory=dict)
+    output_state: dict[int, list[Element]] = field(default_factory=dict)
+    snapshot: TaskSnapshot | None = None
+
+    @property
+    def persisted_bytes(self) -> int:
+        """Return how many records in flight it holds; every record counts as one byte."""
+        return 0 if self.snapshot is None else self.snapshot.in_flight
+
+    @property
+    def state_bytes(self) -> int:
+        """Return how many records its state has."""
+        return 0 if self.snapshot is None else len(self.snapshot.state)

@@ -1,0 +1,144 @@
+"""What a task's part in a checkpoint is made of: its state, and records in flight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from ckptsim.models.barriers import Barrier
+from ckptsim.models.barriers.channels import Buffers
+from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.lifecycle.effects import TakeSnapshot
+from ckptsim.scenarios.job.faults import FailSnapshot, SlowFile
+from ckptsim.sim.job.records.kinds import Kind
+from ckptsim.sim.job.records.state.snapshot import REMEMBERED, Element, Parts, TaskSnapshot
+from ckptsim.sim.kernel import Timer
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.port import FileStored
+    from ckptsim.sim.job.records.tasks import Task
+
+
+class Snapshots:
+    """The parts of one task in the checkpoints under way; a record counts as one byte."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.parts: dict[int, Parts] = {}
+        self._writes: dict[int, Timer] = {}
+
+    def part_of(self, barrier: Barrier) -> Parts:
+        """Return what is gathered for a checkpoint."""
+        return self.parts.setdefault(barrier.checkpoint, Parts())
+
+    def aligned(self, checkpoint: int, duration_ns: int, size: int) -> None:
+        """Take the figures of an alignment."""
+        parts = self.parts.get(checkpoint)
+        if parts is not None:
+            parts.alignment_ns, parts.processed_bytes = duration_ns, size
+
+    # --- records in flight ---
+
+    def keep_partial_records(self, _checkpoint: int) -> Iterable[int]:
+        """Keep nothing: no record is ever cut."""
+        return ()
+
+    def keep_recovered(self, barrier: Barrier) -> Iterable[int]:
+        """Keep restored records that were not taken yet: they lie in front of everything."""
+        sizes = []
+        for channel in self.task.inputs:
+            if channel.recovered:
+                kept = self.parts[barrier.checkpoint].input_state.setdefault(channel.spec.index, [])
+                kept[:0] = channel.recovered
+                sizes.append(len(channel.recovered))
+        return sizes if barrier.is_unaligned else ()
+
+    def keep_input(self, channel: int, checkpoint: int, buffers: Buffers) -> Iterable[int]:
+        """Keep records of an input channel."""
+        source, elements = self.task.inputs[channel], cast("tuple[Element, ...]", buffers)
+        kept = self.parts.setdefault(checkpoint, Parts()).input_state
+        kept.setdefault(source.spec.index, []).extend(elements)
+        return (len(elements),)
+
+    def keep_output(self, output: int, checkpoint: int, buffers: Buffers) -> Iterable[int]:
+        """Keep records of a subpartition."""
+        channel, elements = self.task.output_channels[output], cast("tuple[Element, ...]", buffers)
+        kept = self.parts.setdefault(checkpoint, Parts()).output_state
+        kept.setdefault(channel.spec.index, []).extend(elements)
+        return (len(elements),)
+
+    def barrier_sent(self, checkpoint: int) -> None:
+        """Note nothing: what a barrier has overtaken is counted by channel."""
+
+    # --- the state ---
+
+    def capture(self, flags: TakeSnapshot, captured: Callable[[int], None]) -> None:
+        """Take the task's state now; the rest of the checkpoint gathers around it."""
+        task = self.task
+        parts = self.parts[flags.checkpoint_id]
+        parts.operators_finished = flags.operators_finished
+        parts.snapshot_ns = task.env.now
+        parts.sync_ns = task.attempt.job.snapshot_sync_ns(task.spec.vertex)
+        parts.snapshot = TaskSnapshot(
+            position=task.position,
+            exhausted=task.exhausted,
+            state=tuple(task.state),
+            transactions=task.sink.state if task.sink is not None else None,
+            input_state={},
+            output_state={},
+            consumed={channel.spec.index: channel.consumed for channel in task.inputs},
+            emitted={channel.spec.index: channel.emitted for channel in task.output_channels},
+        )
+        task.occupy(parts.sync_ns)
+        captured(flags.checkpoint_id)
+
+    def store(self, checkpoint: int, stored: FileStored) -> None:
+        """Write the state; it takes the rest of the time of a snapshot."""
+        attempt = self.task.attempt
+        costs = attempt.job.costs
+        delay_ns = attempt.job.snapshot_sync_ns(self.task.spec.vertex) + costs.snapshot_async_ns
+        delay_ns += attempt.jitter("snapshot", costs.snapshot_jitter_ns)
+        delay_ns += attempt.faults.delay_ns(SlowFile, self.task, checkpoint)
+        self._writes[checkpoint] = attempt.timer_in(
+            delay_ns, Kind.SNAPSHOT, self.task.entity, self._written, checkpoint, stored
+        )
+
+    def drop(self, checkpoint: int) -> None:
+        """Stop writing the state."""
+        running = self._writes.pop(checkpoint, None)
+        if running is not None:
+            running.cancel()
+
+    def _written(self, checkpoint: int, stored: FileStored) -> None:
+        del self._writes[checkpoint]
+        attempt = self.task.attempt
+        fails = attempt.faults.strikes(FailSnapshot, self.task, checkpoint) or attempt.file_breaks()
+        stored(checkpoint, failed=fails)
+
+    # --- what the coordinator hears ---
+
+    def acknowledge(self, checkpoint: int, size: int, *, unaligned: bool) -> None:
+        """Send the whole part to the coordinator."""
+        task, parts = self.task, self.parts[checkpoint]
+        task.attempt.world.observer.acknowledged(task, checkpoint, size, unaligned=unaligned)
+        parts.unaligned, parts.acknowledged_ns = unaligned, task.env.now
+        task.attempt.acknowledge(task, checkpoint, self._whole(checkpoint, parts), parts)
+        for number in [n for n in self.parts if n < checkpoint - REMEMBERED]:
+            del self.parts[number]
+
+    def decline(self, checkpoint: int, reason: FailureReason) -> None:
+        """Tell the coordinator that the task takes no part."""
+        self.task.attempt.decline(self.task, checkpoint, reason)
+
+    def _whole(self, checkpoint: int, parts: Parts) -> TaskSnapshot:
+        """Return the snapshot with the in-flight records that are really there."""
+        if parts.snapshot is None:
+            raise AssertionError("a checkpoint is acknowledged that has no snapshot")
+        if self.task.attempt.files[self.task.spec.index].is_lost(checkpoint):
+            return parts.snapshot
+        return replace(
+            parts.snapshot,
+            input_state={index: tuple(kept) for index, kept in parts.input_state.items()},
+            output_state={index: tuple(kept) for index, kept in parts.output_state.items()},
+        )

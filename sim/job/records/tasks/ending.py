@@ -1,0 +1,163 @@
+"""What the end of a task's life looks like here: calls of operators, marks, what is waited for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ckptsim.models.barriers.channel_state.events import SubtaskReleased
+from ckptsim.models.lifecycle import OperatorState, TaskLifecycle, TaskState
+from ckptsim.models.lifecycle.tables import Act
+from ckptsim.sim.job.records.state import WATERMARK
+from ckptsim.sim.kernel import Wait
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.records.tasks.task import Task
+
+
+_WAITS = {
+    Act.AWAIT_CHECKPOINT: ("the completion of its final checkpoint", "the coordinator"),
+    Act.AWAIT_ACKNOWLEDGEMENT: ("the acknowledgement of EndOfData", None),
+    Act.AWAIT_END_OF_PARTITION: ("EndOfPartition", None),
+}
+
+
+class Ending:
+    """The end of one task."""
+
+    def __init__(self, task: Task, *, finished_on_restore: bool) -> None:
+        self.task = task
+        self.performed: list[int] = []  # checkpoints that the task took part in after its end
+        self._waits = False
+        self.runs_operators = not finished_on_restore
+
+    @property
+    def core(self) -> TaskLifecycle:
+        """Return the lifecycle core."""
+        return self.task.control.lifecycle.core
+
+    @property
+    def ended(self) -> bool:
+        """Say whether EndOfData has been sent."""
+        return self.core.ended
+
+    @property
+    def state(self) -> TaskState:
+        """Return the state of the task."""
+        return self.core.state
+
+    @property
+    def has_writes(self) -> bool:
+        """Say whether snapshots or commits are under way."""
+        sink = self.task.sink
+        running = self.task.control.checkpoints.core.running
+        return bool(running) or (sink is not None and sink.busy)
+
+    def state_changed(self, state: TaskState, _operator: OperatorState | None) -> None:
+        """Follow the task from state to state."""
+        self._waits = self._waits or state is TaskState.WAITING_FOR_FINAL_CP
+        self.task.attempt.state_changed(self.task, state)
+
+    def finish_source(self) -> None:
+        """Note that the source is told to stop."""
+        self.note("told", "cancel", 0, 0)
+
+    def call(self, what: str, operator: int) -> None:
+        """Note a call of an operator."""
+        self.task.attempt.call(self.task, what, operator)
+
+    def gate_ended(self, gate: int) -> None:
+        """Note that the head of the chain has heard of the end of a gate."""
+        self.note("gate_ended", gate + 1)
+
+    def tell(self, what: str, checkpoint: int) -> None:
+        """Note what every operator is told of a checkpoint, and that a snapshot is taken."""
+        if what == "snapshot":
+            if self._waits:
+                self.performed.append(checkpoint)
+            self.task.attempt.performed(self.task, checkpoint)
+        self.task.attempt.calls(self.task, what, checkpoint)
+
+    def emit_max_watermark(self) -> None:
+        """Send the final watermark, which travels as data."""
+        self.task.emit(WATERMARK)
+
+    def note(self, kind: str, *fields: int | str) -> None:
+        """Put a step into the trace."""
+        self.task.env.trace.record(kind, self.task.entity, *fields)
+
+    def decline_closing(self, checkpoint: int) -> None:
+        """Decline what a closed task is asked for."""
+        self.task.attempt.goal("declined_because_closing")
+        self.task.attempt.decline_closing(self.task, checkpoint)
+
+    def fail(self, reason: str) -> None:
+        """Fail the task, and with it the job."""
+        self.task.attempt.fail(self.task, reason)
+
+    def is_stop(self, checkpoint: int) -> bool:
+        """Tell whether a checkpoint is the savepoint of a stop."""
+        return self.task.attempt.is_stop(checkpoint)
+
+    def break_down(self, violated: str, story: str) -> None:
+        """Fail the task because its input broke a rule."""
+        self.task.attempt.violate(violated, f"{self.task.name}: {story}")
+        self.fail(story)
+
+    def closed(self) -> None:
+        """Let the others of the task's group write without it."""
+        spec = self.task.spec
+        self.task.attempt.files[spec.index].writer.step(SubtaskReleased(spec.subtask))
+
+    def awaits(self, act: Act) -> bool:
+        """Say whether the task is to close once this, and perhaps more, has happened."""
+        waiting = self.state is TaskState.WAITING_FOR_FINAL_CP
+        return waiting and act in self.core.waits_for()
+
+    def waits(self) -> list[Wait]:
+        """Return what keeps the task from closing."""
+        if self.state is not TaskState.WAITING_FOR_FINAL_CP:
+            return []
+        name, ended = self.task.name, self.task.control.ended_channels
+        found = []
+        for act in self.core.waits_for():
+            what, whom = _WAITS[act]
+            partners = [whom]
+            if act is Act.AWAIT_ACKNOWLEDGEMENT:
+                partners = [channel.receiver.name for channel in self.task.output_channels]
+            elif act is Act.AWAIT_END_OF_PARTITION:
+                channels = self.task.inputs
+                partners = [
+                    channel.sender.name for channel in channels if channel.spec.input not in ended
+                ]
+            found += [Wait(name, what, partner) for partner in partners]
+        return found
+
+
+def handle_complete(task: Task, checkpoint: int) -> None:
+    """Handle the notification that a checkpoint is complete."""
+    before = task.ending.state
+    task.control.lifecycle.complete(checkpoint)
+    if before is not TaskState.CLOSED and task.ending.state is TaskState.CLOSED:
+        _note_close(task, checkpoint)
+
+
+def _note_close(task: Task, checkpoint: int) -> None:
+    """Note which of its final checkpoints a task closes on: of 42, 43 and 44 on 43, 42 being lost.
+
+    A final checkpoint is one that the task took part in after it had sent EndOfData.
+    """
+    attempt = task.attempt
+    final = task.ending.performed
+    lost = attempt.world.coordinator.gateway.lost
+    if any(number < checkpoint and (task.number, number) in lost for number in final):
+        attempt.goal("completed_after_lost_notification")
+        if any(number > checkpoint for number in final):
+            attempt.goal("closed_on_second_of_three_final_checkpoints")
+
+
+def handle_aborted(task: Task, checkpoint: int, latest_completed: int | None) -> None:
+    """Handle the notification that a checkpoint was given up."""
+    before = task.ending.state
+    task.control.abort(checkpoint, latest_completed)
+    if before is not TaskState.CLOSED and task.ending.state is TaskState.CLOSED:
+        task.attempt.goal("closed_on_repeated_completion")

@@ -1,0 +1,176 @@
+"""Operators and sinks of a job: processes that take records and events, one at a time.
+
+It begins a record only while every output has room, so it never stops in the middle of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from ckptsim.models.barriers import (
+    Announcement,
+    Barrier,
+    CancellationMarker,
+    EndOfData,
+    EndOfPartition,
+    NetworkEvent,
+)
+from ckptsim.sim.job.control.sink import open_sink
+from ckptsim.sim.job.records.channel import Channel
+from ckptsim.sim.job.records.kinds import Kind
+from ckptsim.sim.job.records.state import WATERMARK, Element, Record
+from ckptsim.sim.job.records.tasks.task import Steps, Task
+
+
+class Operator(Task):
+    """A subtask with inputs."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._service_ns = self.spec.vertex.service_of(self.spec.subtask)
+        handler = self.control.handler
+        self._clock = None if handler is None else handler.core.clock
+        self._turn = 0
+        self._woken = Kind.STEP
+
+    def run(self) -> Steps:
+        """Process until all inputs have ended, then wait for everything that the end waits for.
+
+        Barriers go on to come in meanwhile, and EndOfPartition of each input.
+        """
+        yield self.news
+        yield from self.process_until(self.has_ended)
+        yield from self.process_until(self.has_acknowledgements)
+        yield from self.process_until(self.has_final_checkpoint)
+        yield from self.process_until(self.has_closed)
+        self.close_mailbox()
+
+    def process_until(self, reached: Callable[[], bool]) -> Steps:
+        """Take mails, priority events and elements, in this order, until a condition holds."""
+        while self.is_running and not reached():
+            if self.held_ns:
+                yield from self.spend(self.held_ns, Kind.STEP)
+                self._woken = Kind.STEP
+            elif self.mails:
+                self.handle_mail()
+            elif (overtaking := self._with_priority()) is not None:
+                self._take(overtaking)
+            elif not self.has_room or (channel := self._ready()) is None:
+                self._woken = yield self.news
+            elif self._woken is not Kind.BEGIN and channel.head_takes_time:
+                # A record is begun last: a barrier that gets here in this instant goes first.
+                self._woken = yield self.last_in_instant()
+            else:
+                self._turn = (channel.spec.input + 1) % len(self.inputs)
+                record = self._take(channel)
+                if record is not None:
+                    yield from self.spend(self._service_ns, Kind.SERVICE)
+                    self.finish_record(record)
+                    self._woken = yield self.last_in_instant()
+
+    def _with_priority(self) -> Channel | None:
+        """Return the first channel in which something has overtaken what was queued."""
+        for channel in self.inputs:
+            if channel.input_channel.has_priority:
+                return channel
+        return None
+
+    def _ready(self) -> Channel | None:
+        """Return the next channel in turn that has an element."""
+        inputs, turn = self.inputs, self._turn
+        for channel in inputs[turn:] + inputs[:turn] if turn else inputs:
+            if channel.recovered or len(channel.input_channel):
+                return channel
+        return None
+
+    def _take(self, channel: Channel) -> Record | None:
+        """Take the next element of a channel; return a record that is to be processed.
+
+        Recovered records come first, then the channel's own.
+        """
+        priority = channel.input_channel.has_priority
+        if channel.recovered and not priority:
+            data = channel.recovered.pop(0)
+            channel.observer.taken(data)
+            channel.consumed, record = data
+        else:
+            element = channel.input_channel.poll()
+            if isinstance(element, NetworkEvent):
+                self._handle(channel, element, priority=priority)
+                return None
+            data = cast("Element", element)
+            channel.taken(data)
+            record = data[1]
+        if record == WATERMARK:
+            self.control.max_watermark(channel.spec.input)
+            return None
+        if self._clock is not None and self._clock.running:
+            self._clock.add_bytes(1)  # every record counts as one
+        return record
+
+    def finish_record(self, record: Record) -> None:
+        """Finish a record: its effect on the state, then what goes out."""
+        self.attempt.progress()
+        self.state.append(record)
+        self.emit(record)
+
+    def _handle(self, channel: Channel, event: NetworkEvent, *, priority: bool) -> None:
+        index, control = channel.spec.input, self.control
+        handler = control.handler
+        if handler is None:
+            raise AssertionError(f"{self.name} has no inputs, and gets {event!r}")
+        channel.observer.taken(event, priority=priority)
+        match event:
+            case Barrier():
+                handler.barrier(index, event)
+            case Announcement(barrier, sequence):
+                handler.announcement(index, barrier, sequence)
+            case CancellationMarker(checkpoint):
+                handler.cancellation(index, checkpoint)
+            case EndOfData(drain):
+                self.end_modes.add(drain)
+                control.end_of_data(index, event)
+            case EndOfPartition():
+                control.end_of_partition(index)
+            case _:
+                raise AssertionError(f"no such element in a index: {event!r}")
+
+
+class Sink(Operator):
+    """An operator that writes what it processes into transactions of an external system.
+
+    A snapshot pre-commits the open transaction, the completion of its checkpoint commits it.  A
+    sink that was restored as finished writes nothing and has no transactions.
+    """
+
+    def __init__(self, *arguments: Any, finished_on_restore: bool, **named: Any) -> None:
+        super().__init__(*arguments, finished_on_restore=finished_on_restore, **named)
+        if finished_on_restore:
+            return
+        world = self.attempt.world
+        committer = world.embedding.committer
+        self.sink = world.embedding.sink(
+            world.control.sinks,
+            self.place,
+            committer=None if committer is None else committer(self.subtask),
+            settled=self.control.commits_settled,
+        )
+        open_sink(self.control, self.sink, self.attempt.sink_states(self.spec))
+
+    def run(self) -> Steps:
+        """Write until all inputs have ended; wait until the last transaction is committed; close.
+
+        Nobody is below that could acknowledge its end of data.
+        """
+        yield self.news
+        yield from self.process_until(self.has_ended)
+        yield from self.process_until(self.has_final_checkpoint)
+        yield from self.process_until(self.has_closed)
+        self.close_mailbox()
+
+    def finish_record(self, record: Record) -> None:
+        """Finish a record: write it into the open transaction as well."""
+        if self.sink is not None:
+            self.sink.write(record)
+        super().finish_record(record)

@@ -1,0 +1,140 @@
+"""The ends of a task: its input gates, and everything that it sends."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from ckptsim.models.barriers import Barrier, NetworkEvent
+from ckptsim.models.barriers.channels import OutputStateOpened
+from ckptsim.scenarios.job import Partitioner
+from ckptsim.sim.job.records.state import SOURCE_SPAN, WATERMARK, Record
+
+if TYPE_CHECKING:
+    from ckptsim.models.barriers.reason import FailureReason
+    from ckptsim.sim.job.graph import OutputSpec
+    from ckptsim.sim.job.records.channel import Channel
+    from ckptsim.sim.job.records.tasks.task import Task
+
+
+def target_of(record: Record, parallelism: int, shares: tuple[float, ...] = ()) -> int:
+    """Return the subtask of a keyed edge for a record: its identity is its key, well mixed.
+
+    shares: of keys by subtask; none for even ones.
+    """
+    mixed = ((record * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF) >> 32
+    if not shares:
+        return mixed % parallelism
+    bounds = list(accumulate(shares))
+    return min(bisect_right(bounds, mixed / 2**32 * bounds[-1]), parallelism - 1)
+
+
+def is_hot(record: Record, ratio: float) -> bool:
+    """Tell whether a record is one of those with a key of subtask 0, a share of all records."""
+    mixed = (record * 0xD6E8FEB86659FD93) & 0xFFFFFFFFFFFFFFFF
+    return mixed >> 32 < ratio * 2**32
+
+
+class InputGate:
+    """The channels of one edge that end at one task."""
+
+    def __init__(self, channels: list[Channel]) -> None:
+        self._channels = channels
+
+    def start(self, checkpoint: int) -> FailureReason | None:
+        """Begin to persist; returns why the checkpoint cannot start, or None."""
+        for channel in self._channels:
+            reason = channel.input_channel.start(checkpoint)
+            if reason is not None:
+                return reason
+        return None
+
+    def stop(self, checkpoint: int) -> None:
+        """Persist nothing more for this checkpoint."""
+        for channel in self._channels:
+            channel.input_channel.stop(checkpoint)
+
+
+class Outputs:
+    """All outputs of a task.
+
+    edges: the channels of each edge; channels: all of them, in the order of the edges.
+    """
+
+    def __init__(self, task: Task, edges: list[tuple[OutputSpec, list[Channel]]]) -> None:
+        self.edges = edges
+        self.channels = [channel for _, channels in edges for channel in channels]
+        self._task = task
+        self._round_robin = 0
+        self._hot = task.attempt.graph.hot_sources
+
+    def channels_of(self, record: Record) -> Iterator[Channel]:
+        """Yield the channels that a record takes; the final watermark takes all of them."""
+        for spec, channels in self.edges:
+            yield from self._chosen(spec, channels, record)
+
+    def _chosen(self, spec: OutputSpec, channels: list[Channel], record: Record) -> list[Channel]:
+        if record == WATERMARK or spec.partitioner is Partitioner.BROADCAST:
+            return channels
+        match spec.partitioner:
+            case Partitioner.GLOBAL:
+                return channels[:1]
+            case Partitioner.HASH:
+                hot = self._hot.get(record // SOURCE_SPAN) if self._hot else None
+                if hot is not None and is_hot(record, hot):
+                    return channels[:1]
+                return [channels[target_of(record, len(channels), spec.edge.shares)]]
+            case Partitioner.FORWARD:
+                return channels
+            case Partitioner.SHUFFLE:
+                task = self._task
+                stream = task.env.stream(f"shuffle {task.spec.vertex.name}", task.subtask)
+                return [channels[stream.integer(0, len(channels) - 1)]]
+            case _:
+                self._round_robin += 1
+                return [channels[self._round_robin % len(channels)]]
+
+    def broadcast_barrier(self, barrier: Barrier) -> int:
+        """Put a barrier into every queue; it overtakes where its kind and the edge allow it."""
+        attempt = self._task.attempt
+        for spec, channels in self.edges:
+            over = attempt.cores.edge(barrier, supports_unaligned=spec.supports_unaligned)
+            for channel in channels:
+                if over.is_unaligned and channel.subpartition.data_count:
+                    attempt.goal("barrier_overtook_records")
+                channel.subpartition.add_barrier(over)
+        return sum(isinstance(effect, OutputStateOpened) for effect in self._task.outbox)
+
+    def broadcast(self, event: NetworkEvent) -> None:
+        """Send an event behind everything that is queued."""
+        for channel in self.channels:
+            channel.subpartition.add_event(event)
+            channel.pump()
+
+    def flush(self) -> None:
+        """Send whatever may be sent now."""
+        for channel in self.channels:
+            channel.pump()
+
+    def time_out(self, checkpoint: int) -> None:
+        """Let barriers that are still queued overtake.
+
+        What they overtake is state, and has to be kept before any of it is sent.
+        """
+        for channel in self.channels:
+            channel.subpartition.time_out(checkpoint)
+        self._task.control.checkpoints.drain()
+        self.flush()
+
+    def abort(self, checkpoint: int) -> None:
+        """Give up the output state of a checkpoint."""
+        for channel in self.channels:
+            channel.subpartition.abort(checkpoint)
+
+    def finish(self) -> None:
+        """Send EndOfPartition on every channel."""
+        for channel in self.channels:
+            channel.subpartition.finish()
+            channel.pump()

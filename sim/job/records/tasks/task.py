@@ -1,0 +1,297 @@
+"""One task of a job: what sources, operators and sinks have in common.
+
+Each is a SimPy process, the task's thread, with a mailbox: messages of the coordinator, timers and
+acknowledgements.  Its loop (`run`) waits for news and for time that is spent, and for nothing else;
+whoever has news calls `wake`.  What has to happen at a barrier or an end mark is decided by cores;
+`TaskControl` carries out their effects.
+
+Invariant: a process that waits for news has looked at everything before, so no call of `wake` is
+needed for what was there already, and calls while it works or spends time may be forgotten.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ckptsim.models.barriers import Barrier
+from ckptsim.models.barriers.channels import NetworkEffect
+from ckptsim.models.lifecycle import StopMode
+from ckptsim.models.lifecycle import events as on
+from ckptsim.models.lifecycle.tables import Act
+from ckptsim.scenarios.job import VertexKind
+from ckptsim.sim.job.control.cores import make_cores
+from ckptsim.sim.job.control.sink import SinkWriter
+from ckptsim.sim.job.control.task import TaskControl
+from ckptsim.sim.job.graph import OutputSpec, TaskSpec
+from ckptsim.sim.job.records.channel import Channel
+from ckptsim.sim.job.records.kinds import Kind
+from ckptsim.sim.job.records.state import WATERMARK, Record, Snapshots, TaskSnapshot
+from ckptsim.sim.job.records.tasks.ending import Ending, handle_aborted, handle_complete
+from ckptsim.sim.job.records.tasks.outputs import InputGate, Outputs
+from ckptsim.sim.kernel import Entity, Environment, Process, Signal, Timer, Wait
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.oracle.observer import TaskObserver
+    from ckptsim.sim.job.records.attempt import Attempt
+
+Steps = Generator[Any, Any, None]
+
+
+class Task:
+    """A running subtask of one attempt.
+
+    state: records whose effect its state has, in order.  position: records that a source has
+    emitted.  output_channels: the outgoing channels in the order of the edges.  outbox: what the
+    cores of its channels and subpartitions ask for.
+    """
+
+    def __init__(
+        self,
+        attempt: Attempt,
+        spec: TaskSpec,
+        *,
+        restored: TaskSnapshot | None,
+        finished_on_restore: bool,
+    ) -> None:
+        self.attempt = attempt
+        self.spec = spec
+        self.number = spec.index
+        self.place = spec.place
+        self.is_source = spec.vertex.kind is VertexKind.SOURCE
+        self.env: Environment = attempt.env
+        self.entity: Entity = attempt.env.entity(f"task {spec.vertex.name}", spec.subtask)
+        self.outbox: list[NetworkEffect] = []
+        self.inputs: list[Channel] = []
+        self.gates: list[InputGate] = []
+        self.outputs: Outputs = Outputs(self, [])
+        self.mails: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
+        self.state: list[Record] = [] if finished_on_restore else attempt.state_of(spec)
+        self.position: int = restored.position if restored else 0
+        # A source has read all there is, now or before a restore.
+        self.exhausted: bool = restored.exhausted if restored else False
+        self.gone: bool = False  # closed or failed: takes no input any more
+        self.busy = False
+        self.mailbox_closed = False
+        self.stalled_until_ns = 0
+        self.ready_ns = 0  # when what it restores is there
+        self.leaves_ns = 0  # when it is not known here any more, once it has closed
+        self.sink: SinkWriter | None = None
+        self.snapshots: Snapshots = Snapshots(self)
+        self.ending: Ending = Ending(self, finished_on_restore=finished_on_restore)
+        self.observer: TaskObserver = attempt.world.observer.task(self)
+        self.end_modes: set[bool] = set()  # how inputs have ended: drained, or cut
+        self._held_ns = 0  # for how long the thread was held in all
+        self.control: TaskControl = TaskControl(
+            self,
+            make_cores(
+                attempt.cores,
+                attempt.job,
+                spec.vertex,
+                gates=attempt.graph.gates[spec.index],
+                outputs=attempt.graph.output_count(spec.index),
+                restored_from=attempt.restored_id,
+                finished_on_restore=finished_on_restore,
+            ),
+            writer=attempt.files[spec.index].writer,
+            observer=self.observer,
+            clock=self.env,
+            reach=attempt.goal,
+        )
+        self.process: Process | None = None
+        # A mail, an element, room in an output, a record that is due; or the end of the instant.
+        self.news: Signal = Signal(self.env)
+        self._step = self.env.timer(Kind.STEP, self.entity, self.news.happen, Kind.STEP)
+        self._last = self.env.timer(Kind.BEGIN, self.entity, self.news.happen, Kind.BEGIN)
+
+    @property
+    def name(self) -> str:
+        """Return `vertex/subtask`."""
+        return self.spec.name
+
+    def trigger_checkpoint(self, barrier: Barrier, stop: StopMode | None) -> None:
+        """Take the coordinator's trigger."""
+        self.attempt.trigger(self, barrier, stop)
+
+    def notify_complete(self, checkpoint: int) -> None:
+        """Take the notification that a checkpoint is complete."""
+        if self.attempt.alive:
+            self.post(partial(handle_complete, self, checkpoint))
+
+    def notify_aborted(self, checkpoint: int, latest_completed: int | None) -> None:
+        """Take the notification that a checkpoint was given up."""
+        if self.attempt.alive:
+            self.post(partial(handle_aborted, self, checkpoint, latest_completed))
+
+    def connect(
+        self, inputs: list[Channel], outputs: list[tuple[OutputSpec, list[Channel]]]
+    ) -> None:
+        """Take the channels: incoming ones over all gates, outgoing ones per edge."""
+        self.inputs = inputs
+        self.outputs = Outputs(self, outputs)
+        first = 0
+        for size in self.attempt.graph.gates[self.spec.index]:
+            self.gates.append(InputGate(inputs[first : first + size]))
+            first += size
+
+    @property
+    def output_channels(self) -> list[Channel]:
+        """Return the outgoing channels in the order of the edges."""
+        return self.outputs.channels
+
+    @property
+    def makes_records(self) -> bool:
+        """Say whether a source makes its records itself."""
+        return True
+
+    @property
+    def subtask(self) -> int:
+        """Return the index within the vertex."""
+        return self.spec.subtask
+
+    def start(self) -> None:
+        """Begin to work; a source that ends by time looks at its end then, if not before."""
+        if self.is_source:  # one that was restored as finished passes its end marks on
+            self.control.lifecycle.step(on.Started())
+        ends_ns = self.spec.vertex.ends_at_ns
+        if ends_ns is not None and ends_ns > self.env.now:
+            self.attempt.later(ends_ns - self.env.now, Kind.EMIT, self.entity, self.wake)
+        self.process = self.env.process(self.run(), entity=self.entity)
+        self.wake()
+
+    def post(self, function: Callable[..., object], /, *arguments: Any) -> None:
+        """Put something into the mailbox; one that is closed takes nothing."""
+        if not self.mailbox_closed:
+            self.mails.append((function, arguments))
+            self.wake()
+
+    def set_timer(
+        self, delay_ns: int, function: Callable[..., object], /, *arguments: Any
+    ) -> Timer:
+        """Call a function after a delay, unless the attempt has failed by then."""
+        return self.attempt.timer_in(delay_ns, Kind.TIMER, self.entity, function, *arguments)
+
+    def spend_on_barrier(self, function: Callable[..., object], /, *arguments: Any) -> None:
+        """Call the function at once: sending a barrier on takes no time here."""
+        function(*arguments)
+
+    def wake(self) -> None:
+        """Have the thread look for work at this instant, if it is idle."""
+        if not self.busy and not self._step.armed:
+            self._step.arm_in(0)
+
+    def room_freed(self) -> None:
+        """Note that an output has room again."""
+        self.wake()
+
+    def occupy(self, duration_ns: int) -> None:
+        """Hold the thread for a while, as the synchronous part of a snapshot does."""
+        if duration_ns:
+            before_ns = max(self.stalled_until_ns, self.env.now)
+            self.stalled_until_ns = max(before_ns, self.env.now + duration_ns)
+            self._held_ns += self.stalled_until_ns - before_ns
+
+    @property
+    def busy_ns(self) -> int:
+        """Return for how long the thread was held until now."""
+        return self._held_ns - self.held_ns
+
+    def waits(self) -> list[Wait]:
+        """Return what the task waits for, for the story of a run that stands still."""
+        found = self.ending.waits()
+        for channel in self.output_channels:
+            if not channel.has_room:
+                found.append(Wait(self.name, "room in a channel", channel.receiver.name))
+        for channel in self.inputs:
+            if channel.subpartition.blocked:
+                found.append(Wait(channel.sender.name, "its channel to be resumed", self.name))
+        return found
+
+    # --- the process ---
+
+    def run(self) -> Steps:
+        """Work until the task has closed."""
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        """End the process where it waits; the active one ends as soon as it looks."""
+        if self.process is not None and self.process is not self.env.active_process:
+            self.process.stop()
+
+    def handle_mails_until(self, reached: Callable[[], bool]) -> Steps:
+        """Handle mails until a condition holds."""
+        while self.attempt.alive and not reached():
+            if self.held_ns:
+                yield from self.spend(self.held_ns, Kind.STEP)
+            elif self.mails:
+                self.handle_mail()
+            else:
+                yield self.news
+
+    def close_mailbox(self) -> None:
+        """Handle what is in the mailbox, and take nothing more."""
+        while self.attempt.alive and self.mails:
+            self.handle_mail()
+        self.mailbox_closed = True
+
+    def handle_mail(self) -> None:
+        """Handle the next mail."""
+        function, arguments = self.mails.popleft()
+        function(*arguments)
+
+    def spend(self, duration_ns: int, kind: Kind) -> Steps:
+        """Let time pass in which the thread looks at nothing."""
+        self.busy = True
+        yield self.env.timeout(duration_ns, kind=kind)
+        self.busy = False
+
+    def last_in_instant(self) -> Signal:
+        """Return the wait for news that gives Kind.BEGIN when all else of this instant is done."""
+        if not self._last.armed:
+            self._last.arm_in(0)
+        return self.news
+
+    @property
+    def is_running(self) -> bool:
+        """Say whether the task may still do something."""
+        return self.attempt.alive and not self.gone
+
+    @property
+    def held_ns(self) -> int:
+        """Return for how long the thread is held, as by the synchronous part of a snapshot."""
+        return max(0, self.stalled_until_ns - self.env.now)
+
+    @property
+    def has_room(self) -> bool:
+        """Say whether every output takes one more record."""
+        return all(channel.has_room for channel in self.output_channels)
+
+    # --- what its end waits for ---
+
+    def has_ended(self) -> bool:
+        """Say whether the task has ended its data: EndOfData has been sent."""
+        return self.ending.ended
+
+    def has_acknowledgements(self) -> bool:
+        """Say whether every task below has acknowledged EndOfData, where that is waited for."""
+        return not self.ending.awaits(Act.AWAIT_ACKNOWLEDGEMENT)
+
+    def has_final_checkpoint(self) -> bool:
+        """Say whether the final checkpoint is complete, where that is waited for."""
+        return not self.ending.awaits(Act.AWAIT_CHECKPOINT)
+
+    def has_closed(self) -> bool:
+        """Say whether the task has closed."""
+        return self.gone
+
+    # --- sending ---
+
+    def emit(self, record: Record) -> None:
+        """Send a record over every edge; the final watermark goes to every channel."""
+        if record != WATERMARK:
+            self.observer.lifecycle.record_sent()
+        for channel in self.outputs.channels_of(record):
+            channel.put(record)
+            channel.pump()
