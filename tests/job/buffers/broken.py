@@ -35,9 +35,10 @@ from ckptsim.scenarios.job.faults import (
     SlowFile,
     StrayNotification,
 )
-from ckptsim.sim.job.buffers import channels, recovery, world
+from ckptsim.sim.job.buffers import world
+from ckptsim.sim.job.buffers.input import channels
 from ckptsim.sim.job.buffers.output import LocalBufferPool, Subpartition
-from ckptsim.sim.job.buffers.state import BUFFER_HEADER_BYTES, Snapshots
+from ckptsim.sim.job.buffers.state import BUFFER_HEADER_BYTES, Snapshots, recovery
 from ckptsim.sim.job.buffers.tasks import Task
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.control.sink import SinkWriter
