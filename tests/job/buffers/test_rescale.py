@@ -13,8 +13,8 @@ from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.job import Input, Job, Mode, Partitioner, Plane, Vertex, VertexKind
 from ckptsim.sim.job.buffers import DataflowWorld
-from ckptsim.sim.job.buffers.recovery import BufferSnapshot, Span
 from ckptsim.sim.job.buffers.restoring.rescale import rescaled
+from ckptsim.sim.job.buffers.state import BufferSnapshot, Span
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.kernel import Environment
