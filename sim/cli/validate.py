@@ -124,6 +124,9 @@ def run(arguments: argparse.Namespace) -> int:
             tick()
         folds = None
         if arguments.folds:
+            if arguments.folds > len(full.cells):
+                expected = f"expected no more than there are cells, {len(full.cells)}"
+                raise UserError(f"--folds: found {arguments.folds}, {expected}")
             folds = folds_of(
                 runs,
                 folds=arguments.folds,

@@ -173,3 +173,13 @@ def test_calibration_bars() -> None:
     assert found.mean_error < 0.03
     assert found.persisted_share == 1.0
     assert sum(e.at_once[0] is e.at_once[1] for e in found.endings) >= 22
+
+
+def test_more_folds_than_cells_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A fold without a cell would be judged by nothing, so it is the user's to ask for fewer."""
+    path = tmp_path / "one.jsonl"
+    path.write_text(some_lines("t1_a_p1_rb#1")[0], encoding="utf-8")
+    assert main(["validate", str(path), "--folds", "2", "--seeds", "1"]) == 2
+    assert "--folds: found 2, expected no more than there are cells, 1" in capsys.readouterr().err
