@@ -112,6 +112,15 @@ PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = 
             [],
         ),
     ],
+    "docs/recovery.md": [
+        ("ckptsim run recovery_in_its_time", 0, matches("^recoveries +2$"), []),
+        (
+            "ckptsim validate tests/data/flink/recovery.jsonl",
+            0,
+            has("29 of 29 (100 %)", "31 of 32 (97 %)", "23 of 24 (96 %)"),
+            [LONG],
+        ),
+    ],
     "docs/hazards.md": [
         *[
             (command, 0, matches(r"^as expected +broke stop_ends in \d+$"), [])

@@ -30,6 +30,7 @@ LIBRARY = (
     "announced_and_cancelled",
     "concurrent_checkpoints",
     "expiring_uploads",
+    "recovery_in_its_time",
 )
 
 
