@@ -19,7 +19,7 @@ _SECOND_NS = 1_000_000_000
 # where intervals are so long that fewer would not show a checkpoint behind the warm-up.
 _WANTED = 2_000_000
 _MOST = 20_000_000
-LEAST_CHECKPOINTS = 5
+LEAST_CHECKPOINTS = 4
 
 
 def bounded(scenario: Scenario) -> Scenario:
@@ -31,7 +31,11 @@ def bounded(scenario: Scenario) -> Scenario:
     if wanted is not None:
         affordable = max(LEAST_CHECKPOINTS, int(_WANTED / rate / interval_s))
         wanted = min(wanted, affordable)
-    longest_ns = max(1, min(job.duration_ns, round(_MOST / rate * _SECOND_NS)))
+        # A run that ends by the clock has time for them, whatever interval was set since.
+        time_ns = max(job.duration_ns, 2 * wanted * job.checkpointing.interval_ns)
+    else:
+        time_ns = job.duration_ns
+    longest_ns = max(1, min(time_ns, round(_MOST / rate * _SECOND_NS)))
     checkpointing = replace(job.checkpointing, count=wanted)
     return replace(
         scenario, model=replace(job, checkpointing=checkpointing, duration_ns=longest_ns)

@@ -11,6 +11,7 @@ import pytest
 from ckptsim.scenarios.files import load
 from ckptsim.scenarios.job import Job, Mode
 from ckptsim.sim.cli.main import main
+from ckptsim.sim.infer.budget import bounded, records_per_s
 from ckptsim.sim.infer.change import changed, read_change
 from ckptsim.sim.infer.job import scenario_of
 from ckptsim.sim.infer.loads import loads_of
@@ -174,6 +175,19 @@ def test_loads_follow_selectivity_and_keys() -> None:
     plain = loads_of(job("job15", change | {"vertex.join.selectivity": "1"}))
     assert loads["enrich"] == pytest.approx(plain["enrich"] / 2)
     assert loads["join"] == pytest.approx(1100 * 0.491 * 0.000_62, rel=0.03)
+
+
+def test_a_run_has_time_for_a_long_interval() -> None:
+    """With an interval of minutes fewer checkpoints are simulated, but some behind the warm-up."""
+    scenario = scenario_of(read_recording(SHIPPED / "job00")).scenario
+    long = bounded(changed(scenario, {"execution.checkpointing.interval": "5 min"})).model
+    usual = scenario.model
+    assert isinstance(long, Job)
+    assert isinstance(usual, Job)
+    assert usual.checkpointing.count == 14
+    assert long.checkpointing.count == 4
+    assert long.duration_ns > 5 * 300 * 10**9
+    assert records_per_s(long) * long.duration_ns / 1e9 < 25_000_000
 
 
 def test_parallelism_spreads_what_was_of_subtasks() -> None:
