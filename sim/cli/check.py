@@ -8,6 +8,7 @@ import time
 from dataclasses import asdict
 from typing import Any
 
+from ckptsim.scenarios import UserError
 from ckptsim.sim.cli.check_many import (
     UNBROKEN,
     Checked,
@@ -16,8 +17,9 @@ from ckptsim.sim.cli.check_many import (
     names_of,
     write_junit,
 )
+from ckptsim.sim.cli.explore import RUNS, run_explore
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from ckptsim.sim.cli.places import output_file
+from ckptsim.sim.cli.places import output_file, output_folder
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.subject import (
     add_subject_arguments,
@@ -38,6 +40,8 @@ EXAMPLES = """examples:
   ckptsim check reference --seeds 1000 --ties random,pct --jobs 2
   ckptsim check reference --seeds 1 --ties exhaustive --orders 5000
   ckptsim check reference --seeds 1000 --mutant no_ordering
+  ckptsim check ordering --explore --seconds 15          scenarios are drawn, too
+  ckptsim check ordering --explore --runs 2000 --jobs 2 --corpus out/corpus
   ckptsim check reference --seeds 200 --core ordering=my_package.my_module:make_core"""
 
 
@@ -76,11 +80,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--junit", type=output_file, metavar="FILE", help="write the outcome as JUnit XML as well"
     )
+    _add_explore_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
+
+
+def _add_explore_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what only exploring has; it takes --first for its seed, --jobs and --keep-going."""
+    parser.add_argument(
+        "--explore",
+        action="store_true",
+        help="draw the scenarios of a link as well as seeds and ties; --first is the seed of it",
+    )
+    parser.add_argument(
+        "--runs", type=positive, help=f"with --explore, how many (default {RUNS}, or as --seconds)"
+    )
+    parser.add_argument(
+        "--seconds", type=positive, help="with --explore, end after so many seconds"
+    )
+    parser.add_argument(
+        "--corpus",
+        type=output_folder,
+        metavar="DIR",
+        help="with --explore, keep what reached something new there, and begin with what is there",
+    )
+    parser.add_argument(
+        "--last-failed",
+        action="store_true",
+        help="with --explore, run again only what broke a property the last time",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the seeds, print the violations and what was reached."""
+    if arguments.explore:
+        return run_explore(arguments)
+    for name in ("runs", "seconds", "corpus", "last_failed"):
+        if getattr(arguments, name):
+            option = name.replace("_", "-")
+            raise UserError(f"--{option}: found without --explore, expected both")
     names = names_of(arguments.scenario, after=arguments.after)
     if names is not None:
         checked = check_all(

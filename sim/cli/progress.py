@@ -18,8 +18,11 @@ class ProgressBar:
     def __enter__(self) -> Self:
         return self
 
-    def __call__(self, *, done: int, total: int) -> None:
-        """Show that so many of all runs are done."""
+    def __call__(self, *, done: int, total: int | None, note: str = "") -> None:
+        """Show that so many of all runs are done; total: None where only time bounds them.
+
+        note: what else there is to show.
+        """
         if not sys.stderr.isatty():
             return
         if self._bar is None:
@@ -35,6 +38,8 @@ class ProgressBar:
                 # The mean of all so far: a rate of the last moments is wild where runs are long.
                 smoothing=0,
             )
+        if note:
+            self._bar.set_postfix_str(note, refresh=False)
         self._bar.update(done - self._bar.n)
 
     def __exit__(

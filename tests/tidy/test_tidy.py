@@ -46,6 +46,10 @@ OUTSIDE_ON_PURPOSE: dict[str, frozenset[Rule]] = {
     "sim/kernel/fence.py": frozenset({Rule.CLOCK, Rule.RANDOM, Rule.OUTSIDE}),
     # Starts the processes in which runs take place.
     "sim/search/check.py": frozenset({Rule.OUTSIDE}),
+    # The same, and ends when its seconds are over.
+    "sim/search/explore/explore.py": frozenset({Rule.CLOCK, Rule.OUTSIDE}),
+    # Asks whether it is in a main thread, where alone a run can be limited.
+    "sim/search/explore/run.py": frozenset({Rule.OUTSIDE}),
     "sim/validate/predict.py": frozenset({Rule.OUTSIDE}),
     # Names of a real store have to differ between real processes.
     "sim/store/real/identity.py": frozenset({Rule.RANDOM}),

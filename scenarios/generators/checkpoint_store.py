@@ -1,0 +1,131 @@
+"""Random checkpoint stores of sound design, with fault plans that break none of their promises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ckptsim.scenarios.generators.choices import Choices
+from ckptsim.scenarios.spec import Scenario
+from ckptsim.scenarios.store import (
+    CommitOutage,
+    CrashAt,
+    CrashBetween,
+    CrashInReset,
+    CrashRate,
+    Deploy,
+    DictionaryOutage,
+    FailRecovery,
+    FailWrite,
+    Rebootstrap,
+    RecordDurability,
+    Reopen,
+    StopAt,
+    StoreFault,
+    StoreInput,
+    StoreModel,
+    StorePlacement,
+    StoreSync,
+    Tamper,
+)
+
+_MS = 1_000_000
+_FAULTS_MAX = 5
+
+
+def checkpoint_store(choices: Choices) -> Scenario:
+    """Return a random store with a fault plan."""
+    model = StoreModel(
+        placement=choices.of(tuple(StorePlacement)), input=_input(choices), sync=_sync(choices)
+    )
+    present = choices.features(tuple(_FAULTS))
+    faults: tuple[StoreFault, ...] = ()
+    if present:
+        faults = choices.several(
+            lambda: _FAULTS[choices.of(present)](choices, model), most=_FAULTS_MAX
+        )
+    return Scenario(
+        name="generated",
+        link="checkpoint_store",
+        says="a store and fault plan that was generated",
+        model=model,
+        faults=faults,
+    )
+
+
+def _input(choices: Choices) -> StoreInput:
+    push_records = choices.of((30, 200))
+    stream_records = choices.of((1, 250))
+    if not choices.flag():
+        return StoreInput(
+            partitions=2,
+            push_records=push_records,
+            stream_records=stream_records,
+            rate_per_s=choices.of((200.0, 1000.0, 30_000.0)),
+            keys=choices.of((7, 1, 1000)),
+        )
+    return StoreInput(
+        partitions=2,
+        versions=choices.integer(1, 2),
+        version_gap_ns=_at(choices),
+        view=choices.flag(),
+        push_records=push_records,
+        stream_records=stream_records,
+        rate_per_s=choices.of((200.0, 1000.0, 30_000.0)),
+        keys=choices.of((7, 1, 1000)),
+        deletes_every=choices.of((0, 2, 7)),
+        switch_every=choices.of((0, 1, 50)),
+        compressed=choices.flag(),
+        seek_position=choices.of((0, 0, 20)),
+    )
+
+
+def _sync(choices: Choices) -> StoreSync:
+    return StoreSync(
+        sync_bytes=choices.of((3000, 500, 0)),
+        sync_interval_ns=choices.of((0, 20 * _MS)),
+        durability=choices.of(tuple(RecordDurability)),
+        deferred_write=choices.flag(),
+        identity=choices.flag(),
+        built_in=choices.flag(),
+    )
+
+
+def _at(choices: Choices) -> int:
+    """Return an instant in ns, of whole milliseconds in the first two seconds."""
+    return choices.integer(0, 2000) * _MS
+
+
+def _while(choices: Choices) -> int:
+    return choices.integer(1, 800) * _MS
+
+
+def _version(choices: Choices) -> int:
+    return choices.integer(1, 2)
+
+
+def _partition(choices: Choices) -> int:
+    return choices.integer(0, 1)
+
+
+_FAULTS: Mapping[str, Callable[[Choices, StoreModel], StoreFault]] = {
+    "crash_at": lambda c, _: CrashAt(at_ns=_at(c), down_ns=_while(c)),
+    "crash_between": lambda c, _: CrashBetween(sync=c.integer(1, 30)),
+    "crash_rate": lambda c, _: CrashRate(mean_ns=c.of((50, 700)) * _MS, until_ns=_at(c)),
+    "stop_at": lambda c, _: StopAt(at_ns=_at(c), down_ns=_while(c)),
+    "fail_write": lambda c, _: FailWrite(
+        version=_version(c), partition=_partition(c), record=c.integer(0, 400)
+    ),
+    "commit_outage": lambda c, _: CommitOutage(at_ns=_at(c), duration_ns=_while(c)),
+    "dictionary_outage": lambda c, _: DictionaryOutage(at_ns=_at(c), duration_ns=_while(c)),
+    "reopen": lambda c, _: Reopen(version=_version(c), partition=_partition(c), at_ns=_at(c)),
+    "rebootstrap": lambda c, _: Rebootstrap(
+        version=_version(c), partition=_partition(c), at_ns=_at(c)
+    ),
+    "tamper": lambda c, _: Tamper(version=_version(c), partition=_partition(c), at_ns=_at(c)),
+    "fail_recovery": lambda c, _: FailRecovery(start=c.integer(1, 3)),
+    "crash_in_reset": lambda c, _: CrashInReset(reset=c.integer(1, 2)),
+    # A release that names another store finds no checkpoint for its rows: no design stands that.
+    "deploy": lambda c, model: Deploy(
+        at_ns=_at(c), down_ns=_while(c), newer=c.flag(), built_in=model.sync.built_in
+    ),
+}

@@ -1,0 +1,188 @@
+"""Random syncs with fault plans that a right ordering core completes.
+
+Every fault of a plan fails at most one attempt, and a plan has fewer than the platform forgives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ckptsim.scenarios.generators.choices import Choices
+from ckptsim.scenarios.spec import Scenario
+from ckptsim.scenarios.sync import (
+    CountError,
+    CrashAt,
+    CrashPoint,
+    DestinationTable,
+    FailSend,
+    FailUpload,
+    IdCollision,
+    Levels,
+    Medium,
+    MixedKind,
+    PlatformTable,
+    Point,
+    ReaderFailure,
+    RejectsAt,
+    ReorderUploads,
+    RepeatIndex,
+    RepeatState,
+    Side,
+    SlowSend,
+    SlowUpload,
+    SocketStall,
+    SocketTable,
+    SourceTable,
+    StateFlood,
+    StateKind,
+    StreamTable,
+    SyncFault,
+    SyncModel,
+)
+
+_MS = 1_000_000
+_NAMES = ("users", "orders", "items")
+# The fifth failed attempt without data in a row would be the platform's last.
+FAULTS_MAX = 4
+
+
+def ordering(choices: Choices) -> Scenario:
+    """Return a random sync with a fault plan."""
+    kind = choices.of(tuple(StateKind))
+    model = SyncModel(
+        medium=choices.of(tuple(Medium)),
+        state_kind=kind,
+        streams=_streams(choices),
+        source=_source(choices, kind),
+        sockets=_sockets(choices),
+        destination=_destination(choices),
+        platform=PlatformTable(),
+    )
+    present = choices.features(tuple(_FAULTS))
+    faults: tuple[SyncFault, ...] = ()
+    if present:
+        faults = choices.several(lambda: _FAULTS[choices.of(present)](choices), most=FAULTS_MAX)
+    return Scenario(
+        name="generated",
+        link="ordering",
+        says="a workload and fault plan that was generated",
+        model=model,
+        faults=faults,
+    )
+
+
+def _tenths(choices: Choices, highest_ms: int) -> int:
+    """Return a duration in ns of whole tenths of a millisecond."""
+    return choices.integer(0, highest_ms * 10) * _MS // 10
+
+
+def _streams(choices: Choices) -> tuple[StreamTable, ...]:
+    return tuple(
+        StreamTable(
+            name=name,
+            records=choices.integer(0, 90),
+            partition_records=choices.integer(5, 60),
+            record_bytes=choices.of((100, 10, 2000)),
+            reject_every=choices.of((0, 0, 2, 7, 1)),
+        )
+        for name in _NAMES[: choices.integer(1, len(_NAMES))]
+    )
+
+
+def _source(choices: Choices, kind: StateKind) -> SourceTable:
+    log_records = 0 if kind is StateKind.STREAM else choices.integer(0, 80)
+    if not choices.flag():
+        return SourceTable(log_records=log_records)
+    return SourceTable(
+        round_readers=choices.integer(1, 4),
+        connections=choices.integer(1, 4),
+        open_ns=_tenths(choices, 4),
+        record_ns=choices.of((10_000, 1_000, 100_000)),
+        packet_records=choices.integer(4, 30),
+        reader_limit_ns=choices.of((None, None, 3 * _MS)),
+        log_records=log_records,
+        log_partition_records=choices.integer(5, 40),
+        state_bytes=choices.of((1024, 64, 16384)),
+    )
+
+
+def _sockets(choices: Choices) -> SocketTable:
+    count = choices.integer(1, 4)
+    if not choices.flag():
+        return SocketTable(count=count)
+    return SocketTable(
+        count=count,
+        bandwidth_bytes_per_s=choices.of((20_000_000, 1_000_000)),
+        latency_ns=_tenths(choices, 3),
+        pipe_bytes=choices.of((65536, 4096, 500)),
+    )
+
+
+def _destination(choices: Choices) -> DestinationTable:
+    levels = choices.of((Levels.COMPLETE, Levels.PERSISTED, Levels.BOTH))
+    rejects_at = choices.of((RejectsAt.PERSISTED, RejectsAt.COMPLETE))
+    if not choices.flag():
+        return DestinationTable(levels=levels, rejects_at=rejects_at)
+    return DestinationTable(
+        record_ns=choices.of((4_000, 0, 50_000)),
+        batch_records=choices.integer(5, 80),
+        batch_delay_ns=choices.of((50, 2)) * _MS,
+        upload_ns=_tenths(choices, 20),
+        upload_spread=choices.of((0.5, 0.0, 1.5)),
+        uploads_at_once=choices.integer(1, 4),
+        levels=levels,
+        rejects_at=rejects_at,
+        complete_ns=_tenths(choices, 10),
+        state_memory_bytes=choices.of((1 << 20, 4096)),
+        heartbeat_ns=choices.of((60_000 * _MS, None, 5 * _MS)),
+        send_ns=_tenths(choices, 4),
+        send_spread=choices.of((0.3, 0.0)),
+        end_wait_ns=choices.of((60_000, 10)) * _MS,
+        end_poll_ns=choices.of((1_000, 3)) * _MS,
+    )
+
+
+def _feed(choices: Choices) -> int:
+    return choices.of((0, 0, 1, 2))  # every sync has the first
+
+
+def _reader(choices: Choices) -> int:
+    return choices.of((0, 0, 1, 2, 3, 4))
+
+
+# What the core, the source and the platform must all survive.
+_FAULTS: Mapping[str, Callable[[Choices], SyncFault]] = {
+    "fail_send": lambda c: FailSend(occurrence=c.integer(1, 6), sends=c.integer(1, 4)),
+    "fail_upload": lambda c: FailUpload(occurrence=c.integer(1, 6), uploads=c.integer(1, 2)),
+    "reorder_uploads": lambda c: ReorderUploads(
+        occurrence=c.integer(1, 5), uploads=c.integer(2, 5)
+    ),
+    "slow_upload": lambda c: SlowUpload(
+        at_ns=_tenths(c, 30), duration_ns=_tenths(c, 100), factor=c.of((2.0, 30.0))
+    ),
+    "slow_send": lambda c: SlowSend(
+        at_ns=_tenths(c, 30), duration_ns=_tenths(c, 100), factor=c.of((3.0, 50.0))
+    ),
+    "socket_stall": lambda c: SocketStall(
+        socket=c.integer(0, 3), at_ns=_tenths(c, 30), duration_ns=_tenths(c, 200)
+    ),
+    "crash_at": lambda c: CrashAt(side=c.of(tuple(Side)), at_ns=_tenths(c, 25)),
+    "crash_point": lambda c: CrashPoint(
+        side=c.of(tuple(Side)), point=c.of(tuple(Point)), occurrence=c.integer(1, 6)
+    ),
+    "state_flood": lambda c: StateFlood(
+        feed=_feed(c), round=c.integer(0, 3), states=c.integer(1, 12)
+    ),
+    "id_collision": lambda c: IdCollision(
+        feed=_feed(c), reader=c.integer(1, 4), other_feed=_feed(c), other_reader=_reader(c)
+    ),
+    "count_error": lambda c: CountError(
+        feed=_feed(c), reader=_reader(c), records=c.of((1, -1, 7, -7))
+    ),
+    "reader_failure": lambda c: ReaderFailure(
+        feed=_feed(c), reader=_reader(c), packets=c.integer(0, 3)
+    ),
+    "repeat_state": lambda c: RepeatState(feed=_feed(c), reader=_reader(c)),
+    "repeat_index": lambda c: RepeatIndex(feed=_feed(c), reader=_reader(c)),
+    "mixed_kind": lambda c: MixedKind(feed=_feed(c), reader=_reader(c)),
+}

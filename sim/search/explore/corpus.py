@@ -1,0 +1,84 @@
+"""The lists of choices that reached something new, and how they are changed into others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ckptsim.scenarios import UserError
+from ckptsim.sim.kernel import Stream
+
+# Of the runs of an exploration with a corpus, how many draw everything anew; an assumption.
+_ANEW = 0.4
+
+
+@dataclass(slots=True)
+class Corpus:
+    """Lists of choices in the order in which they were found."""
+
+    entries: list[tuple[int, ...]] = field(default_factory=list)
+
+    def next(self, stream: Stream) -> tuple[int, ...]:
+        """Return the beginning of a list; what it lacks is drawn, so an empty one is all new."""
+        if not self.entries or stream.chance(_ANEW):
+            return ()
+        # Later entries reached what earlier ones did not: each half is twice as likely as the last.
+        behind = min(stream.integer(0, len(self.entries) - 1) for _ in range(2))
+        chosen = self.entries[len(self.entries) - 1 - behind]
+        return _changed(chosen, self.entries, stream)
+
+
+def _changed(
+    chosen: tuple[int, ...], others: Sequence[tuple[int, ...]], stream: Stream
+) -> tuple[int, ...]:
+    """Return the list with one to four changes of any kind."""
+    found = list(chosen)
+    for _ in range(stream.integer(1, 4)):
+        if not found:
+            break
+        at = stream.integer(0, len(found) - 1)
+        kind = stream.integer(0, 6)
+        if kind == 0:
+            found[at] = stream.integer(0, 1 << 20)
+        elif kind == 1:
+            found[at] = max(0, found[at] + stream.choice((-1, 1)))
+        elif kind == 2:
+            found[at] = stream.integer(0, 3)
+        elif kind == 3:
+            del found[at : at + stream.integer(1, 4)]
+        elif kind == 4:
+            found[at:at] = [stream.integer(0, 9) for _ in range(stream.integer(1, 3))]
+        elif kind == 5:  # another seed and another order of ties of the same scenario
+            found[:2] = [stream.integer(0, 1 << 20) for _ in range(2)]
+        else:  # the beginning of this one, the end of another
+            found[at:] = stream.choice(others)[at:]
+    return tuple(found)
+
+
+def load(path: Path) -> list[tuple[int, ...]]:
+    """Return the lists of a file, one JSON array per line; none where there is no file.
+
+    Raises UserError for a line that is none.
+    """
+    if not path.exists():
+        return []
+    found: list[tuple[int, ...]] = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            choices = json.loads(line)
+        except ValueError:
+            choices = None
+        if not isinstance(choices, list) or not all(type(each) is int for each in choices):
+            expected = "expected an array of whole numbers"
+            raise UserError(f"{path}, line {number}: found {line[:40]!r}, {expected}")
+        found.append(tuple(choices))
+    return found
+
+
+def save(path: Path, lists: Sequence[Sequence[int]]) -> None:
+    """Write lists of choices, one per line, in place of what the file had."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = "".join(json.dumps(list(each), separators=(",", ":")) + "\n" for each in lists)
+    path.write_text(text, encoding="utf-8")

@@ -1,0 +1,171 @@
+"""One run of exploring: from a list of choices to a scenario, its trial, and what it reached."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from traceback import extract_tb
+from types import FrameType
+from typing import NoReturn
+
+from ckptsim import models
+from ckptsim.scenarios import Scenario, UserError
+from ckptsim.scenarios.generators import GENERATORS, Choices
+from ckptsim.scenarios.generators.choices import lowest
+from ckptsim.sim.blame import CORE_RAISED, OUTCOME_RAISED
+from ckptsim.sim.rows import ViolationRow
+from ckptsim.sim.search.explore.coverage import Lines, features
+from ckptsim.sim.search.trial import Subject, Trial
+from ckptsim.sim.slots import Factory
+
+TIES = ("structural", "random", "pct", "pct:1", "pct:5")
+RUN_ENDS = "a_run_ends"
+SURVIVES = "the_scenario_completes"
+# Seconds after which a run is taken for one that never ends; an assumption: a hundred times what
+# the longest drawn ones take.
+RUN_SECONDS_MAX = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explored:
+    """What came of one run.
+
+    choices: the list that decides it, tie policy and seed first; reached: everything that it
+    reached; lines only where no run before it in its process did.
+    """
+
+    number: int
+    choices: tuple[int, ...]
+    trial: Trial
+    reached: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explorer:
+    """What is explored: the random scenarios of a link, run with these cores.
+
+    cores, mutant: as of `Subject`.
+    Raises UserError for a link that has no generator.
+    """
+
+    link: str
+    cores: Mapping[str, Factory | str] = field(default_factory=dict)
+    mutant: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.link not in GENERATORS:
+            raise UserError(
+                f"--explore: found {self.link!r}, expected one of {', '.join(GENERATORS)}"
+            )
+
+    def subject(
+        self, given: Sequence[int], more: Callable[[int, int], int] = lowest
+    ) -> tuple[Subject, int, str, tuple[int, ...]]:
+        """Return what a list of choices means: a subject, a seed, a tie policy, the whole list."""
+        choices = Choices(given, more)
+        ties = choices.of(TIES)
+        seed = choices.integer(0, 999_999)
+        scenario: Scenario = GENERATORS[self.link](choices)
+        subject = Subject(scenario=scenario, cores=self.cores, mutant=self.mutant)
+        return subject, seed, ties, tuple(choices.taken)
+
+    def run(
+        self,
+        number: int,
+        given: Sequence[int],
+        more: Callable[[int, int], int] = lowest,
+        *,
+        lines: Lines | None = None,
+    ) -> Explored:
+        """Run what a list of choices means; lines: who watches the lines of cores."""
+        subject, seed, ties, taken = self.subject(given, more)
+        reached: list[str] = []
+        found = _trial(subject, seed, ties, reached, lines)
+        return Explored(number=number, choices=taken, trial=found, reached=tuple(reached))
+
+
+def _trial(
+    subject: Subject, seed: int, ties: str, reached: list[str], lines: Lines | None
+) -> Trial:
+    """Run once; whatever comes out of it that is not a result is a violation, too."""
+    try:
+        with _limited():
+            if lines is None:
+                result = subject.run(seed, ties, keep_trace=True)
+            else:
+                with lines.watching():
+                    result = subject.run(seed, ties, keep_trace=True)
+    except UserError:
+        raise
+    except _TooLongError:
+        says = f"the run has not ended after {RUN_SECONDS_MAX} s"
+        return _ended(seed, ties, _row(RUN_ENDS, says))
+    except Exception as error:  # noqa: BLE001 - what a core raises is what is looked for
+        return _ended(seed, ties, _row(CORE_RAISED, _raised(error)))
+    finally:
+        if lines is not None:
+            reached += lines.take()
+    reached += dict.fromkeys(features(result))
+    violations = tuple(result.violations)
+    if not violations and result.run.outcome != "completed":
+        says = f"the run {result.run.outcome}: {result.run.error or 'no reason is given'}"
+        violations = (_row(SURVIVES, says, at_ns=result.run.ended_ns),)
+    return Trial(
+        seed=seed,
+        ties=ties,
+        outcome=result.run.outcome,
+        digest=result.run.digest,
+        events=result.run.events,
+        goals=result.goals,
+        violations=violations,
+    )
+
+
+def _ended(seed: int, ties: str, row: ViolationRow) -> Trial:
+    return Trial(
+        seed=seed, ties=ties, outcome=OUTCOME_RAISED, digest="", events=0, violations=(row,)
+    )
+
+
+def _row(name: str, says: str, *, at_ns: int = 0) -> ViolationRow:
+    return ViolationRow(run_key="", property=name, at_ns=at_ns, says=says, story="", replay="")
+
+
+def _raised(error: Exception) -> str:
+    """Say what was raised and in which core; where none was on the way, in which module."""
+    root = str(Path(models.__file__).parent.resolve())
+    frames = extract_tb(error.__traceback__)
+    inside = [each for each in frames if str(Path(each.filename).resolve()).startswith(root)]
+    last = (inside or list(frames))[-1]
+    path = Path(last.filename).resolve()
+    where = f"core {path.relative_to(root)}" if inside else path.name
+    text = f"{type(error).__name__}: {error}".replace("\n", " ")
+    return f"{where}, line {last.lineno}, raised {text}"
+
+
+class _TooLongError(BaseException):
+    """A run that does not end; no Exception, so that no handler takes it for one of a core."""
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """End the block with an exception when it takes too long; in a main thread only."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _too_long)
+    # Again and again: a process of the simulation may have swallowed the first one.
+    signal.setitimer(signal.ITIMER_REAL, RUN_SECONDS_MAX, 1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _too_long(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise _TooLongError

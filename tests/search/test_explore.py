@@ -1,0 +1,190 @@
+"""Exploring: scenarios are drawn, repeat, shrink, and what they find is convicted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ckptsim.models.ordering import OrderingCore
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.files import plain, read
+from ckptsim.scenarios.generators import GENERATORS, Choices
+from ckptsim.scenarios.sync import SYNC_FAULTS
+from ckptsim.sim.cli import main
+from ckptsim.sim.kernel import Streams
+from ckptsim.sim.search.explore import Corpus, Explorer, Exploring, explore, fewer
+from ckptsim.sim.search.explore import run as run_module
+from ckptsim.sim.search.explore.coverage import lines_by_file
+
+RUNS = 48
+
+
+def _drawn(link: str, number: int) -> tuple[Scenario, list[int]]:
+    choices = Choices(more=Streams(1).stream(link, number).integer)
+    return GENERATORS[link](choices), choices.taken
+
+
+@pytest.mark.parametrize("link", GENERATORS)
+def test_a_drawn_scenario_is_valid_and_repeats(link: str) -> None:
+    """A document holds it, the same choices give it again, and no choices a plain one."""
+    for number in range(100):
+        scenario, taken = _drawn(link, number)
+        assert read(plain(scenario), source="drawn") == scenario
+        assert GENERATORS[link](Choices(taken)) == scenario
+    assert GENERATORS[link](Choices()).faults == ()
+
+
+@pytest.mark.parametrize("link", GENERATORS)
+def test_any_list_of_numbers_is_a_valid_scenario(link: str) -> None:
+    """What mutation makes of a list of choices is still a scenario that can be written down."""
+    stream = Streams(2).stream("numbers")
+    for _ in range(100):
+        numbers = [stream.integer(0, 1 << 20) for _ in range(stream.integer(0, 120))]
+        scenario = GENERATORS[link](Choices(numbers))
+        assert read(plain(scenario), source="numbers") == scenario
+
+
+def test_every_kind_of_fault_of_a_sync_is_drawn() -> None:
+    """No kind of fault is left out, and some scenarios have none."""
+    drawn = [scenario.faults for scenario, _ in (_drawn("ordering", n) for n in range(400))]
+    assert {type(fault) for faults in drawn for fault in faults} == set(SYNC_FAULTS.values())
+    assert () in drawn
+
+
+def test_a_budget_in_runs_gives_the_same_on_any_number_of_processes() -> None:
+    """Digest, coverage and corpus do not depend on who carries out a run."""
+    found = []
+    for jobs in (1, 2):
+        corpus = Corpus()
+        how = Exploring(seed=3, runs=RUNS + 5, jobs=jobs)
+        report = explore(Explorer(link="ordering"), how, corpus)
+        found.append((report.digest, report.covered, corpus.entries))
+    assert found[0] == found[1]
+    assert len(found[0][2]) > 1
+
+
+@pytest.mark.parametrize("link", GENERATORS)
+def test_right_cores_survive(link: str) -> None:
+    """A right core breaks nothing, and lines of its core are among what is reached."""
+    report = explore(Explorer(link=link), Exploring(runs=RUNS), Corpus())
+    assert report.violating == []
+    assert report.runs == RUNS
+    assert report.lines > 100
+    for count, missing in lines_by_file(report.covered).values():
+        assert 0 <= len(missing) < count
+
+
+@pytest.mark.parametrize(
+    ("link", "mutant"),
+    [
+        ("ordering", "cursor_before_send"),
+        ("ordering", "no_ordering"),
+        ("checkpoint_store", "checkpoint_first"),
+    ],
+)
+def test_a_mutant_is_convicted_and_its_run_shrinks(link: str, mutant: str) -> None:
+    """What breaks a property goes on breaking it with fewer choices."""
+    explorer = Explorer(link=link, mutant=mutant)
+    report = explore(explorer, Exploring(runs=400), Corpus())
+    (broken,) = report.violating
+    name = broken.trial.violations[0].property
+    smallest = fewer(explorer, broken, property_name=name, runs_max=60)
+    assert name in {row.property for row in smallest.found.trial.violations}
+    assert _decisive(smallest.found.choices) < _decisive(broken.choices)
+    assert smallest.runs <= 60
+
+
+def _decisive(choices: tuple[int, ...]) -> int:
+    return sum(each != 0 for each in choices[2:])
+
+
+class _Raising(OrderingCore):
+    def step(self, event):  # type: ignore[no-untyped-def]
+        if type(event).__name__ == "SendFailed":
+            raise TypeError("found None")
+        return super().step(event)
+
+
+def test_an_exception_of_a_core_is_a_violation() -> None:
+    """What a core raises ends the run with a violation that names it."""
+    explorer = Explorer(link="ordering", cores={"ordering": _Raising})
+    report = explore(explorer, Exploring(runs=400), Corpus())
+    (row,) = report.violating[0].trial.violations
+    assert row.property == "the_core_raises_protocol_errors_only"
+    assert "found None" in row.says
+
+
+class _Endless(OrderingCore):
+    def step(self, event):  # type: ignore[no-untyped-def]
+        while True:
+            pass
+
+
+def test_a_run_that_does_not_end_is_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A core that never returns is convicted by a limit of real time."""
+    monkeypatch.setattr(run_module, "RUN_SECONDS_MAX", 1)
+    explorer = Explorer(link="ordering", cores={"ordering": _Endless})
+    found = explorer.run(0, ())
+    assert [row.property for row in found.trial.violations] == ["a_run_ends"]
+
+
+def test_a_corpus_is_kept_and_used(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second command begins with what the first one has kept, and reaches at least as much."""
+    monkeypatch.chdir(tmp_path)
+    command = ["check", "ordering", "--explore", "--runs", str(RUNS), "--corpus", "kept", "--json"]
+    assert main(command) == 0
+    first = json.loads(capsys.readouterr().out)
+    kept = Path("kept", "ordering.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(kept) > 1
+    assert main(command) == 0
+    second = json.loads(capsys.readouterr().out)
+    assert second["coverage"]["reached"] >= first["coverage"]["reached"]
+    assert (
+        Path("kept", "ordering.jsonl").read_text(encoding="utf-8").splitlines()[: len(kept)] == kept
+    )
+
+
+def test_what_failed_last_is_run_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--last-failed` runs the violating list alone, and forgets it when it breaks nothing."""
+    monkeypatch.chdir(tmp_path)
+    command = ["check", "ordering", "--explore", "--json"]
+    mutant = ["--mutant", "no_ordering"]
+    assert main([*command, *mutant, "--runs", "200"]) == 1
+    found = json.loads(capsys.readouterr().out)["violations"][0]
+    assert found["shrinking_runs"] <= 300
+    assert main(found["replay"].split()[1:]) == 1
+    assert found["property"] in capsys.readouterr().out
+    for arguments, code, runs in ((mutant, 1, 1), ([], 0, 1), ([], 0, 0)):
+        assert main([*command, *arguments, "--last-failed"]) == code
+        assert json.loads(capsys.readouterr().out)["runs"] == runs
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["reference", "--explore"], "expected a link"),
+        (["ordering", "--explore", "--mutant", "nobody"], "nobody"),
+        (["ordering", "--explore", "--set", "sync.sockets.count=4"], "--set: found together"),
+        (["reference", "--seconds", "1"], "--seconds: found without --explore"),
+        (["ordering", "--explore", "--corpus", "kept"], "expected an array of whole numbers"),
+    ],
+)
+def test_wrong_arguments_end_with_two(
+    tmp_path: Path,
+    arguments: list[str],
+    says: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What cannot be explored is told with what was found and expected."""
+    monkeypatch.chdir(tmp_path)
+    Path("kept").mkdir()
+    Path("kept", "ordering.jsonl").write_text("[1,2]\n[true]\n", encoding="utf-8")
+    assert main(["check", *arguments]) == 2
+    assert says in capsys.readouterr().err
