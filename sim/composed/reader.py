@@ -43,7 +43,7 @@ class RecordQueue:
         self._wake()
 
     def take(self) -> int:
-        """Take the next record, and let those go on who wait for room."""
+        """Take the next record, and let those continue who wait for room."""
         record = self._queue.popleft()
         if self._waiting and len(self._queue) < self._capacity:
             waiting, self._waiting = self._waiting, []

@@ -88,7 +88,7 @@ class Store:
         return row_name(record, self._writes)
 
     def begin_attempt(self, number: int) -> bool:
-        """Let happen what befalls the store between attempts; say whether rows were lost."""
+        """Let happen what happens to the store between attempts; say whether rows were lost."""
         self._costs.restarted()
         lost = False
         for loss in self.faults.losses(number):

@@ -2,8 +2,8 @@
 
 One kernel, one trace, one account.  Attempts follow each other as the platform orders: each begins
 with the source at the last state that the platform holds, with the job at its latest completed
-checkpoint, and with the sinks at what the store says.  Unlike the sync alone, a run goes on after a
-violation, so that an anti-pattern shows what it loses in the end.
+checkpoint, and with the sinks at what the store says.  Unlike the sync alone, a run continues after
+a violation, so that an anti-pattern shows what it loses in the end.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class PipelineWorld(SyncWorld):
         self.properties.violate(name, says)
 
     def make_attempt(self, base: tuple[Intervals, ...]) -> PipelineAttempt:
-        """Let happen what befalls the store between attempts, then make the next one."""
+        """Let happen what happens to the store between attempts, then make the next one."""
         number = len(self.truth.attempts) + 1
         if number > 1:
             self.store.medium.crash()

@@ -16,7 +16,7 @@ class JobSettings:
     """What of a scenario concerns the job as a whole.
 
     fault_kind: of the calendar entries of failures, which come before all others of an instant.
-    after_finish: checkpoints go on when tasks have finished.  restart: whether a failure is
+    after_finish: checkpoints continue when tasks have finished.  restart: whether a failure is
     followed by a next attempt, and after which delay.  stop_at_ns: when the job is stopped;
     stop_again_ns: after which a stop that failed is asked for again.  savepoint_at_ns: when a
     savepoint is asked for.  wanted: completed checkpoints that end the run.

@@ -59,7 +59,7 @@ class InputPort(Protocol):
     """The receiver's end of a channel."""
 
     def resume(self) -> None:
-        """Tell the sender that it may go on behind a blocking event."""
+        """Tell the sender that it may continue behind a blocking event."""
         ...
 
     def prioritize(self, sequence: int) -> None:

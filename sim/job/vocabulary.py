@@ -30,6 +30,6 @@ CONTROL: Vocabulary = {
     "finished": Telling("has finished", always=True),
     "failed": Telling("fails: {cause}", "cause", always=True),
     "restored": Telling("restarts from checkpoint {index}", "index", always=True),
-    "stalled": Telling("stands still for {lasts_ns} ns", "lasts_ns", always=True),
+    "stalled": Telling("does nothing for {lasts_ns} ns", "lasts_ns", always=True),
     "violated": Telling("property {name} does not hold: {says}", "name says", always=True),
 }

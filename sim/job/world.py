@@ -187,8 +187,8 @@ class JobWorld:
     def crash_job_manager(self) -> None:
         """Fail the job manager: what is pending is lost, what is completed is kept.
 
-        Numbers of checkpoints go on, as the counter is kept with the completed ones; all tasks are
-        deployed anew.  Source: Apache Flink 1.20.3, ZooKeeperCheckpointIDCounter,
+        Numbers of checkpoints continue, as the counter is kept with the completed ones; all tasks
+        are deployed anew.  Source: Apache Flink 1.20.3, ZooKeeperCheckpointIDCounter,
         DefaultCompletedCheckpointStore.recover.
         """
         if self.running:

@@ -120,7 +120,7 @@ def test_a_trigger_that_meets_a_running_checkpoint_is_queued_or_skipped(
 
 
 def test_a_savepoint_is_taken_when_it_is_asked_for(plane: str) -> None:
-    """The job goes on behind it, and no newer checkpoint deletes it."""
+    """The job continues behind it, and no newer checkpoint deletes it."""
     result = run(plane, checkpointing={"savepoint_at_ns": 180 * MS})
     savepoints = [row for row in result.checkpoints if row.kind == "savepoint"]
     assert [(row.triggered_ns, row.status) for row in savepoints] == [(180 * MS, "completed")]

@@ -124,8 +124,9 @@ class Deployment:
         record_bytes = vertex.record_bytes or network.record_bytes
         name, channels = output.edge.downstream, len(output.channels)
         broadcast = output.partitioner is Partitioner.BROADCAST
-        # A pool has at least one buffer more than there are channels, or the task could not go on.
-        # A broadcast writes each buffer once for all channels; no limit per channel applies.
+        # A pool has at least one buffer more than there are channels, or the task could not
+        # continue.  A broadcast writes each buffer once for all channels; no limit per channel
+        # applies.
         pool = world.observer.pool(
             f"{up.entity.name}>{name}",
             record_bytes=record_bytes,

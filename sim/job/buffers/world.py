@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 _ENOUGH_CORES = 1024
 _MOST = 20  # of a run in which something breaks, the first violations tell it
-# What goes on when an attempt has failed.
+# What continues when an attempt has failed.
 _KEEPERS: tuple[type, ...] = (JobWorld, FailoverHost, CoordinatorHost, Gateway, Sampling, Sinks)
 
 

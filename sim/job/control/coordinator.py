@@ -46,7 +46,7 @@ class CoordinatorSettings:
 
     kind: of its calendar entries.  interval_ns: between periodic triggers.  skip_missed_ticks: a
     periodic request that had to wait is refused.  stop_mode: how the job is stopped.
-    triggers_after_stop: periodic triggers go on behind the savepoint of a stop.
+    triggers_after_stop: periodic triggers continue behind the savepoint of a stop.
     final_at_once: a checkpoint is triggered when all data has ended.
     notification_loss_ratio, storing_failure_ratio: shares of completion notifications that are
     lost, and of checkpoints that cannot be stored.
@@ -122,7 +122,7 @@ class CoordinatorHost:
         self._step(ev.SchedulerStopped(self._env.now, reason))
 
     def request_savepoint(self) -> None:
-        """Take a savepoint that the job goes on behind."""
+        """Take a savepoint that the job continues behind."""
         self._step(ev.CheckpointRequested(self._env.now, savepoint=True))
 
     def stop(self) -> None:
@@ -146,7 +146,7 @@ class CoordinatorHost:
         return self.stop_id is not None and self.records[self.stop_id].status == "completed"
 
     def replace_core(self, make: Callable[[CheckpointCoordinator], CheckpointCoordinator]) -> None:
-        """Go on with a new core, made from the old one: the job manager has come back.
+        """Continue with a new core, made from the old one: the job manager has come back.
 
         Timers of the old one are gone with it.
         """
@@ -372,7 +372,7 @@ class CoordinatorHost:
             self._stop_failed()
 
     def _stop_failed(self) -> None:
-        """Go on with periodic checkpoints: the stop has failed."""
+        """Continue with periodic checkpoints: the stop has failed."""
         self.stop_id = None
         self._job.stop_failed()
         self._schedule(self._settings.interval_ns)

@@ -1,7 +1,7 @@
 """Failovers that take time: the host of the cores that detect, delay and order them.
 
 A failure strikes: its tasks do nothing more.  Some time later the job manager knows; until then,
-and until they are cancelled, all other tasks go on, so that a checkpoint under way may still
+and until they are cancelled, all other tasks continue, so that a checkpoint under way may still
 complete.  Then the failover core says what is done, and here it is done, each part in its time.
 
 Source: Apache Flink 1.20.3, DefaultScheduler; the times come from whoever makes the host.

@@ -68,7 +68,7 @@ class FaultPlan:
 
     @property
     def loses_messages(self) -> bool:
-        """Return whether a checkpoint can go on until it expires, for want of a message."""
+        """Return whether a checkpoint can continue until it expires, for want of a message."""
         lost = LoseTrigger | LoseAcknowledgement
         return any(isinstance(fault, lost) for fault in self._faults)
 

@@ -114,7 +114,7 @@ class LifecycleHost:
         self._carry_out(self._decide(event))
 
     def release(self) -> None:
-        """Go on with closing, if nothing that it waited for is under way any more."""
+        """Continue with closing, if nothing that it waited for is under way any more."""
         if self._held and not self._task.ending.has_writes:
             held, self._held = self._held, []
             self._carry_out(held)

@@ -45,7 +45,7 @@ class PlanCalculator:
     """Plans checkpoints of one job and decides what a completed one records.
 
     finished: the tasks that are known to have FINISHED, by number; finished_on_restore: whether a
-    vertex was deployed as finished.  after_finish: checkpoints go on when tasks have finished.
+    vertex was deployed as finished.  after_finish: checkpoints continue when tasks have finished.
     """
 
     def __init__(

@@ -171,6 +171,6 @@ class TaskControl:
         self.lifecycle.step(on.MaxWatermarkReceived(channel))
 
     def end_of_data_acknowledged(self, output: int) -> None:
-        """Take the word that the task behind an output has taken our end of data."""
+        """Take the acknowledgement of our end of data by the task behind an output."""
         self._observer.lifecycle.acknowledgement_heard(output)
         self.lifecycle.step(on.EndOfDataAcknowledged(output))

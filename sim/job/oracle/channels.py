@@ -32,7 +32,7 @@ class ChannelOracle(ChannelObserver):
     sent_cut: per checkpoint, how much the sender had put in before its barrier; read_cut: how much
     of it the receiver's state has.
     blocked_by: the checkpoint whose barrier the receiver took last, with the sender stopped behind
-    it; None once the sender was told to go on.
+    it; None once the sender was told to continue.
     drained: how its data has ended, as the receiver took EndOfData; acknowledged: the receiver has
     said so.  heard, over: when the sender heard that, and when EndOfPartition was taken.
     """
@@ -110,13 +110,13 @@ class ChannelOracle(ChannelObserver):
             self._number = number
 
     def resumed(self) -> None:
-        """Note that the sender goes on."""
+        """Note that the sender continues."""
         self._blocked = False
         if self._ends_ns is not None:
             self._ends_ns = self.sender.now_ns
 
     def ends(self) -> None:
-        """Note that the sender closes: EndOfPartition leaves now, or when the queue goes on."""
+        """Note that the sender closes: EndOfPartition leaves now, or when the queue continues."""
         self._ends_ns = None if self._pulled else self.sender.now_ns
 
     def opened(self, checkpoint: int) -> None:
@@ -182,7 +182,7 @@ class ChannelOracle(ChannelObserver):
                     self.over = self.receiver.instant()
 
     def told_to_resume(self) -> None:
-        """Check that the sender is told to go on once per barrier that stopped it."""
+        """Check that the sender is told to continue once per barrier that stopped it."""
         if self.blocked_by is None:
             self._violate("senders_are_resumed_once", "is resumed though nothing blocks it")
         self.blocked_by = None

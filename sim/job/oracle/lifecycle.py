@@ -71,7 +71,7 @@ class LifecycleOracle(LifecycleObserver):
     def _leaves(self) -> None:
         """Check that, under the acknowledgement rule, the channels of a task that goes are empty.
 
-        EndOfPartition leaves now, or when a queue that is blocked goes on.
+        EndOfPartition leaves now, or when a queue that is blocked continues.
         """
         task = self._task
         if not self._final or self._naive:

@@ -154,7 +154,7 @@ class ChannelObserver:
         """Note an element that leaves the sender's queue."""
 
     def resumed(self) -> None:
-        """Note that the sender goes on behind a blocking event."""
+        """Note that the sender continues behind a blocking event."""
 
     def arrived(self, element: object, /) -> None:
         """Note an element that comes to the receiver."""
@@ -163,7 +163,7 @@ class ChannelObserver:
         """Note an element that the task takes; priority: it has overtaken what was queued."""
 
     def told_to_resume(self) -> None:
-        """Note that the receiver lets the sender go on."""
+        """Note that the receiver lets the sender continue."""
 
 
 class FileObserver:

@@ -152,7 +152,7 @@ class Attempt:
         self.world.violate(name, says, checkpoint)
 
     def progress(self) -> None:
-        """Note that something was done, so the run does not stand still."""
+        """Note that something was done, so the run does not count as stalled."""
         self.world.progressed()
 
     def is_stop(self, checkpoint: int) -> bool:

@@ -110,7 +110,7 @@ class Channel:
         self.sender.control.checkpoints.drain()
 
     def resume(self) -> None:
-        """Tell the sender's queue that it may go on; takes the wire's latency."""
+        """Tell the sender's queue that it may continue; takes the wire's latency."""
         self.observer.told_to_resume()
         self.attempt.later(self.latency_ns, Kind.RESUME, self.entity, self._resume)
 

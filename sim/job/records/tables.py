@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def fill(spec: RunSpec, world: RecordWorld) -> RunResult:
-    """Return the tables of a run that has ended or stands still."""
+    """Return the tables of a run that has ended or is stalled."""
     good = world.ended or world.control.has_enough
     outcome = "completed" if good else "failed" if world.control.gave_up else "stalled"
     result = job_tables(spec, world, outcome=outcome, error=None)

@@ -105,7 +105,7 @@ class RecordWorld:
     def run(self) -> None:
         """Run the job to its end.
 
-        A run that stands still is reported as a violation of `job_ends`, or of `stop_ends` where
+        A run that is stalled is reported as a violation of `job_ends`, or of `stop_ends` where
         tasks wait for the notification of a savepoint that they will never get.
         """
         env, control = self.env, self.control
@@ -127,7 +127,7 @@ class RecordWorld:
         self.control.end()
 
     def _end(self) -> None:
-        """End the run: the job has finished, has failed for good, or stands still."""
+        """End the run: the job has finished, has failed for good, or is stalled."""
         self.observer.end(ended=self.ended)
         self.attempt.end()
         if not self._over.triggered:
@@ -138,7 +138,7 @@ class RecordWorld:
 
         Under released Flink's rules a stop waits for exactly its savepoint, so a notification that
         is lost, or overtaken by that of a later checkpoint, is waited for without end.  Where
-        checkpoints go on and any of them will do, there is no such excuse.
+        checkpoints continue and any of them will do, there is no such excuse.
         """
         stop_id = self.coordinator.stop_id
         if not self.coordinator.stop_completed or stop_id is None:
@@ -285,7 +285,7 @@ class RecordWorld:
         """Do nothing: the instants at which tasks close are on record already."""
 
     def progressed(self) -> None:
-        """Note that something was done, so the run does not stand still."""
+        """Note that something was done, so the run does not count as stalled."""
         self.progress_ns = self.env.now
         if self.embedding.owner is not None:
             self.embedding.owner.job_progressed()

@@ -82,7 +82,7 @@ def test_bounded_jobs_end_and_give_everything_back(model: Job, seed: int) -> Non
 
 
 def test_a_channel_that_ended_gives_its_floating_buffers_back() -> None:
-    """Channels without buffers of their own share one, which goes on when one of them ends."""
+    """Channels without buffers of their own share one, which continues when one of them ends."""
     hash_, forward = Partitioner.HASH, Partitioner.FORWARD
     model = on_buffers(
         Vertex(name="source0", kind=VertexKind.SOURCE, records=150),

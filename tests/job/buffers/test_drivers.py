@@ -78,7 +78,7 @@ def test_drivers_agree_on_many_random_jobs(model: Job, seed: int) -> None:
 )
 @given(scenario=faulty_jobs(), seed=st.integers(0, 10**6))
 def test_drivers_agree_on_random_faulty_jobs(scenario: Scenario, seed: int) -> None:
-    """Whatever befalls a job, both drivers show the same, and no property breaks."""
+    """Whatever happens to a job, both drivers show the same, and no property breaks."""
     assert_same(scenario, seed)
 
 

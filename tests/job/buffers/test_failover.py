@@ -1,4 +1,4 @@
-"""Jobs on buffers that fail and go on from their latest completed checkpoint."""
+"""Jobs on buffers that fail and continue from their latest completed checkpoint."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_a_task_manager_takes_all_its_subtasks_with_it() -> None:
 
 
 def test_a_job_manager_keeps_what_is_completed() -> None:
-    """Pending checkpoints are lost, completed ones are not, and numbers go on."""
+    """Pending checkpoints are lost, completed ones are not, and numbers continue."""
     world = run(bounded(records=1_200), CrashJobManager(at_ns=330 * MS))
     (failover,) = world.control.failovers
     records = world.coordinator.records

@@ -137,7 +137,7 @@ def test_savepoints_are_aligned_in_any_mode() -> None:
 
 
 def test_a_stalled_task_holds_its_checkpoint_up() -> None:
-    """A thread that stands still takes the barrier when it goes on."""
+    """A thread that is stalled takes the barrier when it continues."""
     stall = StallTask(vertex="operator", subtask=0, at_ns=100 * MS, lasts_ns=120 * MS)
     world = run(job(rate_per_s=300.0), stall)
     longest = max(one.duration_ns or 0 for one in world.coordinator.records.values())
@@ -145,7 +145,7 @@ def test_a_stalled_task_holds_its_checkpoint_up() -> None:
 
 
 def test_a_lost_word_of_an_abort_frees_channels_with_the_next_checkpoint() -> None:
-    """A task that never hears of an abort goes on with the next checkpoint all the same."""
+    """A task that never hears of an abort continues with the next checkpoint all the same."""
     world = run(
         SLOW,
         LoseTrigger(**SOURCE, checkpoint=2),
@@ -155,7 +155,7 @@ def test_a_lost_word_of_an_abort_frees_channels_with_the_next_checkpoint() -> No
 
 
 def test_only_sources_refuse_triggers() -> None:
-    """A fault that cannot befall its task is the user's error, with its place."""
+    """A fault that cannot strike its task is the user's error, with its place."""
     text = document(Seeded(1))
     text["faults"] = [
         {"kind": "refuse_trigger", "vertex": "operator0", "subtask": 0, "checkpoint": 1}

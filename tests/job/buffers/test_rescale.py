@@ -121,7 +121,7 @@ def test_an_edge_that_cannot_be_redistributed_is_refused() -> None:
 
 @pytest.mark.parametrize(("mode", "parallelism"), [(Mode.ALIGNED, 4), (Mode.UNALIGNED, 1)])
 def test_a_job_goes_on_with_another_parallelism(mode: Mode, parallelism: int) -> None:
-    """It takes up what was in flight, and its sources go on from their positions."""
+    """It takes up what was in flight, and its sources continue from their positions."""
     model = job(rate=None, mode=mode, duration_ns=2 * S)
     first = DataflowWorld(Environment(1), model)
     first.run()

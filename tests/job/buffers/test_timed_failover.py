@@ -1,4 +1,4 @@
-"""Failovers that take their time: the order of their parts, how long they take, what goes on."""
+"""Failovers that take their time: the order of their parts, how long they take, what continues."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_the_first_restart_of_a_process_takes_longer() -> None:
 
 
 def test_a_checkpoint_under_way_may_still_complete() -> None:
-    """The failed task has acknowledged; the others go on until they are cancelled."""
+    """The failed task has acknowledged; the others continue until they are cancelled."""
     slow = SlowFile(vertex="operator", subtask=1, checkpoint=2, delay_ns=110 * MS)
     model = job(state=2_000_000, storage=Storage(inline_threshold_bytes=0))
     (one,) = run(model, slow, crash(1_630)).control.failovers

@@ -108,7 +108,7 @@ def test_what_is_given_matters(tmp_path: Path) -> None:
 
 
 def test_a_resubmission_begins_after_its_downtime(tmp_path: Path) -> None:
-    """The job goes on with the other parallelism when a client has let it, as was given."""
+    """The job continues with the other parallelism when a client has let it, as was given."""
     (found,) = predict(tmp_path / "a.jsonl", entry("rr_a_2to4_rho85#1"))
     (figures,) = found.figures
     assert figures.downtime_ms == pytest.approx(1_062, abs=2)

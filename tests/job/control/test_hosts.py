@@ -16,7 +16,7 @@ TWO_INPUTS = TaskParameters(kind=TaskKind.NON_SOURCE, gates=(2,), checkpointing=
 
 
 class SlowTask(ScriptedTask):
-    """A task whose barriers and mails take until the test lets them go on."""
+    """A task whose barriers and mails take until the test lets them continue."""
 
     def __init__(self, parameters: TaskParameters) -> None:
         self.waiting: list[tuple[Callable[..., object], tuple[Any, ...]]] = []

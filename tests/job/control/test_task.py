@@ -66,7 +66,7 @@ def test_abort_before_the_trigger_is_answered_by_a_cancellation_marker() -> None
 
 
 def test_a_trigger_older_than_the_alignment_under_way_is_dropped() -> None:
-    """A remote call stands for barriers, and an older barrier is obsolete; the newer goes on."""
+    """A remote call stands for barriers, and an older barrier is obsolete; the newer continues."""
     task = made(TWO_INPUTS)
     task.barrier(0, 5)
     assert done(task, task.trigger, 4) == []

@@ -36,7 +36,7 @@ class KeepsSending(Subpartition):
     """Does not stop behind a barrier that is to be aligned."""
 
     def poll(self) -> object | None:
-        """Go on."""
+        """Continue."""
         element = super().poll()
         self.blocked = False
         return element
@@ -71,7 +71,7 @@ class NewestFirst(RemoteChannel):
 
 
 class _NeverReceives(Persister):
-    """Goes on persisting behind the barrier."""
+    """Continues persisting behind the barrier."""
 
     def barrier_arrived(self, checkpoint: int) -> bool:
         """Note the number only."""
@@ -125,10 +125,10 @@ class OneOutputStaysOpen(Subpartition):
 
 
 class TakesAnyResume(Subpartition):
-    """Goes on as often as it is told to."""
+    """Continues as often as it is told to."""
 
     def resume(self) -> None:
-        """Go on, blocked or not."""
+        """Continue, blocked or not."""
         self.blocked = False
 
 
@@ -161,7 +161,7 @@ class ResumesTwice(_Changed):
     """Resumes every channel once more."""
 
     def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
-        """Double the word to the senders."""
+        """Resume the senders twice."""
         del event
         return [effect, effect] if isinstance(effect, ev.ResumeChannels) else [effect]
 
@@ -170,7 +170,7 @@ class NeverStops(_Changed):
     """Does not tell its gates that a checkpoint is over."""
 
     def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
-        """Leave the word to the gates out."""
+        """Leave the call to the gates out."""
         del event
         return [] if isinstance(effect, ev.StopInput) else [effect]
 
@@ -294,10 +294,10 @@ class ForgetsAChannel(_Changed):
 
 
 class ResumesAtOnce(_Changed):
-    """Lets every sender go on as soon as its barrier has come."""
+    """Lets every sender continue as soon as its barrier has come."""
 
     def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
-        """Move the word to the senders forward."""
+        """Resume the senders too early."""
         del event
         if isinstance(effect, ev.BlockChannel):
             return [effect, ev.ResumeChannels((effect.channel,))]

@@ -93,7 +93,7 @@ def document(
     planned = _faults(choose, vertices) if faults else []
     if faults and mode in ("unaligned", "aligned_timeout"):
         planned += _in_flight_faults(choose, vertices, job)
-    # Drawn last, so that the same seeds go on giving the same jobs but for this.
+    # Drawn last, so that the same seeds continue giving the same jobs but for this.
     if choose.integer(0, 7) == 7:
         vertices[0]["ends_at_ns"] = choose.integer(0, 60) * MS
     _chain_and_unite(choose, vertices, protocol=job["ending"]["protocol"])

@@ -1,4 +1,4 @@
-"""What makes a job end: the count of its records, an instant, a stop; and who goes on after it."""
+"""What makes a job end: the count of its records, an instant, a stop, and who continues."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def test_checkpoints_that_fail_by_chance_delay_the_end_and_break_nothing() -> No
 
 
 def test_the_second_of_three_final_checkpoints_closes_every_task() -> None:
-    """Of 42, 43 and 44 only the word of 43 arrives: it commits what 42 holds and ends the job."""
+    """Of 42, 43 and 44 only that of 43 arrives: it commits what 42 holds and ends the job."""
     scenario = by_name("final_second_of_three")
     for seed, ties in ((0, "structural"), (1, "random"), (2, "pct")):
         run = run_world(scenario, seed=seed, ties=ties)

@@ -77,7 +77,7 @@ def test_without_checkpoints_tasks_close_at_once() -> None:
 
 
 def test_short_branch_closes_with_the_first_checkpoint_and_the_rest_with_the_fifth() -> None:
-    """Checkpoints 2 to 4 go on without the finished tasks."""
+    """Checkpoints 2 to 4 continue without the finished tasks."""
     result = run("flink_union")
     for task in ("short", "map"):
         assert calls(result, task) == [*ENDS, "snapshot 1", "notify 1", "close"]
@@ -114,7 +114,7 @@ def test_task_closes_when_the_next_has_polled_its_end_of_data() -> None:
 
 
 def test_checkpoints_before_the_end_do_not_close_a_task() -> None:
-    """The last task hears of several checkpoints before it finishes, and goes on."""
+    """The last task hears of several checkpoints before it finishes, and continues."""
     last = calls(run("flink_slow_unaligned"), "map2")
     before = last[: last.index("finish")]
     assert next(call for call in before if call.startswith("notify")) == "notify 1"
@@ -155,7 +155,7 @@ def test_trigger_meets_a_task_that_is_closing_and_then_one_that_is_unknown() -> 
 
 
 def test_two_checkpoints_before_the_end_do_not_close_the_last_task_and_the_fifth_does() -> None:
-    """It takes part in 1 and 4, finishes, hears of 4 and goes on, then closes with 5."""
+    """It takes part in 1 and 4, finishes, hears of 4 and continues, then closes with 5."""
     last = calls(run("flink_slow_unaligned_pointwise"), "map2")
     assert last == [
         "snapshot 1",
@@ -319,7 +319,7 @@ def test_new_operator_behind_a_finished_branch_runs() -> None:
 
 
 def test_union_state_gives_up_a_dozen_checkpoints_in_a_row() -> None:
-    """From the first end of a subtask on none completes until the other ends; the job goes on."""
+    """From the first end of a subtask on none completes until the other ends; the job continues."""
     result = run("flink_restore_union")
     assert result.run.attempts == 1
     assert result.run.outcome == "completed"

@@ -92,7 +92,7 @@ def test_gain_of_the_immediate_trigger_goes_with_one_endless_source() -> None:
 
 
 def test_joint_operator_runs_on_until_its_other_input_has_ended() -> None:
-    """S6: the short branch closes after one checkpoint; event time stands still until both end."""
+    """S6: the short branch closes after one checkpoint; event time waits until both end."""
     for values, result in swept("final_by_branch", keep_trace=True):
         ended = values["records"]
         rest = 20 * math.ceil((ended + 1) / 20)

@@ -1,4 +1,4 @@
-"""A job counts as one that stands still only when waiting longer would prove nothing."""
+"""A job counts as one that is stalled only when waiting longer would prove nothing."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class LocalChannel:
         raise ValueError(f"found an announcement of element {sequence} in a local channel")
 
     def resume(self) -> None:
-        """Let the sender go on behind a blocking event."""
+        """Let the sender continue behind a blocking event."""
         self.env.call_at(self.env.now, Kind.CREDIT, self.entity, self._resumed)
 
     def _resumed(self) -> None:

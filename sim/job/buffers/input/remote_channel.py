@@ -287,7 +287,7 @@ class RemoteChannel:
         self.gate.enqueue_event(self)
 
     def resume(self) -> None:
-        """Let the sender go on behind a blocking event."""
+        """Let the sender continue behind a blocking event."""
         self.wire.back(self._resumed)
 
     def announce_size(self, size: int) -> None:

@@ -1,6 +1,6 @@
 """The pool of output buffers of one result partition.
 
-All subpartitions of one output share the pool.  The task goes on between two records only while a
+All subpartitions of one output share the pool.  The task continues between two records only while a
 segment is free and no subpartition holds its maximum; a record that needs more than what is left
 takes overdraft segments, so that it can be finished.
 

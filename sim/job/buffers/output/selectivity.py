@@ -1,9 +1,9 @@
 """Outputs of operators that emit less or more than one record for each that they process.
 
 Which records are dropped or give several is fixed by their number alone, evenly spaced: after n
-records floor(n * ratio) are out.  So a restored task goes on as it would have, and how many inputs
-lead to the next output buffer is arithmetic.  Assumption: what a filter drops is spread evenly; in
-runs of drops the open buffers fill more unevenly than here.
+records floor(n * ratio) are out.  So a restored task continues as it would have, and how many
+inputs lead to the next output buffer is arithmetic.  Assumption: what a filter drops is spread
+evenly; in runs of drops the open buffers fill more unevenly than here.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class SelectiveWriter(RecordWriter):
             self.to_next -= count
 
     def retry(self) -> bool:
-        """Go on with the record under way; True when all that it gives is written."""
+        """Continue with the record under way; True when all that it gives is written."""
         if super().retry():
             self._pay()
         return not self.blocked

@@ -1,8 +1,8 @@
 """The sender's end of one channel: the subpartition core, and segments that are still written to.
 
 Only the last segment of the queue may be open.  The flush timeout does not close it: what has been
-written so far leaves as a slice, and the sender goes on filling the same segment, which returns to
-its pool when it is closed and all of it has been sent.
+written so far leaves as a slice, and the sender continues filling the same segment, which returns
+to its pool when it is closed and all of it has been sent.
 
 Source: Apache Flink 1.20.3, PipelinedSubpartition (flush, pollBuffer, getBuffersInBacklogUnsafe).
 """

@@ -1,4 +1,4 @@
-"""Restarts on buffers in their time: state and in-flight data are read, then the job goes on."""
+"""Restarts on buffers in their time: state and in-flight data are read, then the job continues."""
 
 from __future__ import annotations
 

@@ -234,7 +234,7 @@ class _GateReader:
             return
 
     def _freed(self) -> None:
-        """Go on with a buffer that came free."""
+        """Continue with a buffer that came free."""
         if self._waiting is not None:
             (channel, span), self._waiting = self._waiting, None
             self._task.read_input(span[0], self._read, channel, span)

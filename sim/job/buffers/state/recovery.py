@@ -67,7 +67,7 @@ class BufferSnapshot:
 
 
 def restore_position(task: Task, restored: JobCheckpoint, final: int | None) -> bool:
-    """Let a task go on counting where the checkpoint, or its own end, has left off.
+    """Let a task continue counting where the checkpoint, or its own end, has left off.
 
     final: the records of a task that has FINISHED.  Returns whether there are no more for it.
     """
@@ -122,7 +122,7 @@ def put_back(subpartition: Subpartition, spans: list[Span]) -> None:
         segment.owners = _OWN_MEMORY
         subpartition.core.add_data(segment)
         subpartition.restores(size)
-        # All of it may leave: no writer goes on with the last one.
+        # All of it may leave: no writer continues with the last one.
         subpartition.core.flush_requested = True
 
 

@@ -1,7 +1,7 @@
 """What a task's part in a checkpoint is made of: its state, and buffers in flight.
 
-The thread needs a core's time before it sends the barrier on (`barrier_cost_ns`), and stands still
-for the synchronous part behind it.
+The thread needs a core's time before it sends the barrier on (`barrier_cost_ns`), and does nothing
+else for the synchronous part behind it.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class Snapshots:
     # The state --------------------------------------------------------------------------------
 
     def capture(self, flags: TakeSnapshot, captured: Callable[[int], None]) -> None:
-        """Copy the state; the thread stands still meanwhile."""
+        """Copy the state; the thread does nothing else meanwhile."""
         checkpoint = flags.checkpoint_id
         task, part = self._task, self.parts[checkpoint]
         part.operators_finished = flags.operators_finished

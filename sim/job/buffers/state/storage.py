@@ -3,9 +3,9 @@
 A file costs a core some work, for itself and for its bytes.  A limited file system lets each chunk
 wait its share besides.  The limiter waits in steps of at least `limiter_step_ns`, and each step
 overshoots a little and hands its chunks over besides, so the rate reached is below the nominal one;
-where several streams share one limit the others go on meanwhile, so that less is lost.  Some files
-are created late, some turn out at their end to be unwritable; a file that is given up takes no more
-of a shared limit.  A restore reads each file through a stream of its own.
+where several streams share one limit the others continue meanwhile, so that less is lost.  Some
+files are created late, some turn out at their end to be unwritable; a file that is given up takes
+no more of a shared limit.  A restore reads each file through a stream of its own.
 """
 
 from __future__ import annotations

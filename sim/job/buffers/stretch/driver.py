@@ -4,7 +4,7 @@ Coordinator, messages, processor cores, storage and samples do not depend on the
 most of what they do does not touch it.  While the flow is plain (no barrier anywhere, no task stuck
 or blocked) this driver takes the entries of data out of the calendar and lets only the others
 happen.  The first one that touches data ends the stretch: the flow is worked out up to its instant
-and put into the objects of the callback driver, which goes on from there.  If some output ran dry
+and put into the objects of the callback driver, which continues from there.  If some output ran dry
 before, the clock is set back to that instant; what the others have done since did not depend on it.
 
 What is too rare or too entangled to be worth it is left to the callback driver: see `Plain`.

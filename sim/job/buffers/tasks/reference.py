@@ -46,7 +46,7 @@ class ReferenceRecordWriter(RecordWriter):
             self._write(self._ahead.pop(), self._record_bytes)
 
     def retry(self) -> bool:
-        """Go on with the record under way; True when all of it is written."""
+        """Continue with the record under way; True when all of it is written."""
         left, channel = self._pending.pop(), self._pending.pop()
         self.blocked = False
         self._write(channel, left)
@@ -118,7 +118,7 @@ class _Process:
         return self._resume
 
     def wake(self) -> None:
-        """Let a sleeping process go on."""
+        """Let a sleeping process continue."""
         resume, self._resume = self._resume, None
         if resume is not None:
             resume.succeed()

@@ -74,7 +74,7 @@ class Source(Task):
             self._wake()
 
     def run(self) -> None:
-        """Go on between two records until a stretch begins or there is nothing to do."""
+        """Continue between two records until a stretch begins or there is nothing to do."""
         if self.has_ended:
             return
         while self.mail and self._paused_for is None:

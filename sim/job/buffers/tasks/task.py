@@ -105,7 +105,7 @@ class Task:
     # The loop ---------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Go on at a record boundary until a stretch begins or there is nothing to do."""
+        """Continue at a record boundary until a stretch begins or there is nothing to do."""
         while self.state is not _ENDED:
             if self._paused_for is not None:
                 self.enter(State.PAUSED)
@@ -197,7 +197,7 @@ class Task:
 
     def _complete(self, count: int) -> None:
         if self.lateness is not None and self._channel is not None:
-            # Within `sync` the stretch goes on, and has been moved to the end of these records.
+            # Within `sync` the stretch continues, and has been moved to the end of these records.
             end_ns = self._start_ns if self._count else self.env.now
             self.lateness.processed(self, self._channel, count, end_ns)
         self._left -= count
@@ -268,7 +268,7 @@ class Task:
             self._wake()
 
     def pause(self, cost_ns: int, function: Callable[..., object], *arguments: Any) -> None:
-        """Do nothing else until a core has spent `cost_ns`, then call the function and go on.
+        """Do nothing else until a core has spent `cost_ns`, then call the function and continue.
 
         To be called on the task's thread only, between two records.
         """
@@ -276,7 +276,7 @@ class Task:
         self.world.cores.run(cost_ns, self.entity, self._pause_over)
 
     def stand_still(self, time_ns: int, function: Callable[..., object], *arguments: Any) -> None:
-        """Do nothing else for so long, then call the function and go on; as `pause` otherwise."""
+        """Do nothing else for so long, then call the function; as `pause` otherwise."""
         self._paused_for = (function, arguments)
         self.env.call_in(time_ns, Kind.STORAGE, self.entity, self._pause_over)
 
@@ -338,7 +338,7 @@ class Task:
             if all(writer.pool.available for writer in self.writers):
                 self._wake()
         elif self.state is State.STUCK:
-            # Inside a record the thread waits for the pool itself, so it goes on at once.
+            # Inside a record the thread waits for the pool itself, so it continues at once.
             self.env.call_at(self.env.now, Kind.TASK, self.entity, self._retry)
 
     def _retry(self) -> None:
@@ -367,7 +367,7 @@ class Task:
         self._replan()
 
     def _replan(self) -> None:
-        """Go on with a stretch whose end may have moved."""
+        """Continue with a stretch whose end may have moved."""
         if self.state is not State.BUSY:
             return
         limit = min((writer.to_next for writer in self.writers), default=self._count)

@@ -118,7 +118,7 @@ class ObservedRemoteChannel(RemoteChannel):
         self._oracle.taken(slice_)
 
     def resume(self) -> None:
-        """Let the sender go on behind a blocking event."""
+        """Let the sender continue behind a blocking event."""
         self._oracle.told_to_resume()
         super().resume()
 
@@ -212,7 +212,7 @@ class ObservedLocalChannel(LocalChannel):
         self._oracle.taken(slice_)
 
     def resume(self) -> None:
-        """Let the sender go on behind a blocking event."""
+        """Let the sender continue behind a blocking event."""
         self._oracle.told_to_resume()
         super().resume()
 

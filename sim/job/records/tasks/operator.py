@@ -37,7 +37,7 @@ class Operator(Task):
     def run(self) -> Steps:
         """Process until all inputs have ended, then wait for everything that the end waits for.
 
-        Barriers go on to come in meanwhile, and EndOfPartition of each input.
+        Barriers continue to come in meanwhile, and EndOfPartition of each input.
         """
         yield self.news
         yield from self.process_until(self.has_ended)

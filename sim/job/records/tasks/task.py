@@ -199,7 +199,7 @@ class Task:
         return self._held_ns - self.held_ns
 
     def waits(self) -> list[Wait]:
-        """Return what the task waits for, for the story of a run that stands still."""
+        """Return what the task waits for, for the story of a run that is stalled."""
         found = self.ending.waits()
         for channel in self.output_channels:
             if not channel.has_room:
