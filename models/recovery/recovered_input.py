@@ -210,17 +210,15 @@ class RecoveredInput:
 
     @property
     def partial(self) -> tuple[Part, ...]:
-        """Return the parts of records that are not whole, by channel and old channel."""
-        found = [one for one in self._selected if one is not None] if self._unmapped else []
-        for virtual in self._virtual:
-            found += virtual.values()
+        """Return the parts in virtual channels of records that are not whole."""
+        found = [one for virtual in self._virtual for one in virtual.values()]
         return tuple(part for one in found for part in one.deserializer.partial)
 
     def deserializer(self, channel: int) -> RecordDeserializer:
-        """Return what a channel goes on with when the gate has recovered.
+        """Return the deserializer of a channel that has no virtual ones, as real channels have it.
 
-        What an old channel left unfinished can be finished by nobody then; without virtual
-        channels it is the beginning of a record that the sender sends on.
+        What it holds is the beginning of a record that the sender sends on; what a virtual channel
+        has left when the gate has recovered can be finished by nobody.
         """
         selected = self._selected[channel]
         return selected.deserializer if self._unmapped and selected else RecordDeserializer()

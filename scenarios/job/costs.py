@@ -64,6 +64,12 @@ class Costs:
     completion_ns: int = duration_ns(
         0, maximum="1 h", says="from the last acknowledgement to the notifications", source=_SMALL
     )
+    read_record_ns: int = duration_ns(
+        0,
+        maximum="1 min",
+        says="time to read one buffer of input state back, where the parallelism has changed",
+        source=_SMALL,
+    )
     restore_ns: int = duration_ns(
         0,
         maximum="1 h",

@@ -11,7 +11,8 @@ from typing import Protocol
 
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import REQUIRED, count, duration_ns, name
-from ckptsim.scenarios.job.graph import Vertex
+from ckptsim.scenarios.job.graph import Vertex, forward_group
+from ckptsim.scenarios.job.planes import Plane
 
 _PLAN = "assumption: part of the fault plan"
 
@@ -169,6 +170,52 @@ class StallTask(AtSubtask):
     lasts_ns: int = duration_ns(REQUIRED, says="how long it lasts", source=_PLAN)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rescale(_Fault):
+    """The user changes the parallelism of a vertex; the job restarts from its latest checkpoint.
+
+    Vertices joined by forward edges have one parallelism, so it is theirs as well.
+    Source: Apache Flink 1.20.3, ForwardGroup; AdaptiveScheduler (a rescale restarts the job and
+    does not count as a failure).
+    """
+
+    vertex: str = name(REQUIRED, says="vertex concerned", source=_PLAN)
+    parallelism: int = count(
+        REQUIRED,
+        minimum=1,
+        maximum=128,
+        unit="subtasks",
+        says="subtasks that it has from then on",
+        source="assumption: at most one for each of the 128 key groups",
+    )
+    at_ns: int = duration_ns(REQUIRED, says="instant of the change", source=_PLAN)
+
+    def problems_in(self, model: JobModel) -> list[Problem]:
+        """Return what does not fit the job."""
+        found = _Fault.problems_in(self, model)
+        vertex = next((v for v in model.vertices if v.name == self.vertex), None)
+        if vertex is None:
+            return [*found, Problem("vertex", f'"{self.vertex}"', "the name of a vertex")]
+        if getattr(model, "plane", Plane.RECORDS) is Plane.BUFFERS:
+            expected = 'no such fault on plane "buffers", where parallelism stays'
+            found.append(Problem("kind", '"rescale"', expected))
+        if vertex.repeat > 1:
+            says = f'"{self.vertex}", which stands {vertex.repeat} times'
+            found.append(Problem("vertex", says, "the name of a vertex that stands once"))
+        if any(one.shares for one in vertex.inputs):
+            expected = (
+                "a vertex whose keys are not dealt out by shares, which hold for one parallelism"
+            )
+            found.append(Problem("vertex", f'"{self.vertex}"', expected))
+        group = forward_group(model.vertices, self.vertex)
+        sources = [v.name for v in model.vertices if v.is_source and v.name in group]
+        if sources:
+            says = f'"{self.vertex}", which goes with source "{sources[0]}"'
+            expected = "a vertex that is no source and is not joined to one by forward edges"
+            found.append(Problem("vertex", says, expected))
+        return found
+
+
 JobFault = (
     CrashTask
     | CrashAtCheckpoint
@@ -186,6 +233,7 @@ JobFault = (
     | DelayNotification
     | StrayNotification
     | StallTask
+    | Rescale
 )
 
 JOB_FAULTS: Mapping[str, type] = {
@@ -205,4 +253,5 @@ JOB_FAULTS: Mapping[str, type] = {
     "delay_notification": DelayNotification,
     "stray_notification": StrayNotification,
     "stall_task": StallTask,
+    "rescale": Rescale,
 }

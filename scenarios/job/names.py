@@ -19,6 +19,9 @@ _RECORDS_GOALS = (
     "restored_fully_finished",
     "restored_partly_finished",
     "restore_refused",
+    "restored_rescaled",
+    "record_filtered",
+    "declined_during_recovery",
     "stopped_under_backlog_drain",
     "stopped_under_backlog_no_drain",
     "timed_out_in_input",
@@ -127,7 +130,13 @@ _PROPERTIES = (
     "checkpoint_ends_in_time",
 )
 
-_RECORDS_PROPERTIES = ("restored_checkpoint_gives_the_same_output", "stop_ends")
+_RECORDS_PROPERTIES = (
+    "in_flight_data_is_assigned",
+    "records_come_out_whole",
+    "keyed_records_reach_their_subtask",
+    "restored_checkpoint_gives_the_same_output",
+    "stop_ends",
+)
 
 # Data have no identity there, but take up memory.
 _BUFFERS_PROPERTIES = (

@@ -79,6 +79,15 @@ class Channels:
         "those that the source emits",
         source="assumption: stands for a backlog that has built up",
     )
+    record_buffers: int = count(
+        1,
+        minimum=1,
+        maximum=100,
+        unit="buffers",
+        says="buffers that one record takes; a checkpoint can lie between two of them, and room "
+        "and credit count buffers",
+        source=_SMALL,
+    )
     latency_ns: int = duration_ns(0, maximum="1 min", says="time on the wire", source=_SMALL)
     end_of_partition_ns: int = duration_ns(
         0, maximum="1 min", says="time that EndOfPartition takes on top", source=_SMALL

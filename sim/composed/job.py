@@ -89,8 +89,7 @@ class PipelineJob:
 
     def numbers_of(self, vertex: str) -> list[int]:
         """Return the numbers of the tasks of a vertex."""
-        subtasks = range(self._vertices[vertex].parallelism)
-        return [self.control.number_of(vertex, subtask) for subtask in subtasks]
+        return list(self.control.coordinator.planning.subtasks[vertex])
 
     def records_of(self, vertex: str) -> Iterator[int]:
         """Return the records whose effect the state of a vertex has."""

@@ -5,6 +5,7 @@ Pure data, made once per run; a data plane makes its objects from it, attempt af
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ckptsim.models.coordinator.plan import Edge as PlanEdge
@@ -14,13 +15,17 @@ from ckptsim.scenarios.job import Edge, Job, Partitioner, PlacementKind, Vertex
 
 @dataclass(frozen=True, slots=True)
 class TaskSpec:
-    """One subtask: `index` counts through all subtasks in the order of the vertices."""
+    """One subtask: `index` counts through all subtasks in the order of the vertices.
+
+    split: what a source subtask reads; it keeps it when others are rescaled and indices move.
+    """
 
     index: int
     vertex: Vertex
     vertex_index: int
     subtask: int
     task_manager: int
+    split: int
 
     @property
     def place(self) -> tuple[str, int]:
@@ -52,21 +57,20 @@ class ChannelSpec:
 
 @dataclass(frozen=True, slots=True)
 class OutputSpec:
-    """One edge as a sender sees it: its channels in the order of the receiving subtasks."""
+    """One edge as a sender sees it: its channels in the order of the receiving subtasks.
+
+    supports_unaligned: whether barriers may overtake records here.
+    """
 
     edge: Edge
     upstream: int
     channels: tuple[int, ...]
+    supports_unaligned: bool
 
     @property
     def partitioner(self) -> Partitioner:
         """Return how records choose one of the channels."""
         return self.edge.partitioner
-
-    @property
-    def supports_unaligned(self) -> bool:
-        """Return whether barriers may overtake records here."""
-        return self.edge.partitioner.supports_unaligned
 
 
 class Graph:
@@ -76,11 +80,13 @@ class Graph:
     edge and sender, in this order; outputs[task]: those of a task, one per edge.  gates[task]:
     number of channels per input gate, in the order of the edges.  inputs[task]: channel indices.
     plan_edges: the edges as plans of checkpoints see them.  hot_sources: the share of hot keys by
-    source task that has any.
+    split that has any.
+    origin: the graph that the job began with, of which this is a rescaled one.
     """
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, origin: Graph | None = None) -> None:
         self._job = job
+        self._origin = origin
         self.vertices = job.vertices
         self.edges = job.edges
         self.tasks: list[TaskSpec] = []
@@ -95,7 +101,7 @@ class Graph:
         self.gates: list[list[int]] = [[] for _ in self.tasks]
         self.plan_edges: list[PlanEdge] = []
         self.hot_sources = {
-            task.index: task.vertex.hot_ratio
+            task.split: task.vertex.hot_ratio
             for task in self.tasks
             if task.vertex.is_source and task.vertex.hot_ratio
         }
@@ -113,6 +119,11 @@ class Graph:
         """Return the task indices of a vertex."""
         first = self.first_task[vertex]
         return range(first, first + self._by_name[vertex].parallelism)
+
+    @property
+    def subtasks(self) -> dict[str, range]:
+        """Return the task indices of every vertex."""
+        return {vertex.name: self.tasks_of(vertex.name) for vertex in self.vertices}
 
     def output_count(self, task: int) -> int:
         """Return how many channels there are from a task to others."""
@@ -139,20 +150,39 @@ class Graph:
             found = self._above[task] = above if senders else frozenset((task,))
         return found
 
-    def arrivals(self, source: str) -> dict[str, int]:
-        """Return per vertex how often one record of a source is processed there in all."""
+    def supports_unaligned(self, edge: Edge) -> bool:
+        """Return whether barriers may overtake records on an edge.
+
+        One input that must keep its order makes all inputs of a vertex align: its records would
+        become state when a barrier overtakes in another one.
+        Source: Apache Flink 1.20.3, StreamGraphGenerator.generate.
+        """
+        inputs = self._by_name[edge.downstream].inputs
+        return all(one.partitioner.supports_unaligned for one in inputs)
+
+    def arrivals(self, source: str, parallelism: Mapping[str, int] | None = None) -> dict[str, int]:
+        """Return per vertex how often one record of a source is processed there in all.
+
+        parallelism: of vertices, where it is another one than now.
+        """
         counts = {vertex.name: 0 for vertex in self.vertices}
         counts[source] = 1
         for name in self._topological():
             for edge in self.edges:
                 if edge.upstream == name:
-                    counts[edge.downstream] += counts[name] * self.copies(edge)
+                    below = (parallelism or {}).get(edge.downstream)
+                    copies = self.copies(edge, below)
+                    counts[edge.downstream] += counts[name] * copies
         return counts
 
-    def copies(self, edge: Edge) -> int:
-        """Return to how many subtasks a record goes that is sent over an edge."""
-        broadcast = edge.partitioner is Partitioner.BROADCAST
-        return self._by_name[edge.downstream].parallelism if broadcast else 1
+    def copies(self, edge: Edge, parallelism: int | None = None) -> int:
+        """Return to how many subtasks a record goes that is sent over an edge.
+
+        parallelism: of its receiver, where it is another one than now.
+        """
+        if edge.partitioner is not Partitioner.BROADCAST:
+            return 1
+        return parallelism or self._by_name[edge.downstream].parallelism
 
     def _topological(self) -> list[str]:
         order: list[str] = []
@@ -171,6 +201,7 @@ class Graph:
 
     def _add_vertex(self, number: int, vertex: Vertex) -> None:
         self.first_task[vertex.name] = first = len(self.tasks)
+        first_split = first if self._origin is None else self._origin.first_task[vertex.name]
         for subtask in range(vertex.parallelism):
             # Remote: every subtask has a task manager of its own; mixed: those of equal index.
             # map: as the vertex says.
@@ -180,7 +211,8 @@ class Graph:
                 PlacementKind.MIXED: subtask,
                 PlacementKind.MAP: vertex.task_managers[subtask] if vertex.task_managers else 0,
             }[self._job.placement]
-            self.tasks.append(TaskSpec(first + subtask, vertex, number, subtask, manager))
+            split = first_split + subtask
+            self.tasks.append(TaskSpec(first + subtask, vertex, number, subtask, manager, split))
 
     def _add_edge(self, number: int, edge: Edge) -> None:
         ups, downs = self.tasks_of(edge.upstream), self.tasks_of(edge.downstream)
@@ -203,7 +235,8 @@ class Graph:
                 self.channels.append(channel)
                 inputs.append(index)
                 mine.append(index)
-            self.all_outputs.append(OutputSpec(edge, task, tuple(mine)))
+            over = self.supports_unaligned(edge)
+            self.all_outputs.append(OutputSpec(edge, task, tuple(mine), over))
             self.outputs[task].append(self.all_outputs[-1])
         pattern = Pattern.POINTWISE if pointwise else Pattern.ALL_TO_ALL
         sources = tuple(tuple(found) for found in senders) if pointwise else None

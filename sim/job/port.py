@@ -322,6 +322,10 @@ class DataPlane(Protocol):
         """Return the vertices whose state is not whole since a restore."""
         ...
 
+    def rescale(self, vertex: str, parallelism: int) -> None:
+        """Give a vertex another parallelism from the next attempt on."""
+        ...
+
     def deploy(self, number: int, restored: JobCheckpoint | None) -> None:
         """Make the tasks and channels of an attempt, with what a checkpoint holds of them."""
         ...

@@ -130,7 +130,7 @@ def job_rows(
         figures = [world.figures(task.index) for task in tasks]
     triggered = list(world.control.coordinator.records.values())
     parts = [
-        _task_checkpoint(key, tasks[number], one, world)
+        _task_checkpoint(key, number, one, world)
         for one in triggered
         for number in sorted(one.tasks)
     ]
@@ -170,15 +170,17 @@ def _duration_ns(one: CheckpointRecord) -> int | None:
 
 
 def _task_checkpoint(
-    key: str, task: TaskSpec, one: CheckpointRecord, world: Tabled
+    key: str, number: int, one: CheckpointRecord, world: Tabled
 ) -> TaskCheckpointRow:
-    known = one.parts.get(task.index)
-    part = known[0] if known is not None else world.unacknowledged(task.index, one.checkpoint)
+    known = one.parts.get(number)
+    # By place and not by number: the parallelism may have been another one then.
+    vertex, subtask = one.places[number]
+    part = known[0] if known is not None else world.unacknowledged(number, one.checkpoint)
     status = "acknowledged" if known is not None else "unseen" if part is None else "pending"
     return TaskCheckpointRow(
         run_key=key,
-        task=task.vertex.name,
-        subtask=task.subtask,
+        task=vertex,
+        subtask=subtask,
         checkpoint_id=one.checkpoint,
         acknowledged_ns=None if known is None else known[1],
         start_delay_ns=0 if part is None else part.start_delay_ns,

@@ -24,8 +24,8 @@ from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.external import ExternalSystem
 from ckptsim.sim.job.control.failover import FailoverRecord
 from ckptsim.sim.job.control.faults import FaultPlan, enter_instants
-from ckptsim.sim.job.control.planning import PlanCalculator
 from ckptsim.sim.job.control.sinks import Sinks
+from ckptsim.sim.job.control.task_plans import TaskPlans
 
 if TYPE_CHECKING:
     from ckptsim.models.coordinator import (
@@ -85,6 +85,7 @@ class JobWorld:
         self._recovery = recovery
         self._owner = owner
         self._make_core = core
+        self._task_plans = TaskPlans(plane, self.finished_on_restore, listener, settings)
         self._strategy = RestartStrategy(settings.restart)
         self.timed: FailoverHost | None = None
         self._stop_tries = self._completed = 0
@@ -93,13 +94,8 @@ class JobWorld:
             env,
             core(settings.parameters, first_checkpoint=first),
             settings=settings.coordinator,
-            planning=PlanCalculator(
-                plane.vertices,
-                plane.plan_edges,
-                self.finished_on_restore,
-                after_finish=settings.after_finish,
-            ),
-            listener=listener(plane.task_count, enabled=settings.coordinator.final_at_once),
+            planning=self._task_plans.planning(),
+            listener=self._task_plans.listener(),
             messages=plane.messages,
             faults=faults,
             job=self,
@@ -202,9 +198,17 @@ class JobWorld:
             completed=old.completed,
         )
 
-    def number_of(self, vertex: str, subtask: int) -> int:
-        """Return the number of a task."""
-        return self.coordinator.planning.numbers([(vertex, subtask)])[0]
+    def rescale(self, vertex: str, parallelism: int) -> None:
+        """Restart with another parallelism of a vertex; a restart under way takes it along."""
+        if self.ended or self.gave_up or self.coordinator.stop_completed:
+            return
+        self._task_plans.rescale(vertex, parallelism)
+        self.fail_over(f"{vertex} is rescaled to {parallelism}", planned=True)
+
+    def number_of(self, vertex: str, subtask: int) -> int | None:
+        """Return the number of a task, None where there is no such subtask any more."""
+        numbers = self.coordinator.planning.subtasks[vertex]
+        return numbers[subtask] if subtask < len(numbers) else None
 
     def colocated(self, number: int) -> Sequence[int]:
         """Return the tasks on the task manager of a task, itself among them."""
@@ -223,10 +227,10 @@ class JobWorld:
         env = self.env
         env.call_at(env.now, self.settings.fault_kind, self.entity, self.fail_over, cause)
 
-    def fail_over(self, cause: str) -> None:
+    def fail_over(self, cause: str, *, planned: bool = False) -> None:
         """End the attempt; begin the next one from the latest completed checkpoint.
 
-        Once the savepoint of a stop is complete there is no next attempt.
+        Once the savepoint of a stop is complete there is none.  planned: no strategy is asked.
         """
         if not self.running or self.ended:
             return
@@ -241,7 +245,7 @@ class JobWorld:
         self.running = False
         self._plane.halt()
         if self.failure_known(cause):
-            delay_ns = self._restart_delay_ns()
+            delay_ns = 0 if planned else self._restart_delay_ns()
             if delay_ns is not None:
                 self.stop_triggering(FailureReason.JOB_FAILOVER_REGION)
                 self.env.goals.reach("restarted")
@@ -312,6 +316,7 @@ class JobWorld:
         self.attempts += 1
         self.sinks.restarted(self.attempts, restored)
         plane.deploy(self.attempts, restored)
+        self._task_plans.deployed(self.coordinator)
         number = None if restored is None else restored.checkpoint_id
         for failover in self.failovers:
             if failover.resumed_ns is None:  # failures during a failover have one restart
@@ -352,22 +357,19 @@ class JobWorld:
     ) -> JobCheckpoint:
         """Return what is kept of a checkpoint; of vertices that have finished, nothing."""
         vertex_of = self.coordinator.planning.vertex_of
-        kept = {
-            number: part.snapshot
-            for number, (part, _) in record.parts.items()
-            if vertices[vertex_of(number)] is not FinishedState.FULL
-        }
-        emitted = self._plane.positions()
         snapshots = {number: part.snapshot for number, (part, _) in record.parts.items()}
+        full = [name for name, state in vertices.items() if state is FinishedState.FULL]
+        kept = {number: s for number, s in snapshots.items() if vertex_of(number) not in full}
         return JobCheckpoint(
             checkpoint_id=record.checkpoint,
             savepoint=record.request.savepoint,
             tasks=kept,
+            subtasks=self.coordinator.planning.subtasks,
             vertices=vertices,
             finished=frozenset(self.coordinator.planning.numbers(record.plan.finished)),
             positions={
                 number: snapshots[number].position if number in snapshots else count
-                for number, count in emitted.items()
+                for number, count in self._plane.positions().items()
             },
             lost_state=self._plane.lost_state,
         )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ckptsim.scenarios.dialect import suggestion
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.mutants import barriers, composed, lifecycle, ordering, store
+from ckptsim.sim.mutants import barriers, composed, lifecycle, ordering, rescaling, store
 from ckptsim.sim.mutants.mutant import Mutant, by_name
 from ckptsim.sim.slots.table import slots_of
 
@@ -14,6 +14,7 @@ MUTANTS: dict[str, Mutant] = by_name(
     *ordering.MUTANTS.values(),
     *barriers.MUTANTS.values(),
     *lifecycle.MUTANTS.values(),
+    *rescaling.MUTANTS.values(),
     *store.MUTANTS.values(),
     *composed.MUTANTS.values(),
 )

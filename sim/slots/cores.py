@@ -26,6 +26,7 @@ from ckptsim.models.coordinator import (
 )
 from ckptsim.models.lifecycle import TaskLifecycle, TaskParameters
 from ckptsim.models.ordering import OrderingDoor, OrderingParameters, make_core
+from ckptsim.models.recovery import GateAssignment, InFlightAssignment, RecoveredInput
 from ckptsim.models.store import Placement, StoreVersions, make_store
 
 Factory = Callable[..., Any]
@@ -67,6 +68,16 @@ class OverEdge(Protocol):
         ...
 
 
+class MakeRecoveredInput(Protocol):
+    """Makes what takes in-flight data over on a gate."""
+
+    def __call__(
+        self, assignment: GateAssignment, channels: int, *, accepts: Callable[[int], bool]
+    ) -> RecoveredInput:
+        """Make it for so many channels; accepts: records that are sent to the subtask today."""
+        ...
+
+
 class AfterFailure(Protocol):
     """Decides what becomes of a job that fails."""
 
@@ -96,6 +107,8 @@ class ProtocolCores:
     edge: OverEdge = over_edge
     end_of_data: MakeListener = EndOfDataListener
     failover: AfterFailure = after_failure
+    assignment: Callable[[], InFlightAssignment] = InFlightAssignment
+    recovered_input: MakeRecoveredInput = RecoveredInput
 
 
 OURS = ProtocolCores()

@@ -19,10 +19,12 @@ from ckptsim.models.coordinator import CoordinatorParameters, EndOfDataListener,
 from ckptsim.models.coordinator.debloater import DebloatParameters
 from ckptsim.models.lifecycle import TaskKind, TaskParameters
 from ckptsim.models.ordering import Medium, OrderingParameters, StreamDescriptor
+from ckptsim.models.recovery import GateAssignment, InFlightAssignment, RecoveredInput
 from ckptsim.models.store import Placement, StoreVersions
 from ckptsim.sim.slots.slot import Call, Slot
 
 _JOBS = ("barriers", "barrier_protocol", "final_checkpoint", "composed")
+_RECORD_JOBS = ("barrier_protocol", "final_checkpoint")
 _SECOND_NS = 1_000_000_000
 
 
@@ -49,6 +51,13 @@ def _channel_end() -> Call:
 
 def _edge() -> Call:
     return Call((Barrier(1, 0, OptionKind.ALIGNED),), {"supports_unaligned": True})
+
+
+def _recovered_input() -> Call:
+    assignment = GateAssignment(
+        old_subtasks=(0,), old_channels=((0,),), identity=True, ambiguous=()
+    )
+    return Call((assignment, 1), {"accepts": bool})
 
 
 def _close_store(store: StoreVersions) -> None:
@@ -202,6 +211,26 @@ _PARTS = (
         sample=lambda: Call((), {"stop_completed": False}),
         of=Recovery,
         is_rule=True,
+    ),
+    Slot(
+        name="assignment",
+        says="which in-flight data of old channels goes into which new one, at a rescale",
+        takes="()",
+        gives="InFlightAssignment",
+        ours="ckptsim.models.recovery:InFlightAssignment",
+        links=_RECORD_JOBS,
+        sample=Call,
+        of=InFlightAssignment,
+    ),
+    Slot(
+        name="recovered_input",
+        says="how a gate takes in-flight data of old channels over, and when it is done",
+        takes="(assignment: GateAssignment, channels: int, *, accepts: Callable[[int], bool])",
+        gives="RecoveredInput",
+        ours="ckptsim.models.recovery:RecoveredInput",
+        links=_RECORD_JOBS,
+        sample=_recovered_input,
+        of=RecoveredInput,
     ),
 )
 

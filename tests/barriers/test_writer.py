@@ -54,6 +54,19 @@ def test_a_subtask_that_has_not_begun_is_waited_for_until_it_is_released() -> No
     assert writer.step(w.SubtaskReleased(1)) == [w.PartWritten(0, 1, 0)]
 
 
+def test_a_subtask_that_leaves_in_the_middle_fails_the_file() -> None:
+    """Nobody finishes the part of one that has left, so no other waits for it."""
+    writer = SharedStateWriter([0, 1])
+    for subtask in (0, 1):
+        writer.step(w.WriteStarted(subtask, 1))
+        writer.step(w.InputClosed(subtask, 1))
+    assert writer.step(w.OutputClosed(0, 1)) == []
+    shared = FailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION
+    failed = [w.PartFailed(0, 1, shared), w.PartFailed(1, 1, shared)]
+    assert writer.step(w.SubtaskReleased(1)) == failed
+    assert writer.writing == ()
+
+
 def test_an_abort_by_one_fails_all() -> None:
     """The one that aborts fails for its own reason, the others because the file is shared."""
     writer = begun(0, 1)

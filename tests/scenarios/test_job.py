@@ -140,17 +140,27 @@ def test_restarts_are_taken_on_buffers() -> None:
 def _fault(kind: str) -> dict[str, Any]:
     required = {"vertex": "source", "checkpoint": 1, "delay_ns": MS, "at_ns": MS, "lasts_ns": MS}
     names = {entry.name for entry in schema(JOB_FAULTS[kind])}
+    if kind == "rescale":
+        required |= {"vertex": "sink", "parallelism": 2}
     return {"kind": kind} | {key: value for key, value in required.items() if key in names}
 
 
 @pytest.mark.parametrize("plane", Plane)
 @pytest.mark.parametrize("kind", JOB_FAULTS)
 def test_every_fault_is_taken_on_both_planes(kind: str, plane: Plane) -> None:
-    """One union of faults for both planes; each leads to a run without a violation."""
-    text = document.plain(scenario("barriers", plane=plane.value)) | {"faults": [_fault(kind)]}
-    found = document.read(text, source="test")
+    """One union of faults; each leads to a run without a violation, or is refused by its plane."""
+    if (kind, plane) == ("rescale", Plane.BUFFERS):
+        with pytest.raises(ScenarioError, match="where parallelism stays"):
+            _with_fault(kind, plane)
+        return
+    found = _with_fault(kind, plane)
     assert type(found.faults[0]) is JOB_FAULTS[kind]
     assert run_world(found, seed=1).violations == []
+
+
+def _with_fault(kind: str, plane: Plane) -> Scenario:
+    text = document.plain(scenario("barriers", plane=plane.value)) | {"faults": [_fault(kind)]}
+    return document.read(text, source="test")
 
 
 def test_names_are_those_of_the_plane() -> None:

@@ -115,8 +115,7 @@ class SharedStateWriter:
                 if event.checkpoint == self._ongoing:
                     self._fail_all(FailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION)
             case SubtaskReleased():
-                self._subtasks = [index for index in self._subtasks if index != event.subtask]
-                self._store_if_whole()
+                self._release(event.subtask)
             case DataAdded() | InputClosed() | OutputClosed():
                 part = self._part_of(event)
                 if part is not None:
@@ -138,6 +137,19 @@ class SharedStateWriter:
         if subtask in self._parts:
             raise ProtocolError("begun_twice", state=self._words(), event=event)
         self._parts[subtask] = _Part()
+
+    def _release(self, subtask: int) -> None:
+        """Take a subtask off; one that leaves its part unfinished fails the file for all.
+
+        Its snapshot has failed, so its checkpoint cannot complete; the others would wait for a part
+        that nobody finishes.
+        """
+        self._subtasks = [index for index in self._subtasks if index != subtask]
+        part = self._parts.get(subtask)
+        if part is None or part.whole:
+            self._store_if_whole()
+        else:
+            self._fail_all(FailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION)
 
     def _why_aborted(self, event: WriteStarted) -> FailureReason:
         if event.checkpoint != self._aborted or self._aborted_by is None:

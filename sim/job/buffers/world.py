@@ -60,7 +60,9 @@ if TYPE_CHECKING:
 _ENOUGH_CORES = 1024
 _MOST = 20  # of a run in which something breaks, the first violations tell it
 # What continues when an attempt has failed.
-_KEEPERS: tuple[type, ...] = (JobWorld, FailoverHost, CoordinatorHost, Gateway, Sampling, Sinks)
+_KEEPERS: tuple[type, ...] = (
+    *(JobWorld, FaultPlan, FailoverHost, CoordinatorHost, Gateway, Sampling, Sinks),
+)
 
 
 class DataflowWorld:
@@ -196,6 +198,10 @@ class DataflowWorld:
     def task_count(self) -> int:
         """How many tasks the job has."""
         return len(self.graph.tasks)
+
+    def rescale(self, vertex: str, parallelism: int) -> None:
+        """Refuse: scenarios on this plane have no such fault."""
+        raise NotImplementedError(vertex, parallelism)
 
     def deploy(self, number: int, restored: JobCheckpoint | None) -> None:
         """Make the tasks and channels of an attempt, with what a checkpoint holds of them."""
@@ -379,7 +385,7 @@ class DataflowWorld:
 
         Without identities, how many records are in one is what the task processes meanwhile.
         """
-        sinks, siblings = self.control.sinks, self.graph.tasks_of(task.name)
+        sinks, spec = self.control.sinks, self.graph.tasks[task.number]
         committer = self.embedding.committer
         task.sink = self.embedding.sink(
             sinks,
@@ -388,7 +394,7 @@ class DataflowWorld:
             committer=None if committer is None else committer(task.subtask),
             settled=task.control.commits_settled,
         )
-        open_sink(task.control, task.sink, sinks.states_of(restored, siblings, task.subtask))
+        open_sink(task.control, task.sink, sinks.states_of(restored, spec))
 
     def _finished_on_restore(self, task: Task, restored: JobCheckpoint | None) -> bool:
         return restored is not None and restored.vertices[task.name] is FinishedState.FULL

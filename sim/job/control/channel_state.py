@@ -39,6 +39,8 @@ class ChannelStateHost:
             self._observer.started(begins.subtask, begins.checkpoint)
         elif isinstance(event, do.WriteAborted):
             self._observer.aborted(event.checkpoint)
+        elif isinstance(event, do.SubtaskReleased):
+            self._observer.released(event.subtask)
         for effect in self._core.step(event):
             match effect:
                 case do.OpenStream() | do.WriteBytes():

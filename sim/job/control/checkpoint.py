@@ -21,7 +21,7 @@ class CheckpointRecord:
     when it is triggered.  parts: what tasks have acknowledged with, by task number, with the
     arrival.  operators_finished: tasks that have reported so.  status: "pending", "completed",
     "aborted" or "expired".  duration_ns: from the trigger to the last acknowledgement.
-    file_sizes: of its files, in bytes.
+    file_sizes: of its files, in bytes.  places: vertex and subtask of each task that it waits for.
     """
 
     checkpoint: int
@@ -38,26 +38,32 @@ class CheckpointRecord:
     duration_ns: int | None = None
     ended_ns: int | None = None
     file_sizes: list[int] = field(default_factory=list)
+    places: Mapping[int, tuple[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobCheckpoint:
     """A completed checkpoint of a job.
 
-    tasks: snapshot per task number; a task that had finished has none.  vertices: what it records
-    of each vertex.  finished: tasks that had finished when it was planned.  positions, lost_state:
-    what is really true of how many records each source task had emitted, also where the checkpoint
-    holds nothing of it any more, and of the vertices whose state went in part with finished
-    subtasks.
+    tasks: snapshot per task number; a task that had finished has none.  subtasks: the numbers of
+    each vertex's tasks when it was taken.  vertices: what it records of each vertex.  finished:
+    tasks that had finished when it was planned.  positions, lost_state: what is really true of how
+    many records each source task had emitted, also where the checkpoint holds nothing of it any
+    more, and of the vertices whose state went in part with finished subtasks.
     """
 
     checkpoint_id: int
     savepoint: bool
     tasks: Mapping[int, Any]
+    subtasks: Mapping[str, range]
     vertices: Mapping[str, FinishedState]
     finished: frozenset[int]
     positions: Mapping[int, int]
     lost_state: frozenset[str]
+
+    def snapshots_of(self, vertex: str) -> list[Any]:
+        """Return the snapshots of a vertex's subtasks, None for those that had finished."""
+        return [self.tasks.get(number) for number in self.subtasks[vertex]]
 
     @property
     def states(self) -> list[TaskState]:

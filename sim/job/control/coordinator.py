@@ -112,6 +112,11 @@ class CoordinatorHost:
         self._listener.reset()
         self._schedule(self._job.first_delay_ns())
 
+    def rescaled(self, planning: PlanCalculator, listener: EndOfDataListener) -> None:
+        """Plan for other tasks from the next attempt on."""
+        self.planning = planning
+        self._listener = listener
+
     def _schedule(self, first_ns: int) -> None:
         self.observer.scheduled(first_ns)
         self._step(ev.SchedulerStarted(self._env.now, first_ns))
@@ -302,6 +307,7 @@ class CoordinatorHost:
             self.core.awaited(checkpoint),
             self._env.now,
             self._attempt,
+            places=self._places(),
         )
         if request.synchronous:
             self.stop_id = checkpoint
@@ -312,6 +318,10 @@ class CoordinatorHost:
         stop = self._settings.stop_mode if request.synchronous else None
         for number in tasks:
             self.gateway.trigger(number, barrier, stop, self._refuse)
+
+    def _places(self) -> dict[int, tuple[str, int]]:
+        waited = self._planned.wait_for
+        return dict(zip(self.planning.numbers(waited), waited, strict=True))
 
     def _refuse(self, task: TaskGateway, checkpoint: int) -> None:
         self.decline(task, checkpoint, FailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, assert_never
+from typing import TYPE_CHECKING, Protocol, assert_never
 
 from ckptsim.scenarios.job.faults import (
     AtCheckpoint,
@@ -13,13 +13,14 @@ from ckptsim.scenarios.job.faults import (
     JobFault,
     LoseAcknowledgement,
     LoseTrigger,
+    Rescale,
     StallTask,
 )
 
 if TYPE_CHECKING:
     from ckptsim.sim.kernel import Entity, Environment
 
-Timed = CrashTask | CrashTaskManager | CrashJobManager | StallTask
+Timed = CrashTask | CrashTaskManager | CrashJobManager | StallTask | Rescale
 
 
 class Subtask(Protocol):
@@ -94,6 +95,29 @@ class FaultPlan:
         delay_ns: int | None = getattr(fault, "delay_ns", None)
         return delay_ns
 
+    def strike(self, fault: Timed, job: Strikable) -> None:
+        """Let a fault strike; whom, is known only now: a rescale may have come before."""
+        match fault:
+            case CrashJobManager():
+                job.crash_job_manager()
+                return
+            case Rescale():
+                job.rescale(fault.vertex, fault.parallelism)
+                return
+        number = job.number_of(fault.vertex, fault.subtask)
+        if number is None:
+            return
+        match fault:
+            case CrashTask():
+                job.crash((number,), f"{fault.vertex}/{fault.subtask} crashes")
+            case CrashTaskManager():
+                cause = f"the task manager of {fault.vertex}/{fault.subtask} crashes"
+                job.lose_task_manager(job.colocated(number), cause)
+            case StallTask():
+                job.stall(number, fault.lasts_ns)
+            case _ as never:
+                assert_never(never)
+
     def _sum(self, *fields: str) -> int:
         return sum(getattr(fault, field, 0) for fault in self._faults for field in fields)
 
@@ -120,8 +144,12 @@ class Strikable(Protocol):
         """Let a task's thread do nothing for a while."""
         ...
 
-    def number_of(self, vertex: str, subtask: int) -> int:
-        """Return the number of a task."""
+    def rescale(self, vertex: str, parallelism: int) -> None:
+        """Change the parallelism of a vertex."""
+        ...
+
+    def number_of(self, vertex: str, subtask: int) -> int | None:
+        """Return the number of a task, None where there is no such subtask any more."""
         ...
 
     def colocated(self, number: int) -> Sequence[int]:
@@ -134,20 +162,4 @@ def enter_instants(
 ) -> None:
     """Enter the faults that strike at an instant into the calendar."""
     for fault in plan.timed:
-        what: tuple[Any, ...]
-        match fault:
-            case CrashTask():
-                number = job.number_of(fault.vertex, fault.subtask)
-                what = (job.crash, (number,), f"{fault.vertex}/{fault.subtask} crashes")
-            case CrashTaskManager():
-                number = job.number_of(fault.vertex, fault.subtask)
-                cause = f"the task manager of {fault.vertex}/{fault.subtask} crashes"
-                what = (job.lose_task_manager, job.colocated(number), cause)
-            case CrashJobManager():
-                what = (job.crash_job_manager,)
-            case StallTask():
-                number = job.number_of(fault.vertex, fault.subtask)
-                what = (job.stall, number, fault.lasts_ns)
-            case _:
-                assert_never(fault)
-        env.call_at(fault.at_ns, kind, entity, *what)
+        env.call_at(fault.at_ns, kind, entity, plan.strike, fault, job)

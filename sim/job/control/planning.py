@@ -72,6 +72,15 @@ class PlanCalculator:
         """How many tasks the job has."""
         return len(self._names)
 
+    @property
+    def subtasks(self) -> dict[str, range]:
+        """The numbers of each vertex's tasks."""
+        first = self._first
+        return {
+            vertex.name: range(first[vertex.name], first[vertex.name] + vertex.parallelism)
+            for vertex in self._vertices
+        }
+
     def numbers(self, tasks: Sequence[tuple[str, int]]) -> tuple[int, ...]:
         """Return the numbers of tasks that a plan names."""
         return tuple(self._first[name] + subtask for name, subtask in tasks)

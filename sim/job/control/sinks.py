@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ckptsim.models.lifecycle import SinkState
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.control.external import ExternalSystem
+    from ckptsim.sim.job.graph import TaskSpec
     from ckptsim.sim.kernel import Environment
 
 
@@ -73,19 +74,14 @@ class Sinks:
         if restored is not None:
             self.external.recovers(restored.sink_states)
 
-    def states_of(
-        self, restored: JobCheckpoint | None, tasks: range, subtask: int
-    ) -> tuple[SinkState, ...]:
-        """Return the elements of list state that fall to a subtask of a sink vertex.
-
-        tasks: the numbers of the vertex's subtasks.
-        """
+    def states_of(self, restored: JobCheckpoint | None, spec: TaskSpec) -> tuple[SinkState, ...]:
+        """Return the elements of list state that fall to a subtask of a sink vertex."""
         if restored is None:
             return ()
-        snapshots = [restored.tasks.get(number) for number in tasks]
+        snapshots = restored.snapshots_of(spec.vertex.name)
         kept = [None if one is None else one.transactions for one in snapshots]
         elements = [() if state is None else (state,) for state in kept]
-        return split(elements, len(tasks))[subtask]
+        return split(elements, spec.vertex.parallelism)[spec.subtask]
 
     # What a sink asks -------------------------------------------------------------------------
 

@@ -45,6 +45,7 @@ def started_from(job: Job) -> JobCheckpoint | Rejected | None:
         checkpoint_id=_FIRST,
         savepoint=True,
         tasks={},
+        subtasks=graph.subtasks,
         vertices={n: FinishedState.RUNNING if s is new else s for n, s in states.items()},
         finished=frozenset(finished),
         positions={},
@@ -69,7 +70,7 @@ def lost_state(graph: Graph, restored: JobCheckpoint | None) -> frozenset[str]:
     lost = set(restored.lost_state)
     for vertex in graph.vertices:
         state = restored.vertices.get(vertex.name, FinishedState.RUNNING)
-        held = any(task in restored.tasks for task in graph.tasks_of(vertex.name))
+        held = any(one is not None for one in restored.snapshots_of(vertex.name))
         if state is not FinishedState.RUNNING and not (vertex.broadcast_state and held):
             lost.add(vertex.name)
     return frozenset(lost)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.barriers.barrier import (
     Barrier,
+    EndOfChannelState,
     EndOfData,
     EndOfPartition,
     NetworkEvent,
@@ -51,6 +52,7 @@ class ChannelOracle(ChannelObserver):
         self.sent_cut: dict[int, int] = {}
         self.read_cut: dict[int, int] = {}
         self.blocked_by: int | None = None
+        self._at_marker = False  # stopped behind what its sender had recovered
         self.drained: bool | None = None
         self.acknowledged = False
         self.heard: Instant | None = None
@@ -172,6 +174,8 @@ class ChannelOracle(ChannelObserver):
                     self._violate("order_is_kept", says)
                 if priority:
                     self._priority_taken = max(self._priority_taken, checkpoint)
+            case EndOfChannelState():
+                self._at_marker = True
             case EndOfData(drain):
                 self.drained = drain
             case EndOfPartition():
@@ -183,9 +187,10 @@ class ChannelOracle(ChannelObserver):
 
     def told_to_resume(self) -> None:
         """Check that the sender is told to continue once per barrier that stopped it."""
-        if self.blocked_by is None:
+        if self.blocked_by is None and not self._at_marker:
             self._violate("senders_are_resumed_once", "is resumed though nothing blocks it")
         self.blocked_by = None
+        self._at_marker = False
 
     def input_persisted(self, checkpoint: int, elements: Any) -> None:
         """Note data of the receiver's queue that go into a checkpoint: never an older one."""

@@ -20,14 +20,14 @@ def check_contents(job: Job, plane: PlaneView, violate: Violate) -> None:
     exactly = job.checkpointing.exactly_once
     guarantee = "exactly_once" if exactly else "at_least_once"
     expected = plane.expected()
-    ever = expected if exactly else plane.ever()
+    ever = plane.at_most() if exactly else plane.ever()
     for vertex in plane.vertices:
         for what, found in (("output", plane.output(vertex)), ("state", plane.state(vertex))):
             if found is None:
                 continue
             name = vertex.name
             says = (
-                differences(expected[name], found)
+                differences(expected[name], found, ever[name])
                 if exactly
                 else loss(expected[name], found, ever[name], attempts=plane.attempts)
             )
@@ -45,21 +45,27 @@ def check_restored(job: Job, plane: PlaneView, restored: JobCheckpoint, violate:
     if put_back is None:
         return
     exactly = job.checkpointing.exactly_once
+    at_most = plane.at_most()
     for vertex in plane.vertices:
         state = plane.state(vertex)
         if state is None:
             continue
         expected, found = plane.expected()[vertex.name], state + put_back[vertex.name]
-        says = differences(expected, found if exactly else found & expected)
+        most = at_most[vertex.name]
+        says = differences(expected, found if exactly else found & most, most)
         if says is not None:
             says = f"begins from checkpoint {restored.checkpoint_id}: {vertex.name}: {says}"
             violate("restored_checkpoint_is_a_cut", says, restored.checkpoint_id)
 
 
-def differences(expected: Contents, found: Contents) -> str | None:
-    """Say in words how two contents differ, or None; at most three records are named."""
+def differences(expected: Contents, found: Contents, at_most: Contents | None = None) -> str | None:
+    """Say in words how two contents differ, or None; at most three records are named.
+
+    at_most: what may be there at most, where that is more than expected.
+    """
     parts = []
-    for what, there in (("missing", expected - found), ("too many", found - expected)):
+    most = expected if at_most is None else at_most
+    for what, there in (("missing", expected - found), ("too many", found - most)):
         if there:
             parts.append(f"{there.total()} {what}{_named(there)}")
     return ", ".join(parts) or None

@@ -79,6 +79,9 @@ class TaskObserver:
     def record_begun(self) -> None:
         """Note that a source makes a record."""
 
+    def keyed_record_taken(self, record: int, owner: int, /) -> None:
+        """Note that the task processes a record of a keyed edge; owner: of its key, a subtask."""
+
     def begun(self, barrier: Barrier, /) -> None:
         """Note that the channel state of a checkpoint is begun."""
 
@@ -177,6 +180,9 @@ class FileObserver:
 
     def aborted(self, checkpoint: int, /) -> None:
         """Note that a subtask gives its part up."""
+
+    def released(self, subtask: int, /) -> None:
+        """Note that a subtask leaves the group."""
 
     def broken(self, checkpoint: int, /) -> None:
         """Note that a file could not be written."""

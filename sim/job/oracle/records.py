@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from ckptsim.scenarios.job import VertexKind
+from ckptsim.models.barriers.barrier import NetworkEvent
+from ckptsim.models.recovery import ConnectionDescriptor
+from ckptsim.scenarios.job import Partitioner, VertexKind
 from ckptsim.sim.job.oracle.view import Contents, Held
-from ckptsim.sim.job.records.state import SOURCE_SPAN, WATERMARK
+from ckptsim.sim.job.records.keys import owner_of
+from ckptsim.sim.job.records.state import SOURCE_SPAN, whole_records
 
 if TYPE_CHECKING:
     from ckptsim.models.coordinator.plan import Edge
     from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.graph import Graph
+    from ckptsim.sim.job.records.channel import Channel
     from ckptsim.sim.job.records.state import Element
     from ckptsim.sim.job.records.tasks import Task
     from ckptsim.sim.job.records.world import RecordWorld
@@ -60,8 +64,8 @@ class RecordView:
         return [channel.emitted for channel in task.output_channels]
 
     def unread(self, task: Task) -> list[int]:
-        """Return nothing: a record is taken and processed in one."""
-        return [0] * len(task.inputs)
+        """Return how many buffers of a record that is not whole each input has taken."""
+        return [len(channel.deserializer.partial) for channel in task.inputs]
 
     def held(self, task: Task, part: Any) -> tuple[list[Held], list[Held]]:
         """Return what a part has in flight, by inputs and by outputs."""
@@ -88,11 +92,25 @@ class RecordView:
 
     def expected(self) -> dict[str, Contents]:
         """Return per vertex what it must have processed of what sources have emitted by now."""
-        return expected_output(self._world.graph, self._world.positions())
+        world = self._world
+        return expected_output(world.graph, world.split_positions(), self._parallelism(min))
+
+    def at_most(self) -> dict[str, Contents]:
+        """Return per vertex what it may have processed of what sources have emitted by now.
+
+        More than it must have where a vertex behind a broadcast was rescaled: then a record has as
+        many copies as there were subtasks when it was sent.
+        """
+        world = self._world
+        return expected_output(world.graph, world.split_positions(), self._parallelism(max))
 
     def ever(self) -> dict[str, Contents]:
         """Return per vertex what it may have processed of what any attempt has emitted."""
-        return expected_output(self._world.graph, self._world.most_emitted())
+        world = self._world
+        return expected_output(world.graph, world.most_emitted(), self._parallelism(max))
+
+    def _parallelism(self, choose: Callable[[list[int]], int]) -> dict[str, int]:
+        return {name: choose(ever) for name, ever in self._world.parallelisms.items()}
 
     def output(self, vertex: Vertex) -> Contents | None:
         """Return the committed output of a sink."""
@@ -119,9 +137,7 @@ class RecordView:
         found: dict[str, Contents] = {vertex.name: Counter() for vertex in graph.vertices}
         arrivals = {vertex.name: graph.arrivals(vertex.name) for vertex in graph.vertices}
         for channel in world.attempt.channels:
-            queued = cast("tuple[Element, ...]", channel.subpartition.normal_elements())
-            records: Contents = Counter(record for _, record in (*channel.recovered, *queued))
-            del records[WATERMARK]
+            records: Contents = Counter(_records_in(graph, channel))
             for name, times in arrivals[channel.receiver.place[0]].items():
                 for _ in range(times):
                     found[name].update(records)
@@ -133,26 +149,48 @@ def _held(state: Mapping[int, tuple[Element, ...]], channel: int) -> Held:
     return Held(len(numbers), len(numbers), numbers)
 
 
-def expected_output(graph: Graph, positions: Mapping[int, int]) -> dict[str, Contents]:
+def _records_in(graph: Graph, channel: Channel) -> list[int]:
+    """Return the records that a channel begins with, each where its last buffer is.
+
+    Behind the descriptor of an old channel, a record of a keyed edge counts where it is sent today:
+    several subtasks may have a copy, and one of them keeps it.
+    """
+    edge, receiver = graph.edges[channel.spec.edge], channel.receiver.subtask
+    keyed = edge.partitioner is Partitioner.HASH
+    found: list[int] = []
+    copied = False
+    for one in (*channel.restored, *channel.recovered, *channel.subpartition.normal_elements()):
+        if isinstance(one, ConnectionDescriptor):
+            copied = keyed
+        elif not isinstance(one, NetworkEvent):
+            element = cast("Element", one)
+            found += [
+                record
+                for record in whole_records([element])
+                if not copied or owner_of(graph, edge, record) == receiver
+            ]
+    return found
+
+
+def expected_output(
+    graph: Graph, positions: Mapping[int, int], parallelism: Mapping[str, int]
+) -> dict[str, Contents]:
     """Return per vertex how often each record must be processed there in all.
 
-    positions: records that each source task has emitted in all.
+    positions: records that have been emitted of each split in all.  parallelism: of vertices.
     """
     found: dict[str, Contents] = {vertex.name: Counter() for vertex in graph.vertices}
     for vertex in graph.vertices:
         if vertex.kind is not VertexKind.SOURCE:
             continue
-        arrivals = graph.arrivals(vertex.name)
-        records = [
-            record
-            for task in graph.tasks_of(vertex.name)
-            for record in _identities(task, positions.get(task, 0))
-        ]
+        arrivals = graph.arrivals(vertex.name, parallelism)
+        splits = [graph.tasks[task].split for task in graph.tasks_of(vertex.name)]
+        records = [r for split in splits for r in _identities(split, positions.get(split, 0))]
         for name, times in arrivals.items():
             if times and name != vertex.name:
                 found[name].update(dict.fromkeys(records, times))
     return found
 
 
-def _identities(task: int, count: int) -> range:
-    return range(task * SOURCE_SPAN, task * SOURCE_SPAN + count)
+def _identities(split: int, count: int) -> range:
+    return range(split * SOURCE_SPAN, split * SOURCE_SPAN + count)

@@ -91,7 +91,8 @@ class TaskOracle(TaskObserver):
         number = barrier.checkpoint
         self.seen(barrier)
         self.needed.came(channel, number)
-        over = number < self._newest or self._is_over(number)
+        # An abort covers older ids as well: a marker for 5 ends a checkpoint 4 that waits.
+        over = number < self._newest or number <= self._ended or self._is_over(number)
         if not over and (barrier.needs_alignment or barrier.is_unaligned):
             self._held[channel] = number
         arrived = self._overtaking.pop((channel, number), None)
@@ -163,6 +164,12 @@ class TaskOracle(TaskObserver):
         """Return for how long the thread could have acted since an instant."""
         began_ns, busy_ns = since
         return self.now_ns - began_ns - (self.plane.busy_ns(self.task) - busy_ns)
+
+    def keyed_record_taken(self, record: int, owner: int, /) -> None:
+        """Check that the task owns the key of a record."""
+        if owner != self.task.place[1]:
+            says = f"processes record {record}, whose key subtask {owner} owns"
+            self._violate("keyed_records_reach_their_subtask", says)
 
     # Channel state ----------------------------------------------------------------------------
 

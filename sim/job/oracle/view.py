@@ -116,6 +116,13 @@ class PlaneView(Protocol):
         """Return per vertex what it must have processed of what sources have emitted by now."""
         ...
 
+    def at_most(self) -> dict[str, Contents]:
+        """Return per vertex what it may have processed of what sources have emitted by now.
+
+        It is what it must have, unless the number of copies of a record has changed on the way.
+        """
+        ...
+
     def ever(self) -> dict[str, Contents]:
         """Return per vertex what it may have processed of what any attempt has emitted."""
         ...

@@ -14,13 +14,15 @@ from ckptsim.models.lifecycle import (
     StopMode,
     TaskState,
 )
-from ckptsim.models.recovery import broadcast
-from ckptsim.scenarios.job import VertexKind
+from ckptsim.models.recovery import broadcast, split
+from ckptsim.scenarios.job import Partitioner, VertexKind
 from ckptsim.scenarios.job.faults import CrashAtCheckpoint
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.graph import TaskSpec
 from ckptsim.sim.job.records.channel import Channel
+from ckptsim.sim.job.records.keys import owner_of
 from ckptsim.sim.job.records.kinds import Kind
+from ckptsim.sim.job.records.rescaling import Rescaling, is_rescaled
 from ckptsim.sim.job.records.state import (
     SOURCE_SPAN,
     ChannelStateFile,
@@ -73,38 +75,54 @@ class Attempt:
 
     def sink_states(self, spec: TaskSpec) -> tuple[SinkState, ...]:
         """Return the elements of list state that fall to a sink subtask."""
-        tasks = self.graph.tasks_of(spec.vertex.name)
-        return self.world.control.sinks.states_of(self.restored, tasks, spec.subtask)
-
-    def _snapshots(self, spec: TaskSpec) -> list[TaskSnapshot | None]:
-        """Return what the restored checkpoint holds of a vertex's subtasks."""
-        tasks = {} if self.restored is None else self.restored.tasks
-        return [tasks.get(index) for index in self.graph.tasks_of(spec.vertex.name)]
+        return self.world.control.sinks.states_of(self.restored, spec)
 
     def state_of(self, spec: TaskSpec) -> list[Record]:
         """Return the records whose effect a subtask's state has when it begins.
 
-        Broadcast state is read from others, too, where some subtasks had finished.
+        Keyed state goes with its key group; broadcast state is read from others, too, where some
+        subtasks had finished; other state is a list of elements, dealt out anew.
         """
-        snapshots = self._snapshots(spec)
-        own = snapshots[spec.subtask]
-        found = [] if own is None else list(own.state)
-        if spec.vertex.broadcast_state:
-            states = [None if one is None else one.state for one in snapshots]
-            for other in broadcast(states, spec.vertex.parallelism)[spec.subtask]:
+        vertex = spec.vertex
+        if self.restored is None:
+            return []
+        snapshots: list[TaskSnapshot | None] = self.restored.snapshots_of(vertex.name)
+        states = [None if one is None else one.state for one in snapshots]
+        if vertex.broadcast_state:
+            found: list[Record] = []
+            same = len(states) == vertex.parallelism
+            own = states[spec.subtask] if same else None
+            found = [] if own is None else list(own)
+            for other in broadcast(states, vertex.parallelism)[spec.subtask]:
                 known = frozenset(found)
                 found += [record for record in other if record not in known]
-        return found
+            return found
+        if len(states) == vertex.parallelism:
+            return list(states[spec.subtask] or ())
+        edges = [edge for edge in self.graph.edges if edge.downstream == vertex.name]
+        if edges and all(edge.partitioner is Partitioner.HASH for edge in edges):
+            every = [record for state in states for record in state or ()]
+            return [r for r in every if owner_of(self.graph, edges[0], r) == spec.subtask]
+        return list(split([state or () for state in states], vertex.parallelism)[spec.subtask])
 
     def start(self) -> None:
         """Begin: channels send what they hold, tasks work."""
         for channel in self.channels:
             channel.pump()
         for task in self.tasks:
+            self._read_input(task)
             if self.restored is not None:
                 task.ready_ns = self.env.now + self.job.costs.restore_ns
                 task.occupy(self.job.costs.restore_ns)
             task.start()
+
+    def _read_input(self, task: Task) -> None:
+        """Let the I/O thread of a task read its input state, gate by gate."""
+        costs = self.job.costs
+        at_ns = self.env.now + costs.restore_ns
+        for gate in task.gates:
+            if gate.recovered is not None:
+                at_ns = gate.recovered.start(costs.read_record_ns, at_ns)
 
     def end(self) -> None:
         """Let nothing of the attempt act any more: it has failed, or the job has ended."""
@@ -252,7 +270,8 @@ class Attempt:
         """Give the coordinator's trigger to a task's mailbox, unless it is still being restored."""
         if not self.alive:
             return
-        if self.env.now < task.ready_ns:
+        recovering = any(gate.recovered and gate.recovered.is_reading for gate in task.gates)
+        if self.env.now < task.ready_ns or recovering:
             self.goal("declined_because_not_ready")
             reason = FailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY
             self.decline(task, barrier.checkpoint, reason)
@@ -267,10 +286,14 @@ class Attempt:
         if restored is None:
             return make(self, spec, restored=None, finished_on_restore=False)
         full = restored.vertices[spec.vertex.name] is FinishedState.FULL
-        task = make(self, spec, restored=restored.tasks.get(spec.index), finished_on_restore=full)
-        if full or (spec.index in restored.finished and spec.vertex.keeps_position):
+        numbers = restored.subtasks[spec.vertex.name]
+        # Of vertices that are rescaled no subtask goes on as another one's successor.
+        before = numbers[spec.subtask] if len(numbers) == spec.vertex.parallelism else None
+        snapshot = None if before is None else restored.tasks.get(before)
+        task = make(self, spec, restored=snapshot, finished_on_restore=full)
+        if full or (before in restored.finished and spec.vertex.keeps_position):
             task.exhausted = True
-            task.position = restored.positions.get(spec.index, 0)
+            task.position = 0 if before is None else restored.positions.get(before, 0)
         return task
 
     def _fill_channels(self) -> None:
@@ -279,12 +302,16 @@ class Attempt:
         if restored is None:
             self._preload()
             return
+        if is_rescaled(self.graph, restored):
+            self.goal("restored_rescaled")
+            Rescaling(self, restored).fill()
+            return
         for channel in self.channels:
             sender = restored.tasks.get(channel.spec.upstream)
             receiver = restored.tasks.get(channel.spec.downstream)
             received = receiver.input_state.get(channel.spec.index, ()) if receiver else ()
             sent = sender.output_state.get(channel.spec.index, ()) if sender else ()
-            channel.preload([r for _, r in received], [r for _, r in sent])
+            channel.preload([item for _, item in received], [item for _, item in sent])
 
     def _preload(self) -> None:
         """Put the backlog into every channel of a chain, the oldest records farthest downstream.
@@ -296,7 +323,7 @@ class Attempt:
         source = self.tasks[0]
         for channel in reversed(self.channels if count else []):
             for _ in range(count):
-                record = source.spec.index * SOURCE_SPAN + source.position
+                record = source.spec.split * SOURCE_SPAN + source.position
                 source.position += 1
                 channel.put(record)
                 for task in self.tasks[1 : channel.spec.upstream + 1]:

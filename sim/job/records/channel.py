@@ -6,7 +6,8 @@ cores at both ends; this module moves what they release.  Order comes from the q
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.barriers import (
     EndOfPartition,
@@ -14,9 +15,13 @@ from ckptsim.models.barriers import (
     RemoteChannel,
     Subpartition,
 )
+from ckptsim.models.recovery import ConnectionDescriptor, Part, RecordDeserializer, parts_of
+from ckptsim.models.recovery.records import Broken
+from ckptsim.scenarios.job import Partitioner
 from ckptsim.sim.job.graph import ChannelSpec
 from ckptsim.sim.job.records.kinds import Kind
-from ckptsim.sim.job.records.state import WATERMARK, Element, Record
+from ckptsim.sim.job.records.state import WATERMARK, Element, Item, Record
+from ckptsim.sim.kernel import Entity
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.oracle.observer import ChannelObserver
@@ -27,13 +32,16 @@ if TYPE_CHECKING:
 class Channel:
     """A channel of one attempt.
 
-    emitted, consumed: numbers of the last records put in and taken.
+    emitted, consumed: numbers of the last buffers put in and taken; a buffer holds one record, or
+    a part of one.  recovered: what a checkpoint held of it and is there to be taken first, with
+    descriptors and the end of it at another parallelism; restored: all of that, before it is read.
+    connected: its partition has been requested.
     """
 
     def __init__(self, attempt: Attempt, spec: ChannelSpec) -> None:
         self.attempt: Attempt = attempt
         self.spec: ChannelSpec = spec
-        self.entity = attempt.env.entity("channel", spec.index)
+        self.entity: Entity = attempt.env.entity("channel", spec.index)
         self.sender: Task = attempt.tasks[spec.upstream]
         self.receiver: Task = attempt.tasks[spec.downstream]
         self.subpartition: Subpartition = attempt.cores.output_subpartition(
@@ -50,8 +58,14 @@ class Channel:
         self.emitted: int = 0
         self.consumed: int = 0
         self.delivered = 0
-        self.recovered: list[Element] = []
-        supports_unaligned = attempt.graph.edges[spec.edge].partitioner.supports_unaligned
+        self.recovered: list[Any] = []
+        self.restored: list[Any] = []
+        self.connected = True
+        edge = attempt.graph.edges[spec.edge]
+        self.keyed_edge = edge if edge.partitioner is Partitioner.HASH else None
+        self.deserializer: RecordDeserializer = RecordDeserializer()
+        self._parts: int = channels.record_buffers
+        supports_unaligned = attempt.graph.supports_unaligned(attempt.graph.edges[spec.edge])
         self.observer: ChannelObserver = attempt.world.observer.channel(
             self.sender, self.receiver, keeps_order=not supports_unaligned
         )
@@ -62,6 +76,13 @@ class Channel:
         return f"{self.sender.name} -> {self.receiver.name}"
 
     @property
+    def partial(self) -> list[Element]:
+        """Return the buffers that were taken of a record that is not whole yet, as taken."""
+        parts = self.deserializer.partial
+        first = self.consumed - len(parts) + 1
+        return [(first + place, part) for place, part in enumerate(parts)]
+
+    @property
     def has_room(self) -> bool:
         """Say whether the sender may put one more record in."""
         return self.subpartition.data_count < self.capacity
@@ -70,28 +91,71 @@ class Channel:
     def head_takes_time(self) -> bool:
         """Say whether the next element at the receiver is a record, which takes service."""
         if self.recovered and not self.input_channel.has_priority:
-            return self.recovered[0][1] != WATERMARK
+            return _is_record(self.recovered[0])
         element = self.input_channel.peek()
-        return isinstance(element, tuple) and element[1] != WATERMARK
+        return _is_record(element)
 
-    def preload(self, input_state: list[Record], output_state: list[Record]) -> None:
+    def preload(self, input_state: Iterable[Item], output_state: Iterable[Item]) -> None:
         """Fill a fresh channel with records in flight: what was at the receiver comes first."""
-        for record in input_state:
+        for item in input_state:
             self.emitted += 1
-            self.recovered.append((self.emitted, record))
+            self.recovered.append((self.emitted, item))
         self.observer.preloaded(tuple(self.recovered))
-        for record in output_state:
-            self.put(record)
+        for item in output_state:
+            self._add(item)
+
+    def recover(
+        self,
+        input_state: Iterable[Item | ConnectionDescriptor],
+        output_state: Sequence[Item | NetworkEvent],
+    ) -> None:
+        """Fill a fresh channel with what old ones held; its partition is requested later."""
+        self.connected = False
+        for item in input_state:
+            if isinstance(item, ConnectionDescriptor):
+                self.restored.append(item)
+                continue
+            self.emitted += 1
+            self.restored.append((self.emitted, item))
+        self.observer.preloaded([one for one in self.restored if isinstance(one, tuple)])
+        for one in output_state:
+            if isinstance(one, NetworkEvent):
+                self.subpartition.add_event(one)
+            else:
+                self._add(one)
+
+    def connect(self) -> None:
+        """Request the partition: what the sender has may come."""
+        self.connected = True
+        self.pump()
 
     def put(self, record: Record) -> None:
-        """Append a record at the sender."""
-        if self.subpartition.add_data((self.emitted + 1, record)):
+        """Append a record at the sender, in as many buffers as it takes."""
+        if self._parts == 1 or record == WATERMARK:
+            self._add(record)
+            return
+        for part in parts_of(record, self._parts):
+            self._add(part)
+
+    def _add(self, item: Item) -> None:
+        if self.subpartition.add_data((self.emitted + 1, item)):
             self.emitted += 1
+
+    def joined(self, item: Item) -> Record | None:
+        """Return the record that is whole with what was taken, if one is."""
+        if not isinstance(item, Part):
+            return item
+        found = self.deserializer.add(item)
+        if isinstance(found, Broken):
+            says = f"{self.name}: {self.receiver.name} joins {found.got} to {found.had}"
+            self.attempt.violate("records_come_out_whole", says)
+            return None
+        return found
 
     def pump(self) -> None:
         """Send whatever may be sent now."""
         subpartition = self.subpartition
-        while len(subpartition) and not subpartition.blocked:
+        while self.connected and len(subpartition) and not subpartition.blocked:
             if subpartition.data_first:
                 if self.credit == 0:
                     self.attempt.goal("credit_starved")
@@ -145,3 +209,8 @@ class Channel:
     def _credit(self) -> None:
         self.credit += 1
         self.pump()
+
+
+def _is_record(element: object) -> bool:
+    """Tell whether an element is data that takes service: no event and no watermark."""
+    return isinstance(element, tuple) and element[1] != WATERMARK

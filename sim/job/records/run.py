@@ -112,7 +112,9 @@ def _restart(
         restored=checkpoint,
         external=external,
         may_stop=any(vertex.is_endless for vertex in world.graph.vertices),
+        origin=world.origin,
     )
+    other.parallelisms = world.parallelisms
     other.emitted = world.most_emitted()
     other.attempts_before = world.attempts
     other.run()

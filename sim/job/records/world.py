@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.lifecycle import RULES, TaskState
 from ckptsim.scenarios.job import Job, StopKind
+from ckptsim.scenarios.job.graph import forward_group
 from ckptsim.sim.job.control.external import ExternalSystem
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.started import lost_state
@@ -17,6 +18,7 @@ from ckptsim.sim.job.oracle.view import Violation
 from ckptsim.sim.job.records.attempt import Attempt
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.messages import RecordMessages
+from ckptsim.sim.job.records.rescaling import with_parallelism
 from ckptsim.sim.job.records.state import Parts
 from ckptsim.sim.job.records.watchdog import Watchdog, longest_idle_ns
 from ckptsim.sim.job.settings import job_settings, variant_of
@@ -48,6 +50,8 @@ class RecordWorld:
     cores: make the cores of the job.
     restored: the checkpoint that the first attempt starts from, as a user would start a job from a
     savepoint.  external: the system it writes to.
+    origin: the graph that the job began with, perhaps in a run that this one goes on from.
+    parallelisms: those that each vertex has ever had.
     embedding: what takes the place of its own surroundings where it is part of something larger.
     observer: makes who is told what happens.
     control: the job over all its attempts; attempt: its tasks and channels now.
@@ -65,10 +69,14 @@ class RecordWorld:
         may_stop: bool = True,
         embedding: Embedding = ALONE,
         observer: Callable[[RecordWorld], JobObserver] = record_oracle,
+        origin: Graph | None = None,
     ) -> None:
         self.env = env
         self.job = job
-        self.graph = Graph(job)
+        self.graph = Graph(job, origin)
+        self.origin = self.graph if origin is None else origin
+        self._rescaled: dict[str, int] = {}
+        self.parallelisms = {vertex.name: [vertex.parallelism] for vertex in job.vertices}
         self.faults = faults
         self.embedding = embedding
         self.cores = cores
@@ -212,10 +220,21 @@ class RecordWorld:
     def deploy(self, number: int, restored: JobCheckpoint | None) -> None:
         """Make the tasks and channels of the next attempt."""
         self.emitted = self.most_emitted()
+        if self._rescaled:
+            self.job = with_parallelism(self.job, self._rescaled)
+            self.graph = Graph(self.job, self.origin)
+            for name, count in self._rescaled.items():
+                self.parallelisms[name].append(count)
+            self._rescaled.clear()
         self.lost_state = lost_state(self.graph, restored)
         self.closed_ns = {}
         self.attempt = Attempt(self, number, restored)
         self.observer.begun(restored)
+
+    def rescale(self, vertex: str, parallelism: int) -> None:
+        """Give a vertex, and those joined to it by forward edges, another parallelism."""
+        for name in forward_group(self.job.vertices, vertex):
+            self._rescaled[name] = parallelism
 
     def start(self) -> None:
         """Let the tasks work."""
@@ -246,9 +265,13 @@ class RecordWorld:
         return {task.number: task.position for task in self.attempt.tasks if task.is_source}
 
     def most_emitted(self) -> dict[int, int]:
-        """Return how many records each source task has emitted in any attempt."""
-        now = self.positions()
-        return {task: max(count, self.emitted.get(task, 0)) for task, count in now.items()}
+        """Return how many records of each split have been emitted in any attempt."""
+        now = self.split_positions()
+        return {split: max(count, self.emitted.get(split, 0)) for split, count in now.items()}
+
+    def split_positions(self) -> dict[int, int]:
+        """Return how many records of each split this attempt has emitted, as it counts."""
+        return {t.spec.split: t.position for t in self.attempt.tasks if t.is_source}
 
     def first_delay_ns(self, restored: JobCheckpoint | None) -> int:
         """Return when the first periodic trigger comes: as set, or after one interval.
@@ -279,6 +302,8 @@ class RecordWorld:
 
     def unacknowledged(self, number: int, checkpoint: int) -> Parts | None:
         """Return a task's part in a checkpoint that has not come to the coordinator, if any."""
+        if number >= len(self.tasks):  # of an attempt with more tasks
+            return None
         return self.tasks[number].snapshots.parts.get(checkpoint)
 
     def task_finished(self, number: int) -> None:

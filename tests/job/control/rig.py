@@ -143,6 +143,7 @@ class AJob:
             checkpoint_id=record.checkpoint,
             savepoint=record.request.savepoint,
             tasks={},
+            subtasks={},
             vertices=vertices,
             finished=frozenset(),
             positions={},

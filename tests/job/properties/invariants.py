@@ -91,6 +91,19 @@ BARRIERS: dict[str, Invariant] = {
         "no_commit_before_completion",
         "notified_after_completion",
     ),
+    "S20": _row(
+        "rescaled: each record in flight comes out whole, once, where its key belongs",
+        "in_flight_data_is_assigned",
+        "records_come_out_whole",
+        "keyed_records_reach_their_subtask",
+        "restored_checkpoint_is_a_cut",
+    ),
+    "S21": _row("a watermark waits for all old channels of its channel", "end_marks_in_order"),
+    "S22": _row(
+        "a shared file of channel state fails for all its subtasks, or for none",
+        "files_fail_for_a_cause",
+        "writes_are_answered_once",
+    ),
     "L1": _row("a triggered checkpoint ends within its time-out", "checkpoint_ends_in_time"),
     "L2": _row(
         "no channel stays blocked for ever when barriers, cancellations or ends come",
@@ -107,6 +120,7 @@ BARRIERS: dict[str, Invariant] = {
         "output_state_is_settled",
         "writes_are_answered_once",
     ),
+    "L6": _row("gates that take in-flight data over ask for their partitions", "job_ends"),
     "L7": _row("ticks continue after any number of failures", "periodic_triggers_go_on"),
 }
 
@@ -190,7 +204,6 @@ ENDS: dict[str, Invariant] = {
 OURS: dict[str, str] = {
     "tasks_fail_for_a_cause": "No handler fails its task but for what it must refuse.",
     "single_channel_keeps_the_clock": "Hazard of released Flink: see `single_channel_clock`.",
-    "files_fail_for_a_cause": "A shared file of in-flight data fails for all, and for a reason.",
     "every_record_is_somewhere": "What was written was sent or is queued, what was sent was read.",
     "pools_stay_within_bounds": "No output has more segments than its pool and the overdraft.",
     "credits_stay_within_bounds": "Data are sent for credit, and each credit has a free buffer.",

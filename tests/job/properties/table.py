@@ -32,10 +32,13 @@ def _at(vertex: str, kind: str, **fields: Any) -> dict[str, Any]:
 _PROBE = "restored_checkpoint_gives_the_same_output"
 _CUT = "restored_checkpoint_is_a_cut"
 _REPEATS = chain(checkpointing={"mode": "at_least_once"})
+_LOST = ("exactly_once_output", "exactly_once_state")
 _CRASH = _at("sink", "crash_task", at_ns=25 * MS)
 
 BREAKERS: dict[str, tuple[Breaker, ...]] = {
-    "consistent_cut": (by_mutant("late_barrier_counts", "flink_20645_late_barrier"),),
+    "consistent_cut": (
+        by_mutant("late_barrier_counts", "flink_20645_late_barrier", ties="random"),
+    ),
     "exactly_once_output": (
         by_cores(small(chain()), _PROBE, world=worlds.loses_a_record),
         by_cores(small(chain()), _PROBE, world=worlds.writes_twice),
@@ -131,6 +134,13 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
             world=worlds.forgets_what_was_in_flight,
         ),
     ),
+    "in_flight_data_is_assigned": (by_mutant("asks_every_mapper", "flink_38267_forward_output"),),
+    "records_come_out_whole": (
+        by_mutant(
+            "one_deserializer_per_channel", "spanning_scale_in_upstream", _CUT, _PROBE, *_LOST
+        ),
+    ),
+    "keyed_records_reach_their_subtask": (by_mutant("keeps_every_copy", "rescale_keyed"),),
     "reported_bytes_are_true": (
         by_cores(
             small(chain(service_ns=3 * MS, checkpointing={"mode": "unaligned"})),

@@ -51,12 +51,10 @@ NOT_SHOWN: dict[str, str] = {
     "FLINK-26803": "A cost, not a fault: one file per subtask. The shared files that came of it "
     "are in every scenario.",
     "FLINK-21453, FLINK-21132, FLINK-24161": "Ends of tasks: scenarios of `final_checkpoint`.",
-    "FLINK-22815, FLINK-21945, FLINK-22686, FLINK-31963, FLINK-38267": "They need a restore with "
-    "another parallelism, which jobs do not do; the assignment of state has tests of its own.",
+    "FLINK-22815, FLINK-21945, FLINK-22686, FLINK-31963, FLINK-38267, FLINK-38544": "Rescaled "
+    "jobs: scenarios of folder `rescaling`, with mutants of their own.",
     "FLINK-36287, FLINK-37870": "They concern committables between writer and committer; a sink is "
     "one task here.",
-    "FLINK-38544": "Checkpoints during recovery, which released Flink declines: scenario "
-    "`trigger_during_recovery`.",
     "apache/iceberg 15846": "A committer outside Flink that takes what comes after its snapshot "
     "call for the next checkpoint's; a sink here pre-commits what it has processed.",
 }

@@ -71,6 +71,7 @@ def rescaled(checkpoint: JobCheckpoint, old: Graph, new: Graph) -> JobCheckpoint
         checkpoint_id=checkpoint.checkpoint_id,
         savepoint=checkpoint.savepoint,
         tasks=tasks,
+        subtasks=new.subtasks,
         vertices=checkpoint.vertices,
         finished=frozenset(),
         positions={index: tasks[index].position for index in checkpoint.positions},

@@ -124,7 +124,7 @@ class BufferView:
         """Return per vertex what was sent to it: a record goes over each edge once."""
         return {vertex.name: Counter({_ALL: self._sent_to(vertex)}) for vertex in self.vertices}
 
-    ever = expected
+    at_most = ever = expected
 
     def _sent_to(self, vertex: Vertex) -> int:
         graph, total = self._world.graph, 0

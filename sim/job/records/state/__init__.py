@@ -5,9 +5,11 @@ from ckptsim.sim.job.records.state.snapshot import (
     SOURCE_SPAN,
     WATERMARK,
     Element,
+    Item,
     Parts,
     Record,
     TaskSnapshot,
+    whole_records,
 )
 from ckptsim.sim.job.records.state.snapshots import Snapshots
 
@@ -16,9 +18,11 @@ __all__ = [
     "WATERMARK",
     "ChannelStateFile",
     "Element",
+    "Item",
     "Parts",
     "Record",
     "Snapshots",
     "TaskSnapshot",
     "make_files",
+    "whole_records",
 ]

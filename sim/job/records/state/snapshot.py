@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ckptsim.models.lifecycle import SinkState
+from ckptsim.models.recovery import Part
 from ckptsim.sim.job.control.part import PartFigures
 
 Record = int  # identity of a record; WATERMARK is the final watermark, which travels as data
-Element = tuple[int, Record]  # (number in its channel, record)
+Item = Record | Part  # what a buffer holds: a record, or a part of one that takes several
+Element = tuple[int, Item]  # (number in its channel, what it holds)
 WATERMARK: Record = -1
 SOURCE_SPAN = 1_000_000  # identities per source subtask; also the most records that it may emit
 
@@ -63,10 +65,18 @@ class TaskSnapshot:
 
 def _records(state: Mapping[int, tuple[Element, ...]]) -> dict[int, list[Record]]:
     """Return the records of channels by their identities; the final watermark is none."""
-    return {
-        channel: [record for _, record in elements if record != WATERMARK]
-        for channel, elements in state.items()
-    }
+    return {channel: whole_records(elements) for channel, elements in state.items()}
+
+
+def whole_records(elements: Sequence[Element]) -> list[Record]:
+    """Return the records of which the last buffer is among elements; watermarks are none."""
+    found = []
+    for _, item in elements:
+        if isinstance(item, Part):
+            found += [item.record] if item.is_last else []
+        elif item != WATERMARK:
+            found.append(item)
+    return found
 
 
 REMEMBERED = 16  # ended checkpoints of which late pieces may still come; as at the coordinator

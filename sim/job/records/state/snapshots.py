@@ -40,9 +40,16 @@ class Snapshots:
 
     # --- records in flight ---
 
-    def keep_partial_records(self, _checkpoint: int) -> Iterable[int]:
-        """Keep nothing: no record is ever cut."""
-        return ()
+    def keep_partial_records(self, checkpoint: int) -> Iterable[int]:
+        """Keep what has been read of records that are not whole: it lies in front of everything."""
+        sizes = []
+        for channel in self.task.inputs:
+            partial = channel.partial
+            if partial:
+                kept = self.parts[checkpoint].input_state.setdefault(channel.spec.index, [])
+                kept[:0] = partial
+                sizes.append(len(partial))
+        return sizes
 
     def keep_recovered(self, barrier: Barrier) -> Iterable[int]:
         """Keep restored records that were not taken yet: they lie in front of everything."""
@@ -50,7 +57,9 @@ class Snapshots:
         for channel in self.task.inputs:
             if channel.recovered:
                 kept = self.parts[barrier.checkpoint].input_state.setdefault(channel.spec.index, [])
-                kept[:0] = channel.recovered
+                partial = channel.partial  # an unaligned checkpoint has kept it already
+                behind = len(partial) if barrier.is_unaligned else 0
+                kept[behind:behind] = [*([] if behind else partial), *channel.recovered]
                 sizes.append(len(channel.recovered))
         return sizes if barrier.is_unaligned else ()
 

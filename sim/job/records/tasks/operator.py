@@ -12,13 +12,17 @@ from ckptsim.models.barriers import (
     Announcement,
     Barrier,
     CancellationMarker,
+    EndOfChannelState,
     EndOfData,
     EndOfPartition,
     NetworkEvent,
 )
+from ckptsim.models.recovery import ConnectionDescriptor
 from ckptsim.sim.job.control.sink import open_sink
 from ckptsim.sim.job.records.channel import Channel
+from ckptsim.sim.job.records.keys import owner_of
 from ckptsim.sim.job.records.kinds import Kind
+from ckptsim.sim.job.records.recovered_gate import StateEnd
 from ckptsim.sim.job.records.state import WATERMARK, Element, Record
 from ckptsim.sim.job.records.tasks.task import Steps, Task
 
@@ -65,6 +69,9 @@ class Operator(Task):
                 self._turn = (channel.spec.input + 1) % len(self.inputs)
                 record = self._take(channel)
                 if record is not None:
+                    if channel.keyed_edge is not None:
+                        owner = owner_of(self.attempt.graph, channel.keyed_edge, record)
+                        self.observer.keyed_record_taken(record, owner)
                     yield from self.spend(self._service_ns, Kind.SERVICE)
                     self.finish_record(record)
                     self._woken = yield self.last_in_instant()
@@ -91,9 +98,9 @@ class Operator(Task):
         """
         priority = channel.input_channel.has_priority
         if channel.recovered and not priority:
-            data = channel.recovered.pop(0)
-            channel.observer.taken(data)
-            channel.consumed, record = data
+            data = self._take_recovered(channel)
+            if data is None:
+                return None
         else:
             element = channel.input_channel.poll()
             if isinstance(element, NetworkEvent):
@@ -101,13 +108,34 @@ class Operator(Task):
                 return None
             data = cast("Element", element)
             channel.taken(data)
-            record = data[1]
-        if record == WATERMARK:
+        item = data[1]
+        if item != WATERMARK and self._clock is not None and self._clock.running:
+            self._clock.add_bytes(1)  # every buffer counts as one
+        gate = self.gates[channel.spec.gate].recovered
+        if gate is not None and not gate.is_recovered:
+            return gate.take(channel, item)
+        if item == WATERMARK:
             self.control.max_watermark(channel.spec.input)
             return None
-        if self._clock is not None and self._clock.running:
-            self._clock.add_bytes(1)  # every record counts as one
-        return record
+        return channel.joined(item)
+
+    def _take_recovered(self, channel: Channel) -> Element | None:
+        """Take what comes next of a checkpoint; return it if it is data."""
+        gate = self.gates[channel.spec.gate].recovered
+        found = channel.recovered.pop(0)
+        if gate is not None:
+            if isinstance(found, StateEnd):
+                gate.end_input(channel)
+                return None
+            if not channel.recovered:
+                gate.took_last(channel)
+            if isinstance(found, ConnectionDescriptor):
+                gate.select(channel, found)
+                return None
+        data = cast("Element", found)
+        channel.observer.taken(data)
+        channel.consumed = data[0]
+        return data
 
     def finish_record(self, record: Record) -> None:
         """Finish a record: its effect on the state, then what goes out."""
@@ -122,6 +150,8 @@ class Operator(Task):
             raise AssertionError(f"{self.name} has no inputs, and gets {event!r}")
         channel.observer.taken(event, priority=priority)
         match event:
+            case ConnectionDescriptor() | EndOfChannelState():
+                self._handle_recovered(channel, event)
             case Barrier():
                 handler.barrier(index, event)
             case Announcement(barrier, sequence):
@@ -135,6 +165,17 @@ class Operator(Task):
                 control.end_of_partition(index)
             case _:
                 raise AssertionError(f"no such element in a index: {event!r}")
+
+    def _handle_recovered(
+        self, channel: Channel, event: ConnectionDescriptor | EndOfChannelState
+    ) -> None:
+        gate = self.gates[channel.spec.gate].recovered
+        if gate is None:
+            raise AssertionError(f"{self.name} takes nothing over, and gets {event!r}")
+        if isinstance(event, ConnectionDescriptor):
+            gate.select(channel, event)
+        else:
+            gate.end_output(channel)
 
 
 class Sink(Operator):

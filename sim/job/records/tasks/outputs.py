@@ -2,50 +2,39 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers import Barrier, NetworkEvent
 from ckptsim.models.barriers.channels import OutputStateOpened
+from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.scenarios.job import Partitioner
-from ckptsim.sim.job.records.state import SOURCE_SPAN, WATERMARK, Record
+from ckptsim.sim.job.records.keys import owner_of
+from ckptsim.sim.job.records.state import WATERMARK, Record
 
 if TYPE_CHECKING:
-    from ckptsim.models.barriers.reason import FailureReason
     from ckptsim.sim.job.graph import OutputSpec
     from ckptsim.sim.job.records.channel import Channel
+    from ckptsim.sim.job.records.recovered_gate import RecoveredGate
     from ckptsim.sim.job.records.tasks.task import Task
 
 
-def target_of(record: Record, parallelism: int, shares: tuple[float, ...] = ()) -> int:
-    """Return the subtask of a keyed edge for a record: its identity is its key, well mixed.
-
-    shares: of keys by subtask; none for even ones.
-    """
-    mixed = ((record * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF) >> 32
-    if not shares:
-        return mixed % parallelism
-    bounds = list(accumulate(shares))
-    return min(bisect_right(bounds, mixed / 2**32 * bounds[-1]), parallelism - 1)
-
-
-def is_hot(record: Record, ratio: float) -> bool:
-    """Tell whether a record is one of those with a key of subtask 0, a share of all records."""
-    mixed = (record * 0xD6E8FEB86659FD93) & 0xFFFFFFFFFFFFFFFF
-    return mixed >> 32 < ratio * 2**32
-
-
 class InputGate:
-    """The channels of one edge that end at one task."""
+    """The channels of one edge that end at one task.
+
+    recovered: takes in-flight records over that come from another parallelism.
+    """
 
     def __init__(self, channels: list[Channel]) -> None:
-        self._channels = channels
+        self.channels = channels
+        self.recovered: RecoveredGate | None = None
 
     def start(self, checkpoint: int) -> FailureReason | None:
         """Begin to persist; returns why the checkpoint cannot start, or None."""
-        for channel in self._channels:
+        if self.recovered is not None and not self.recovered.core.may_persist:
+            self.channels[0].attempt.goal("declined_during_recovery")
+            return FailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY
+        for channel in self.channels:
             reason = channel.input_channel.start(checkpoint)
             if reason is not None:
                 return reason
@@ -53,7 +42,7 @@ class InputGate:
 
     def stop(self, checkpoint: int) -> None:
         """Persist nothing more for this checkpoint."""
-        for channel in self._channels:
+        for channel in self.channels:
             channel.input_channel.stop(checkpoint)
 
 
@@ -68,7 +57,7 @@ class Outputs:
         self.channels = [channel for _, channels in edges for channel in channels]
         self._task = task
         self._round_robin = 0
-        self._hot = task.attempt.graph.hot_sources
+        self._graph = task.attempt.graph
 
     def channels_of(self, record: Record) -> Iterator[Channel]:
         """Yield the channels that a record takes; the final watermark takes all of them."""
@@ -82,10 +71,7 @@ class Outputs:
             case Partitioner.GLOBAL:
                 return channels[:1]
             case Partitioner.HASH:
-                hot = self._hot.get(record // SOURCE_SPAN) if self._hot else None
-                if hot is not None and is_hot(record, hot):
-                    return channels[:1]
-                return [channels[target_of(record, len(channels), spec.edge.shares)]]
+                return [channels[owner_of(self._graph, spec.edge, record)]]
             case Partitioner.FORWARD:
                 return channels
             case Partitioner.SHUFFLE:

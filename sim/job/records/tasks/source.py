@@ -73,7 +73,7 @@ class Source(Task):
     def _emit_next(self) -> None:
         """Emit a record; the state of a source with a reader is what it has taken in."""
         if self._reader is None:
-            record = self.spec.index * SOURCE_SPAN + self.position
+            record = self.spec.split * SOURCE_SPAN + self.position
         else:
             record = self._reader.take()
             self.state.append(record)

@@ -1,0 +1,49 @@
+"""Which subtask owns the key of a record: by key groups, or by shares that a scenario asks for.
+
+A record's identity is its key, an int of Java.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from ckptsim.models.recovery import default_max_parallelism, key_group, operator_of_key_group
+from ckptsim.sim.job.records.state import SOURCE_SPAN, Record
+
+if TYPE_CHECKING:
+    from ckptsim.scenarios.job import Edge
+    from ckptsim.sim.job.graph import Graph
+
+# The least that a vertex gets when none is set, so it stays when the vertex is rescaled.
+# Source: Apache Flink 1.20.3, KeyGroupRangeAssignment.
+KEY_GROUPS = default_max_parallelism(1)
+
+
+def owner_of(graph: Graph, edge: Edge, record: Record) -> int:
+    """Return the subtask that a record goes to over a keyed edge, which is a rule of the graph."""
+    hot = graph.hot_sources.get(record // SOURCE_SPAN) if graph.hot_sources else None
+    if hot is not None and is_hot(record, hot):
+        return 0  # the hot key is in the first key group
+    parallelism = graph.vertex(edge.downstream).parallelism
+    return by_shares(record, edge.shares) if edge.shares else by_key_group(record, parallelism)
+
+
+def by_key_group(record: Record, parallelism: int) -> int:
+    """Return the subtask that owns the key group of a record."""
+    group = key_group(record, KEY_GROUPS)
+    return operator_of_key_group(group, max_parallelism=KEY_GROUPS, parallelism=parallelism)
+
+
+def by_shares(record: Record, shares: tuple[float, ...]) -> int:
+    """Return the subtask of a record where each subtask has a share of the keys."""
+    mixed = ((record * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF) >> 32
+    bounds = list(accumulate(shares))
+    return min(bisect_right(bounds, mixed / 2**32 * bounds[-1]), len(shares) - 1)
+
+
+def is_hot(record: Record, ratio: float) -> bool:
+    """Tell whether a record is one of those with a key of subtask 0, a share of all records."""
+    mixed = (record * 0xD6E8FEB86659FD93) & 0xFFFFFFFFFFFFFFFF
+    return mixed >> 32 < ratio * 2**32

@@ -1,0 +1,131 @@
+"""An input gate of a task that takes in-flight records over at another parallelism.
+
+The I/O thread reads the input state into the channels, one piece after the other; the task takes it
+as it comes.  What the gate's core decides is carried out here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, assert_never
+
+from ckptsim.models.recovery import ConnectionDescriptor, Part, RecoveredInput
+from ckptsim.models.recovery import recovered_input as on
+from ckptsim.models.recovery.recovered_input import GatePhase
+from ckptsim.sim.job.records.kinds import Kind
+from ckptsim.sim.job.records.state import WATERMARK, Item, Record
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.records.channel import Channel
+    from ckptsim.sim.job.records.tasks import Task
+
+_FINAL = 2**63 - 1  # the final watermark: Long.MAX_VALUE
+
+
+class StateEnd:
+    """Stands behind the last piece of a channel's input state."""
+
+
+STATE_END = StateEnd()
+
+
+class RecoveredGate:
+    """Drives the core of one gate; channels: its channels."""
+
+    def __init__(self, task: Task, channels: Sequence[Channel], core: RecoveredInput) -> None:
+        self.core = core
+        self._task = task
+        self._channels = channels
+        self._place = {channel.spec.index: place for place, channel in enumerate(channels)}
+        for place, channel in enumerate(channels):
+            channel.deserializer = core.deserializer(place)  # a checkpoint may find it half-way
+
+    @property
+    def is_reading(self) -> bool:
+        """Tell whether input state is still being taken: the task does not run yet."""
+        return self.core.phase is GatePhase.READING
+
+    @property
+    def is_recovered(self) -> bool:
+        """Tell whether nothing of the checkpoint is left to be taken."""
+        return self.core.phase is GatePhase.RECOVERED
+
+    def start(self, read_ns: int, at_ns: int) -> int:
+        """Read the input state from an instant on; return when the last piece is there.
+
+        read_ns: for each piece.
+        """
+        attempt = self._task.attempt
+        for channel in self._channels:
+            channel.restored.append(STATE_END)
+            if not read_ns:
+                channel.recovered.extend(channel.restored)
+                continue
+            for piece in channel.restored:
+                at_ns += read_ns
+                delay_ns = at_ns - attempt.env.now
+                attempt.later(delay_ns, Kind.DELIVER, channel.entity, self._read, channel, piece)
+        return at_ns
+
+    def _read(self, channel: Channel, piece: object) -> None:
+        if self.is_reading:  # later the recovered channel is gone, with all that comes into it
+            channel.recovered.append(piece)
+            self._task.wake()
+
+    def take(self, channel: Channel, item: Item) -> Record | None:
+        """Take data of a channel; return the record that is to be processed, if one is."""
+        place = self._place[channel.spec.index]
+        if item == WATERMARK:
+            return self._step(on.WatermarkTaken(place, _FINAL))
+        part = item if isinstance(item, Part) else Part(item, 0, 1)
+        return self._step(on.PartTaken(place, part))
+
+    def took_last(self, channel: Channel) -> None:
+        """Note that nothing more of a channel's input state is there at present."""
+        if self.is_reading:
+            self._step(on.QueueEmpty(self._place[channel.spec.index]))
+
+    def select(self, channel: Channel, descriptor: ConnectionDescriptor) -> None:
+        """Take the descriptor in front of an old channel's data."""
+        self._step(on.DescriptorTaken(self._place[channel.spec.index], descriptor))
+
+    def end_input(self, channel: Channel) -> None:
+        """Take the end of a channel's input state."""
+        self._step(on.InputStateEnded(self._place[channel.spec.index]))
+
+    def end_output(self, channel: Channel) -> None:
+        """Take the marker behind a sender's recovered data."""
+        self._step(on.OutputStateEnded(self._place[channel.spec.index]))
+
+    def _step(self, event: on.RecoveredInputEvent) -> Record | None:
+        found: Record | None = None
+        for effect in self.core.step(event):
+            match effect:
+                case on.ProcessRecord(record):
+                    found = record
+                case on.FilterRecord():
+                    self._task.attempt.goal("record_filtered")
+                case on.ReportBroken(channel, broken):
+                    says = f"{self._task.name} joins {broken.got} to {broken.had}"
+                    name = self._channels[channel].name
+                    self._task.attempt.violate("records_come_out_whole", f"{name}: {says}")
+                case on.ForwardWatermark(channel):
+                    self._task.control.max_watermark(self._channels[channel].spec.input)
+                case on.ForwardStatus():
+                    pass  # no source is ever idle here
+                case on.ConvertChannels():
+                    for one in self._channels:
+                        one.connect()
+                case on.ResumeSenders(channels):
+                    self._recovered(channels)
+                case _ as never:
+                    assert_never(never)
+        return found
+
+    def _recovered(self, channels: tuple[int, ...]) -> None:
+        """Go on with plain channels: all that the checkpoint held has been taken."""
+        if self.core.partial:
+            says = f"{self._task.name} never gets the rest of {self.core.partial[0]}"
+            self._task.attempt.violate("records_come_out_whole", says)
+        for channel in channels:
+            self._channels[channel].resume()

@@ -1,0 +1,80 @@
+"""Random jobs that crash and are rescaled, 1 to 8 subtasks, with records of one or more buffers.
+
+`python -m tests.job.records.rescaled_jobs FIRST LAST` runs the jobs of the seeds FIRST to LAST,
+excluded, and prints each violation, how far it is, and at the end what was reached.
+"""
+
+from __future__ import annotations
+
+import sys
+from random import Random
+from typing import Any
+
+from ckptsim.scenarios import Scenario
+from tests import many
+from tests.job.records import many as jobs
+from tests.job.records.plans import MS, Seeded, document, scenario_of
+
+GOALS = ("restarted", "restored_rescaled", "record_filtered", "declined_during_recovery")
+
+
+def random_job(seed: int) -> Scenario:
+    """Return the random job of a seed: one without rescaling, with that drawn on top."""
+    text, random = document(Seeded(seed)), Random(f"rescaled {seed}")
+    job = text["job"]
+    vertices = {vertex["name"]: vertex for vertex in job["vertices"]}
+    for vertex in vertices.values():
+        vertex.pop("recorded", None)
+        if vertex["kind"] != "source":
+            vertex["parallelism"] = random.choice((1, 2, 3, random.randint(1, 8)))
+    for vertex in vertices.values():
+        for one in vertex.get("inputs", ()):
+            one.pop("shares", None)
+            if one["partitioner"] == "forward" and _differ(vertices, one["upstream"], vertex):
+                one["partitioner"] = "hash"
+    job["channels"]["record_buffers"] = random.choice((1, 1, 2, 3))
+    job["costs"]["read_record_ns"] = random.choice((0, 0, MS // 4))
+    job["restart"] = {"kind": "fixed_delay", "delay_ns": random.choice((0, 5 * MS))}
+    text["faults"] = [one for one in text["faults"] if _fits(one, vertices)]
+    text["faults"] += _rescales(random, vertices)
+    return scenario_of(text)
+
+
+def _differ(vertices: dict[str, Any], upstream: str, vertex: dict[str, Any]) -> bool:
+    return bool(vertices[upstream]["parallelism"] != vertex["parallelism"])
+
+
+def _fits(fault: dict[str, Any], vertices: dict[str, Any]) -> bool:
+    vertex = fault.get("vertex")
+    return vertex is None or fault.get("subtask", 0) < vertices[vertex]["parallelism"]
+
+
+def _rescales(random: Random, vertices: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return some changes of parallelism, and crashes between them."""
+    free = [name for name in vertices if not _goes_with_source(vertices, name)]
+    found: list[dict[str, Any]] = []
+    for _ in range(random.randint(1, 4) if free else 0):
+        at = {"vertex": random.choice(free), "at_ns": random.randint(1, 150) * MS}
+        found.append({"kind": "rescale", "parallelism": random.randint(1, 8), **at})
+        if random.random() < 0.5:
+            at = {"vertex": random.choice(free), "at_ns": random.randint(1, 150) * MS}
+            found.append({"kind": "crash_task", "subtask": 0, **at})
+    return found
+
+
+def _goes_with_source(vertices: dict[str, Any], name: str) -> bool:
+    """Tell whether forward edges join a vertex to a source; sources keep their parallelism."""
+    group = [name]
+    for member in group:
+        for vertex in vertices.values():
+            for one in vertex.get("inputs", ()):
+                ends = (vertex["name"], one["upstream"])
+                if one["partitioner"] == "forward" and member in ends:
+                    group += [end for end in ends if end not in group]
+    return any(vertices[member]["kind"] == "source" for member in group)
+
+
+HUNT = many.Hunt(random_job=random_job, goals=GOALS, mode=jobs._mode, is_hazard=jobs.is_hazard)
+
+if __name__ == "__main__":
+    many.show(HUNT, sys.argv[1:])

@@ -1,0 +1,142 @@
+"""Jobs that are rescaled: random ones, the mutants of a rescale, and what a rescale refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ckptsim.models.core import ProtocolError
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.errors import ScenarioError
+from ckptsim.sim.mutants.rescaling import MUTANTS
+from ckptsim.sim.search.trial import Subject, trial
+from ckptsim.sim.world import run_world
+from tests import many
+from tests.job.records.plans import MS, scenario_of
+from tests.job.records.rescaled_jobs import HUNT
+
+TIES = ("structural", "random", "pct")
+SEEDS = 100
+
+# Mutant, scenario, and the property that convicts it there.
+SHOWN_BY = [
+    ("one_mapper_for_all_gates", "flink_22686_two_mappers", "restored_checkpoint_is_a_cut"),
+    ("skips_stateless_vertices", "flink_31963_stateless", "restored_checkpoint_is_a_cut"),
+    ("asks_every_mapper", "flink_38267_forward_output", "in_flight_data_is_assigned"),
+    ("permutes_subtasks", "rescale_keyed", "restored_checkpoint_is_a_cut"),
+    ("one_deserializer_per_channel", "spanning_scale_in_upstream", "records_come_out_whole"),
+    ("one_deserializer_per_channel", "spanning_scale_in_downstream", "records_come_out_whole"),
+    ("one_deserializer_per_gate", "spanning_scale_in_upstream", "records_come_out_whole"),
+    ("ignores_descriptors", "spanning_scale_in_upstream", "records_come_out_whole"),
+    ("keeps_every_copy", "rescale_keyed", "keyed_records_reach_their_subtask"),
+    ("forwards_any_watermark", "rescaled_watermark", "end_marks_in_order"),
+    ("converts_when_empty", "flink_38544_rewiring", "exactly_once_output"),
+    ("persists_while_recovering", "checkpoint_during_recovery", "restored_checkpoint_is_a_cut"),
+    ("drops_markers", "rescale_keyed", "job_ends"),
+    ("overtakes_on_any_edge", "flink_21945_pointwise", "ordered_edges_hold_nothing_in_flight"),
+    ("overtakes_on_any_edge", "flink_22815_broadcast", "ordered_edges_hold_nothing_in_flight"),
+]
+
+
+def broken(scenario: str, seed: int, mutant: str | None = None) -> set[str]:
+    """Return the properties that one run breaks, under the tie policy of its turn."""
+    subject = Subject(scenario=by_name(scenario), mutant=mutant)
+    return {row.property for row in trial(subject, seed, TIES[seed % 3]).violations}
+
+
+def test_every_mutant_of_a_rescale_has_a_scenario() -> None:
+    """No mutant is without a scenario."""
+    assert {mutant for mutant, _, _ in SHOWN_BY} == set(MUTANTS)
+
+
+@pytest.mark.parametrize(("mutant", "scenario", "name"), SHOWN_BY)
+def test_mutant_is_convicted_within_a_hundred_seeds(mutant: str, scenario: str, name: str) -> None:
+    """The mutant breaks its property; up to there, and for six seeds, the right core does not."""
+    first = next(seed for seed in range(SEEDS) if name in broken(scenario, seed, mutant))
+    assert [broken(scenario, seed) for seed in range(max(6, first + 1))] == [set()] * max(
+        6, first + 1
+    )
+
+
+def test_the_mutant_of_38544_is_found_by_priorities() -> None:
+    """Random priorities find the channel that is replaced too early within 50 seeds."""
+    subject = Subject(scenario=by_name("flink_38544_rewiring"), mutant="converts_when_empty")
+    assert any(trial(subject, seed, "pct").violations for seed in range(50))
+
+
+def test_random_jobs_survive_crashes_and_rescales() -> None:
+    """Forty jobs, 1 to 8 subtasks, all modes and edges, records of up to three buffers."""
+    found = many.tally(HUNT, range(40))
+    assert found.violations == []
+    assert found.goals["restored_rescaled"] >= 5
+
+
+@pytest.mark.long
+def test_five_hundred_random_jobs_survive_and_reach_everything() -> None:
+    """Five hundred such jobs hold every property and reach all goals of a rescale."""
+    found = many.tally(HUNT, range(500))
+    assert found.violations == []
+    assert found.missed() == []
+
+
+def job(*faults: dict[str, Any], **vertex: Any) -> dict[str, Any]:
+    """Return a job of two vertices with faults."""
+    sink = {"name": "sink", "kind": "sink", "service_ns": MS, "inputs": [{"upstream": "source"}]}
+    vertices = [{"name": "source", "kind": "source", "records": 20}, sink | vertex]
+    parts = {"name": "small", "link": "barrier_protocol", "says": "small"}
+    return parts | {"job": {"vertices": vertices}, "faults": list(faults)}
+
+
+def rescale(vertex: str, parallelism: int = 2) -> dict[str, Any]:
+    """Return a change of parallelism at 5 ms."""
+    return {"kind": "rescale", "vertex": vertex, "parallelism": parallelism, "at_ns": 5 * MS}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (job(rescale("other")), "the name of a vertex"),
+        (job(rescale("source")), "a vertex that is no source"),
+        (
+            job(
+                rescale("sink"),
+                inputs=[{"upstream": "source", "partitioner": "forward"}],
+            ),
+            "not joined to one by forward edges",
+        ),
+        (job(rescale("sink", 0)), "1 to 128"),
+        (job(rescale("sink", 129)), "1 to 128"),
+    ],
+)
+def test_a_rescale_that_cannot_be_is_refused(text: dict[str, Any], expected: str) -> None:
+    """The error names the fault's key and says what is expected there."""
+    with pytest.raises(ScenarioError, match=expected) as refused:
+        scenario_of(text)
+    assert "faults[0]" in str(refused.value)
+
+
+def test_a_rescale_is_no_failure() -> None:
+    """A job without restarts is rescaled all the same, and ends."""
+    text = job(rescale("sink"))
+    text["job"]["restart"] = {"kind": "none"}
+    result = run_world(scenario_of(text), seed=0)
+    assert (result.run.outcome, result.run.attempts) == ("completed", 2)
+    (row,) = result.recoveries
+    assert row.cause == "sink is rescaled to 2"
+
+
+def test_a_fault_of_a_subtask_that_is_gone_does_nothing() -> None:
+    """A crash of subtask 1 after the vertex has become one subtask strikes nobody."""
+    crash = {"kind": "crash_task", "vertex": "sink", "subtask": 1, "at_ns": 9 * MS}
+    text = job(rescale("sink", 1), crash, parallelism=2)
+    assert run_world(scenario_of(text), seed=0).run.attempts == 2
+
+
+def test_in_flight_data_of_a_pointwise_edge_is_refused_by_its_mapper() -> None:
+    """What mutants let happen on such an edge is refused when it is rescaled, not lost silently."""
+    scenario = by_name("flink_21945_pointwise")
+    result = run_world(scenario, seed=0, mutant="overtakes_on_any_edge")
+    says = [row.says for row in result.violations if row.property == "in_flight_data_is_assigned"]
+    assert says
+    assert str(ProtocolError("unsupported_rescale", state="2 to 3 subtasks")) in says[0]
