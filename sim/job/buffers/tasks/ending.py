@@ -78,10 +78,14 @@ class Ending:
         self.note("gate_ended", gate + 1)
 
     def tell(self, what: str, checkpoint: int) -> None:
-        """Put into the trace what every operator of a chain is told of a checkpoint.
+        """Put into the trace that every operator of a chain takes its snapshot.
 
-        From tail to head.  Source: Apache Flink 1.20.3, RegularOperatorChain.
+        From tail to head.  Source: Apache Flink 1.20.3, RegularOperatorChain.  Notifications are
+        left out: nothing on this plane depends on when a thread comes to them, which is between two
+        buffers, and a stretch does them when they arrive.
         """
+        if what != "snapshot":
+            return
         for operator in reversed(range(self._task.control.lifecycle.chain)):
             self.note("told", what, operator, checkpoint)
 
