@@ -1,20 +1,25 @@
 """Generators of random scenarios, one per link: valid by construction, made of whole numbers.
 
-A generator takes `Choices` and returns a scenario that a right core survives.  Whoever draws keeps
-the list of choices: the same list gives the same scenario, a changed list a similar one, and one
-with fewer or smaller numbers a simpler one, down to the link's defaults without any fault.
+A generator takes `Choices` and returns a scenario in which a right core breaks nothing but,
+perhaps, what its `violates` names: documented hazards of released systems.  Whoever draws keeps the
+list of choices: the same list gives the same scenario, a changed list a similar one, and one with
+fewer or smaller numbers a simpler one, down to a plain scenario without any fault.
 """
 
 from collections.abc import Callable, Mapping
 
 from ckptsim.scenarios.generators.checkpoint_store import checkpoint_store
 from ckptsim.scenarios.generators.choices import Choices
+from ckptsim.scenarios.generators.final_checkpoint import final_checkpoint
 from ckptsim.scenarios.generators.ordering import ordering
 from ckptsim.scenarios.spec import Scenario
 
 GENERATORS: Mapping[str, Callable[[Choices], Scenario]] = {
     "ordering": ordering,
     "checkpoint_store": checkpoint_store,
+    "final_checkpoint": final_checkpoint,
 }
+# Links whose random scenarios a right core always completes.
+COMPLETE: frozenset[str] = frozenset({"ordering", "checkpoint_store"})
 
-__all__ = ["GENERATORS", "Choices", "checkpoint_store", "ordering"]
+__all__ = ["COMPLETE", "GENERATORS", "Choices", "checkpoint_store", "final_checkpoint", "ordering"]

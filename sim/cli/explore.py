@@ -242,6 +242,7 @@ def _document(explorer: Explorer, report: ExploreReport, found: list[Found]) -> 
             }
             for each in found
         ],
+        "hazards": report.hazards,
         "goals": report.goals,
         "coverage": {
             "reached": len(report.covered),
@@ -274,5 +275,8 @@ def _text(explorer: Explorer, report: ExploreReport, found: list[Found]) -> str:
         ("violations", f"{len(report.violating)} run(s)" if report.violating else "none"),
         ("digest", report.digest),
     ]
+    if report.hazards:
+        known = ", ".join(f"{name} in {runs}" for name, runs in report.hazards.items())
+        pairs.insert(-2, ("hazards", f"known ones of released systems: {known}"))
     pairs += [("written", f"{each.file}, shrunk in {each.shrinking_runs} runs") for each in found]
     return "\n\n".join([*(violation_text(each.row) for each in found), table(pairs)])

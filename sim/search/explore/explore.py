@@ -44,7 +44,8 @@ class ExploreReport:
     """What exploring showed.
 
     violating: the runs that broke a property, by number; covered: what was reached, and in which
-    run for the first time; goals: situation -> number of runs.
+    run for the first time; goals: situation -> number of runs; hazards: known hazard of a released
+    system -> number of runs that showed it.
     """
 
     runs: int = 0
@@ -55,6 +56,7 @@ class ExploreReport:
     covered: dict[str, int] = field(default_factory=dict)
     goals: dict[str, int] = field(default_factory=dict)
     outcomes: dict[str, int] = field(default_factory=dict)
+    hazards: dict[str, int] = field(default_factory=dict)
 
     @property
     def last_new(self) -> str:
@@ -121,6 +123,8 @@ class _State:
         report.outcomes[outcome] = report.outcomes.get(outcome, 0) + 1
         for name, count in found.trial.goals.items():
             report.goals[name] = report.goals.get(name, 0) + (count > 0)
+        for name in found.hazards:
+            report.hazards[name] = report.hazards.get(name, 0) + 1
         fresh = [name for name in found.reached if name not in report.covered]
         report.covered.update(dict.fromkeys(fresh, found.number))
         if fresh and found.choices not in self._kept:

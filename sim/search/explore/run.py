@@ -6,7 +6,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from traceback import extract_tb
 from types import FrameType
@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from ckptsim import models
 from ckptsim.scenarios import Scenario, UserError
-from ckptsim.scenarios.generators import GENERATORS, Choices
+from ckptsim.scenarios.generators import COMPLETE, GENERATORS, Choices
 from ckptsim.scenarios.generators.choices import lowest
 from ckptsim.sim.blame import CORE_RAISED, OUTCOME_RAISED
 from ckptsim.sim.rows import ViolationRow
@@ -34,14 +34,16 @@ RUN_SECONDS_MAX = 30
 class Explored:
     """What came of one run.
 
-    choices: the list that decides it, tie policy and seed first; reached: everything that it
-    reached; lines only where no run before it in its process did.
+    choices: the list that decides it, tie policy and seed first; hazards: what it broke of what
+    its scenario says that it may break, which is no part of the trial's violations; reached:
+    everything that it reached; lines only where no run before it in its process did.
     """
 
     number: int
     choices: tuple[int, ...]
     trial: Trial
     reached: tuple[str, ...]
+    hazards: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +87,32 @@ class Explorer:
         subject, seed, ties, taken = self.subject(given, more)
         reached: list[str] = []
         found = _trial(subject, seed, ties, reached, lines)
-        return Explored(number=number, choices=taken, trial=found, reached=tuple(reached))
+        hazards, violations = _apart(found.violations, subject.scenario.violates)
+        return Explored(
+            number=number,
+            choices=taken,
+            trial=replace(found, violations=violations),
+            reached=tuple(reached),
+            hazards=hazards,
+        )
+
+
+def _apart(
+    rows: Sequence[ViolationRow], violates: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[ViolationRow, ...]]:
+    """Return the hazards that a run showed, and the violations that are none.
+
+    A restart of a job breaks a property of its own, whose sentence begins with the hazard's name.
+    """
+    hazards: list[str] = []
+    others: list[ViolationRow] = []
+    for row in rows:
+        text = f"{row.property}: {row.says}"
+        found = [name for name in violates if f"{name}:" in text]
+        hazards += found
+        if not found:
+            others.append(row)
+    return tuple(dict.fromkeys(hazards)), tuple(others)
 
 
 def _trial(
@@ -111,7 +138,8 @@ def _trial(
             reached += lines.take()
     reached += dict.fromkeys(features(result))
     violations = tuple(result.violations)
-    if not violations and result.run.outcome != "completed":
+    link = subject.scenario.link
+    if link in COMPLETE and not violations and result.run.outcome != "completed":
         says = f"the run {result.run.outcome}: {result.run.error or 'no reason is given'}"
         violations = (_row(SURVIVES, says, at_ns=result.run.ended_ns),)
     return Trial(

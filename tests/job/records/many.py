@@ -11,18 +11,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.generators.final_checkpoint import HAZARDS, STOP_HAZARD
 from ckptsim.scenarios.job import Protocol
 from ckptsim.scenarios.job.names import GOALS
 from ckptsim.scenarios.job.planes import Plane
 from ckptsim.sim.rows import ViolationRow
 from tests import many
 from tests.job.records.plans import random_job
-
-# What released Flink does: a stop waits for a lost word without end; a tracker with one channel
-# left loses the clock of a checkpoint and fails its task.  Both have properties of their own.
-# Under the FLIP's rules any later completion ends a stop, so there a stop has to end.
-STOP_HAZARD = "stop_ends"
-HAZARDS = (STOP_HAZARD, "single_channel_keeps_the_clock")
 
 
 def is_hazard(scenario: Scenario, row: ViolationRow) -> bool:

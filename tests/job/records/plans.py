@@ -1,320 +1,48 @@
-"""Random jobs with fault plans, as data: valid by construction, and they shrink.
-
-`jobs()` is a Hypothesis strategy; `random_job(seed)` draws from the same space by a seed alone, for
-long runs outside Hypothesis.
-"""
+"""The random jobs of the product, drawn by Hypothesis or by a seed alone."""
 
 from __future__ import annotations
 
-import json
 from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.files import from_json
+from ckptsim.scenarios.generators.choices import Choices as Chooser
+from ckptsim.scenarios.generators.final_checkpoint import (
+    MODES,
+    MS,
+    PARTITIONERS,
+    document,
+    scenario_of,
+)
 
-MS = 1_000_000
-PARTITIONERS = ("hash", "rebalance", "broadcast", "global", "forward", "rescale")
-MODES = ("aligned", "unaligned", "aligned_timeout", "at_least_once")
-
-
-class Chooser:
-    """Chooses among options, from Hypothesis or from a seeded generator."""
-
-    def integer(self, low: int, high: int) -> int:
-        """Return a whole number between two bounds, both included; shrinks to the lower one."""
-        raise NotImplementedError
-
-    def of(self, options: tuple[Any, ...]) -> Any:
-        """Return one of the options; shrinks to the first."""
-        return options[self.integer(0, len(options) - 1)]
+__all__ = [
+    "MODES",
+    "MS",
+    "PARTITIONERS",
+    "Chooser",
+    "Drawn",
+    "Seeded",
+    "document",
+    "jobs",
+    "random_job",
+    "scenario_of",
+]
 
 
 class Drawn(Chooser):
     """Chooses by a Hypothesis draw."""
 
     def __init__(self, draw: Any) -> None:
-        self._draw = draw
-
-    def integer(self, low: int, high: int) -> int:
-        """Return a drawn number."""
-        return int(self._draw(st.integers(low, high)))
+        super().__init__(more=lambda low, high: int(draw(st.integers(low, high))))
 
 
 class Seeded(Chooser):
     """Chooses by a seed."""
 
     def __init__(self, seed: int) -> None:
-        self._random = Random(seed)
-
-    def integer(self, low: int, high: int) -> int:
-        """Return a random number."""
-        return self._random.randint(low, high)
-
-
-def document(
-    choose: Chooser, *, modes: tuple[str, ...] = MODES, faults: bool = True
-) -> dict[str, Any]:
-    """Return a random job scenario as the document of a scenario file, in base units."""
-    layers = choose.integer(1, 3)
-    sources = range(choose.integer(1, 2))
-    vertices = [_source(choose, f"source{number}") for number in sources]
-    last = [vertex["name"] for vertex in vertices]
-    for layer in range(layers):
-        kind = "sink" if layer == layers - 1 else "operator"
-        vertex = _vertex(choose, f"{kind}{layer}", kind)
-        vertices.append(vertex)
-        by_name = {v["name"]: v for v in vertices}
-        vertex["inputs"] = [_input(choose, by_name[upstream], vertex) for upstream in last]
-        last = [vertex["name"]]
-    mode = choose.of(modes)
-    job: dict[str, Any] = {
-        "vertices": vertices,
-        "channels": {
-            "sender_records": choose.of((4, 1, 2, 20)),
-            "receiver_records": choose.of((4, 1, 2, 20)),
-            "latency_ns": choose.of((0, MS // 10, 3 * MS)),
-        },
-        "checkpointing": {
-            "mode": mode,
-            "interval_ns": choose.of((20, 5, 50)) * MS,
-            "aligned_timeout_ns": choose.of((2, 1, 10)) * MS,
-            "timeout_ns": choose.of((600_000, 40, 100)) * MS,
-            "min_pause_ns": choose.of((0, 5 * MS)),
-            "max_concurrent": choose.of((1, 2, 3)) if mode in ("aligned", "at_least_once") else 1,
-            "retained": choose.of((1, 3)),
-            "immediate_final": choose.of((True, False)),
-        },
-        "costs": _costs(choose),
-        "ending": _ending(choose, vertices),
-    }
-    planned = _faults(choose, vertices) if faults else []
-    if faults and mode in ("unaligned", "aligned_timeout"):
-        planned += _in_flight_faults(choose, vertices, job)
-    # Drawn last, so that the same seeds continue giving the same jobs but for this.
-    if choose.integer(0, 7) == 7:
-        vertices[0]["ends_at_ns"] = choose.integer(0, 60) * MS
-    _chain_and_unite(choose, vertices, protocol=job["ending"]["protocol"])
-    if faults and choose.integer(0, 7) == 7:
-        planned.append(_stray(choose, vertices))
-    job["costs"]["restore_ns"] = choose.of((0, 0, 8 * MS))
-    job["costs"]["closing_ns"] = choose.of((0, 0, 2 * MS))
-    job["costs"]["messages_in_order"] = choose.of((True, True, True, False))
-    _start_from_checkpoint(choose, vertices)
-    if choose.integer(0, 7) == 7:
-        vertices[-1]["inputs"][0]["partitioner"] = "shuffle"
-    _broadcast_state(vertices)
-    if choose.integer(0, 5) == 5:
-        job["restart"] = _restart(choose)
-    _as_on_buffers(choose, job)
-    return {
-        "name": "random_job",
-        "link": "final_checkpoint",
-        "says": "a random job with a random fault plan",
-        "job": job,
-        "faults": planned,
-    }
-
-
-def _restart(choose: Chooser) -> dict[str, Any]:
-    """Return a restart strategy; each gives up after some failures."""
-    kind = choose.of(("fixed_delay", "fixed_delay", "none", "failure_rate", "exponential_delay"))
-    restart: dict[str, Any] = {"kind": kind}
-    delay_ns = choose.of((10, 0, 40)) * MS
-    if kind == "fixed_delay":
-        restart |= {"delay_ns": delay_ns, "attempts": choose.integer(0, 2)}
-    elif kind == "failure_rate":
-        restart |= {"delay_ns": delay_ns, "interval_ns": choose.of((1_000, 50)) * MS}
-    elif kind == "exponential_delay":
-        restart |= {"initial_backoff_ns": max(1, delay_ns), "attempts": choose.integer(1, 2)}
-    return restart
-
-
-def _start_from_checkpoint(choose: Chooser, vertices: list[dict[str, Any]]) -> None:
-    """Start some jobs from a checkpoint in which vertices had finished; some may not start."""
-    if choose.integer(0, 9) < 9:
-        return
-    for vertex in vertices:
-        several = ("partial",) if vertex["parallelism"] > 1 else ()
-        vertex["recorded"] = choose.of(("full", "running", "none", *several))
-
-
-def _as_on_buffers(choose: Chooser, job: dict[str, Any]) -> None:
-    """Give some jobs what was of the other plane alone once: savepoints, bad files, hot keys."""
-    if choose.integer(0, 7) == 7 and "stop_at_ns" not in job["ending"]:
-        job["checkpointing"]["savepoint_at_ns"] = choose.integer(1, 80) * MS
-    if choose.integer(0, 15) == 15:
-        job["checkpointing"]["count"] = choose.integer(1, 6)
-    job["storage"] = {"failure_ratio": choose.of((0.0, 0.0, 0.0, 0.2))}
-    for vertex in job["vertices"]:
-        if vertex["kind"] == "source":
-            vertex["hot_ratio"] = choose.of((0.0, 0.0, 0.5))
-
-
-def _broadcast_state(vertices: list[dict[str, Any]]) -> None:
-    """Give broadcast state to every vertex that can have it: all that come to it are alike."""
-    for vertex in vertices:
-        into = [one["partitioner"] for one in vertex.get("inputs", ())]
-        vertex["broadcast_state"] = bool(into) and set(into) == {"broadcast"}
-
-
-def _chain_and_unite(choose: Chooser, vertices: list[dict[str, Any]], *, protocol: str) -> None:
-    """Give one vertex in some jobs a chain of operators, and one union list state.
-
-    Union state only under released Flink's rules: under the FLIP's a lost word blocks such a job
-    for good (FLINK-21080), which has a scenario of its own.
-    """
-    if choose.integer(0, 3) == 3:
-        choose.of(tuple(vertices))["chain"] = choose.integer(2, 3)
-    if choose.integer(0, 3) == 3 and protocol == "flink":
-        choose.of(tuple(vertices))["union_state"] = True
-
-
-def _source(choose: Chooser, name: str) -> dict[str, Any]:
-    endless = choose.integer(0, 5) == 5
-    parallelism = choose.integer(1, 3)
-    vertex: dict[str, Any] = {
-        "name": name,
-        "kind": "source",
-        "parallelism": parallelism,
-        "rate_per_s": 1000.0 * parallelism / choose.of((1, 2, 4)),
-        "records_step": choose.of((0, 5)),
-    }
-    if not endless:
-        vertex["records"] = choose.integer(0, 30) * parallelism
-    return vertex
-
-
-def _vertex(choose: Chooser, name: str, kind: str) -> dict[str, Any]:
-    return {
-        "name": name,
-        "kind": kind,
-        "parallelism": choose.integer(1, 3),
-        "service_ns": choose.of((1, 0, 2, 5)) * MS,
-        "service_step_ns": choose.of((0, 2)) * MS,
-        "opens_after_finish": kind == "sink" and choose.of((False, True)),
-    }
-
-
-def _input(choose: Chooser, up: dict[str, Any], down: dict[str, Any]) -> dict[str, Any]:
-    partitioner = choose.of(PARTITIONERS)
-    if partitioner == "forward" and up["parallelism"] != down["parallelism"]:
-        partitioner = "rescale"
-    return {"upstream": up["name"], "partitioner": partitioner}
-
-
-def _costs(choose: Chooser) -> dict[str, Any]:
-    return {
-        "rpc_ns": choose.of((0, MS // 2)),
-        "rpc_jitter_ns": choose.of((0, MS)),
-        "notification_jitter_ns": choose.of((0, 2 * MS)),
-        "notification_loss_ratio": choose.of((0.0, 0.3)),
-        "snapshot_sync_ns": choose.of((0, MS)),
-        "snapshot_async_ns": choose.of((0, 2 * MS)),
-        "snapshot_jitter_ns": choose.of((0, 8 * MS)),
-        "completion_ns": choose.of((0, MS)),
-    }
-
-
-def _ending(choose: Chooser, vertices: list[dict[str, Any]]) -> dict[str, Any]:
-    endless = any(v["kind"] == "source" and "records" not in v for v in vertices)
-    ending: dict[str, Any] = {"protocol": choose.of(("flink", "flip"))}
-    if endless or choose.integer(0, 3) == 3:
-        ending["stop_at_ns"] = choose.integer(1, 150) * MS
-        ending["stop_kind"] = choose.of(("drain", "no_drain"))
-    return ending
-
-
-def _faults(choose: Chooser, vertices: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [_fault(choose, vertices) for _ in range(choose.integer(0, 3))]
-
-
-def _fault(choose: Chooser, vertices: list[dict[str, Any]]) -> dict[str, Any]:
-    vertex = choose.of(tuple(vertices))
-    fault: dict[str, Any] = {
-        "kind": choose.of(
-            (
-                "crash_task",
-                "crash_at_checkpoint",
-                "fail_snapshot",
-                "delay_acknowledgement",
-                "lose_notification",
-                "delay_notification",
-                "delay_trigger",
-                "stall_task",
-            )
-        ),
-        "vertex": vertex["name"],
-        "subtask": choose.integer(0, vertex["parallelism"] - 1),
-    }
-    kind = fault["kind"]
-    if kind in ("crash_task", "stall_task"):
-        fault["at_ns"] = choose.integer(0, 200) * MS
-    else:
-        fault["checkpoint"] = choose.integer(1, 12)
-    if kind.startswith("delay_"):
-        fault["delay_ns"] = choose.integer(1, 30) * MS
-    if kind == "stall_task":
-        fault["lasts_ns"] = choose.integer(1, 30) * MS
-    return fault
-
-
-def _stray(choose: Chooser, vertices: list[dict[str, Any]]) -> dict[str, Any]:
-    vertex = choose.of(tuple(vertices))
-    return {
-        "kind": "stray_notification",
-        "vertex": vertex["name"],
-        "subtask": choose.integer(0, vertex["parallelism"] - 1),
-        "checkpoint": choose.integer(1, 6),
-        "delay_ns": choose.integer(1, 60) * MS,
-    }
-
-
-def _in_flight_faults(
-    choose: Chooser, vertices: list[dict[str, Any]], job: dict[str, Any]
-) -> list[dict[str, Any]]:
-    """Return faults around records in flight; those of a cancellation shape the job for it."""
-    kind = choose.integer(0, 3)
-    checkpoint = choose.integer(1, 4)
-    if kind == 0:
-        return []
-    if kind == 1:
-        vertex = choose.of(tuple(vertices))
-        at = {"vertex": vertex["name"], "subtask": choose.integer(0, vertex["parallelism"] - 1)}
-        return [{"kind": "fail_channel_state", **at, "checkpoint": checkpoint}]
-    if vertices[1]["kind"] != "source":
-        return []
-    return _cut_short(choose, vertices, job, checkpoint)
-
-
-def _cut_short(
-    choose: Chooser, vertices: list[dict[str, Any]], job: dict[str, Any], checkpoint: int
-) -> list[dict[str, Any]]:
-    """Have a checkpoint declined while its barriers wait behind the records of a busy source.
-
-    The marker of the other source, which hears of the decline first, comes through an idle channel.
-    """
-    busy, idle, first = vertices[0], vertices[1], vertices[2]
-    busy["rate_per_s"] = 1000.0 * busy["parallelism"]
-    busy["records"] = choose.integer(20, 40) * busy["parallelism"]
-    idle["rate_per_s"] = 1000.0 / 30 * idle["parallelism"]
-    first["service_ns"] = choose.of((5, 3)) * MS
-    job["channels"] |= {"sender_records": 20, "receiver_records": 20}
-    job["checkpointing"]["aligned_timeout_ns"] = choose.of((20, 10)) * MS
-    job["costs"] |= {"snapshot_async_ns": 0, "snapshot_jitter_ns": 0}
-    at_idle = {"vertex": idle["name"], "subtask": choose.integer(0, idle["parallelism"] - 1)}
-    delay_ns = choose.integer(2, 8) * MS
-    return [
-        {"kind": "fail_snapshot", "vertex": busy["name"], "subtask": 0, "checkpoint": checkpoint},
-        {"kind": "delay_trigger", **at_idle, "checkpoint": checkpoint, "delay_ns": delay_ns},
-    ]
-
-
-def scenario_of(text: dict[str, Any]) -> Scenario:
-    """Build the scenario of a document; it is valid by construction."""
-    return from_json(json.dumps(text))
+        super().__init__(more=Random(seed).randint)
 
 
 def random_job(seed: int) -> Scenario:
