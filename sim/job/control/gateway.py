@@ -71,7 +71,7 @@ class Gateway:
             task = self.tasks[number]
             stray_ns = faults.delayed_ns(StrayNotification, task, checkpoint)
             if stray_ns is not None:
-                send(task, checkpoint, self._stray, number, checkpoint, late_ns=stray_ns)
+                send(task, checkpoint, self._stray, task.place, checkpoint, late_ns=stray_ns)
             if self._is_lost(number) or faults.strikes(LoseNotification, task, checkpoint):
                 self.lost.add((number, checkpoint))
                 continue
@@ -91,6 +91,8 @@ class Gateway:
         ratio = self._loss_ratio
         return bool(ratio) and self._env.stream("notification", number).uniform() < ratio
 
-    def _stray(self, number: int, checkpoint: int) -> None:
-        """Let a notification reach whatever attempt runs by now."""
-        self.tasks[number].notify_complete(checkpoint)
+    def _stray(self, place: tuple[str, int], checkpoint: int) -> None:
+        """Let a notification reach whatever attempt runs by now, if it has such a subtask."""
+        for task in self.tasks:
+            if task.place == place:
+                task.notify_complete(checkpoint)

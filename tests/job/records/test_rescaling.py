@@ -133,6 +133,16 @@ def test_a_fault_of_a_subtask_that_is_gone_does_nothing() -> None:
     assert run_world(scenario_of(text), seed=0).run.attempts == 2
 
 
+def test_a_stray_notification_of_a_subtask_that_is_gone_reaches_nobody() -> None:
+    """What comes late for subtask 1 finds one subtask only, and the job ends as it should."""
+    stray = {"kind": "stray_notification", "vertex": "sink", "subtask": 1, "checkpoint": 1}
+    text = job(rescale("sink", 1), stray | {"delay_ns": 6 * MS}, parallelism=2)
+    text["job"]["checkpointing"] = {"mode": "unaligned", "interval_ns": 2 * MS}
+    result = run_world(scenario_of(text), seed=0)
+    assert (result.run.outcome, result.violations) == ("completed", [])
+    assert result.run.attempts == 2
+
+
 def test_in_flight_data_of_a_pointwise_edge_is_refused_by_its_mapper() -> None:
     """What mutants let happen on such an edge is refused when it is rescaled, not lost silently."""
     scenario = by_name("flink_21945_pointwise")
