@@ -51,6 +51,7 @@ def checkpoint(of: Graph, counts: list[int]) -> JobCheckpoint:
         checkpoint_id=3,
         savepoint=False,
         tasks=tasks,
+        subtasks=of.subtasks,
         vertices=dict.fromkeys(("source", "operator"), FinishedState.NONE),
         finished=frozenset(),
         positions={0: 100, 1: 101},

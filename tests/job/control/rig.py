@@ -121,6 +121,7 @@ class AJob:
     """A job that writes down what it is told."""
 
     running: bool = True
+    can_checkpoint: bool = True
     told: list[tuple[Any, ...]] = field(default_factory=list)
 
     def has_backlog(self) -> bool:
