@@ -9,7 +9,7 @@ from ckptsim.scenarios.catalogue import all_names
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.planning import all_plans
 from ckptsim.sim.cli.main import EXIT_FINE, VERBS, import_verb
-from ckptsim.sim.cli.topics import TOPICS
+from ckptsim.sim.cli.pages.topics import TOPICS
 
 EXAMPLES = """examples:
   ckptsim completion bash

@@ -94,7 +94,7 @@ def _changed(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
         ("ckptsim.models.barriers.handler.single", set(WORLDS)),
         ("ckptsim.sim.mutants.lifecycle", set(WORLDS)),
         ("ckptsim.sim.validate.predict", set()),
-        ("ckptsim.sim.cli.run", set()),
+        ("ckptsim.sim.cli.runs.run", set()),
         ("ckptsim.sim.conform.runner", set()),
         ("ckptsim.analysis.sweep", set()),
     ],

@@ -7,8 +7,8 @@ import pytest
 from ckptsim.models.lifecycle import TaskKind, rules
 from ckptsim.models.lifecycle.diagram import as_mermaid
 from ckptsim.models.lifecycle.tables import as_text
-from ckptsim.sim.cli.lifecycle_page import HEADER, document
 from ckptsim.sim.cli.main import main
+from ckptsim.sim.cli.pages.lifecycle_page import HEADER, document
 from tests.lifecycle.pages import DOCUMENT
 
 

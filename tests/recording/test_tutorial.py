@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from ckptsim.sim.cli.jobs.variant_page import page
 from ckptsim.sim.cli.main import main
-from ckptsim.sim.cli.variant_page import page
 from ckptsim.sim.infer.folder import RECORDINGS
 from tests.recording.folders import SHIPPED
 from tests.recording.servers import Recorded, serving

@@ -13,7 +13,7 @@ from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.planning import all_plans
 from ckptsim.scenarios.spec import Link
 from ckptsim.sim.cli import main
-from ckptsim.sim.cli.topics import TOPICS, Topic, load_topic
+from ckptsim.sim.cli.pages.topics import TOPICS, Topic, load_topic
 from tests.scenarios.conftest import any_scenario
 
 

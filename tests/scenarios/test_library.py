@@ -9,7 +9,7 @@ from ckptsim.scenarios.catalogue import LIBRARY, PLANS, all_names, all_scenarios
 from ckptsim.scenarios.dialect import Many, Nested, OneOf, schema
 from ckptsim.scenarios.files import entries
 from ckptsim.scenarios.spec import Link
-from ckptsim.sim.cli.topics import TOPICS
+from ckptsim.sim.cli.pages.topics import TOPICS
 
 
 def test_files_bear_their_names() -> None:

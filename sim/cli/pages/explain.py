@@ -13,9 +13,9 @@ from ckptsim.scenarios.planning import assignments, is_plan, plan_from, with_par
 from ckptsim.scenarios.spec import Scenario
 from ckptsim.sim.cli.columns import aligned
 from ckptsim.sim.cli.main import EXIT_FINE
-from ckptsim.sim.cli.plan_page import plan_page
-from ckptsim.sim.cli.reference import parameter_lines
-from ckptsim.sim.cli.topics import TOPICS, Page, load_topic
+from ckptsim.sim.cli.pages.plan_page import plan_page
+from ckptsim.sim.cli.pages.reference import parameter_lines
+from ckptsim.sim.cli.pages.topics import TOPICS, Page, load_topic
 
 EXAMPLES = """examples:
   ckptsim explain                      shows the topics

@@ -12,9 +12,9 @@ from ckptsim.scenarios import UserError
 from ckptsim.scenarios.files import to_toml
 from ckptsim.scenarios.generators import GENERATORS
 from ckptsim.sim.blame import CORE_RAISED
-from ckptsim.sim.cli.check_many import ALL
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.progress import ProgressBar
+from ckptsim.sim.cli.runs.check_many import ALL
 from ckptsim.sim.cli.subject import ran_with, table, violation_text
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search import Subject, shrink, trial

@@ -13,7 +13,7 @@ from ckptsim.scenarios.describe import Description, reference, reference_tables
 from ckptsim.scenarios.dialect import units
 from ckptsim.scenarios.links import LINKS
 from ckptsim.sim.cli.columns import aligned
-from ckptsim.sim.cli.topics import Page
+from ckptsim.sim.cli.pages.topics import Page
 
 
 def link_page(name: str) -> Page:

@@ -10,7 +10,7 @@ from ckptsim.models.barriers.handler import (
 )
 from ckptsim.models.recovery.mapping import DISTRIBUTIONS
 from ckptsim.sim.cli.columns import aligned
-from ckptsim.sim.cli.topics import Page
+from ckptsim.sim.cli.pages.topics import Page
 
 TABLES = {
     "aligned": ALIGNED_TABLE,

@@ -12,9 +12,8 @@ from typing import Any, cast
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.job import Job
 from ckptsim.sim.cli.columns import aligned
-from ckptsim.sim.cli.files import written_whole
 from ckptsim.sim.cli.main import EXIT_FINE
-from ckptsim.sim.cli.places import output_file
+from ckptsim.sim.cli.places import output_file, written_whole
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.subject import positive
 from ckptsim.sim.infer.budget import bounded

@@ -14,13 +14,12 @@ from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.job import Job
 from ckptsim.sim.cli.columns import aligned
-from ckptsim.sim.cli.files import written_whole
-from ckptsim.sim.cli.import_job import add_import_arguments
+from ckptsim.sim.cli.jobs.import_job import add_import_arguments
+from ckptsim.sim.cli.jobs.variant_page import page
 from ckptsim.sim.cli.main import EXIT_FINE
-from ckptsim.sim.cli.places import output_file
+from ckptsim.sim.cli.places import output_file, written_whole
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.subject import positive
-from ckptsim.sim.cli.variant_page import page
 from ckptsim.sim.infer.change import read_change
 from ckptsim.sim.infer.folder import Named, job_named, place_named
 from ckptsim.sim.infer.measures import Measures, predicted, simulated

@@ -9,7 +9,10 @@ from dataclasses import asdict
 from typing import Any
 
 from ckptsim.scenarios import UserError
-from ckptsim.sim.cli.check_many import (
+from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.places import output_file, output_folder
+from ckptsim.sim.cli.progress import ProgressBar
+from ckptsim.sim.cli.runs.check_many import (
     UNBROKEN,
     Checked,
     check_all,
@@ -17,10 +20,7 @@ from ckptsim.sim.cli.check_many import (
     names_of,
     write_junit,
 )
-from ckptsim.sim.cli.explore import RUNS, run_explore
-from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from ckptsim.sim.cli.places import output_file, output_folder
-from ckptsim.sim.cli.progress import ProgressBar
+from ckptsim.sim.cli.runs.explore import RUNS, run_explore
 from ckptsim.sim.cli.subject import (
     add_subject_arguments,
     many_ties,

@@ -10,7 +10,7 @@ from ckptsim.scenarios.planning import load_plan
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar
-from ckptsim.sim.cli.sweep import add_spark_arguments, spark_settings
+from ckptsim.sim.cli.sweeps.sweep import add_spark_arguments, spark_settings
 
 EXAMPLES = """examples:
   ckptsim demo --out out/demo

@@ -33,33 +33,34 @@ TOPICS: dict[str, Topic] = {
     **{
         link.name: Topic(
             says=f"parameters and faults of {link.says}",
-            maker="ckptsim.sim.cli.reference:link_page",
+            maker="ckptsim.sim.cli.pages.reference:link_page",
             argument=link.name,
         )
         for link in LINKS.values()
     },
     "final_checkpoint": Topic(
         says="how tasks end: the lifecycle tables that run, parameters and faults",
-        maker="ckptsim.sim.cli.lifecycle_page:page",
+        maker="ckptsim.sim.cli.pages.lifecycle_page:page",
     ),
     "units": Topic(
-        says="units of durations, sizes and rates", maker="ckptsim.sim.cli.reference:units_page"
+        says="units of durations, sizes and rates",
+        maker="ckptsim.sim.cli.pages.reference:units_page",
     ),
     "slots": Topic(
         says="where a core of yours, or a mutant of ours, can stand: `--core`, `--mutant`",
-        maker="ckptsim.sim.cli.slots_page:slots_page",
+        maker="ckptsim.sim.cli.pages.slots_page:slots_page",
     ),
     "mutants": Topic(
         says="faulty cores that come with the program, and what is wrong with each",
-        maker="ckptsim.sim.cli.slots_page:mutants_page",
+        maker="ckptsim.sim.cli.pages.slots_page:mutants_page",
     ),
     "barrier-states": Topic(
         says="state tables of the barrier handlers",
-        maker="ckptsim.sim.cli.barrier_pages:states_page",
+        maker="ckptsim.sim.cli.pages.barrier_pages:states_page",
     ),
     "edges": Topic(
         says="what each kind of edge means for barriers and rescaling",
-        maker="ckptsim.sim.cli.barrier_pages:edges_page",
+        maker="ckptsim.sim.cli.pages.barrier_pages:edges_page",
     ),
 }
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.job import Job, Mode
 from ckptsim.sim.cli.columns import aligned
-from ckptsim.sim.cli.import_job import add_import_arguments
+from ckptsim.sim.cli.jobs.import_job import add_import_arguments
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.infer.advice import (

@@ -10,8 +10,8 @@ from typing import cast
 from ckptsim.models.lifecycle import EndMode, TaskKind, Variant, rules
 from ckptsim.models.lifecycle.diagram import as_mermaid
 from ckptsim.models.lifecycle.tables import as_text
-from ckptsim.sim.cli.reference import link_page
-from ckptsim.sim.cli.topics import Page
+from ckptsim.sim.cli.pages.reference import link_page
+from ckptsim.sim.cli.pages.topics import Page
 from ckptsim.sim.mutants.lifecycle import MUTANTS, SHOWN_BY
 
 KINDS = {TaskKind.SOURCE: "source tasks", TaskKind.NON_SOURCE: "all other tasks"}

@@ -1,0 +1,1 @@
+"""Verbs that list and explain, and the pages that they print."""

@@ -1,0 +1,1 @@
+"""Verbs of sweeps on Spark and of the report that is made of their tables."""
