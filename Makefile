@@ -24,9 +24,9 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	@$(BIN)/python -m ckptsim.analysis.trim
+	@$(BIN)/python -m ckptsim.analysis.spark.trim
 	@echo "preparing quick starts of Spark"
-	@$(BIN)/python -m ckptsim.analysis.warm || echo "not prepared; Spark will start some seconds later"
+	@$(BIN)/python -m ckptsim.analysis.spark.warm || echo "not prepared; Spark will start some seconds later"
 	@touch $(STAMP)
 
 demo: $(STAMP)

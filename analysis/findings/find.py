@@ -18,8 +18,8 @@ from ckptsim.analysis.findings import points as of_points
 from ckptsim.analysis.findings.share import OUTLIER_COLUMNS, Point, Share, merge
 from ckptsim.analysis.findings.spoken import Spoken
 from ckptsim.analysis.findings.summarise import summarise
-from ckptsim.analysis.pieces import Piece, read_piece
-from ckptsim.analysis.store import SweepStore
+from ckptsim.analysis.tables.pieces import Piece, read_piece
+from ckptsim.analysis.tables.store import SweepStore
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ckptsim.analysis.findings import find, wants_spark
 from ckptsim.analysis.report.section import compared, section
 from ckptsim.analysis.report.view import View, layout_seen, seen
-from ckptsim.analysis.store import ABOUT, SweepStore
+from ckptsim.analysis.tables.store import ABOUT, SweepStore
 from ckptsim.scenarios.errors import UserError
 
 if TYPE_CHECKING:

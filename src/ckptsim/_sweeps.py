@@ -55,10 +55,10 @@ def sweep(
     `sweeps` is not installed.
     """
     with extras_explained():
-        from ckptsim.analysis.plan import prepare
-        from ckptsim.analysis.session import spark_session
-        from ckptsim.analysis.store import SweepStore
-        from ckptsim.analysis.sweep import run_sweep
+        from ckptsim.analysis.spark.session import spark_session
+        from ckptsim.analysis.sweeps.plan import prepare
+        from ckptsim.analysis.sweeps.sweep import run_sweep
+        from ckptsim.analysis.tables.store import SweepStore
 
         store = SweepStore(Path(out))
         with store.writing():
@@ -96,8 +96,8 @@ def read_tables(directory: str | Path) -> dict[str, pd.DataFrame]:
     Raises UserError when the directory holds no sweep, or when the extra `sweeps` is not installed.
     """
     with extras_explained():
-        from ckptsim.analysis.frames import frames
-        from ckptsim.analysis.store import SweepStore
+        from ckptsim.analysis.tables.frames import frames
+        from ckptsim.analysis.tables.store import SweepStore
 
         return frames(SweepStore(Path(directory)))
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ckptsim.analysis import java
+from ckptsim.analysis.spark import java
 
 START_S_MAX = 120
 

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ckptsim.analysis.figures.style import use_private_cache
-from ckptsim.analysis.session import spark_session
+from ckptsim.analysis.spark.session import spark_session
 
 use_private_cache()  # before the first test module imports matplotlib
 

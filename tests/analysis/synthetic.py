@@ -13,7 +13,7 @@ import signal
 import time
 from collections.abc import Mapping, Sequence
 
-from ckptsim.analysis.worker import SweepRow
+from ckptsim.analysis.sweeps.worker import SweepRow
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ckptsim.analysis.chunks import (
+from ckptsim.analysis.sweeps.chunks import (
     GROWTH_MAX,
     WAVE_S,
     Costs,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ckptsim.analysis.package import ARCHIVE_NAME, program_root
+from ckptsim.analysis.spark.package import ARCHIVE_NAME, program_root
 from tests.analysis.cluster import standalone
 from tests.analysis.test_sweep import contents
 
@@ -21,7 +21,7 @@ replications = 12
 """
 WHERE = """
 import sys
-from ckptsim.analysis.session import spark_session
+from ckptsim.analysis.spark.session import spark_session
 
 def places(_):
     import os, ckptsim.sim.world

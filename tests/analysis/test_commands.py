@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from ckptsim.analysis.package import program_root
-from ckptsim.analysis.store import SweepStore
+from ckptsim.analysis.spark.package import program_root
+from ckptsim.analysis.tables.store import SweepStore
 from ckptsim.sim.cli import main
 
 PLAN = """

@@ -15,9 +15,9 @@ import pytest
 from pyarrow import parquet
 
 import ckptsim
-from ckptsim.analysis.schema import TABLES
-from ckptsim.analysis.store import SweepStore
-from ckptsim.analysis.worker import SweepRow, run_chunk
+from ckptsim.analysis.sweeps.worker import SweepRow, run_chunk
+from ckptsim.analysis.tables.schema import TABLES
+from ckptsim.analysis.tables.store import SweepStore
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.cli import main
 from tests.analysis import synthetic

@@ -18,11 +18,11 @@ from ckptsim.analysis.findings import Findings, find, points
 from ckptsim.analysis.findings.runs import WAITS
 from ckptsim.analysis.findings.share import Share, merge
 from ckptsim.analysis.findings.summarise import summarise
-from ckptsim.analysis.plan import about_sweep, sweep_rows
-from ckptsim.analysis.schema import TABLES, arrow_schema
 from ckptsim.analysis.statistics import quantile
-from ckptsim.analysis.store import SweepStore
-from ckptsim.analysis.sweep import run_sweep
+from ckptsim.analysis.sweeps.plan import about_sweep, sweep_rows
+from ckptsim.analysis.sweeps.sweep import run_sweep
+from ckptsim.analysis.tables.schema import TABLES, arrow_schema
+from ckptsim.analysis.tables.store import SweepStore
 from ckptsim.scenarios.planning import plan_from
 
 FAST, SLOW = '{"sockets":4}', '{"sockets":1}'

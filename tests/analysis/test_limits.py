@@ -16,12 +16,12 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from ckptsim.analysis import sweep
-from ckptsim.analysis.chunks import Costs, pack
-from ckptsim.analysis.limits import Limits
-from ckptsim.analysis.scratch import remove_left_over, scratch_directory
-from ckptsim.analysis.store import SweepStore
-from ckptsim.analysis.worker import run_chunk
+from ckptsim.analysis.spark.scratch import remove_left_over, scratch_directory
+from ckptsim.analysis.sweeps import sweep
+from ckptsim.analysis.sweeps.chunks import Costs, pack
+from ckptsim.analysis.sweeps.limits import Limits
+from ckptsim.analysis.sweeps.worker import run_chunk
+from ckptsim.analysis.tables.store import SweepStore
 from ckptsim.sim.cli import main
 from tests.analysis import synthetic
 from tests.analysis.test_commands import LONG, command, environment, plan
@@ -88,7 +88,7 @@ def test_scratch_folders_of_the_dead_are_removed_and_no_others(
     (tmp_path / "other").mkdir()
     script = (
         "import os, signal\n"
-        "from ckptsim.analysis.scratch import scratch_directory\n"
+        "from ckptsim.analysis.spark.scratch import scratch_directory\n"
         "with scratch_directory() as d:\n"
         "    (d / 'big').write_text('x')\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"

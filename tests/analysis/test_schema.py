@@ -7,7 +7,7 @@ from dataclasses import fields
 import pyarrow as pa
 import pytest
 
-from ckptsim.analysis.schema import TABLES, arrow_schema, arrow_table, columns
+from ckptsim.analysis.tables.schema import TABLES, arrow_schema, arrow_table, columns
 from ckptsim.sim.rows import CheckpointRow, RunResult
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from ckptsim.analysis import java
-from ckptsim.analysis.package import program_root, write_archive
+from ckptsim.analysis.spark import java
+from ckptsim.analysis.spark.package import program_root, write_archive
 
 ENVIRONMENTS = {
     "JAVA_HOME is unset": {},
@@ -23,7 +23,7 @@ ENVIRONMENTS = {
 }
 PROGRAM = """
 import sys
-from ckptsim.analysis.session import spark_session
+from ckptsim.analysis.spark.session import spark_session
 with spark_session("local[1]") as session:
     rows = session.sparkContext.parallelize(range(3), 2).map(lambda x: x * x).collect()
     zone = session.conf.get("spark.sql.session.timeZone")
@@ -99,7 +99,7 @@ def test_the_archive_runs_alone(tmp_path: Path) -> None:
     archive = write_archive(tmp_path)
     first = archive.read_bytes()
     assert write_archive(tmp_path).read_bytes() == first
-    program = "import ckptsim.analysis.worker as w; print(w.__file__)"
+    program = "import ckptsim.analysis.sweeps.worker as w; print(w.__file__)"
     site = [entry for entry in sys.path if entry.endswith("site-packages")]
     done = subprocess.run(
         [sys.executable, "-S", "-P", "-c", program],

@@ -14,10 +14,10 @@ from pyarrow import parquet
 from pyspark.cloudpickle import dumps
 from pyspark.sql import SparkSession
 
-from ckptsim.analysis.schema import TABLES
-from ckptsim.analysis.store import SweepStore
-from ckptsim.analysis.sweep import SweepSummary, chunk_task, run_sweep
-from ckptsim.analysis.worker import SweepRow, run_chunk
+from ckptsim.analysis.sweeps.sweep import SweepSummary, chunk_task, run_sweep
+from ckptsim.analysis.sweeps.worker import SweepRow, run_chunk
+from ckptsim.analysis.tables.schema import TABLES
+from ckptsim.analysis.tables.store import SweepStore
 from ckptsim.scenarios.errors import UserError
 from tests.analysis import synthetic
 
@@ -129,7 +129,7 @@ def test_what_a_chunk_hands_back_is_run_later(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Chunks that may take no time do one run each and hand back the rest; all come in the end."""
-    monkeypatch.setattr("ckptsim.analysis.sweep.WAVE_S", 0.0)
+    monkeypatch.setattr("ckptsim.analysis.sweeps.sweep.WAVE_S", 0.0)
     rows = synthetic.rows(POINTS, [1, 2, 3, 4])
     summary = swept(spark, tmp_path / "out", rows, partitions=2)
     assert summary.done == 12

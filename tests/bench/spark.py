@@ -13,11 +13,11 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from ckptsim.analysis.plan import about_sweep, sweep_rows
-from ckptsim.analysis.session import spark_session
-from ckptsim.analysis.store import SweepStore
-from ckptsim.analysis.sweep import WORLD, run_sweep
-from ckptsim.analysis.worker import ChunkResult, SweepRow, run_chunk
+from ckptsim.analysis.spark.session import spark_session
+from ckptsim.analysis.sweeps.plan import about_sweep, sweep_rows
+from ckptsim.analysis.sweeps.sweep import WORLD, run_sweep
+from ckptsim.analysis.sweeps.worker import ChunkResult, SweepRow, run_chunk
+from ckptsim.analysis.tables.store import SweepStore
 from ckptsim.scenarios.planning import Plan, plan_from
 from tests.bench.figures import Figure, interleaved, ratio, ratio_spread
 

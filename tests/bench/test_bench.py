@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import simpy
 
-from ckptsim.analysis.package import program_root
+from ckptsim.analysis.spark.package import program_root
 from tests.bench import SECTIONS, Figure, interleaved, ratio
 from tests.bench.kernel import hand_off_ours, hand_off_simpy
 

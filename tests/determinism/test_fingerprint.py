@@ -96,7 +96,7 @@ def _changed(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
         ("ckptsim.sim.validate.predict", set()),
         ("ckptsim.sim.cli.runs.run", set()),
         ("ckptsim.sim.conform.runner", set()),
-        ("ckptsim.analysis.sweep", set()),
+        ("ckptsim.analysis.sweeps.sweep", set()),
     ],
 )
 def test_version_follows_a_source_where_it_decides(

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 import ckptsim
-from ckptsim.analysis.schema import TABLES, arrow_stream, columns, rows_of
-from ckptsim.analysis.store import SweepStore
-from ckptsim.analysis.worker import SweepRow, run_chunk
+from ckptsim.analysis.sweeps.worker import SweepRow, run_chunk
+from ckptsim.analysis.tables.schema import TABLES, arrow_stream, columns, rows_of
+from ckptsim.analysis.tables.store import SweepStore
 from tests.analysis import synthetic
 
 POINTS = [synthetic.point(checkpoints=count) for count in (2, 4)]

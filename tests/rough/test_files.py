@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from ckptsim.analysis.store import SweepStore
-from ckptsim.analysis.worker import run_chunk
+from ckptsim.analysis.sweeps.worker import run_chunk
+from ckptsim.analysis.tables.store import SweepStore
 from ckptsim.scenarios.catalogue import all_scenarios
 from ckptsim.scenarios.files import to_toml
 from tests.analysis import synthetic

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from ckptsim.analysis.limits import Limits
-from ckptsim.analysis.plan import sweep_rows
-from ckptsim.analysis.sweep import WORLD
-from ckptsim.analysis.worker import run_chunk
+from ckptsim.analysis.sweeps.limits import Limits
+from ckptsim.analysis.sweeps.plan import sweep_rows
+from ckptsim.analysis.sweeps.sweep import WORLD
+from ckptsim.analysis.sweeps.worker import run_chunk
 from ckptsim.scenarios.files import read, to_toml
 from ckptsim.scenarios.planning import load_plan
 from tests.rough.limits import CUT, code_of

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ckptsim.analysis.package import program_root
+from ckptsim.analysis.spark.package import program_root
 from ckptsim.scenarios.catalogue import all_scenarios
 from ckptsim.scenarios.planning import all_plans
 from ckptsim.sim.cli import main

@@ -60,7 +60,7 @@ def test_no_file_has_a_bare_name():
         "import os, sim.world",
         "run('import sys; from scenarios import load')",
         "WORLD = 'sim.world:run_world'",
-        "(`analysis.warm`)",
+        "(`analysis.spark`)",
     ],
 )
 def test_a_bare_name_is_found(text: str) -> None:

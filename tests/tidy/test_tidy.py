@@ -54,7 +54,7 @@ OUTSIDE_ON_PURPOSE: dict[str, frozenset[Rule]] = {
     # Names of a real store have to differ between real processes.
     "sim/store/real/identity.py": frozenset({Rule.RANDOM}),
     # Makes global random generators raise in the workers.
-    "analysis/daemon.py": frozenset({Rule.RANDOM}),
+    "analysis/spark/daemon.py": frozenset({Rule.RANDOM}),
 }
 # Folders outside of runs: they measure time, start processes, read the environment.
 OUTSIDE_OF_RUNS = (

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the sweeps in one Spark session, write the report, and end by naming it."""
     from ckptsim.analysis.report import write_report
-    from ckptsim.analysis.session import spark_session
+    from ckptsim.analysis.spark.session import spark_session
 
     settings = spark_settings(arguments)
     print(f"starting Spark on {arguments.master}", flush=True)
@@ -50,9 +50,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _sweep(session: Any, name: str, arguments: argparse.Namespace) -> int:
     """Sweep one plan of the library; return how many runs went wrong."""
-    from ckptsim.analysis.plan import about_sweep, sweep_rows
-    from ckptsim.analysis.store import SweepStore
-    from ckptsim.analysis.sweep import run_sweep
+    from ckptsim.analysis.sweeps.plan import about_sweep, sweep_rows
+    from ckptsim.analysis.sweeps.sweep import run_sweep
+    from ckptsim.analysis.tables.store import SweepStore
 
     plan = load_plan(name)
     print(f"sweep {name}: {plan.says}", flush=True)

@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Aggregate the tables, on Spark where there are many rows, draw, and name the page."""
     from ckptsim.analysis.findings import wants_spark
     from ckptsim.analysis.report import View, sweeps_in, write_report
-    from ckptsim.analysis.session import spark_session
+    from ckptsim.analysis.spark.session import spark_session
 
     view = View(
         metrics=tuple(arguments.metric),

@@ -82,11 +82,11 @@ def add_spark_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the sweep and say what was done and where the tables are."""
-    from ckptsim.analysis.limits import Limits
-    from ckptsim.analysis.plan import prepare
-    from ckptsim.analysis.session import spark_session
-    from ckptsim.analysis.store import SweepStore
-    from ckptsim.analysis.sweep import run_sweep
+    from ckptsim.analysis.spark.session import spark_session
+    from ckptsim.analysis.sweeps.limits import Limits
+    from ckptsim.analysis.sweeps.plan import prepare
+    from ckptsim.analysis.sweeps.sweep import run_sweep
+    from ckptsim.analysis.tables.store import SweepStore
 
     settings = spark_settings(arguments)
     plan = load_plan(arguments.plan)

@@ -6,11 +6,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ckptsim.analysis.plan import about_sweep, sweep_rows
 from ckptsim.analysis.report import write_report
-from ckptsim.analysis.store import SweepStore
-from ckptsim.analysis.sweep import WORLD
-from ckptsim.analysis.worker import run_chunk
+from ckptsim.analysis.sweeps.plan import about_sweep, sweep_rows
+from ckptsim.analysis.sweeps.sweep import WORLD
+from ckptsim.analysis.sweeps.worker import run_chunk
+from ckptsim.analysis.tables.store import SweepStore
 from ckptsim.scenarios.planning import load_plan, plan_from
 
 SOCKETS = {

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from ckptsim.analysis.report import PAGE, sweeps_in, write_report
-from ckptsim.analysis.store import SweepStore
+from ckptsim.analysis.tables.store import SweepStore
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import document
 from ckptsim.sim.world import run_world

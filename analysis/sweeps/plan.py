@@ -6,8 +6,8 @@ import hashlib
 import json
 from collections.abc import Mapping
 
-from ckptsim.analysis.store import SweepStore
-from ckptsim.analysis.worker import SweepRow
+from ckptsim.analysis.sweeps.worker import SweepRow
+from ckptsim.analysis.tables.store import SweepStore
 from ckptsim.scenarios.files import plain
 from ckptsim.scenarios.planning import SCENARIO_AXIS, Plan, Point, plan_values, runs
 from ckptsim.sim.fingerprint import version

@@ -104,7 +104,7 @@ def class_path() -> str:
 
 
 def class_archives() -> tuple[Path, Path]:
-    """Return where the archives of loaded classes are, if `ckptsim.analysis.warm` has made them.
+    """Return where the archives of loaded classes are once `ckptsim.analysis.spark.warm` made them.
 
     The first has the classes of Java, the second those of Spark; both belong to these releases.
     """

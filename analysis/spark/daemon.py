@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from pyspark import daemon as spark_daemon
 
 # What a worker would otherwise import in its first task.
-NEEDED = ("numpy", "pandas", "pyarrow", "simpy", "pyspark.worker", "ckptsim.analysis.worker")
+NEEDED = ("numpy", "pandas", "pyarrow", "simpy", "pyspark.worker", "ckptsim.analysis.sweeps.worker")
 
 
 class GlobalRandomError(RuntimeError):

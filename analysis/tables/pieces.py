@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute
 from pyarrow import parquet
 
-from ckptsim.analysis.schema import TABLES, arrow_schema
+from ckptsim.analysis.tables.schema import TABLES, arrow_schema
 from ckptsim.scenarios.errors import UserError
 
 

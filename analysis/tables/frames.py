@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from ckptsim.analysis.pieces import read_piece, read_table
-from ckptsim.analysis.schema import TABLES, arrow_schema
-from ckptsim.analysis.store import POINTS, SweepStore
+from ckptsim.analysis.tables.pieces import read_piece, read_table
+from ckptsim.analysis.tables.schema import TABLES, arrow_schema
+from ckptsim.analysis.tables.store import POINTS, SweepStore
 
 # Whole numbers with gaps would become floats in plain pandas, and nanoseconds would be rounded.
 _NULLABLE = {

@@ -23,10 +23,10 @@ from typing import Any, TypeVar
 import pyarrow as pa
 from pyarrow import parquet
 
-from ckptsim.analysis.lock import LOCK, locked
-from ckptsim.analysis.pieces import Piece, count_rows, read_table
-from ckptsim.analysis.schema import TABLES, arrow_schema
-from ckptsim.analysis.worker import SweepRow
+from ckptsim.analysis.sweeps.worker import SweepRow
+from ckptsim.analysis.tables.lock import LOCK, locked
+from ckptsim.analysis.tables.pieces import Piece, count_rows, read_table
+from ckptsim.analysis.tables.schema import TABLES, arrow_schema
 from ckptsim.scenarios.errors import UserError
 
 STAGING = "_staging"

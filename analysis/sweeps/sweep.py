@@ -17,10 +17,10 @@ from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Protocol
 
-from ckptsim.analysis.chunks import WAVE_S, Costs, in_order_of_replication, pack
-from ckptsim.analysis.limits import UNLIMITED, Limits
-from ckptsim.analysis.store import SweepStore
-from ckptsim.analysis.worker import ChunkResult, SweepRow, died, run_chunk
+from ckptsim.analysis.sweeps.chunks import WAVE_S, Costs, in_order_of_replication, pack
+from ckptsim.analysis.sweeps.limits import UNLIMITED, Limits
+from ckptsim.analysis.sweeps.worker import ChunkResult, SweepRow, died, run_chunk
+from ckptsim.analysis.tables.store import SweepStore
 
 if TYPE_CHECKING:
     from pyspark import Accumulator, SparkContext
@@ -100,7 +100,7 @@ class _Sweep:
         partitions: int | None,
         limits: Limits,
     ) -> None:
-        from ckptsim.analysis.arrivals import Arrivals
+        from ckptsim.analysis.sweeps.arrivals import Arrivals
 
         self._context = context
         self._store = store

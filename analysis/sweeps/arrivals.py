@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.accumulators import AccumulatorParam
 
-from ckptsim.analysis.worker import ChunkResult, SweepRow
+from ckptsim.analysis.sweeps.worker import ChunkResult, SweepRow
 
 if TYPE_CHECKING:
     from pyspark import Accumulator, SparkContext

@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ckptsim.analysis.java import Gateway, end_process, ending_of, has_ended, launch_gateway
-from ckptsim.analysis.package import ARCHIVE_NAME, program_root, write_archive
-from ckptsim.analysis.scratch import scratch_directory
+from ckptsim.analysis.spark.java import Gateway, end_process, ending_of, has_ended, launch_gateway
+from ckptsim.analysis.spark.package import ARCHIVE_NAME, program_root, write_archive
+from ckptsim.analysis.spark.scratch import scratch_directory
 from ckptsim.scenarios.errors import UserError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ LOCAL_MASTER = "local[*]"
 # Source: Linux, unix(7): a path of 107 bytes; PySpark's names have some 45.
 SOCKET_FOLDER_BYTES_MAX = 60
 SHUFFLE_PARTITIONS = 2  # an assumption: tables of sweeps are small
-LOGGING = Path(__file__).parent / "templates" / "log4j2.properties"
+LOGGING = Path(__file__).parents[1] / "templates" / "log4j2.properties"
 
 
 class SparkEndedError(UserError):
@@ -164,7 +164,7 @@ def _settings(master: str, directory: Path, *, shuffle_partitions: int) -> dict[
         "spark.python.unix.domain.socket.enabled": str(
             len(os.fsencode(directory)) <= SOCKET_FOLDER_BYTES_MAX
         ).lower(),
-        "spark.python.daemon.module": "ckptsim.analysis.daemon",
+        "spark.python.daemon.module": "ckptsim.analysis.spark.daemon",
         # Rows never depend on hashes of strings; equal seeds make that easy to check.
         "spark.executorEnv.PYTHONHASHSEED": "0",
         # A folder of the same name as ours in the working directory must not win.

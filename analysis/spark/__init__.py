@@ -1,0 +1,1 @@
+"""Spark as sweeps use it: its session, the Java below it, the program shipped to its workers."""
