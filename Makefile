@@ -7,12 +7,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test test-long bench lint venv clean
+.PHONY: help demo test test-long bench mutants lint venv clean
 help:
 	@echo "make demo       sweep real scenarios on Spark and write a report with pictures"
 	@echo "make test       all tests that take minutes"
 	@echo "make test-long  also those that take longer"
 	@echo "make bench      speed as ratios, measured in one process"
+	@echo "make mutants    plant faults in the cores, and measure the share that exploring convicts (hours)"
 	@echo "make lint       style, types, import contracts"
 	@echo "make venv       the set-up alone, into .venv"
 
@@ -40,6 +41,10 @@ test-long: $(STAMP)
 
 bench: $(STAMP)
 	@$(BIN)/python -m tests.bench
+
+# MUTANTS="--sample 100 --seconds 5 --jobs 2" and the like; `python -m tests.mutation --help`.
+mutants: $(STAMP)
+	@$(BIN)/python -m tests.mutation $(MUTANTS)
 
 lint: $(STAMP)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

@@ -1,0 +1,150 @@
+"""Try faults one by one, each in a process of its own, and keep the results in a file."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import partial
+from importlib import import_module
+from multiprocessing import get_context
+from pathlib import Path
+
+from tests.mutation.operators import Fault, faults_of, files
+from tests.mutation.plant import EndedError, explore_with, in_process
+from tests.mutation.reach import Reach
+
+# Which links run a core, the one that uses it most first.
+LINKS: dict[str, tuple[str, ...]] = {
+    "barriers": ("final_checkpoint",),
+    "coordinator": ("final_checkpoint",),
+    "core.py": ("ordering",),
+    "lifecycle": ("final_checkpoint",),
+    "ordering": ("ordering",),
+    "recovery": ("final_checkpoint",),
+    "store": ("checkpoint_store",),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What came of one fault.
+
+    reached: whether a scenario known beforehand runs the fault's lines; broken: the property,
+    or how the process ended; None for a survivor.  runs, seconds: until then.
+    """
+
+    key: tuple[str, str, str, str, str, int]
+    reached: bool
+    link: str
+    broken: str | None
+    says: str | None
+    runs: int
+    seconds: float
+
+    @property
+    def convicted(self) -> bool:
+        """Return whether exploring found the fault."""
+        return self.broken is not None
+
+
+def chosen(cores: Sequence[str], part: str, sample: int | None, seed: int) -> list[Fault]:
+    """Return a sample of the faults of some cores, or all; the same for the same seed.
+
+    part: the beginning of the files' names, below `models`.
+    """
+    found = [fault for name in files() if name.startswith(part) for fault in faults_of(name)]
+    found = [fault for fault in found if not cores or fault.core in cores]
+    if sample is not None and sample < len(found):
+        kept = random.Random(seed).sample(range(len(found)), sample)
+        found = [found[at] for at in sorted(kept)]
+    return found
+
+
+def tried(fault: Fault, reaches: Sequence[Reach], *, seconds: float, seed: int) -> Result:
+    """Explore with the fault, on the links whose scenarios reach it; all, if none does."""
+    reaching = [reach for reach in reaches if reach.of(fault)]
+    links = reaching or list(reaches)
+    began = time.monotonic()
+    runs = 0
+    for reach in links:
+        share = seconds / len(links)
+        work = partial(explore_with, fault, reach.link, reach.of(fault), seconds=share, seed=seed)
+        try:
+            found = in_process(work, seconds=share)
+        except EndedError as error:
+            found = {"runs": 0, "property": "the_process_ends", "says": str(error)}
+        runs += found["runs"]
+        if found["property"] is not None:
+            break
+    return Result(
+        key=fault.key,
+        reached=bool(reaching),
+        link=reach.link,
+        broken=found["property"],
+        says=found["says"],
+        runs=runs,
+        seconds=round(time.monotonic() - began, 2),
+    )
+
+
+def results(
+    faults: Sequence[Fault],
+    reaches: dict[str, Reach],
+    *,
+    seconds: float,
+    seed: int,
+    jobs: int,
+    kept: Path,
+    progress: Callable[[Result], None],
+) -> list[Result]:
+    """Try every fault that the kept results lack, and return the results of all."""
+    done = {result.key: result for result in load(kept)}
+    missing = [fault for fault in faults if fault.key not in done]
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with kept.open("a", encoding="utf-8") as file:
+        for result in _tried_all(missing, reaches, seconds=seconds, seed=seed, jobs=jobs):
+            file.write(json.dumps(asdict(result)) + "\n")
+            file.flush()
+            done[result.key] = result
+            progress(result)
+    return [done[fault.key] for fault in faults]
+
+
+def load(path: Path) -> list[Result]:
+    """Return the results of a file; none where there is no file."""
+    if not path.exists():
+        return []
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [Result(**row | {"key": tuple(row["key"])}) for row in rows]
+
+
+def _tried_all(
+    faults: Sequence[Fault], reaches: dict[str, Reach], *, seconds: float, seed: int, jobs: int
+) -> Iterator[Result]:
+    # Fresh processes, each of which forks one at a time: a fork of several threads may hang.
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_imported) as pool:
+        waiting = [
+            pool.submit(
+                tried,
+                fault,
+                [reaches[link] for link in LINKS[fault.core] if link in reaches],
+                seconds=seconds,
+                seed=seed,
+            )
+            for fault in faults
+        ]
+        try:
+            for each in waiting:
+                yield each.result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _imported() -> None:
+    """Import what every fork would import again, and what no fault is planted in."""
+    for name in ("numpy", "simpy"):
+        import_module(name)
