@@ -20,7 +20,11 @@ MODES = ("aligned", "unaligned", "aligned_timeout", "at_least_once")
 # left loses the clock of a checkpoint and fails its task.  Both have properties of their own.
 # Under the FLIP's rules any later completion ends a stop, so there a stop has to end.
 STOP_HAZARD = "stop_ends"
-HAZARDS = (STOP_HAZARD, "single_channel_keeps_the_clock")
+HAZARDS = (
+    STOP_HAZARD,
+    "single_channel_keeps_the_clock",
+    "closed_tasks_leave_nothing_queued",
+)
 
 
 def final_checkpoint(choices: Choices) -> Scenario:

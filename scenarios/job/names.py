@@ -115,6 +115,7 @@ _PROPERTIES = (
     "triggers_are_passed_on",
     "tasks_fail_for_a_cause",
     "single_channel_keeps_the_clock",
+    "closed_tasks_leave_nothing_queued",
     "alignment_figures_are_sane",
     "files_fail_for_a_cause",
     "writes_are_answered_once",

@@ -189,6 +189,24 @@ PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = 
             has("VIOLATED tasks_fail_for_a_cause"),
             [],
         ),
+        (
+            "ckptsim check savepoint_behind_closed_tasks --seeds 20",
+            0,
+            matches("^as expected +broke closed_tasks_leave_nothing_queued in 20"),
+            [],
+        ),
+        (
+            "ckptsim replay savepoint_behind_closed_tasks --seed 0",
+            0,
+            has("VIOLATED closed_tasks_leave_nothing_queued"),
+            [],
+        ),
+        (
+            "ckptsim run savepoint_behind_closed_tasks --set job.checkpointing.enabled=true",
+            0,
+            matches("^violations +0$"),
+            [],
+        ),
     ],
 }
 # What other tests run: the commands of these pages, by verb; and those that name what a reader has.

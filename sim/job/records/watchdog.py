@@ -47,17 +47,25 @@ def longest_idle_ns(job: Job, faults: FaultPlan) -> int:
 
 
 class Watchdog:
-    """Calls `stalled` once when `progress_ns()` has not moved for `stall_after_ns`."""
+    """Calls `stalled` once when `progress_ns()` has not moved for `stall_after_ns`.
+
+    queued_ns: how long barriers of checkpoints that have expired can have piled up in the channels.
+    They come out one by one when the data have ended, and count as no progress; no checkpoint
+    completes in time until they are out, which takes about as long as it took to queue them.
+    """
 
     def __init__(
         self,
         env: Environment,
         stall_after_ns: int,
+        *,
         progress_ns: Callable[[], int],
+        queued_ns: Callable[[], int],
         stalled: Callable[[], None],
     ) -> None:
         self._stall_after_ns = stall_after_ns
         self._progress_ns = progress_ns
+        self._queued_ns = queued_ns
         self._stalled = stalled
         self._timer = env.timer(Kind.COORDINATOR, env.entity("watch"), self._look)
         self._env = env
@@ -65,6 +73,8 @@ class Watchdog:
 
     def _look(self) -> None:
         due_ns = self._progress_ns() + self._stall_after_ns
+        if due_ns <= self._env.now:
+            due_ns += self._queued_ns()
         if due_ns > self._env.now:
             self._timer.arm_at(due_ns)
         else:

@@ -119,13 +119,28 @@ class RecordWorld:
         env, control = self.env, self.control
         control.plan_instants()
         stall_after_ns = longest_idle_ns(self.job, self.faults)
-        watchdog = Watchdog(env, stall_after_ns, lambda: self.progress_ns, self._stalled)
+        watchdog = Watchdog(
+            env,
+            stall_after_ns,
+            progress_ns=lambda: self.progress_ns,
+            queued_ns=self._queued_ns,
+            stalled=self._stalled,
+        )
         self.observer.begun(control.restored)
         if control.restored is not None:
             self.observer.restored(control.restored)
         control.begin()
         env.run(until=self._over)
         watchdog.stop()
+
+    def _queued_ns(self) -> int:
+        """Return how long barriers of expired checkpoints were queued while data came, in ns."""
+        triggered = [
+            record.triggered_ns
+            for record in self.coordinator.records.values()
+            if record.status == "expired" and record.triggered_ns < self.progress_ns
+        ]
+        return self.progress_ns - min(triggered) if triggered else 0
 
     def _stalled(self) -> None:
         waits = explain_waits(tuple(self.waits()))

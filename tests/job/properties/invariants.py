@@ -204,6 +204,9 @@ ENDS: dict[str, Invariant] = {
 OURS: dict[str, str] = {
     "tasks_fail_for_a_cause": "No handler fails its task but for what it must refuse.",
     "single_channel_keeps_the_clock": "Hazard of released Flink: see `single_channel_clock`.",
+    "closed_tasks_leave_nothing_queued": (
+        "Hazard of released Flink: see `savepoint_behind_closed_tasks`."
+    ),
     "every_record_is_somewhere": "What was written was sent or is queued, what was sent was read.",
     "pools_stay_within_bounds": "No output has more segments than its pool and the overdraft.",
     "credits_stay_within_bounds": "Data are sent for credit, and each credit has a free buffer.",

@@ -285,6 +285,13 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
         by_cores(small(join()), handler=br.handler(br.FailsTheTask, first_only=True)),
     ),
     "single_channel_keeps_the_clock": (by_scenario("single_channel_clock"),),
+    "closed_tasks_leave_nothing_queued": (
+        by_scenario(
+            "savepoint_behind_closed_tasks",
+            "restored_checkpoint_gives_the_same_output",
+            "restored_checkpoint_is_a_cut",
+        ),
+    ),
     "alignment_figures_are_sane": (
         by_cores(small(join()), handler=br.handler(br.MeasuresSinceTheTrigger)),
     ),
