@@ -13,8 +13,8 @@ from ckptsim.analysis.figures.barriers import (
     durations_over_time,
     in_flight_bytes,
 )
-from ckptsim.analysis.figures.lives import lives
-from ckptsim.analysis.figures.timeline import marks_of, timeline
+from ckptsim.analysis.figures.run.lives import lives
+from ckptsim.analysis.figures.run.timeline import marks_of, timeline
 from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.report.picture import Picture
 from ckptsim.analysis.words import time_in_words

@@ -39,8 +39,8 @@ from ckptsim.scenarios.job import (
     Vertex,
     VertexKind,
 )
+from ckptsim.scenarios.job.graph.planes import plane_problems
 from ckptsim.scenarios.job.job import unaligned_problems
-from ckptsim.scenarios.job.planes import plane_problems
 from ckptsim.scenarios.store import StepCosts
 from ckptsim.scenarios.sync import (
     DestinationTable,

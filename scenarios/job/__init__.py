@@ -12,9 +12,9 @@ from ckptsim.scenarios.job.graph import (
     Vertex,
     VertexKind,
 )
+from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.job import Engine, Job, PlacementKind
 from ckptsim.scenarios.job.network import Channels, Network
-from ckptsim.scenarios.job.planes import Plane
 from ckptsim.scenarios.job.recovery import Recovery
 from ckptsim.scenarios.job.restart import (
     ExponentialDelay,

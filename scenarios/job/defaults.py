@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ckptsim.scenarios.job.graph import Partitioner
-from ckptsim.scenarios.job.planes import Plane
+from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.restart import FixedDelay, NoRestart
 
 _MS = 1_000_000

@@ -12,7 +12,7 @@ from typing import Protocol
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import REQUIRED, count, duration_ns, name
 from ckptsim.scenarios.job.graph import Vertex, forward_group
-from ckptsim.scenarios.job.planes import Plane
+from ckptsim.scenarios.job.graph.planes import Plane
 
 _PLAN = "assumption: part of the fault plan"
 

@@ -19,10 +19,10 @@ from ckptsim.scenarios.job.checkpointing import Checkpointing
 from ckptsim.scenarios.job.costs import Costs, Machine, Storage
 from ckptsim.scenarios.job.ending import Ending
 from ckptsim.scenarios.job.graph import Edge, Vertex, edges_of, spelled_out
-from ckptsim.scenarios.job.graph_problems import graph_problems
+from ckptsim.scenarios.job.graph.planes import Plane, plane_problems
+from ckptsim.scenarios.job.graph.problems import graph_problems
 from ckptsim.scenarios.job.names import GOALS, PROPERTIES
 from ckptsim.scenarios.job.network import Channels, Network
-from ckptsim.scenarios.job.planes import Plane, plane_problems
 from ckptsim.scenarios.job.recovery import Recovery
 from ckptsim.scenarios.job.restart import RESTART_STRATEGIES, FixedDelay, RestartStrategy
 

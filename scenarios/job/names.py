@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ckptsim.scenarios.job.planes import Plane
+from ckptsim.scenarios.job.graph.planes import Plane
 
 _RECORDS_GOALS = (
     "barrier_overtook_records",

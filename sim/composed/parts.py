@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ckptsim.sim.composed.committer import Committer
 from ckptsim.sim.composed.destination import PipelineDestination
-from ckptsim.sim.job.control.sink import SinkWriter
+from ckptsim.sim.composed.destination.committer import Committer
+from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.slots import ProtocolCores
 
 

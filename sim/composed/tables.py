@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ckptsim.sim.composed.keeping import kept_partitions
+from ckptsim.sim.composed.store.keeping import kept_partitions
 from ckptsim.sim.job.tables import job_rows
 from ckptsim.sim.sync.tables import tables as sync_tables
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, cast
 
 from ckptsim.models.store import Placement
 from ckptsim.scenarios.composed import GOALS, PROPERTIES, ComposedFault, Pipeline
-from ckptsim.sim.composed.attempt import PipelineAttempt
+from ckptsim.sim.composed.destination.attempt import PipelineAttempt
+from ckptsim.sim.composed.destination.job import PipelineJob
 from ckptsim.sim.composed.ends import check_end
 from ckptsim.sim.composed.faults import StoreFaults, job_faults, sync_faults
-from ckptsim.sim.composed.job import PipelineJob
 from ckptsim.sim.composed.ledger import Ledger
 from ckptsim.sim.composed.store import Store
 from ckptsim.sim.job.control.faults import FaultPlan
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.run_spec import RunSpec
     from ckptsim.sim.sync.attempt import Attempt
     from ckptsim.sim.sync.intervals import Intervals
-    from ckptsim.sim.sync.truth import SourceState
+    from ckptsim.sim.sync.oracle.truth import SourceState
 
 
 class PipelineProperties(OrderingProperties):

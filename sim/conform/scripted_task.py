@@ -23,8 +23,8 @@ from ckptsim.models.lifecycle import (
     TaskState,
 )
 from ckptsim.models.lifecycle.effects import TakeSnapshot, TransactionId
-from ckptsim.sim.job.control.channel_state import ChannelStateHost
 from ckptsim.sim.job.control.task import TaskControl, TaskCores
+from ckptsim.sim.job.control.task.channel_state import ChannelStateHost
 from ckptsim.sim.job.oracle.observer import NO_FILE, NO_TASK
 from ckptsim.sim.job.port import FileStored
 from ckptsim.sim.slots import ProtocolCores

@@ -23,7 +23,7 @@ from ckptsim.scenarios.job import (
 )
 from ckptsim.scenarios.job.job import ON_BUFFERS
 from ckptsim.sim.infer import load, options, state, topology
-from ckptsim.sim.infer.budget import bounded
+from ckptsim.sim.infer.advice.budget import bounded
 from ckptsim.sim.infer.findings import Findings
 from ckptsim.sim.infer.found import Finding, Found, Sureness
 from ckptsim.sim.infer.machine import MachineChoice, machine_of, pace_of

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from ckptsim.sim.job.control.sink import SinkWriter
+from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.tables import Tabled
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
-    from ckptsim.sim.job.control.external import Transaction
+    from ckptsim.sim.job.control.sinks.external import Transaction
     from ckptsim.sim.kernel import Wait
 
 

@@ -21,10 +21,10 @@ from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.models.recovery.restart import FailureNoticed, RestartAfter, RestartStrategy
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
-from ckptsim.sim.job.control.external import ExternalSystem
 from ckptsim.sim.job.control.failover import FailoverRecord
 from ckptsim.sim.job.control.faults import FaultPlan, enter_instants
 from ckptsim.sim.job.control.sinks import Sinks
+from ckptsim.sim.job.control.sinks.external import ExternalSystem
 from ckptsim.sim.job.control.task_plans import TaskPlans
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from ckptsim.models.store import (
     SyncRules,
 )
 from ckptsim.models.store.ingestion import PartitionIngestion
-from ckptsim.sim.composed.committer import Batch, Committer
 from ckptsim.sim.composed.destination import PipelineDestination
-from ckptsim.sim.job.control.external import Transaction
-from ckptsim.sim.job.control.sink import SinkWriter
+from ckptsim.sim.composed.destination.committer import Batch, Committer
+from ckptsim.sim.job.control.sinks.external import Transaction
+from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 
 

@@ -241,7 +241,7 @@ _OF_PIPELINES = (
         says="what a sink does to its transactions, and which of them a snapshot holds",
         takes="(sinks, place, *, committer, settled)",
         gives="SinkWriter",
-        ours="ckptsim.sim.job.control.sink:SinkWriter",
+        ours="ckptsim.sim.job.control.sinks.sink:SinkWriter",
         links=("composed",),
     ),
     Slot(
@@ -249,7 +249,7 @@ _OF_PIPELINES = (
         says="how transactions go into the store, in which order, and which are found there again",
         takes="(attempt, store, key)",
         gives="Committer",
-        ours="ckptsim.sim.composed.committer:Committer",
+        ours="ckptsim.sim.composed.destination.committer:Committer",
         links=("composed",),
     ),
     Slot(

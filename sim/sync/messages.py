@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ckptsim.sim.sync.truth import Partition, SourceState
+from ckptsim.sim.sync.oracle.truth import Partition, SourceState
 
 _STATUS_BYTES = 64  # assumption: size of a small status message
 

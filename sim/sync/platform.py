@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.kernel import Environment
     from ckptsim.sim.sync.attempt import Attempt
     from ckptsim.sim.sync.intervals import Intervals
-    from ckptsim.sim.sync.truth import SourceState
+    from ckptsim.sim.sync.oracle.truth import SourceState
 
 
 @dataclass(frozen=True, slots=True)

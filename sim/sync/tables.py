@@ -8,7 +8,7 @@ from ckptsim.sim.rows import CheckpointRow, RecoveryRow, ReleaseRow, RunResult
 from ckptsim.sim.sync.intervals import size
 
 if TYPE_CHECKING:
-    from ckptsim.sim.sync.truth import AttemptTruth, SourceState
+    from ckptsim.sim.sync.oracle.truth import AttemptTruth, SourceState
     from ckptsim.sim.sync.world import SyncWorld
 
 

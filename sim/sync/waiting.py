@@ -11,7 +11,7 @@ from ckptsim.sim.sync.messages import RecordPacket, StateMessage
 
 if TYPE_CHECKING:
     from ckptsim.sim.sync.attempt import Attempt
-    from ckptsim.sim.sync.truth import SourceState
+    from ckptsim.sim.sync.oracle.truth import SourceState
 
 _CORE = "the core"
 

@@ -17,8 +17,8 @@ from ckptsim.sim.sync.draws import Draws
 from ckptsim.sim.sync.faults import FaultPlan
 from ckptsim.sim.sync.kinds import KIND_ATTEMPT, KIND_FAULT
 from ckptsim.sim.sync.oracle.oracle import OrderingProperties
+from ckptsim.sim.sync.oracle.truth import Truth
 from ckptsim.sim.sync.platform import Platform
-from ckptsim.sim.sync.truth import Truth
 from ckptsim.sim.sync.waiting import waits
 
 if TYPE_CHECKING:

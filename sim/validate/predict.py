@@ -11,12 +11,12 @@ from typing import Any
 
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.job import Job as JobModel
-from ckptsim.scenarios.job.measured import model_of
 from ckptsim.sim.job.buffers.constants import Constants
 from ckptsim.sim.job.buffers.mechanisms import Mechanisms
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.kernel import Environment, KernelError, fence
 from ckptsim.sim.validate.ablation import NOTHING, Ablation
+from ckptsim.sim.validate.config import model_of
 from ckptsim.sim.validate.measured import MeasuredJob, MeasuredRun
 from ckptsim.sim.validate.statistics import middle, usual
 from ckptsim.sim.validate.summary import Window, finish_of, summary_of

@@ -17,7 +17,7 @@ import pytest
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.files import from_json
 from ckptsim.sim.composed.world import PipelineWorld
-from ckptsim.sim.job.control.external import Status
+from ckptsim.sim.job.control.sinks.external import Status
 from ckptsim.sim.rows import RunResult
 from tests.composed.plans import MODES, MS, PARTITIONERS
 from tests.composed.worlds import run_pipeline

@@ -11,8 +11,8 @@ from ckptsim.scenarios.job import Checkpointing, Input, Job, Plane, Vertex, Vert
 from ckptsim.scenarios.job.faults import CrashTask, JobFault
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
-from ckptsim.sim.job.control.external import Transaction
 from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.control.sinks.external import Transaction
 from ckptsim.sim.job.embedding import EmbeddedPlane, Embedding
 from ckptsim.sim.job.records.world import RecordWorld
 from ckptsim.sim.kernel import Environment

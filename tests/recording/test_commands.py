@@ -11,11 +11,11 @@ import pytest
 from ckptsim.scenarios.files import load
 from ckptsim.scenarios.job import Job, Mode
 from ckptsim.sim.cli.main import main
-from ckptsim.sim.infer.budget import bounded, records_per_s
+from ckptsim.sim.infer.advice.budget import bounded, records_per_s
+from ckptsim.sim.infer.advice.loads import loads_of
+from ckptsim.sim.infer.advice.warnings import warnings_of
 from ckptsim.sim.infer.change import changed, read_change
 from ckptsim.sim.infer.job import scenario_of
-from ckptsim.sim.infer.loads import loads_of
-from ckptsim.sim.infer.warnings import warnings_of
 from ckptsim.sim.recording import read_recording
 from tests.recording.folders import SHIPPED, copied, without
 

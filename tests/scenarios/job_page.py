@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from ckptsim.scenarios import LINKS
 from ckptsim.scenarios.describe import reference
 from ckptsim.scenarios.job.faults import JOB_FAULTS
+from ckptsim.scenarios.job.graph.planes import LIMITS
 from ckptsim.scenarios.job.old_keys import KEYS, TABLES
-from ckptsim.scenarios.job.planes import LIMITS
 
 JOBS = ("barriers", "barrier_protocol", "final_checkpoint")
 

@@ -13,8 +13,8 @@ from ckptsim.scenarios.dialect import At, schema
 from ckptsim.scenarios.files import document, write
 from ckptsim.scenarios.job import FixedDelay, Job, NoRestart, Plane
 from ckptsim.scenarios.job.faults import JOB_FAULTS
+from ckptsim.scenarios.job.graph.planes import LIMITS, Limit
 from ckptsim.scenarios.job.names import ALL_GOALS, ALL_PROPERTIES, GOALS, PROPERTIES
-from ckptsim.scenarios.job.planes import LIMITS, Limit
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.world import run_world
 

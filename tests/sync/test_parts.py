@@ -8,10 +8,10 @@ from ckptsim.scenarios.sync import PlatformTable
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.sync.destination import StateMemory
 from ckptsim.sim.sync.intervals import IntervalSet
+from ckptsim.sim.sync.oracle.truth import Feed
 from ckptsim.sim.sync.platform import Platform
 from ckptsim.sim.sync.socket import Socket
 from ckptsim.sim.sync.source import FeedPlan, Resources
-from ckptsim.sim.sync.truth import Feed
 from ckptsim.sim.world import run_world
 from tests.sync.support import changed, library
 from tests.sync.test_socket import SLOW

@@ -24,10 +24,10 @@ from ckptsim.sim.infer.advice import (
     optimum_s,
     young_s,
 )
+from ckptsim.sim.infer.advice.loads import loads_of
+from ckptsim.sim.infer.advice.warnings import warnings_of
 from ckptsim.sim.infer.change import changed, read_change
 from ckptsim.sim.infer.folder import job_named, place_named
-from ckptsim.sim.infer.loads import loads_of
-from ckptsim.sim.infer.warnings import warnings_of
 from ckptsim.sim.recording.values import duration_ns
 
 EXAMPLES = """examples:

@@ -16,14 +16,14 @@ from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.places import output_file, written_whole
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.subject import positive
-from ckptsim.sim.infer.budget import bounded
+from ckptsim.sim.infer.advice.budget import bounded
+from ckptsim.sim.infer.advice.warnings import warnings_of
 from ckptsim.sim.infer.change import changed, read_change
 from ckptsim.sim.infer.folder import Named, job_named, place_named
 from ckptsim.sim.infer.machine import MachineChoice
 from ckptsim.sim.infer.measures import Measures, predicted, simulated
 from ckptsim.sim.infer.text import text_of
 from ckptsim.sim.infer.verdict import Row, Verdict, verdict_of
-from ckptsim.sim.infer.warnings import warnings_of
 from ckptsim.sim.recording import Recording
 
 EXAMPLES = """examples:

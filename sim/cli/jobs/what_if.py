@@ -20,10 +20,9 @@ from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.places import output_file, written_whole
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.subject import positive
+from ckptsim.sim.infer.advice.warnings import warnings_of
 from ckptsim.sim.infer.change import read_change
-from ckptsim.sim.infer.folder import Named, job_named, place_named
-from ckptsim.sim.infer.measures import Measures, predicted, simulated
-from ckptsim.sim.infer.variants import (
+from ckptsim.sim.infer.change.variants import (
     Variant,
     extrapolations,
     price_of,
@@ -31,7 +30,8 @@ from ckptsim.sim.infer.variants import (
     variants_of,
     why,
 )
-from ckptsim.sim.infer.warnings import warnings_of
+from ckptsim.sim.infer.folder import Named, job_named, place_named
+from ckptsim.sim.infer.measures import Measures, predicted, simulated
 from ckptsim.sim.rows import RunResult
 
 EXAMPLES = """examples:

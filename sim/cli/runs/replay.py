@@ -135,7 +135,7 @@ def _tell_raised(subject: Subject, result: RunResult, *, as_json: bool) -> int:
 
 def _barriers(entries: Sequence[Entry], model: Job, checkpoint: int) -> str:
     """Draw the barriers of one checkpoint on their way through a job on buffers."""
-    from ckptsim.analysis.figures.barrier_story import barrier_story
+    from ckptsim.analysis.figures.run.barrier_story import barrier_story
     from ckptsim.analysis.figures.style import svg
     from ckptsim.sim.job.buffers.senders import senders_of
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, cast
 from ckptsim.models.coordinator.plan import Rejected
 from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.job.faults import JobFault
+from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.names import GOALS
-from ckptsim.scenarios.job.planes import Plane
 from ckptsim.sim.job.buffers.tables import tables
 from ckptsim.sim.job.buffers.vocabulary import VOCABULARY
 from ckptsim.sim.job.buffers.world import DataflowWorld

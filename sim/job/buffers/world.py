@@ -32,14 +32,14 @@ from ckptsim.sim.job.buffers.stretch import Stretches
 from ckptsim.sim.job.buffers.tasks import Source, Task
 from ckptsim.sim.job.buffers.timers import Pauses, TaskTimers, first_delay_ns, let_work
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
-from ckptsim.sim.job.control.cores import make_cores
 from ckptsim.sim.job.control.failover import FailoverHost
 from ckptsim.sim.job.control.faults import NO_FAULTS, FaultPlan
 from ckptsim.sim.job.control.gateway import Gateway
-from ckptsim.sim.job.control.sink import open_sink
 from ckptsim.sim.job.control.sinks import Sinks
+from ckptsim.sim.job.control.sinks.sink import open_sink
 from ckptsim.sim.job.control.started import lost_state
 from ckptsim.sim.job.control.task import TaskControl
+from ckptsim.sim.job.control.task.cores import make_cores
 from ckptsim.sim.job.embedding import ALONE, Embedding
 from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from ckptsim.models.coordinator.plan import Edge
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
-    from ckptsim.sim.job.control.sink import SinkWriter
+    from ckptsim.sim.job.control.sinks.sink import SinkWriter
     from ckptsim.sim.job.tables import TaskFigures
 
 _ENOUGH_CORES = 1024

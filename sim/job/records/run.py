@@ -11,11 +11,11 @@ from ckptsim.models.coordinator.parameters import TEN_MINUTES_NS
 from ckptsim.models.coordinator.plan import Rejected
 from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.job.faults import JobFault
+from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.names import GOALS
-from ckptsim.scenarios.job.planes import Plane
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
-from ckptsim.sim.job.control.external import ExternalSystem
 from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.control.sinks.external import ExternalSystem
 from ckptsim.sim.job.control.started import refused, started_from
 from ckptsim.sim.job.records.tables import fill
 from ckptsim.sim.job.records.world import RecordWorld

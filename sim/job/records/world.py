@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ckptsim.models.lifecycle import RULES, TaskState
 from ckptsim.scenarios.job import Job, StopKind
 from ckptsim.scenarios.job.graph import forward_group
-from ckptsim.sim.job.control.external import ExternalSystem
 from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.control.sinks.external import ExternalSystem
 from ckptsim.sim.job.control.started import lost_state
 from ckptsim.sim.job.embedding import ALONE, Embedding
 from ckptsim.sim.job.graph import Graph
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.control.coordinator import CoordinatorHost
-    from ckptsim.sim.job.control.sink import SinkWriter
+    from ckptsim.sim.job.control.sinks.sink import SinkWriter
     from ckptsim.sim.job.oracle.observer import JobObserver
     from ckptsim.sim.job.records.tasks import Task
 

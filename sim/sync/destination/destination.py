@@ -45,8 +45,8 @@ from ckptsim.sim.sync.messages import CompleteMessage, RecordPacket, StateMessag
 if TYPE_CHECKING:
     from ckptsim.sim.kernel import Timer
     from ckptsim.sim.sync.attempt import Attempt
+    from ckptsim.sim.sync.oracle.truth import SourceState
     from ckptsim.sim.sync.socket import Socket
-    from ckptsim.sim.sync.truth import SourceState
 
     MakePaths = Callable[["Destination"], tuple[Storage, Sequence[Intake]]]
 

@@ -11,7 +11,7 @@ from ckptsim.sim.sync.kinds import KIND_SENT, KIND_STORED
 if TYPE_CHECKING:
     from ckptsim.sim.sync.attempt import Attempt
     from ckptsim.sim.sync.destination.destination import Destination
-    from ckptsim.sim.sync.truth import SourceState
+    from ckptsim.sim.sync.oracle.truth import SourceState
 
 
 class Sender:

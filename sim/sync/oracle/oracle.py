@@ -20,7 +20,7 @@ from ckptsim.sim.sync.oracle.story import state_story
 if TYPE_CHECKING:
     from ckptsim.sim.rows import ViolationRow
     from ckptsim.sim.sync.attempt import Attempt
-    from ckptsim.sim.sync.truth import SourceState
+    from ckptsim.sim.sync.oracle.truth import SourceState
     from ckptsim.sim.sync.world import SyncWorld
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ckptsim.models.ordering import Level
     from ckptsim.sim.sync.attempt import Attempt
     from ckptsim.sim.sync.messages import RecordPacket
-    from ckptsim.sim.sync.truth import SourceState
+    from ckptsim.sim.sync.oracle.truth import SourceState
     from ckptsim.sim.sync.world import SyncWorld
 
 

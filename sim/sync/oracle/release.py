@@ -10,7 +10,7 @@ from ckptsim.models.ordering import SendState, StateKind, scope_text
 if TYPE_CHECKING:
     from ckptsim.sim.sync.attempt import Attempt
     from ckptsim.sim.sync.intervals import Intervals
-    from ckptsim.sim.sync.truth import Account, SourceState
+    from ckptsim.sim.sync.oracle.truth import Account, SourceState
     from ckptsim.sim.sync.world import SyncWorld
 
 

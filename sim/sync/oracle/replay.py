@@ -23,7 +23,7 @@ from ckptsim.models.ordering import (
 
 if TYPE_CHECKING:
     from ckptsim.sim.sync.attempt import Attempt
-    from ckptsim.sim.sync.truth import SourceState
+    from ckptsim.sim.sync.oracle.truth import SourceState
     from ckptsim.sim.sync.world import SyncWorld
 
 Input: TypeAlias = RecordsRead | RecordsDurable | StateRead

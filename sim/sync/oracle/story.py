@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ckptsim.sim.sync.intervals import shown
 
 if TYPE_CHECKING:
-    from ckptsim.sim.sync.truth import Partition, SourceState, Truth
+    from ckptsim.sim.sync.oracle.truth import Partition, SourceState, Truth
 
 
 def state_story(truth: Truth, state: SourceState) -> list[str]:

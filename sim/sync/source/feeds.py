@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.ordering import StreamDescriptor
 from ckptsim.sim.sync.intervals import Intervals, IntervalSet
-from ckptsim.sim.sync.truth import Partition
+from ckptsim.sim.sync.oracle.truth import Partition
 
 if TYPE_CHECKING:
-    from ckptsim.sim.sync.truth import Feed
+    from ckptsim.sim.sync.oracle.truth import Feed
 
 
 class FeedPlan:

@@ -33,11 +33,11 @@ from ckptsim.sim.sync.messages import (
     RecordPacket,
     StateMessage,
 )
+from ckptsim.sim.sync.oracle.truth import Partition
 from ckptsim.sim.sync.source.feeds import FeedPlan
 from ckptsim.sim.sync.source.partition_ids import PartitionIds
 from ckptsim.sim.sync.source.resources import Resources
 from ckptsim.sim.sync.source.states import StateMaker, View
-from ckptsim.sim.sync.truth import Partition
 
 if TYPE_CHECKING:
     from simpy import Event

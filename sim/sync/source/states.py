@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, assert_never, cast
 from ckptsim.models.ordering import StateKind
 from ckptsim.models.ordering.source import EmitState
 from ckptsim.scenarios.sync import MixedKind, RepeatIndex, RepeatState
-from ckptsim.sim.sync.truth import LOG_FEED, Partition, SourceState
+from ckptsim.sim.sync.oracle.truth import LOG_FEED, Partition, SourceState
 
 if TYPE_CHECKING:
     from ckptsim.sim.sync.attempt import Attempt

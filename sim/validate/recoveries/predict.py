@@ -16,12 +16,12 @@ from multiprocessing import get_context
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.job.faults import CrashTask, CrashTaskManager, JobFault
-from ckptsim.scenarios.job.measured import recovering_model_of
 from ckptsim.sim.job.buffers.constants import CONSTANTS
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.job.control.failover import FailoverRecord
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.kernel import Environment, KernelError, fence
+from ckptsim.sim.validate.config import recovering_model_of
 from ckptsim.sim.validate.recoveries.measured import Figures, Given, RecoveryRun
 from ckptsim.sim.validate.recoveries.resubmitted import resubmitted
 

@@ -17,14 +17,14 @@ from matplotlib.transforms import Bbox
 
 from ckptsim.analysis.answers import Layout
 from ckptsim.analysis.figures import barriers, validation
-from ckptsim.analysis.figures.barrier_story import barrier_story, lanes_of
 from ckptsim.analysis.figures.headline import headline
 from ckptsim.analysis.figures.latency import latency_bands, latency_cdf, latency_parts
 from ckptsim.analysis.figures.replications import paired_differences
+from ckptsim.analysis.figures.run.barrier_story import barrier_story, lanes_of
+from ckptsim.analysis.figures.run.timeline import checkpoints_of, scale_of, timeline
 from ckptsim.analysis.figures.style import LINES, svg
 from ckptsim.analysis.figures.swept import evenly, with_axis
 from ckptsim.analysis.figures.theory import against_theory, trade_off
-from ckptsim.analysis.figures.timeline import checkpoints_of, scale_of, timeline
 from ckptsim.analysis.words import time_unit
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.job import Job

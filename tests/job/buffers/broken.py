@@ -41,7 +41,7 @@ from ckptsim.sim.job.buffers.output import LocalBufferPool, Subpartition
 from ckptsim.sim.job.buffers.state import BUFFER_HEADER_BYTES, Snapshots, recovery
 from ckptsim.sim.job.buffers.tasks import Task
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
-from ckptsim.sim.job.control.sink import SinkWriter
+from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.slots import OURS, ProtocolCores
 from ckptsim.sim.slots.resolve import resolve
 from tests.job.buffers.jobs import on_buffers

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.names import GOALS
-from ckptsim.scenarios.job.planes import Plane
 from ckptsim.sim.rows import ViolationRow
 from tests import many
 from tests.job.buffers.plans import random_job

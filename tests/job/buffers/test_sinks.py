@@ -11,8 +11,8 @@ from ckptsim.scenarios.job import Costs, Engine, Mode, Plane
 from ckptsim.scenarios.job.faults import CrashTask, DelayAcknowledgement
 from ckptsim.scenarios.job.names import GOALS
 from ckptsim.sim.job.buffers import DataflowWorld
-from ckptsim.sim.job.control.external import Status
 from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.control.sinks.external import Status
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
 from tests.job.buffers.broken import MS, ending, into_sink, job

@@ -4,7 +4,7 @@ from ckptsim.models.barriers import SharedStateWriter
 from ckptsim.models.barriers.channel_state import events as do
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.barriers.subtask import events as sub
-from ckptsim.sim.job.control.channel_state import ChannelStateHost
+from ckptsim.sim.job.control.task.channel_state import ChannelStateHost
 from ckptsim.sim.job.oracle.files import FileOracle
 from ckptsim.sim.job.port import FileStored
 

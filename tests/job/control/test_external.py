@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ckptsim.models.lifecycle import SinkState
-from ckptsim.sim.job.control.external import ExternalSystem, Status
+from ckptsim.sim.job.control.sinks.external import ExternalSystem, Status
 
 
 def _told(name: str, says: str) -> None:

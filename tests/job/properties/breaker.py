@@ -11,7 +11,7 @@ import pytest
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.job.planes import Plane
+from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import run_world
 from tests.job.records.plans import MS

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.names import PROPERTIES
-from ckptsim.scenarios.job.planes import Plane
 from tests.job.buffers.broken import BROKEN
 from tests.job.properties.table import BREAKERS, ON_BUFFERS
 

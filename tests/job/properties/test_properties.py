@@ -8,8 +8,8 @@ from contextlib import suppress
 import pytest
 
 from ckptsim.models.core import ProtocolError
+from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.names import PROPERTIES
-from ckptsim.scenarios.job.planes import Plane
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle

@@ -18,7 +18,7 @@ from ckptsim.models.coordinator.plan import (
     plan_checkpoint,
 )
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
-from ckptsim.sim.job.control.sink import SinkWriter
+from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.state import Parts, Snapshots, TaskSnapshot
 from ckptsim.sim.job.records.tasks import Operator

@@ -13,8 +13,8 @@ from typing import Any
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.generators.final_checkpoint import HAZARDS, STOP_HAZARD
 from ckptsim.scenarios.job import Protocol
+from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.names import GOALS
-from ckptsim.scenarios.job.planes import Plane
 from ckptsim.sim.rows import ViolationRow
 from tests import many
 from tests.job.records.plans import random_job

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from ckptsim.analysis.figures.finishing import FINISHING, time_to_finish
-from ckptsim.analysis.figures.lives import lives
+from ckptsim.analysis.figures.run.lives import lives
 from ckptsim.analysis.figures.style import svg
 from ckptsim.analysis.words import value_in_words
 from ckptsim.scenarios.catalogue import by_name

@@ -3,7 +3,7 @@
 from itertools import combinations
 
 from ckptsim.analysis.figures.finishing import time_to_finish
-from ckptsim.analysis.figures.lives import LINE, lives
+from ckptsim.analysis.figures.run.lives import LINE, lives
 from ckptsim.analysis.figures.style import svg
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.planning import all_plans

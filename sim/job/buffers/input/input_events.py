@@ -21,7 +21,7 @@ from ckptsim.models.core import ProtocolError
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.input.channels import Channel
     from ckptsim.sim.job.buffers.tasks import Task
-    from ckptsim.sim.job.control.handler import HandlerHost
+    from ckptsim.sim.job.control.task.handler import HandlerHost
 
 _KIND_NAMES = {kind: kind.name for kind in OptionKind}
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.barriers.channel_state import group_of
 from ckptsim.models.barriers.subtask import events as sub
 from ckptsim.scenarios.job.faults import FailChannelState, SlowFile
-from ckptsim.sim.job.control.channel_state import ChannelStateHost
+from ckptsim.sim.job.control.task.channel_state import ChannelStateHost
 from ckptsim.sim.job.port import FileStored
 
 if TYPE_CHECKING:

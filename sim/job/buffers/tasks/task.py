@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.output import RecordWriter, Subpartition
     from ckptsim.sim.job.buffers.state import ChannelStateFile, Snapshots, TaskRecords
     from ckptsim.sim.job.buffers.world import DataflowWorld
-    from ckptsim.sim.job.control.sink import SinkWriter
+    from ckptsim.sim.job.control.sinks.sink import SinkWriter
     from ckptsim.sim.job.control.task import TaskControl
     from ckptsim.sim.job.graph import TaskSpec
     from ckptsim.sim.kernel import Timer

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.barriers.channel_state import group_of
 from ckptsim.models.barriers.subtask import events as sub
 from ckptsim.scenarios.job.faults import FailChannelState, SlowFile
-from ckptsim.sim.job.control.channel_state import ChannelStateHost
+from ckptsim.sim.job.control.task.channel_state import ChannelStateHost
 from ckptsim.sim.job.graph import TaskSpec
 from ckptsim.sim.job.port import FileStored
 from ckptsim.sim.job.records.kinds import Kind

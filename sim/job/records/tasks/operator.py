@@ -18,7 +18,7 @@ from ckptsim.models.barriers import (
     NetworkEvent,
 )
 from ckptsim.models.recovery import ConnectionDescriptor
-from ckptsim.sim.job.control.sink import open_sink
+from ckptsim.sim.job.control.sinks.sink import open_sink
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.keys import owner_of
 from ckptsim.sim.job.records.kinds import Kind

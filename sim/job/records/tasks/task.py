@@ -22,9 +22,9 @@ from ckptsim.models.lifecycle import StopMode
 from ckptsim.models.lifecycle import events as on
 from ckptsim.models.lifecycle.tables import Act
 from ckptsim.scenarios.job import VertexKind
-from ckptsim.sim.job.control.cores import make_cores
-from ckptsim.sim.job.control.sink import SinkWriter
+from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.control.task import TaskControl
+from ckptsim.sim.job.control.task.cores import make_cores
 from ckptsim.sim.job.graph import OutputSpec, TaskSpec
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.kinds import Kind

@@ -1,0 +1,27 @@
+"""The graph of a job: vertices with subtasks, their inputs with partitioners, and what fits."""
+
+from ckptsim.scenarios.job.graph.graph import (
+    Edge,
+    Input,
+    Partitioner,
+    RateChange,
+    Recorded,
+    Vertex,
+    VertexKind,
+    edges_of,
+    forward_group,
+    spelled_out,
+)
+
+__all__ = [
+    "Edge",
+    "Input",
+    "Partitioner",
+    "RateChange",
+    "Recorded",
+    "Vertex",
+    "VertexKind",
+    "edges_of",
+    "forward_group",
+    "spelled_out",
+]

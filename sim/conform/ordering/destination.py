@@ -1,0 +1,335 @@
+"""Drive an ordering core by a vector's steps, with a platform that remembers what was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.ordering import (
+    ChannelClosed,
+    CompleteRead,
+    Count,
+    Effect,
+    Event,
+    FailSync,
+    FinishRequested,
+    FlushRequested,
+    Level,
+    Medium,
+    OpenStream,
+    OrderingDoor,
+    OrderingParameters,
+    ProcessingFailed,
+    ProcessingSucceeded,
+    RecordsDurable,
+    RecordsRead,
+    Refusal,
+    ReportIncomplete,
+    Scope,
+    SendState,
+    StateKind,
+    StateRead,
+    StreamDescriptor,
+    drive,
+)
+from ckptsim.sim.conform.ordering.script import Step, compare, compare_error, place
+from ckptsim.sim.conform.runner import Mismatch, Vector
+
+WHOLE = "*"
+
+
+class DestinationScript:
+    """One vector: its core, the clock, the flush timer, the platform, and the log of sends."""
+
+    def __init__(self, vector: Vector, make: Callable[[OrderingParameters], OrderingDoor]) -> None:
+        config = vector["config"]
+        self._vector = vector
+        self._make = make
+        self._streams = stream_entries(config["streams"])
+        self._keys = {descriptor: key for key, descriptor in self._streams.items()}
+        self._parameters = OrderingParameters(
+            medium=Medium[config["medium"]],
+            streams=tuple(self._streams.values()),
+            channels=config.get("channels", 1),
+        )
+        self._core = make(self._parameters)
+        self._opened: list[str] = []
+        self._open_channels = list(range(self._parameters.channels))
+        self._sent: list[tuple[str, SendState]] = []
+        self._compared = 0  # how many sends `expect_emitted` has looked at
+        self._platform: dict[str, object] = {}
+        self._failing_sends = 0
+        self._clock_s = 0
+        self._interval_s: int | None = config.get("flush_interval_s")
+
+    def run(self) -> Mismatch | None:
+        """Run all steps and compare the outcome; return the first difference, or None."""
+        for number, step in enumerate(self._vector["steps"], start=1):
+            where = place(number, step)
+            found = self._expectation(where, step)
+            if found is None and not step["op"].startswith("expect_"):
+                found = compare_error(where, step, self._act(step))
+            if found is not None:
+                return found
+        return self._compare_outcome()
+
+    # Steps that do something; each returns the kind of its error, or None.
+
+    def _act(self, step: Step) -> str | None:
+        match step["op"]:
+            case "send_fails_next":
+                self._failing_sends += step["count"]
+            case "stop_timer":
+                self._interval_s = None
+            case "tick":
+                return self._tick(step["seconds"])
+            case "restart":
+                self._core = self._make(self._parameters)
+                self._opened = []
+                self._open_channels = list(range(self._parameters.channels))
+            case _:
+                return self._feed(self._event(step))
+        return None
+
+    def _feed(self, event: Event) -> str | None:
+        """Give the core an event and carry out what it asks; return the error's kind, or None."""
+        failures = self._failing_sends
+        try:
+            effects = drive(self._core, event, self._send)
+        except ProtocolError as error:
+            return error.kind
+        if isinstance(event, ChannelClosed):
+            self._open_channels.remove(event.channel)
+        kind = Refusal.SEND_FAILED if self._failing_sends < failures else None
+        for effect in effects:
+            kind = self._carry_out(effect) or kind
+        return kind
+
+    def _carry_out(self, effect: Effect) -> Refusal | None:
+        match effect:
+            case OpenStream():
+                self._opened.append(self._keys[effect.stream])
+            case ReportIncomplete():
+                return Refusal.INCOMPLETE_STREAMS
+            case FailSync():
+                return effect.kind
+            case _:
+                pass  # what follows in the pipelines is the vector's own business
+        return None
+
+    def _send(self, effect: SendState) -> bool:
+        if self._failing_sends > 0:
+            self._failing_sends -= 1
+            return False
+        scope = WHOLE if effect.scope is None else self._keys[effect.scope]
+        self._sent.append((scope, effect))
+        self._platform[scope] = effect.payload
+        return True
+
+    def _tick(self, seconds: int) -> str | None:
+        """Advance the clock; flush at each multiple of the interval, and report the first error."""
+        end = self._clock_s + seconds
+        first: str | None = None
+        if self._interval_s is not None:
+            fired, due = self._clock_s // self._interval_s, end // self._interval_s
+            for _ in range(int(due - fired)):
+                kind = self._feed(FlushRequested())
+                first = first or kind
+        self._clock_s = end
+        return first
+
+    def _event(self, step: Step) -> Event:  # noqa: PLR0911 - one return per kind of step
+        match step["op"]:
+            case "record":
+                return RecordsRead(
+                    stream=self._stream(step["stream"]),
+                    id=self._id(step),
+                    count=step["count"],
+                    size_bytes=step["bytes"],
+                    channel=self._channel(step),
+                )
+            case "persist":
+                return self._durable(step)
+            case "state":
+                return self._state(step)
+            case "flush":
+                return FlushRequested()
+            case "complete":
+                stream = self._stream(step["stream"])
+                return CompleteRead(stream=stream, channel=self._channel(step))
+            case "close_channel":
+                return ChannelClosed(channel=step["channel"])
+            case "finish":
+                return FinishRequested()
+            case "mark_succeeded":
+                return ProcessingSucceeded(stream=self._stream(step["stream"]))
+            case "mark_failed":
+                return ProcessingFailed(stream=self._stream(step["stream"]))
+            case op:
+                raise ValueError(f"unknown op {op!r}")
+
+    def _durable(self, step: Step) -> RecordsDurable:
+        identity = self._id(step)
+        if identity is None:
+            raise ValueError("persist without id")
+        return RecordsDurable(
+            stream=self._stream(step["stream"]),
+            id=identity,
+            count=step["count"],
+            size_bytes=step["bytes"],
+            rejected=step.get("rejected", 0),
+            level=Level[step.get("level", "persisted").upper()],
+        )
+
+    def _state(self, step: Step) -> StateRead:
+        inner = tuple(
+            (self._stream(key), identity) for key, identity in (step.get("inner") or {}).items()
+        )
+        return StateRead(
+            kind=StateKind[step["kind"].upper()],
+            payload=step["payload"],
+            stream=self._stream(step["stream"]) if "stream" in step else None,
+            index=step.get("index"),
+            id=self._id(step),
+            source_count=step.get("source_count"),
+            inner=inner,
+        )
+
+    def _stream(self, key: str) -> StreamDescriptor:
+        return self._streams.get(key) or StreamDescriptor(key, "not in the catalog")
+
+    def _channel(self, step: Step) -> int:
+        """Return the step's channel; a step that names none comes on the first open one."""
+        first_open: int = min(self._open_channels, default=0)
+        channel: int = step.get("channel", first_open)
+        return channel
+
+    def _scope(self, key: str) -> Scope:
+        return None if key == WHOLE else self._stream(key)
+
+    def _id(self, step: Step) -> str | None:
+        identity = step.get("id")
+        if isinstance(identity, dict):
+            return self._core.inferred_id(self._stream(step["stream"]), identity["inferred"])
+        return identity
+
+    # Steps that look; each returns a difference, or None.
+
+    def _expectation(self, where: str, step: Step) -> Mismatch | None:
+        op = step["op"]
+        if not op.startswith("expect_"):
+            return None
+        if op == "expect_emitted":
+            return self._compare_emitted(where, step["states"])
+        expected = step.get("value", step.get("count"))
+        return compare(where, _expected(step, expected), self._found(step))
+
+    def _found(self, step: Step) -> object:  # noqa: PLR0911 - one return per question
+        core = self._core
+        stream = self._stream(step["stream"]) if "stream" in step else StreamDescriptor("")
+        match step["op"]:
+            case "expect_pending":
+                return core.pending_count()
+            case "expect_head":
+                return core.head(self._scope(step["scope"]))
+            case "expect_persisted":
+                return core.records_sufficient(stream, self._id(step) or "")
+            case "expect_read":
+                return core.records_read(stream, self._id(step))
+            case "expect_key":
+                return core.ordinal(stream)
+            case "expect_opened":
+                return self._opened
+            case "expect_stream_done":
+                return core.stream_done(stream)
+            case "expect_result":
+                return core.verdict(stream).name.lower()
+            case "expect_resume":
+                return self._platform.get(step["scope"])
+            case op:
+                raise ValueError(f"unknown op {op!r}")
+
+    def _compare_emitted(self, where: str, expected: list[dict[str, Any]]) -> Mismatch | None:
+        """Compare the sends since the last comparison, scope by scope."""
+        fresh = self._sent[self._compared :]
+        self._compared = len(self._sent)
+        scopes = dict.fromkeys([state["scope"] for state in expected] + [key for key, _ in fresh])
+        for scope in scopes:
+            wanted = [state for state in expected if state["scope"] == scope]
+            sent = [effect for key, effect in fresh if key == scope]
+            payloads = [effect.payload for effect in sent]
+            found = compare(f"{where}, scope {scope}", [s["payload"] for s in wanted], payloads)
+            for state, effect in zip(wanted, sent, strict=False):
+                found = found or self._compare_fields(f"{where}, scope {scope}", state, effect)
+            if found is not None:
+                return found
+        return None
+
+    def _compare_fields(
+        self, where: str, expected: dict[str, Any], effect: SendState
+    ) -> Mismatch | None:
+        """Compare the fields of one sent state that the vector names."""
+        statistics = effect.statistics
+        found: dict[str, object] = {
+            "index": effect.key.index,
+            "id": effect.key.id,
+            "source_count": effect.source_count,
+            "dest_count": statistics.destination.records,
+            "dest_rejected": statistics.destination.rejected,
+            "total_records": statistics.total.records,
+            "total_bytes": statistics.total.size_bytes,
+            "total_rejected": statistics.total.rejected,
+        }
+        for name, value in expected.items():
+            if name in ("scope", "payload", "per_stream"):
+                continue
+            resolved = (
+                self._id({**expected, "stream": expected["scope"]}) if name == "id" else value
+            )
+            difference = compare(f"{where}, {name}", resolved, found[name])
+            if difference is not None:
+                return difference
+        attached = {self._keys[stream]: count for stream, count in statistics.per_stream}
+        for key, wanted in expected.get("per_stream", {}).items():
+            subset = {name: _part(attached.get(key), name) for name in wanted}
+            difference = compare(f"{where}, per_stream {key}", wanted, subset)
+            if difference is not None:
+                return difference
+        return None
+
+    def _compare_outcome(self) -> Mismatch | None:
+        expect = self._vector["expect"]
+        emitted: dict[str, list[object]] = {}
+        for scope, effect in self._sent:
+            emitted.setdefault(scope, []).append(effect.payload)
+        wanted = {scope: states for scope, states in expect["emitted"].items() if states}
+        return compare("end, emitted", wanted, emitted) or compare(
+            "end, pending", expect["pending"], self._core.pending_count()
+        )
+
+
+def _expected(step: Step, value: object) -> object:
+    """Return what a looking step expects, which stands under the name of its question."""
+    for name in ("index", "streams", "payload"):
+        if name in step:
+            return step[name]
+    return value
+
+
+def _part(count: Count | None, name: str) -> int | None:
+    if count is None:
+        return None
+    return {"records": count.records, "bytes": count.size_bytes, "rejected": count.rejected}[name]
+
+
+def stream_entries(entries: list[str | dict[str, str]]) -> dict[str, StreamDescriptor]:
+    """Return the streams of a vector's catalog by the key that its steps use, in order."""
+    return {
+        entry if isinstance(entry, str) else entry["key"]: (
+            StreamDescriptor(entry)
+            if isinstance(entry, str)
+            else StreamDescriptor(entry["name"], entry.get("namespace"))
+        )
+        for entry in entries
+    }

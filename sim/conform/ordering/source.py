@@ -1,0 +1,124 @@
+"""Drive the source model by a vector's steps and compare the state messages that it emits."""
+
+from __future__ import annotations
+
+from ckptsim.models.core import ProtocolError
+from ckptsim.models.ordering import Medium, Refusal, StreamDescriptor
+from ckptsim.models.ordering.source import (
+    CheckpointRequested,
+    EmitState,
+    FailFeed,
+    Feed,
+    ReaderFailed,
+    ReaderFinished,
+    RoundStarted,
+    SourceCore,
+    SourceEvent,
+    SourceParameters,
+)
+from ckptsim.sim.conform.ordering.destination import stream_entries
+from ckptsim.sim.conform.ordering.script import Step, compare, compare_error, place
+from ckptsim.sim.conform.runner import Mismatch, Vector
+
+
+class SourceScript:
+    """One vector: its source core and the log of messages."""
+
+    def __init__(self, vector: Vector) -> None:
+        config = vector["config"]
+        self._vector = vector
+        self._streams = stream_entries(config["streams"])
+        self._keys = {descriptor: key for key, descriptor in self._streams.items()}
+        self._is_global = bool(config.get("global", False))
+        initial = config.get("initial") or {}
+        shared = [state for key, state in initial.items() if key not in self._streams]
+        self._core = SourceCore(
+            SourceParameters(
+                medium=Medium[config["medium"]],
+                streams=tuple(self._streams.values()),
+                is_global=self._is_global,
+                initial={
+                    stream: initial[key] for key, stream in self._streams.items() if key in initial
+                },
+                initial_shared=shared[0] if shared else None,
+            )
+        )
+        self._messages: list[EmitState] = []
+        self._compared = 0
+
+    def run(self) -> Mismatch | None:
+        """Run all steps and compare the number of messages; return the first difference."""
+        for number, step in enumerate(self._vector["steps"], start=1):
+            where = place(number, step)
+            if step["op"] == "expect_src":
+                found = self._compare_messages(where, step)
+            else:
+                found = compare_error(where, step, self._feed(self._event(step)))
+            if found is not None:
+                return found
+        expected = self._vector["expect"].get("messages", len(self._messages))
+        return compare("end, messages", expected, len(self._messages))
+
+    def _event(self, step: Step) -> SourceEvent:
+        match step["op"]:
+            case "src_round":
+                return RoundStarted(feed=self._name(step["feed"]), readers=step["readers"])
+            case "src_done":
+                return ReaderFinished(
+                    feed=self._name(step["feed"]),
+                    reader=step["reader"],
+                    state=step["state"],
+                    count=step["count"],
+                    partition_id=step.get("partition_id"),
+                )
+            case "src_fail":
+                return ReaderFailed(feed=self._name(step["feed"]), reader=step["reader"])
+            case "src_checkpoint":
+                return CheckpointRequested()
+            case op:
+                raise ValueError(f"unknown op {op!r}")
+
+    def _name(self, key: str) -> Feed:
+        """Return the feed of a name; a global source calls its shared feed as it likes."""
+        if key in self._streams:
+            return self._streams[key]
+        return None if self._is_global else StreamDescriptor(key, "not in the catalog")
+
+    def _feed(self, event: SourceEvent) -> str | None:
+        try:
+            effects = self._core.step(event)
+        except ProtocolError as error:
+            return error.kind
+        kind = None
+        for effect in effects:
+            if isinstance(effect, EmitState):
+                self._messages.append(effect)
+            elif isinstance(effect, FailFeed):
+                kind = Refusal.READER_FAILED
+        return kind
+
+    def _compare_messages(self, where: str, step: Step) -> Mismatch | None:
+        """Compare the fields that the vector names of each message since the last comparison."""
+        fresh = [self._as_fields(message) for message in self._messages[self._compared :]]
+        self._compared = len(self._messages)
+        found = [
+            {name: fields.get(name) for name in expected}
+            for expected, fields in zip(step["messages"], fresh, strict=False)
+        ]
+        found += fresh[len(found) :]
+        return compare(where, step["messages"], found)
+
+    def _as_fields(self, message: EmitState) -> dict[str, object]:
+        return {
+            "kind": message.kind.name.lower(),
+            "stream": None if message.stream is None else self._keys[message.stream],
+            "payload": message.payload,
+            "count": message.count,
+            "partition_id": message.partition_id,
+            "index": message.index,
+            "states": {self._keys[stream]: state for stream, state in message.states},
+            "inner": {
+                self._keys[stream]: {"index": index, "partition_id": partition_id}
+                for stream, index, partition_id in message.inner
+            },
+        }

@@ -1,0 +1,76 @@
+"""Keep a simulated run short enough for an answer: fewer checkpoints, or an earlier end.
+
+How much a run costs is the number of records that all tasks process together, give or take.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.job import Job
+from ckptsim.sim.infer.advice.loads import arriving
+from ckptsim.sim.job.buffers.constants import CONSTANTS, step_ns
+from ckptsim.sim.job.graph import Graph
+
+_SECOND_NS = 1_000_000_000
+# Records per run: some 3 s on one core, measured on the shipped recordings; and what is the most
+# where intervals are so long that fewer would not show a checkpoint behind the warm-up.
+_WANTED = 2_000_000
+_MOST = 20_000_000
+LEAST_CHECKPOINTS = 4
+
+
+def bounded(scenario: Scenario) -> Scenario:
+    """Return a scenario whose run takes seconds, with as many of its checkpoints as that allows."""
+    job = cast("Job", scenario.model)
+    rate = max(1.0, records_per_s(job))
+    interval_s = job.checkpointing.interval_ns / _SECOND_NS
+    wanted = job.checkpointing.count
+    if wanted is not None:
+        affordable = max(LEAST_CHECKPOINTS, int(_WANTED / rate / interval_s))
+        wanted = min(wanted, affordable)
+        # A run that ends by the clock has time for them, whatever interval was set since.
+        time_ns = max(job.duration_ns, 2 * wanted * job.checkpointing.interval_ns)
+    else:
+        time_ns = job.duration_ns
+    longest_ns = max(1, min(time_ns, round(_MOST / rate * _SECOND_NS)))
+    checkpointing = replace(job.checkpointing, count=wanted)
+    return replace(
+        scenario, model=replace(job, checkpointing=checkpointing, duration_ns=longest_ns)
+    )
+
+
+def records_per_s(job: Job) -> float:
+    """Return about how many records all tasks process per second, by what tasks can do at most."""
+    graph = Graph(job.spelled_out())
+    rates = {
+        vertex.name: vertex.rate_per_s
+        if vertex.rate_per_s is not None
+        else _fastest(graph, vertex.name)
+        for vertex in graph.vertices
+        if vertex.is_source
+    }
+    found = 0.0
+    for vertex in graph.vertices:
+        sent = rates[vertex.name] if vertex.is_source else arriving(graph, vertex.name, rates)
+        found += sent if vertex.is_source else min(sent, _capacity(graph, vertex.name))
+    return found
+
+
+def _capacity(graph: Graph, name: str) -> float:
+    vertex = graph.vertex(name)
+    steps = (step_ns(vertex.service_of(i), CONSTANTS) for i in range(vertex.parallelism))
+    return sum(_SECOND_NS / step for step in steps)
+
+
+def _fastest(graph: Graph, name: str) -> float:
+    """Return the most that a source emits which has no rate: what its slowest receiver takes."""
+    own = graph.vertex(name).parallelism * _SECOND_NS / CONSTANTS.source_record_ns
+    limits = [
+        _capacity(graph, edge.downstream) / graph.copies(edge)
+        for edge in graph.edges
+        if edge.upstream == name
+    ]
+    return min([own, *limits])

@@ -1,0 +1,55 @@
+"""What decides how an answer is to be read, said with it: overload, too few checkpoints, limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ckptsim.scenarios.job import Job
+from ckptsim.sim.infer.advice.loads import loads_of
+from ckptsim.sim.infer.verdict import ENOUGH_CHECKPOINTS
+from ckptsim.sim.recording import Recording
+
+# Above this part of its capacity a task has long queues most of the time.
+_NEARLY = 0.95
+
+
+def warnings_of(job: Job, recording: Recording | None = None) -> Iterator[str]:
+    """Yield what an answer about a job must say, one sentence each."""
+    for name, load in loads_of(job).items():
+        if load > 1:
+            yield (
+                f"{name} is overloaded: sources with a rate ask for {load:.2g} times what it can"
+                " do, so its backlog grows; simulated sources drop what they miss"
+            )
+        elif load > _NEARLY:
+            yield f"{name} is at {load:.0%} of its capacity: a little more load changes everything"
+    unlimited = [v.name for v in job.vertices if v.is_source and v.rate_per_s is None]
+    if unlimited:
+        yield (
+            f"{', '.join(unlimited)}: as fast as the slowest task takes records, since no rate of"
+            " its own could be seen; if it has one, say so with source.NAME.rate"
+        )
+    if job.storage.write_bytes_per_s is None:
+        yield (
+            "the storage has no limit: what is written beyond the recorded sizes is an"
+            " extrapolation; say one with job.storage.write"
+        )
+    if recording is not None:
+        yield from _of_recording(job, recording)
+
+
+def _of_recording(job: Job, recording: Recording) -> Iterator[str]:
+    count = len(recording.completed)
+    if count < ENOUGH_CHECKPOINTS:
+        yield f"only {count} completed checkpoints were recorded, expected {ENOUGH_CHECKPOINTS}"
+    interval_ms = job.checkpointing.interval_ns / 1e6
+    if recording.duration_ms and interval_ms > recording.duration_ms:
+        yield (
+            f"the interval of {interval_ms / 1000:,.0f} s is longer than the recording of"
+            f" {recording.duration_ms / 1000:,.0f} s: what relaxes in between was not seen"
+        )
+    if recording.job_state not in (None, "RUNNING"):
+        yield f"the job was {recording.job_state} when it was recorded, not RUNNING"
+    failed = sum(1 for one in recording.checkpoints if one.status == "FAILED")
+    if failed > 1:
+        yield f"{failed} recorded checkpoints failed, which no replay shows"

@@ -1,0 +1,223 @@
+"""Changes of a job by option: the engine's own names, or ours, from a scenario to a scenario.
+
+`execution.checkpointing.interval=500 ms` is an option of the engine; `source.NAME.rate=3900 /s`,
+`vertex.NAME.parallelism=4` and `vertex.NAME.KEY=VALUE` name a vertex, `parallelism.default` all of
+them; everything that begins with `job.` is a path of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.dialect import suggestion, units
+from ckptsim.scenarios.errors import Problem, ScenarioError
+from ckptsim.scenarios.job import Checkpointing, Job, Mode, Network
+from ckptsim.scenarios.planning import assignments, with_parameters
+from ckptsim.sim.infer.change.parallelism import with_parallelism
+from ckptsim.sim.infer.options import NETWORK, flush_ns
+from ckptsim.sim.infer.topology import bare_name
+from ckptsim.sim.recording.values import duration_ns, flag, size_bytes, whole
+
+Read = Callable[[object], Any]
+_CHECKPOINTS = "execution.checkpointing."
+# The engine's name -> our key of the table of checkpoints, how it reads, its least value.
+_OF_CHECKPOINTS: Mapping[str, tuple[str, Read, int]] = {
+    "interval": ("interval_ns", duration_ns, 1_000),
+    "min-pause": ("min_pause_ns", duration_ns, 0),
+    "timeout": ("timeout_ns", duration_ns, 1_000),
+    "aligned-checkpoint-timeout": ("aligned_timeout_ns", duration_ns, 0),
+    "alignment-timeout": ("aligned_timeout_ns", duration_ns, 0),
+    "max-concurrent-checkpoints": ("max_concurrent", whole, 1),
+    "tolerable-failed-checkpoints": ("tolerable_failures", whole, 0),
+}
+_UNALIGNED = (f"{_CHECKPOINTS}unaligned.enabled", f"{_CHECKPOINTS}unaligned")
+_MODE = f"{_CHECKPOINTS}mode"
+_INLINE = f"{_CHECKPOINTS}data-inline-threshold"
+_PARALLELISM = "parallelism.default"
+_FLUSHES = "execution.buffer-timeout.enabled"
+_EXPECTED: tuple[tuple[Read, str], ...] = (
+    (duration_ns, "a duration such as 500 ms"),
+    (size_bytes, "a size such as 32 kb"),
+    (flag, "true or false"),
+)
+_NETWORK = {name: option for option in NETWORK for name in option.names}
+
+OPTIONS: tuple[str, ...] = (
+    *(f"{_CHECKPOINTS}{name}" for name in _OF_CHECKPOINTS),
+    *_UNALIGNED,
+    _MODE,
+    _INLINE,
+    *_NETWORK,
+    _FLUSHES,
+    _PARALLELISM,
+)
+
+
+def read_change(words: Sequence[str], flag_: str = "--set") -> dict[str, str]:
+    """Return the change that words such as `execution.checkpointing.interval=500 ms` make.
+
+    Raises ScenarioError for a word that is no assignment, and for an option that is set twice.
+    """
+    found: dict[str, str] = {}
+    problems: list[Problem] = []
+    for word in words:
+        option, equals, value = word.partition("=")
+        option = option.strip()
+        if not equals or not option:
+            problems.append(Problem(flag_, f'"{word}"', "OPTION=VALUE"))
+        elif option in found:
+            problems.append(Problem(f"{flag_} {option}", f'"{value}"', "one value"))
+        else:
+            found[option] = value.strip()
+    if problems:
+        raise ScenarioError(problems)
+    return found
+
+
+def changed(scenario: Scenario, change: Mapping[str, str]) -> Scenario:
+    """Return a scenario with options set, in the order of the engine's meaning, not of the words.
+
+    change: option -> value as a text, both as in a configuration file of the engine.
+    Raises ScenarioError with every option that is not known and every value that is none.
+    """
+    job = cast("Job", scenario.model)
+    problems: list[Problem] = []
+    ours: dict[str, str] = {}
+    for option, value in change.items():
+        job = _one(job, (option, value), ours, problems)
+    job = replace(job, checkpointing=_mode(job.checkpointing, change, problems))
+    if not problems:
+        problems = [Problem(f"job.{p.path}", p.found, p.expected) for p in job.problems()]
+    if problems:
+        raise ScenarioError(problems)
+    found = replace(scenario, model=job)
+    if not ours:
+        return found
+    words = assignments([f"{path}={value}" for path, value in ours.items()])
+    return with_parameters(found, words, source="--set")
+
+
+def _one(
+    job: Job, assignment: tuple[str, str], ours: dict[str, str], problems: list[Problem]
+) -> Job:
+    """Return a job with one option set; paths of ours are put aside, the mode comes last."""
+    option, value = assignment
+    if option in (*_UNALIGNED, _MODE):
+        return job
+    if option.startswith("job."):
+        ours[option] = value
+        return job
+    if option.startswith(("source.", "vertex.")):
+        return _of_vertex(job, assignment, ours, problems)
+    if option.removeprefix(_CHECKPOINTS) in _OF_CHECKPOINTS or option == _INLINE:
+        return _of_checkpoints(job, assignment, problems)
+    if option == _PARALLELISM:
+        found = _read(assignment, whole, 1, problems)
+        names = [vertex.name for vertex in job.vertices]
+        return job if found is None else with_parallelism(job, dict.fromkeys(names, found))
+    if option == _FLUSHES or option in _NETWORK:
+        return replace(job, network=_network(job.network, assignment, problems))
+    hint = suggestion(option, OPTIONS)
+    expected = f"an option that the simulation knows, or a path such as job.network.segment{hint}"
+    problems.append(Problem("--set", f'"{option}"', expected))
+    return job
+
+
+def _of_checkpoints(job: Job, assignment: tuple[str, str], problems: list[Problem]) -> Job:
+    """Return a job with an option of its checkpoints set, but for their mode."""
+    if assignment[0] == _INLINE:
+        size = _read(assignment, size_bytes, 0, problems)
+        storage = job.storage if size is None else replace(job.storage, inline_threshold_bytes=size)
+        return replace(job, storage=storage)
+    key, read, least = _OF_CHECKPOINTS[assignment[0].removeprefix(_CHECKPOINTS)]
+    found = _read(assignment, read, least, problems)
+    if found is None:
+        return job
+    return replace(job, checkpointing=replace(job.checkpointing, **{key: found}))
+
+
+def _read(assignment: tuple[str, str], read: Read, least: int, problems: list[Problem]) -> Any:
+    option, value = assignment
+    found = read(value)
+    if found is None or found < least:
+        expected = next((says for of, says in _EXPECTED if of is read), "a whole number")
+        problems.append(Problem(f"--set {option}", f'"{value}"', expected))
+        return None
+    return found
+
+
+def _network(network: Network, assignment: tuple[str, str], problems: list[Problem]) -> Network:
+    if assignment[0] == _FLUSHES:
+        on = _read(assignment, flag, 0, problems)
+        usual = network.buffer_timeout_ns or Network().buffer_timeout_ns
+        return network if on is None else replace(network, buffer_timeout_ns=usual if on else 0)
+    option = _NETWORK[assignment[0]]
+    found = _read(assignment, option.read, option.least, problems)
+    if found is None:
+        return network
+    if option.key == "buffer_timeout_ns":
+        found = flush_ns(found)
+    return replace(network, **{option.key: found})
+
+
+def _mode(
+    checkpointing: Checkpointing, change: Mapping[str, str], problems: list[Problem]
+) -> Checkpointing:
+    """Return the checkpoints with the mode that the engine's three options come to."""
+    unaligned = checkpointing.unaligned
+    exactly_once = checkpointing.exactly_once
+    for option in _UNALIGNED:
+        if option in change:
+            found = _read((option, change[option]), flag, 0, problems)
+            unaligned = unaligned if found is None else bool(found)
+    if _MODE in change:
+        word = change[_MODE].strip().upper()
+        if word not in ("EXACTLY_ONCE", "AT_LEAST_ONCE"):
+            expected = "EXACTLY_ONCE or AT_LEAST_ONCE"
+            problems.append(Problem(f"--set {_MODE}", f'"{change[_MODE]}"', expected))
+        exactly_once = word != "AT_LEAST_ONCE"
+    mode = Mode.ALIGNED
+    if not exactly_once:
+        mode = Mode.AT_LEAST_ONCE
+    elif unaligned:
+        mode = Mode.ALIGNED_TIMEOUT if checkpointing.aligned_timeout_ns else Mode.UNALIGNED
+    return replace(checkpointing, mode=mode)
+
+
+def _of_vertex(
+    job: Job, assignment: tuple[str, str], ours: dict[str, str], problems: list[Problem]
+) -> Job:
+    """Set a key of a vertex, which is named: names may have dots, keys have none."""
+    option, value = assignment
+    kind, _, rest = option.partition(".")
+    name, _, key = rest.rpartition(".")
+    names = [v.name for v in job.vertices if kind == "vertex" or v.is_source]
+    name = name if name in names else bare_name(name)
+    if name not in names:
+        hint = suggestion(name, names)
+        problems.append(Problem(f"--set {option}", f'"{name}"', f"the name of a {kind}{hint}"))
+        return job
+    if key == "parallelism":
+        count = _read(assignment, whole, 1, problems)
+        return job if count is None else with_parallelism(job, {name: count})
+    index = next(i for i, vertex in enumerate(job.vertices) if vertex.name == name)
+    if key in ("state", "state_bytes"):
+        size = units.parse(value, units.SIZE_UNITS)
+        size = _read(assignment, size_bytes, 0, problems) if size is None else size
+        return job if size is None else _with_state(job, index, size)
+    as_fast_as_it_can = key == "rate" and value.strip().lower() in ("none", "unlimited", "null")
+    ours[f"job.vertices[{index}].{key}"] = "none" if as_fast_as_it_can else value
+    return job
+
+
+def _with_state(job: Job, index: int, size: int) -> Job:
+    """Return a job in which the subtasks of a vertex have state of this size together."""
+    vertices = list(job.vertices)
+    before = vertices[index].subtask_state_bytes
+    weights = before if any(before) else (1,) * vertices[index].parallelism
+    sizes = tuple(round(size * weight / sum(weights)) for weight in weights)
+    vertices[index] = replace(vertices[index], subtask_state_bytes=sizes)
+    return replace(job, vertices=tuple(vertices))

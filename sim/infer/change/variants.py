@@ -1,0 +1,152 @@
+"""A job as it would be beside the job as it is: what moved, in which part, and at what price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import cast
+
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.errors import Problem, ScenarioError
+from ckptsim.scenarios.job import Job
+from ckptsim.sim.infer.advice.budget import bounded
+from ckptsim.sim.infer.change.change import changed
+from ckptsim.sim.infer.measures import Measures, VertexMeasures
+
+_DAY_S = 86_400
+_MS = 1e6
+# More variants than anybody compares in one table; a sweep is the place for more.
+_MOST = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """One change and the scenario that it makes."""
+
+    change: Mapping[str, str]
+    scenario: Scenario
+
+    @property
+    def name(self) -> str:
+        """Return the change in short, such as `interval=500 ms`."""
+        words = (f"{_last(option)}={value}" for option, value in self.change.items())
+        return ", ".join(words) or "as it is"
+
+
+def _last(option: str) -> str:
+    """Return the part of an option's name that tells it from others."""
+    short = option.removeprefix("execution.checkpointing.").removeprefix("taskmanager.")
+    return short.removeprefix("network.memory.").removeprefix("memory.").removeprefix("job.")
+
+
+def variants_of(
+    base: Scenario, change: Mapping[str, str], varied: Mapping[str, Sequence[str]]
+) -> list[Variant]:
+    """Return a variant for every combination of the varied options, with `change` in each.
+
+    Raises ScenarioError for options and values that cannot be, and for more than 64 variants.
+    """
+    count = 1
+    for option, values in varied.items():
+        count *= len(values)
+        if option in change:
+            raise ScenarioError([Problem(f"--vary {option}", "--set, too", "one of both")])
+    if count > _MOST:
+        raise ScenarioError([Problem("--vary", f"{count} variants", f"at most {_MOST}")])
+    found = []
+    for values in product(*varied.values()):
+        own = dict(change) | dict(zip(varied, values, strict=True))
+        if own:
+            found.append(Variant(change=own, scenario=bounded(changed(base, own))))
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """What a way of taking checkpoints costs besides their duration.
+
+    in_flight_bytes: written with each checkpoint.  written_bytes_per_day: state and data in flight
+    together.  done_again_s: of what a failure undoes, at worst: from the trigger of a checkpoint to
+    the completion of the next one.
+    """
+
+    in_flight_bytes: float
+    written_bytes_per_day: float
+    done_again_s: float
+
+
+def price_of(scenario: Scenario, measures: Measures) -> Price:
+    """Return the price of a scenario, as its runs show it."""
+    job = cast("Job", scenario.model)
+    duration_s = measures.duration_ms.get("median", 0.0) / 1e3
+    interval_s = max(
+        job.checkpointing.interval_ns / 1e9,
+        duration_s + job.checkpointing.min_pause_ns / 1e9,
+    )
+    in_flight = measures.persisted_bytes.get("median", 0.0)
+    state = sum(one.state_bytes or 0.0 for one in measures.vertices.values())
+    return Price(
+        in_flight_bytes=in_flight,
+        written_bytes_per_day=(state + in_flight) * _DAY_S / interval_s,
+        done_again_s=interval_s + duration_s,
+    )
+
+
+def slowest_part(measures: Measures) -> tuple[str, dict[str, float]] | None:
+    """Return the vertex that ends a checkpoint, and the parts of its time in ms, in their order."""
+    found = {
+        name: parts for name, one in measures.vertices.items() if (parts := _parts(one)) is not None
+    }
+    if not found:
+        return None
+    name = max(found, key=lambda one: sum(found[one].values()))
+    return name, found[name]
+
+
+def _parts(one: VertexMeasures) -> dict[str, float] | None:
+    if one.start_delay_ms is None or one.alignment_ms is None or one.async_ms is None:
+        return None
+    return {
+        "start delay": one.start_delay_ms,
+        "alignment": one.alignment_ms,
+        "asynchronous": one.async_ms,
+    }
+
+
+def why(before: Measures, after: Measures) -> str:
+    """Return in one sentence which part of a checkpoint moved."""
+    old, new = slowest_part(before), slowest_part(after)
+    if old is None or new is None:
+        return "no checkpoint was completed"
+    changes = {part: new[1][part] - old[1][part] for part in new[1]}
+    part = max(changes, key=lambda one: abs(changes[one]))
+    moved = f"{part} {old[1][part]:,.0f} -> {new[1][part]:,.0f} ms"
+    if old[0] != new[0]:
+        return f"{new[0]} instead of {old[0]} is last: {moved}"
+    return (
+        f"{new[0]} is last: {moved}" if abs(changes[part]) >= 1 else f"{new[0]} is last, as before"
+    )
+
+
+def extrapolations(base: Scenario, variant: Scenario) -> Iterator[str]:
+    """Yield what a variant asks that the recording cannot say."""
+    before, after = cast("Job", base.model), cast("Job", variant.model)
+    old = {vertex.name: vertex for vertex in before.vertices}
+    for vertex in after.vertices:
+        was = old.get(vertex.name)
+        if was is None:
+            continue
+        if vertex.parallelism != was.parallelism:
+            yield (
+                f"{vertex.name}: with {vertex.parallelism} instead of {was.parallelism} subtasks"
+                " keys are taken as even and service times as their mean"
+            )
+        if vertex.rate_per_s is not None and (was.rate_per_s or 0) < vertex.rate_per_s:
+            known = "unknown" if was.rate_per_s is None else f"{was.rate_per_s:,.0f} /s"
+            yield f"{vertex.name}: {vertex.rate_per_s:,.0f} /s is more than was seen ({known})"
+        if sum(vertex.subtask_state_bytes) > 2 * sum(was.subtask_state_bytes) > 0:
+            yield f"{vertex.name}: state is more than twice what was recorded"
+    writes_more = after.checkpointing.unaligned and not before.checkpointing.unaligned
+    if writes_more and after.storage.write_bytes_per_s is None:
+        yield "data in flight is written to a storage whose limit was not seen"

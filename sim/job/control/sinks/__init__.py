@@ -1,0 +1,5 @@
+"""The sinks of one job over all its attempts, and the external system that they write to."""
+
+from ckptsim.sim.job.control.sinks.sinks import Sinks
+
+__all__ = ["Sinks"]

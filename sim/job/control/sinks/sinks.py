@@ -1,0 +1,122 @@
+"""The sinks of one job over all its attempts, and the external system that they write to.
+
+A sink ends what its restored state holds and nothing else: what an attempt began after the
+checkpoint that is restored stays open, and the external system gives it up after its time-out.
+
+Source: Apache Flink 1.20.3, TwoPhaseCommitSinkFunction; Apache Kafka, transaction.timeout.ms.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ckptsim.models.recovery import split
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from ckptsim.models.lifecycle import SinkState
+    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+    from ckptsim.sim.job.control.sinks.external import ExternalSystem
+    from ckptsim.sim.job.graph import TaskSpec
+    from ckptsim.sim.kernel import Environment
+
+
+class Sinks:
+    """What the sinks of a job have in common.
+
+    timeout_ns: after which the external system aborts a transaction that nobody has ended; kind: of
+    the calendar entries of time-outs.  completed: the highest checkpoint that is complete.
+    violate: told (property, sentence) of what does not hold.
+    """
+
+    def __init__(
+        self,
+        env: Environment,
+        external: ExternalSystem,
+        *,
+        timeout_ns: int | None,
+        kind: int,
+        completed: Callable[[], int],
+        violate: Callable[[str, str], None],
+    ) -> None:
+        self.external = external
+        self.violate = violate
+        self.reach = env.goals.reach
+        self._env = env
+        self._entity = env.entity("job")
+        self._timeout_ns = timeout_ns
+        self._kind = kind
+        self._completed = completed
+        self._attempt = 1
+
+    # Attempts ---------------------------------------------------------------------------------
+
+    def taken_over(self, restored: JobCheckpoint | None) -> None:
+        """Note what the external system holds when a job is started from a checkpoint.
+
+        Time-outs count anew: how long its user has waited is not known.
+        """
+        self._known(restored)
+        for transaction in self.external.unended():
+            self._wait_for(transaction.name)
+
+    def restarted(self, attempt: int, restored: JobCheckpoint | None) -> None:
+        """Note what the sinks of the next attempt do not know of."""
+        self._known(restored)
+        for transaction in self.external.unended():
+            if transaction.attempt == self._attempt and not transaction.recovered:
+                self._env.goals.reach("left_to_the_external_system")
+                self._env.trace.record("unknown", self._entity, transaction.name)
+        self._attempt = attempt
+
+    def _known(self, restored: JobCheckpoint | None) -> None:
+        if restored is not None:
+            self.external.recovers(restored.sink_states)
+
+    def states_of(self, restored: JobCheckpoint | None, spec: TaskSpec) -> tuple[SinkState, ...]:
+        """Return the elements of list state that fall to a subtask of a sink vertex."""
+        if restored is None:
+            return ()
+        snapshots = restored.snapshots_of(spec.vertex.name)
+        kept = [None if one is None else one.transactions for one in snapshots]
+        elements = [() if state is None else (state,) for state in kept]
+        return split(elements, spec.vertex.parallelism)[spec.subtask]
+
+    # What a sink asks -------------------------------------------------------------------------
+
+    def begin(self, task: str, vertex: str) -> str:
+        """Open a transaction of a task; return its name."""
+        begun = self.external.begin(task, vertex, attempt=self._attempt)
+        self._wait_for(begun.name)
+        return begun.name
+
+    def check_commit(self, checkpoint: int, task: str) -> None:
+        """Check that something that covers a checkpoint was complete before the commit."""
+        if self._completed() < checkpoint:
+            says = f"{task} commits transaction {checkpoint} before its completion"
+            self.violate("no_commit_before_completion", says)
+
+    def check_end(self, careless: Collection[str]) -> None:
+        """Check, when a job has ended, that no transaction is left behind.
+
+        careless: sinks that open transactions after finish().  Nobody ends what an attempt that
+        failed had begun after the checkpoint that was restored: no state speaks of it.
+        """
+        left = [
+            one.name
+            for one in self.external.unended()
+            if one.sink not in careless and (one.recovered or one.attempt == self._attempt)
+        ]
+        if left:
+            self.violate("no_transaction_lingers", f"nobody ends {', '.join(left)}")
+
+    def _wait_for(self, name: str) -> None:
+        """Wait for the end of a transaction, as long as the external system does."""
+        if self._timeout_ns is not None:
+            self._env.call_in(self._timeout_ns, self._kind, self._entity, self._time_out, name)
+
+    def _time_out(self, name: str) -> None:
+        if self.external.time_out(name):
+            self._env.goals.reach("transaction_timed_out")
+            self._env.trace.record("timed_out", self._entity, name)

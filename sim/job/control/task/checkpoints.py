@@ -1,0 +1,231 @@
+"""One task's part in each checkpoint: carries out what the core of the subtask side decides.
+
+The core (`ckptsim.models.barriers.subtask`) owns the sequence: which checkpoint is taken, skipped
+or given up, and what follows on what.  The lifecycle is told of what is performed.  Here the steps
+get their time and their data from the plane, and the channel state goes to the shared writer.
+
+Invariants that hold here:
+
+* The barrier is in every queue before anything else happens, and BarrierSent is answered before
+  any subpartition can say what its state is (OutputSettled), or the core would count one that it
+  does not wait for.  So nothing travels before the core has answered BarrierSent.
+* The barrier travels before the snapshot is taken: the tasks below align while this one copies.
+* An outbox is emptied in its order; what is left in it by a step on the way comes behind.
+
+Source: Apache Flink 1.20.3, SubtaskCheckpointCoordinatorImpl.checkpointState, StreamTask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, assert_never
+
+from ckptsim.models.barriers.barrier import Barrier, CancellationMarker
+from ckptsim.models.barriers.channel_state import events as wr
+from ckptsim.models.barriers.channels import network as net
+from ckptsim.models.barriers.subtask import events as sub
+
+if TYPE_CHECKING:
+    from ckptsim.models.barriers.subtask import SubtaskCheckpoints
+    from ckptsim.sim.job.control.task.channel_state import ChannelStateHost
+    from ckptsim.sim.job.control.task.lifecycle import LifecycleHost
+    from ckptsim.sim.job.oracle.observer import TaskObserver
+    from ckptsim.sim.job.task_port import Clock, Reach, TaskPort, Timer
+
+
+class CheckpointsHost:
+    """Drives the subtask side of one task's checkpoints.
+
+    is_entering: whether the thread is on its way to send a barrier on, and does nothing else.
+    """
+
+    __slots__ = (
+        "_clock",
+        "_lifecycle",
+        "_observer",
+        "_outbox",
+        "_output_timer",
+        "_reach",
+        "_task",
+        "_writer",
+        "core",
+        "is_entering",
+    )
+
+    def __init__(
+        self,
+        core: SubtaskCheckpoints,
+        task: TaskPort,
+        lifecycle: LifecycleHost,
+        *,
+        writer: ChannelStateHost,
+        observer: TaskObserver,
+        clock: Clock,
+        reach: Reach,
+    ) -> None:
+        self.core = core
+        self._task = task
+        self._lifecycle = lifecycle
+        self._writer = writer
+        self._observer = observer
+        self._clock = clock
+        self._reach = reach
+        self._outbox = task.outbox
+        self.is_entering = False
+        self._output_timer: Timer | None = None
+
+    # What the barrier handler and the coordinator want ----------------------------------------
+
+    def initialize(self, barrier: Barrier) -> None:
+        """Open the channel state of a checkpoint."""
+        part = self._task.snapshots.part_of(barrier)
+        part.unaligned = part.unaligned or barrier.is_unaligned
+        self._observer.begun(barrier)
+        self.step(sub.CheckpointInitialized(barrier))
+
+    def trigger(self, barrier: Barrier, start_delay_ns: int) -> None:
+        """Take part in a checkpoint now, unless the core knows better."""
+        self._observer.cut(barrier, start_delay_ns)
+        self._task.snapshots.part_of(barrier.unforced()).start_delay_ns = start_delay_ns
+        self.is_entering = True
+        self._task.spend_on_barrier(self._enter, barrier)
+
+    def trigger_whole(self, barrier: Barrier) -> None:
+        """Take part in a checkpoint with a task whose inputs are over, or that has none.
+
+        Source: Apache Flink 1.20.3, StreamTask.triggerCheckpointAsyncInMailbox.
+        """
+        self.step(sub.CheckpointInitialized(barrier, all_received=True))
+        self.trigger(barrier, max(0, self._clock.now - barrier.timestamp_ns))
+
+    def abort(self, checkpoint: int) -> None:
+        """Give a checkpoint up, because the coordinator says so."""
+        self.step(sub.AbortNotified(checkpoint))
+
+    def measured(self, checkpoint: int, duration_ns: int, size: int) -> None:
+        """Take the figures of the alignment."""
+        self._observer.measured(checkpoint, duration_ns, size)
+        self._task.snapshots.aligned(checkpoint, duration_ns, size)
+
+    def _enter(self, barrier: Barrier) -> None:
+        checkpoint = barrier.checkpoint
+        self.is_entering = False
+        self._observer.entered(checkpoint)
+        if checkpoint <= self.core.last:
+            self._task.ending.note("skipped", checkpoint)
+        self.step(sub.CheckpointTriggered(self._clock.now, barrier))
+        self._observer.answered(checkpoint)
+
+    # What the subtask's core decides ----------------------------------------------------------
+
+    def step(self, event: sub.SubtaskEvent) -> None:  # noqa: C901, PLR0912 - one branch per effect
+        """Give the core an event and carry out what it decides."""
+        core, task = self.core, self._task
+        was_running = bool(core.running)
+        effects = core.step(event)
+        if was_running and not core.running:  # noted first: an effect may be a step of its own
+            self._observer.lifecycle.writes_settled()
+        for effect in effects:
+            match effect:
+                case sub.StartWriter(checkpoint):
+                    self._writer.step(wr.WriteStarted(task.subtask, checkpoint))
+                case sub.SavePartialRecords(checkpoint):
+                    self._write(checkpoint, task.snapshots.keep_partial_records(checkpoint))
+                case sub.CloseInputState(checkpoint):
+                    self._writer.step(wr.InputClosed(task.subtask, checkpoint))
+                case sub.CloseOutputState(checkpoint):
+                    self._writer.step(wr.OutputClosed(task.subtask, checkpoint))
+                case sub.AbortWriter(checkpoint, reason):
+                    self._writer.step(wr.WriteAborted(task.subtask, checkpoint, reason))
+                case sub.PrepareOperators():
+                    pass  # no operator has anything to do in front of a barrier
+                case sub.BroadcastBarrier(barrier):
+                    self._send(barrier)
+                case sub.BroadcastCancellation(checkpoint):
+                    self._observer.cancellation_sent(checkpoint)
+                    task.outputs.broadcast(CancellationMarker(checkpoint))
+                case sub.SetOutputTimer(checkpoint, delay_ns):
+                    fired = sub.OutputTimerFired(checkpoint)
+                    self._output_timer = task.set_timer(delay_ns, task.post, self.step, fired)
+                case sub.CancelOutputTimer():
+                    if self._output_timer is not None:
+                        self._output_timer.cancel()
+                case sub.TimeOutOutputs(checkpoint):
+                    task.outputs.time_out(checkpoint)
+                    self.drain()
+                case sub.AbortOutputs(checkpoint):
+                    task.outputs.abort(checkpoint)
+                    self.drain()
+                case sub.SnapshotOperators(barrier):
+                    self._perform(barrier)
+                case sub.StartAsyncPart(checkpoint):
+                    task.snapshots.store(checkpoint, self._stored)
+                case sub.CancelAsyncPart(checkpoint):
+                    task.snapshots.drop(checkpoint)
+                case sub.AcknowledgeCheckpoint(checkpoint, size, unaligned):
+                    task.snapshots.acknowledge(checkpoint, size, unaligned=unaligned)
+                case sub.DeclineCheckpoint(checkpoint, reason):
+                    task.snapshots.decline(checkpoint, reason)
+                case _:
+                    assert_never(effect)
+        if not core.running:
+            self._lifecycle.release()
+
+    def _send(self, barrier: Barrier) -> None:
+        self.drain()  # what was left belongs to what is in front of the barrier
+        self._observer.barrier_sent(barrier)
+        opened = self._task.outputs.broadcast_barrier(barrier)
+        self.drain()  # what it has overtaken; which states stay open was counted above
+        self._task.snapshots.barrier_sent(barrier.checkpoint)
+        self.step(sub.BarrierSent(self._clock.now, barrier.checkpoint, opened))
+
+    def _perform(self, barrier: Barrier) -> None:
+        """Let the barrier travel, then take the snapshot."""
+        checkpoint = barrier.checkpoint
+        self._task.outputs.flush()
+        self._write(checkpoint, self._task.snapshots.keep_recovered(barrier))
+        self._lifecycle.perform(checkpoint, self._captured)
+
+    def _captured(self, checkpoint: int) -> None:
+        self.step(sub.SyncPartDone(checkpoint))
+
+    def _stored(self, checkpoint: int, *, failed: bool) -> None:
+        self.step(sub.AsyncPartFailed(checkpoint) if failed else sub.AsyncPartDone(checkpoint))
+
+    def _write(self, checkpoint: int, sizes: Iterable[int]) -> None:
+        for size in sizes:
+            self._writer.step(wr.DataAdded(self._task.subtask, checkpoint, size))
+
+    # What channels and subpartitions ask for --------------------------------------------------
+
+    def drain(self) -> None:
+        """Carry out what channels and subpartitions have left in the outbox."""
+        outbox = self._outbox
+        while outbox:
+            self._carry_out(outbox.pop(0))
+
+    def _carry_out(self, effect: net.NetworkEffect) -> None:
+        state = self._task.snapshots
+        match effect:
+            case net.PersistInput(channel, checkpoint, buffers):
+                self._observer.input_persisted(channel, checkpoint, buffers)
+                self._write(checkpoint, state.keep_input(channel, checkpoint, buffers))
+            case net.PersistOutput(output, checkpoint, buffers):
+                self._observer.output_persisted(output, checkpoint, buffers)
+                self._write(checkpoint, state.keep_output(output, checkpoint, buffers))
+            case net.OutputStateOpened(output, checkpoint):
+                self._observer.output_opened(output, checkpoint)
+            case net.OutputStateKnown(output, checkpoint, buffers):
+                self._observer.output_settled(output, checkpoint)
+                if buffers:
+                    self._reach("timed_out_in_output")
+                    self._observer.output_persisted(output, checkpoint, buffers)
+                    self._write(checkpoint, state.keep_output(output, checkpoint, buffers))
+                self.step(sub.OutputSettled(checkpoint))
+            case net.OutputStateFailed(output, checkpoint):
+                self._observer.output_settled(output, checkpoint)
+                self.step(sub.OutputSettled(checkpoint, failed=True))
+            case net.ResumeSender(channel):
+                self._task.inputs[channel].resume()
+            case _:
+                assert_never(effect)

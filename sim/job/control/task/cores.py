@@ -1,0 +1,67 @@
+"""The cores of one task of a job: which barrier handler, and which rules for its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ckptsim.models.barriers import handler_kind
+from ckptsim.models.lifecycle import TaskKind, TaskLifecycle, TaskParameters
+from ckptsim.models.lifecycle.task import NaiveLifecycle
+from ckptsim.scenarios.job import Job, Protocol, Vertex, VertexKind
+from ckptsim.sim.job.control.task.task import TaskCores
+from ckptsim.sim.job.settings import variant_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ckptsim.sim.slots import ProtocolCores
+
+
+def make_cores(
+    factories: ProtocolCores,
+    job: Job,
+    vertex: Vertex,
+    *,
+    gates: Sequence[int],
+    outputs: int,
+    restored_from: int | None,
+    finished_on_restore: bool,
+) -> TaskCores:
+    """Return the cores of a task; a source has no barrier handler.
+
+    gates: channels of each input gate; outputs: how many channels there are to other tasks.
+    restored_from: the checkpoint that the attempt begins from.
+    """
+    checkpointing, ending = job.checkpointing, job.ending
+    handler = None
+    if gates:
+        kind = handler_kind(
+            exactly_once=checkpointing.exactly_once, unaligned_enabled=checkpointing.unaligned
+        )
+        handler = factories.handler(
+            kind, sum(gates), gates=len(gates), after_finish=checkpointing.after_finish
+        )
+    parameters = TaskParameters(
+        kind=TaskKind.SOURCE if vertex.is_source else TaskKind.NON_SOURCE,
+        variant=variant_of(job),
+        gates=tuple(gates),
+        output_channels=outputs,
+        chain=vertex.chain,
+        checkpointing=checkpointing.enabled,
+        checkpoints_after_finish=checkpointing.after_finish,
+        restored_from=restored_from,
+        finished_on_restore=finished_on_restore,
+        sink_opens_after_finish=(
+            vertex.opens_after_finish if vertex.kind is VertexKind.SINK else None
+        ),
+        await_acknowledgements=ending.acknowledgements,
+    )
+    lifecycle = factories.lifecycle
+    if ending.protocol is Protocol.NAIVE and lifecycle is TaskLifecycle:
+        lifecycle = NaiveLifecycle
+    return TaskCores(
+        handler=handler,
+        subtask=factories.subtask(),
+        lifecycle=lifecycle(parameters),
+        chain=0 if finished_on_restore else vertex.chain,
+    )

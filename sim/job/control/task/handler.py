@@ -1,0 +1,172 @@
+"""The barrier handler of one task at work: what comes out of the inputs goes into the core.
+
+A sender stops by itself behind a barrier that has to be aligned, so blocking asks nothing of this
+side; only the way back, resuming, is a message.
+
+Invariants that hold here:
+
+* Effects are carried out in the order given, and what stands behind a refused StartInput is not
+  carried out: the core hears of the refusal before anything else.
+* A timer that has run out has posted a mail, and cancelling it does not take that back; the core
+  knows a stale one by its checkpoint.
+
+Source: Apache Flink 1.20.3, CheckpointedInputGate, SingleCheckpointBarrierHandler,
+BarrierAlignmentUtil (timers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, assert_never
+
+from ckptsim.models.barriers import BarrierHandler, BarrierTracker
+from ckptsim.models.barriers.handler import SingleCheckpointHandler
+from ckptsim.models.barriers.handler import events as ev
+from ckptsim.models.barriers.subtask import events as sub
+
+if TYPE_CHECKING:
+    from ckptsim.models.barriers.barrier import Barrier
+    from ckptsim.sim.job.control.task.checkpoints import CheckpointsHost
+    from ckptsim.sim.job.oracle.observer import TaskObserver
+    from ckptsim.sim.job.task_port import Clock, Reach, TaskPort, Timer
+
+
+class HandlerHost:
+    """Drives the barrier handler of one task."""
+
+    __slots__ = ("_checkpoints", "_clock", "_observer", "_reach", "_task", "_timers", "core")
+
+    def __init__(
+        self,
+        core: BarrierHandler,
+        task: TaskPort,
+        checkpoints: CheckpointsHost,
+        *,
+        observer: TaskObserver,
+        clock: Clock,
+        reach: Reach,
+    ) -> None:
+        self.core = core
+        self._task = task
+        self._checkpoints = checkpoints
+        self._observer = observer
+        self._clock = clock
+        self._reach = reach
+        self._timers: dict[int, Timer] = {}
+
+    # What the task takes from its channels ----------------------------------------------------
+
+    def barrier(self, channel: int, barrier: Barrier) -> None:
+        """Take a barrier."""
+        self._observer.barrier_taken(channel, barrier)
+        self.step(ev.BarrierArrived(self._clock.now, channel, barrier))
+
+    def announcement(self, channel: int, barrier: Barrier, sequence: int) -> None:
+        """Take the announcement of a barrier that stands in its channel at `sequence`."""
+        self._observer.seen(barrier)
+        self.step(ev.BarrierAnnounced(self._clock.now, channel, barrier, sequence))
+
+    def cancellation(self, channel: int, checkpoint: int) -> None:
+        """Take a cancellation marker."""
+        if self._is_announced_only(checkpoint):
+            self._reach("cancelled_by_announcement_only")
+        self._observer.cancelled(checkpoint)
+        self.step(ev.CancellationArrived(self._clock.now, channel, checkpoint))
+
+    def channel_ended(self, channel: int) -> None:
+        """Take the end of a channel."""
+        self._observer.channel_ended(channel)
+        self.step(ev.ChannelEnded(self._clock.now, channel))
+
+    def trigger_by_rpc(self, barrier: Barrier, channels: Iterable[int]) -> None:
+        """Take a trigger by remote call: it stands for the barriers of channels still open.
+
+        Source: Apache Flink 1.20.3, StreamTask.triggerUnfinishedChannelsCheckpoint.
+        """
+        self._observer.seen(barrier)
+        for channel in channels:
+            self._observer.barrier_by_rpc(channel, barrier.checkpoint)
+            self.step(ev.BarrierArrived(self._clock.now, channel, barrier, by_rpc=True))
+
+    def _is_announced_only(self, checkpoint: int) -> bool:
+        """Tell whether a checkpoint is open here of which no barrier has been taken."""
+        core = self.core
+        return (
+            isinstance(core, SingleCheckpointHandler)
+            and core.latest == checkpoint
+            and core.pending
+            and not core.aligned
+        )
+
+    # What the handler decides -----------------------------------------------------------------
+
+    def step(self, event: ev.HandlerEvent) -> None:  # noqa: C901, PLR0912 - one branch per effect
+        """Give the handler an event and carry out what it answers."""
+        task, checkpoints, observer = self._task, self._checkpoints, self._observer
+        for effect in self.core.step(event):
+            match effect:
+                case ev.BlockChannel():
+                    pass  # the sender's queue has stopped behind the barrier
+                case ev.ResumeChannels(channels):
+                    for channel in channels:
+                        task.inputs[channel].resume()
+                    checkpoints.drain()
+                case ev.PrioritizeBarriers(places):
+                    self._reach("timed_out_in_input")
+                    for channel, sequence in places:
+                        task.inputs[channel].prioritize(sequence)
+                case ev.InitializeInput(barrier):
+                    checkpoints.initialize(barrier)
+                case ev.StartInput(gate, barrier):
+                    observer.gate_started(gate, barrier)
+                    reason = task.gates[gate].start(barrier.checkpoint)
+                    checkpoints.drain()
+                    if reason is not None:
+                        observer.gate_refused(gate, barrier.checkpoint)
+                        self.step(ev.InputRefused(self._clock.now, reason))
+                        return
+                case ev.StopInput(gate, checkpoint):
+                    observer.gate_stopped(gate)
+                    task.gates[gate].stop(checkpoint)
+                case ev.TriggerCheckpoint(barrier, start_delay_ns):
+                    observer.triggered(barrier)
+                    checkpoints.trigger(barrier, start_delay_ns)
+                case ev.AlignmentMeasured(checkpoint, duration_ns, size):
+                    checkpoints.measured(checkpoint, duration_ns, size)
+                case ev.AbortCheckpoint(checkpoint, reason):
+                    observer.aborted(checkpoint)
+                    checkpoints.step(sub.CheckpointAborted(checkpoint, reason))
+                case ev.AllBarriersReceived(checkpoint):
+                    observer.all_received(checkpoint)
+                    checkpoints.step(sub.InputReceived(checkpoint))
+                case ev.SetTimer(timer, delay_ns, barrier):
+                    self._timers[timer] = task.set_timer(delay_ns, self._run_out, timer, barrier)
+                case ev.CancelTimer(timer):
+                    running = self._timers.pop(timer, None)  # it may have just run out
+                    if running is not None:
+                        running.cancel()
+                case ev.FailTask(story):
+                    observer.failed()
+                    task.ending.break_down(broken_by_failure(self.core), story)
+                    return
+                case _:
+                    assert_never(effect)
+        observer.settled()
+
+    def _run_out(self, timer: int, barrier: Barrier) -> None:
+        if self._timers.pop(timer, None) is not None:
+            self._task.post(self._time_out, barrier)
+
+    def _time_out(self, barrier: Barrier) -> None:
+        self.step(ev.TimerFired(self._clock.now, barrier))
+
+
+def broken_by_failure(handler: BarrierHandler | None) -> str:
+    """Name the property that does not hold when a handler fails its task.
+
+    With one channel left, a newer checkpoint takes the tracker's clock from an older one that still
+    waits: a defect of released Flink, which has a property of its own.
+    Source: Apache Flink 1.20.3, CheckpointBarrierTracker.
+    """
+    single = isinstance(handler, BarrierTracker) and handler.open_channels <= 1
+    return "single_channel_keeps_the_clock" if single else "tasks_fail_for_a_cause"
