@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.sim.composed.parts import PipelineCores
 from ckptsim.sim.composed.tables import tables
 from ckptsim.sim.composed.vocabulary import VOCABULARY
-from ckptsim.sim.composed.world import PipelineWorld
+from ckptsim.sim.composed.world import PipelineCores, PipelineWorld
 
 if TYPE_CHECKING:
     from ckptsim.sim.rows import RunResult

@@ -8,31 +8,43 @@ a violation, so that an anti-pattern shows what it loses in the end.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from ckptsim.models.store import Placement
 from ckptsim.scenarios.composed import GOALS, PROPERTIES, ComposedFault, Pipeline
+from ckptsim.sim.composed.destination import PipelineDestination
 from ckptsim.sim.composed.destination.attempt import PipelineAttempt
+from ckptsim.sim.composed.destination.committer import Committer
 from ckptsim.sim.composed.destination.job import PipelineJob
 from ckptsim.sim.composed.ends import check_end
 from ckptsim.sim.composed.faults import StoreFaults, job_faults, sync_faults
 from ckptsim.sim.composed.ledger import Ledger
 from ckptsim.sim.composed.store import Store
 from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.kernel import explain_waits
+from ckptsim.sim.slots import ProtocolCores
 from ckptsim.sim.sync.oracle.oracle import OrderingProperties
 from ckptsim.sim.sync.oracle.story import state_story
 from ckptsim.sim.sync.waiting import waits
 from ckptsim.sim.sync.world import SyncWorld
 
 if TYPE_CHECKING:
-    from ckptsim.sim.composed.parts import PipelineCores
     from ckptsim.sim.rows import ViolationRow
     from ckptsim.sim.run_spec import RunSpec
     from ckptsim.sim.sync.attempt import Attempt
     from ckptsim.sim.sync.intervals import Intervals
     from ckptsim.sim.sync.oracle.truth import SourceState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineCores(ProtocolCores):
+    """One factory per slot of a pipeline."""
+
+    committer: type[Committer] = Committer
+    sink: type[SinkWriter] = SinkWriter
+    destination: type[PipelineDestination] = PipelineDestination
 
 
 class PipelineProperties(OrderingProperties):

@@ -7,7 +7,7 @@ out by any user of SimPy.
 from ckptsim.sim.kernel.calendar import Timer
 from ckptsim.sim.kernel.channel import Channel, Request
 from ckptsim.sim.kernel.entity import KIND_ORDINARY, Entity
-from ckptsim.sim.kernel.environment import Environment, run_until
+from ckptsim.sim.kernel.environment import Environment, garbage_collector_paused, run_until
 from ckptsim.sim.kernel.errors import (
     ClockError,
     ConservationError,
@@ -15,12 +15,10 @@ from ckptsim.sim.kernel.errors import (
     KernelError,
     TraceError,
 )
-from ckptsim.sim.kernel.events import Event, Process, Timeout
+from ckptsim.sim.kernel.events import Event, Process, Signal, Timeout
 from ckptsim.sim.kernel.explore import Exploration
 from ckptsim.sim.kernel.fence import fence
-from ckptsim.sim.kernel.garbage_collector import garbage_collector_paused
 from ckptsim.sim.kernel.liveness import SimulationStalled, Wait, explain_waits, settle
-from ckptsim.sim.kernel.signal import Signal
 from ckptsim.sim.kernel.streams import Stream, Streams
 from ckptsim.sim.kernel.ties import (
     STRUCTURAL,

@@ -8,7 +8,9 @@ entry and no event, random streams have names, and a trace with a digest says wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import gc
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from heapq import heapify, heappop, heappush
 from itertools import count
 from operator import attrgetter
@@ -333,3 +335,19 @@ def _failure(event: Any) -> BaseException:
 def run_until(env: Environment, time: int) -> None:
     """Run everything up to and including `time` (ns), which is then the present."""
     env.run_until(time)
+
+
+@contextmanager
+def garbage_collector_paused() -> Iterator[None]:
+    """Collect no cycles inside the block; afterwards the collector is enabled if it was before.
+
+    A world is large, lives as long as its run, and makes next to no cycles meanwhile; looking
+    through it again and again for garbage is a twelfth of the time.  It decides nothing in a run.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

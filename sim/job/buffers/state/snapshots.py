@@ -16,7 +16,7 @@ from ckptsim.sim.job.buffers.output import Slice
 from ckptsim.sim.job.buffers.state.identities import Cut
 from ckptsim.sim.job.buffers.state.recovery import BufferSnapshot, Span
 from ckptsim.sim.job.buffers.tasks import Source
-from ckptsim.sim.job.control.part import PartFigures
+from ckptsim.sim.job.control.checkpoint import PartFigures
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier

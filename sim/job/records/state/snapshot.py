@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ckptsim.models.lifecycle import SinkState
 from ckptsim.models.recovery import Part
-from ckptsim.sim.job.control.part import PartFigures
+from ckptsim.sim.job.control.checkpoint import PartFigures
 
 Record = int  # identity of a record; WATERMARK is the final watermark, which travels as data
 Item = Record | Part  # what a buffer holds: a record, or a part of one that takes several
