@@ -175,3 +175,25 @@ def inline_of(recording: Recording) -> Found[int] | None:
         if value is not None:
             return Found(value=value, how=f"{name} is set", answers=_SET, sure=Sureness.READ)
     return None
+
+
+# Options that say how long after a failure the engine restarts a job, by the strategy that is set.
+_DELAYS = {
+    "fixed-delay": "restart-strategy.fixed-delay.delay",
+    "fixeddelay": "restart-strategy.fixed-delay.delay",
+    "failure-rate": "restart-strategy.failure-rate.delay",
+    "failurerate": "restart-strategy.failure-rate.delay",
+    "exponential-delay": "restart-strategy.exponential-delay.initial-backoff",
+    "exponentialdelay": "restart-strategy.exponential-delay.initial-backoff",
+}
+
+
+def restart_delay_of(recording: Recording | None) -> int:
+    """Return how long after a failure the job is restarted, in ns: 1 s where nothing says so.
+
+    Source: Apache Flink 1.20.3, RestartStrategyOptions: all three strategies begin with 1 s.
+    """
+    options = {} if recording is None else recording.options
+    kind = options.get("restart-strategy.type", options.get("restart-strategy", "")).lower()
+    found = duration_ns(options.get(_DELAYS.get(kind, "")))
+    return 1_000 * _MS if found is None or found < 0 else found

@@ -117,7 +117,10 @@ def test_the_table_says_what_moved(capsys: Captured) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ([], "expected at least one --set or --vary"),
+        ([], "expected at least one --set, --vary or --failure"),
+        (["--failure", "nobody"], "the name of a vertex: src, op1"),
+        (["--failure", "--restart", "soon"], "a time such as 10s"),
+        (["--failure", "--master", "elsewhere"], "expected local[*]"),
         (["--set", "execution.checkpointing.intervall=1 s"], "did you mean"),
         (["--set", "execution.checkpointing.interval=soon"], "a duration such as 500 ms"),
         (["--set", "source.nobody.rate=5 /s"], "the name of a source"),

@@ -80,10 +80,10 @@ def test_a_page_shows_what_users_name_as_text() -> None:
     bad = "<script>alert(1)</script>"
     text = page(
         bad,
-        table=((bad,), ((bad,),)),
+        tables=[(bad, (bad,), ((bad,),))],
         bars=[(bad, bad, {"start delay": 1.0})],
         moved=[bad],
         notes=[bad],
     )
     assert "<script" not in text
-    assert text.count("&lt;script&gt;") == 9
+    assert text.count("&lt;script&gt;") == 10

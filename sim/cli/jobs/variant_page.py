@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 Bar = tuple[str, str, Mapping[str, float]]
 """Label, name of the vertex that ends a checkpoint, and its parts in ms, in their order."""
+
+Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
+"""Title, empty for none; head and rows of texts."""
 
 _COLOURS = ("#4c78a8", "#f58518", "#54a24b")
 _STYLE = """
@@ -23,20 +26,15 @@ _BAR, _GAP, _LEFT, _WIDE = 18, 10, 320, 560
 def page(
     title: str,
     *,
-    table: tuple[Sequence[str], Sequence[Sequence[str]]],
+    tables: Sequence[Table],
     bars: Sequence[Bar],
     moved: Sequence[str],
     notes: Sequence[str],
 ) -> str:
-    """Return the page; table: head and rows of texts."""
-    head, rows = table
+    """Return the page: tables, bars of the parts of a checkpoint, what moved, notes."""
     body = [
         f"<h1>{escape(title)}</h1>",
-        "<table><thead>",
-        _row("th", head),
-        "</thead><tbody>",
-        *(_row("td", row) for row in rows),
-        "</tbody></table>",
+        *(line for table in tables for line in _table(table)),
         "<h2>Where a checkpoint spends its time</h2>",
         "<p>Of the vertex that ends it, medians over checkpoints and seeds.</p>",
         _picture(bars),
@@ -49,6 +47,15 @@ def page(
         + "\n".join(body)
         + "\n</body></html>\n"
     )
+
+
+def _table(table: Table) -> Iterator[str]:
+    title, head, rows = table
+    if title:
+        yield f"<h2>{escape(title[:1].upper() + title[1:].rstrip(':'))}</h2>"
+    yield "<table><thead>" + _row("th", head) + "</thead><tbody>"
+    yield from (_row("td", row) for row in rows)
+    yield "</tbody></table>"
 
 
 def _row(cell: str, texts: Sequence[str]) -> str:

@@ -5,33 +5,33 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from statistics import median
-from typing import Any, cast
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import cast
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.job import Job
-from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.cli.jobs.answer import Answer, Outcome
 from ckptsim.sim.cli.jobs.import_job import add_import_arguments
-from ckptsim.sim.cli.jobs.variant_page import page
+from ckptsim.sim.cli.jobs.runner import add_master_argument, run_scenarios
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.places import output_file, written_whole
-from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.subject import positive
+from ckptsim.sim.infer.advice.failing import (
+    Failure,
+    failing,
+    failure_of,
+    failure_warnings,
+    price_of_failures,
+)
 from ckptsim.sim.infer.advice.warnings import warnings_of
 from ckptsim.sim.infer.change import read_change
-from ckptsim.sim.infer.change.variants import (
-    Variant,
-    extrapolations,
-    price_of,
-    slowest_part,
-    variants_of,
-    why,
-)
+from ckptsim.sim.infer.change.variants import Variant, extrapolations, variants_of
 from ckptsim.sim.infer.folder import Named, job_named, place_named
-from ckptsim.sim.infer.measures import Measures, predicted, simulated
+from ckptsim.sim.infer.measures import predicted
+from ckptsim.sim.infer.options import restart_delay_of
+from ckptsim.sim.recording.values import duration_ns
 from ckptsim.sim.rows import RunResult
 
 EXAMPLES = """examples:
@@ -40,10 +40,14 @@ EXAMPLES = """examples:
   ckptsim whatif job.toml --vary 'execution.checkpointing.interval=500 ms,1 s,5 s'
   ckptsim whatif recorded/ --set 'source.orders.rate=3900 /s' --json
   ckptsim whatif job.toml --set vertex.join.parallelism=4 --set 'vertex.join.state=20 mb'
+  ckptsim whatif orders --failure join --restart 10s --vary execution.checkpointing.interval=1s,9s
 
 Options have the engine's own names, or ours: source.NAME.KEY, vertex.NAME.KEY, or a path such as
 job.network.latency.  A change that only says what the recording does not belongs to `import --set`.
 exit codes: 0 done, 2 no such job, option or value"""
+
+# What `--failure` says without a name; no vertex can be called so.
+_LAST = ""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,45 +63,57 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OPTION=A,B,...",
         help="one variant for each value, and for each combination with other --vary",
     )
+    parser.add_argument(
+        "--failure",
+        nargs="?",
+        const=_LAST,
+        metavar="VERTEX",
+        help="what a failure of this vertex would cost, too; without a name of the last one",
+    )
+    parser.add_argument(
+        "--restart",
+        type=_restart_ns,
+        metavar="TIME",
+        help="from a failure to the restart (default: what the job was set to, or 1 s)",
+    )
     parser.add_argument("--seeds", type=positive, default=5, help="runs of each (default: 5)")
+    add_master_argument(parser)
     parser.add_argument(
         "--out", type=output_file, metavar="PAGE.html", help="write the answer as a page, too"
     )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What the runs of one scenario show, pooled, and the median duration of each run."""
-
-    measures: Measures
-    medians_ms: tuple[float, ...]
+def _restart_ns(text: str) -> int:
+    found = duration_ns(text)
+    if found is None or found < 0 or text.isdigit():
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a time such as 10s or 500 ms")
+    return found
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate the job as it is and every variant, and compare."""
     named = job_named(arguments.job_place, job=arguments.job, machine=arguments.machine)
     change, varied = read_change(arguments.set), _varied(arguments.vary)
-    if not change and not varied:
-        raise UserError("--set: found no change, expected at least one --set or --vary")
+    if not change and not varied and arguments.failure is None:
+        expected = "at least one --set, --vary or --failure"
+        raise UserError(f"--set: found no change, expected {expected}")
     variants = variants_of(named.scenario, change, varied)
-    scenarios = [named.scenario, *(one.scenario for one in variants)]
-    outcomes = []
-    with ProgressBar("whatif") as bar:
-        for index, scenario in enumerate(scenarios):
-            results: list[RunResult] = []
-            for seed in range(1, arguments.seeds + 1):
-                results += simulated(scenario, seeds=(seed,))
-                done = index * arguments.seeds + seed
-                bar(done=done, total=len(scenarios) * arguments.seeds)
-            outcomes.append(_outcome(results))
-    notes = list(_notes(named, variants))
+    failure = _failure(arguments, named)
+    outcomes = _outcomes(arguments, [named.scenario, *(v.scenario for v in variants)], failure)
+    answer = Answer(
+        named=named,
+        variants=variants,
+        outcomes=outcomes,
+        notes=list(_notes(named, variants, failure)),
+        failure=failure,
+    )
     if arguments.json:
-        print(json.dumps(_document(named, variants, outcomes, notes), indent=1))
+        print(json.dumps(answer.document(), indent=1))
     else:
-        print("\n".join(_lines(named, variants, outcomes, notes)))
+        print("\n".join(answer.lines()))
     if arguments.out is not None:
-        written_whole(arguments.out, _page(named, variants, outcomes, notes))
+        written_whole(arguments.out, answer.page())
         print(f"written: {arguments.out}", file=sys.stderr)
     return EXIT_FINE
 
@@ -108,6 +124,42 @@ def _varied(words: Sequence[str]) -> dict[str, list[str]]:
     return {option: [part.strip() for part in text.split(",")] for option, text in found.items()}
 
 
+def _failure(arguments: argparse.Namespace, named: Named) -> Failure | None:
+    """Return the failure that was asked for, with the delay that the job itself has if any."""
+    if arguments.failure is None:
+        return None
+    restart_ns = arguments.restart
+    if restart_ns is None:
+        restart_ns = restart_delay_of(named.recording)
+    vertex = None if arguments.failure == _LAST else arguments.failure
+    return failure_of(_job(named.scenario), vertex, restart_ns=restart_ns)
+
+
+def _outcomes(
+    arguments: argparse.Namespace, scenarios: Sequence[Scenario], failure: Failure | None
+) -> list[Outcome]:
+    """Run every scenario with every seed, then the failures, whose phases need the durations."""
+    count = arguments.seeds
+    seeds = range(1, count + 1)
+    runs = [(scenario, seed) for scenario in scenarios for seed in seeds]
+    results = run_scenarios(runs, master=arguments.master, says="whatif")
+    found = [
+        _outcome(results[index * count : (index + 1) * count]) for index in range(len(scenarios))
+    ]
+    if failure is None:
+        return found
+    failing_runs = [
+        (one, seed)
+        for scenario, outcome in zip(scenarios, found, strict=True)
+        for seed, one in enumerate(failing(scenario, failure, outcome.measures, count=count), 1)
+    ]
+    results = run_scenarios(failing_runs, master=arguments.master, says="failures")
+    return [
+        replace(outcome, failure=price_of_failures(results[index * count : (index + 1) * count]))
+        for index, outcome in enumerate(found)
+    ]
+
+
 def _outcome(results: Sequence[RunResult]) -> Outcome:
     each = (predicted([result]).duration_ms.get("median") for result in results)
     return Outcome(
@@ -115,7 +167,7 @@ def _outcome(results: Sequence[RunResult]) -> Outcome:
     )
 
 
-def _notes(named: Named, variants: Sequence[Variant]) -> Iterator[str]:
+def _notes(named: Named, variants: Sequence[Variant], failure: Failure | None) -> Iterator[str]:
     """Yield what must be said with the answer, each once."""
     said: dict[str, None] = dict.fromkeys(warnings_of(_job(named.scenario), named.recording))
     for variant in variants:
@@ -123,140 +175,9 @@ def _notes(named: Named, variants: Sequence[Variant]) -> Iterator[str]:
         own += [one for one in warnings_of(_job(variant.scenario)) if one not in said]
         said |= dict.fromkeys(f"{variant.name}: {one}" for one in own)
     yield from said
+    if failure is not None:
+        yield from failure_warnings(_job(named.scenario))
 
 
 def _job(scenario: Scenario) -> Job:
     return cast("Job", scenario.model)
-
-
-# Output ------------------------------------------------------------------------------------------
-
-_HEAD = ("", "duration", "p95", "over seeds", "in flight", "written a day", "done again")
-
-
-def _rows(
-    named: Named, variants: Sequence[Variant], outcomes: Sequence[Outcome]
-) -> Iterator[tuple[str, ...]]:
-    """Yield the rows of the table: measured, predicted as it is, and each variant."""
-    if named.measures is not None:
-        yield _measured_row(named.measures)
-    scenarios = [named.scenario, *(one.scenario for one in variants)]
-    labels = ["as it is, predicted", *(one.name for one in variants)]
-    for label, scenario, outcome in zip(labels, scenarios, outcomes, strict=True):
-        yield _row(label, scenario, outcome)
-
-
-def _moved(variants: Sequence[Variant], outcomes: Sequence[Outcome]) -> list[str]:
-    base = outcomes[0].measures
-    return [
-        f"{variant.name}: {why(base, outcome.measures)}"
-        for variant, outcome in zip(variants, outcomes[1:], strict=True)
-    ]
-
-
-def _page(
-    named: Named, variants: Sequence[Variant], outcomes: Sequence[Outcome], notes: Sequence[str]
-) -> str:
-    labels = ["as it is", *(one.name for one in variants)]
-    bars = [
-        (label, slowest_part(outcome.measures))
-        for label, outcome in zip(labels, outcomes, strict=True)
-    ]
-    return page(
-        f"What if: {named.scenario.name}",
-        table=(_HEAD, list(_rows(named, variants, outcomes))),
-        bars=[(label, *found) for label, found in bars if found is not None],
-        moved=_moved(variants, outcomes),
-        notes=notes,
-    )
-
-
-def _lines(
-    named: Named, variants: Sequence[Variant], outcomes: Sequence[Outcome], notes: Sequence[str]
-) -> Iterator[str]:
-    yield from aligned(_HEAD, list(_rows(named, variants, outcomes)))
-    yield "\nwhich part of a checkpoint moved:"
-    yield from (f"  {line}" for line in _moved(variants, outcomes))
-    if notes:
-        yield ""
-        yield from (f"note: {note}" for note in notes)
-
-
-def _measured_row(found: Measures) -> tuple[str, ...]:
-    return (
-        "as it is, measured",
-        _ms(found.duration_ms.get("median")),
-        _ms(found.duration_ms.get("p95")),
-        f"n = {found.duration_ms['n']}",
-        _size(found.persisted_bytes.get("median")),
-        "",
-        "",
-    )
-
-
-def _row(label: str, scenario: Scenario, outcome: Outcome) -> tuple[str, ...]:
-    measures, price = outcome.measures, price_of(scenario, outcome.measures)
-    spread = outcome.medians_ms
-    return (
-        label,
-        _ms(measures.duration_ms.get("median")),
-        _ms(measures.duration_ms.get("p95")),
-        f"{min(spread):,.0f} to {max(spread):,.0f} ms" if spread else "none completed",
-        _size(price.in_flight_bytes),
-        _size(price.written_bytes_per_day),
-        f"{price.done_again_s:,.1f} s",
-    )
-
-
-def _ms(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.0f} ms"
-
-
-def _size(value: float | None) -> str:
-    if value is None:
-        return "-"
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if value >= size:
-            return f"{value / size:,.1f} {unit}"
-    return f"{value:,.0f} B"
-
-
-def _document(
-    named: Named, variants: Sequence[Variant], outcomes: Sequence[Outcome], notes: Sequence[str]
-) -> dict[str, Any]:
-    """Return what `--json` prints; `variant` is the first of `variants`."""
-    base = outcomes[0].measures
-    others = [
-        {
-            "change": dict(variant.change),
-            **_figures(variant.scenario, outcome),
-            "why": why(base, outcome.measures),
-        }
-        for variant, outcome in zip(variants, outcomes[1:], strict=True)
-    ]
-    measured = None if named.measures is None else _statistics(named.measures)
-    baseline: Mapping[str, Any] = {"measured": measured, **_figures(named.scenario, outcomes[0])}
-    return {"baseline": baseline, "variant": others[0], "variants": others, "notes": list(notes)}
-
-
-def _figures(scenario: Scenario, outcome: Outcome) -> dict[str, Any]:
-    medians = outcome.medians_ms
-    return {
-        "predicted": _statistics(outcome.measures),
-        "median_of_seeds_ms": {
-            "n": len(medians),
-            "least": min(medians, default=None),
-            "middle": median(medians) if medians else None,
-            "most": max(medians, default=None),
-        },
-        "price": asdict(price_of(scenario, outcome.measures)),
-        "vertices": {name: asdict(one) for name, one in outcome.measures.vertices.items()},
-    }
-
-
-def _statistics(found: Measures) -> dict[str, Any]:
-    return {
-        "end_to_end_duration_ms": found.duration_ms,
-        "persisted_bytes": found.persisted_bytes,
-        "processed_bytes": found.processed_bytes,
-    }

@@ -18,7 +18,7 @@ _SECOND_NS = 1_000_000_000
 # Records per run: some 3 s on one core, measured on the shipped recordings; and what is the most
 # where intervals are so long that fewer would not show a checkpoint behind the warm-up.
 _WANTED = 2_000_000
-_MOST = 20_000_000
+MOST_RECORDS = 20_000_000
 LEAST_CHECKPOINTS = 4
 
 
@@ -35,7 +35,7 @@ def bounded(scenario: Scenario) -> Scenario:
         time_ns = max(job.duration_ns, 2 * wanted * job.checkpointing.interval_ns)
     else:
         time_ns = job.duration_ns
-    longest_ns = max(1, min(time_ns, round(_MOST / rate * _SECOND_NS)))
+    longest_ns = max(1, min(time_ns, round(MOST_RECORDS / rate * _SECOND_NS)))
     checkpointing = replace(job.checkpointing, count=wanted)
     return replace(
         scenario, model=replace(job, checkpointing=checkpointing, duration_ns=longest_ns)
