@@ -8,18 +8,31 @@ fewer or smaller numbers a simpler one, down to a plain scenario without any fau
 
 from collections.abc import Callable, Mapping
 
+from ckptsim.scenarios.generators.barriers import barriers
 from ckptsim.scenarios.generators.checkpoint_store import checkpoint_store
 from ckptsim.scenarios.generators.choices import Choices
+from ckptsim.scenarios.generators.composed import composed
 from ckptsim.scenarios.generators.final_checkpoint import final_checkpoint
 from ckptsim.scenarios.generators.ordering import ordering
 from ckptsim.scenarios.spec import Scenario
 
 GENERATORS: Mapping[str, Callable[[Choices], Scenario]] = {
     "ordering": ordering,
-    "checkpoint_store": checkpoint_store,
+    "barriers": barriers,
     "final_checkpoint": final_checkpoint,
+    "checkpoint_store": checkpoint_store,
+    "composed": composed,
 }
 # Links whose random scenarios a right core always completes.
-COMPLETE: frozenset[str] = frozenset({"ordering", "checkpoint_store"})
+COMPLETE: frozenset[str] = frozenset({"ordering", "checkpoint_store", "composed"})
 
-__all__ = ["COMPLETE", "GENERATORS", "Choices", "checkpoint_store", "final_checkpoint", "ordering"]
+__all__ = [
+    "COMPLETE",
+    "GENERATORS",
+    "Choices",
+    "barriers",
+    "checkpoint_store",
+    "composed",
+    "final_checkpoint",
+    "ordering",
+]

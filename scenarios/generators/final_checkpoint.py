@@ -30,9 +30,13 @@ HAZARDS = (
 def final_checkpoint(choices: Choices) -> Scenario:
     """Return a random job with a fault plan; `violates` has the hazards that it may run into."""
     text = document(choices)
+    return scenario_of(text | {"violates": hazards_of(text)})
+
+
+def hazards_of(text: dict[str, Any]) -> list[str]:
+    """Return the hazards that the job of a document may run into."""
     flink = text["job"]["ending"]["protocol"] == "flink"
-    hazards = [name for name in HAZARDS if flink or name != STOP_HAZARD]
-    return scenario_of(text | {"violates": hazards})
+    return [name for name in HAZARDS if flink or name != STOP_HAZARD]
 
 
 def document(
@@ -117,7 +121,8 @@ def _restart(choose: Choices) -> dict[str, Any]:
     elif kind == "failure_rate":
         restart |= {"delay_ns": delay_ns, "interval_ns": choose.of((1_000, 50)) * MS}
     elif kind == "exponential_delay":
-        restart |= {"initial_backoff_ns": max(1, delay_ns), "attempts": choose.integer(1, 2)}
+        restart |= {"initial_backoff_ns": max(1, delay_ns), "max_backoff_ns": 100 * MS}
+        restart["attempts"] = choose.integer(1, 2)
     return restart
 
 

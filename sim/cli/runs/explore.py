@@ -28,8 +28,8 @@ from ckptsim.sim.search.explore import (
     explore,
     fewer,
 )
+from ckptsim.sim.search.explore.branches import branches_by_file
 from ckptsim.sim.search.explore.corpus import load, save
-from ckptsim.sim.search.explore.coverage import lines_by_file
 from ckptsim.sim.search.explore.run import RUN_ENDS, SURVIVES
 from ckptsim.sim.search.trial import replay_of, with_story
 from ckptsim.sim.slots.resolve import read_cores, resolve, try_out
@@ -220,7 +220,7 @@ def _written(subject: Subject, name: str, path: Path) -> Subject:
 
 
 def _document(explorer: Explorer, report: ExploreReport, found: list[Found]) -> dict[str, Any]:
-    files = lines_by_file(report.covered)
+    files = branches_by_file(report.covered)
     cores = Subject(scenario=explorer.subject(())[0].scenario, cores=explorer.cores).names
     return {
         "link": explorer.link,
@@ -248,8 +248,8 @@ def _document(explorer: Explorer, report: ExploreReport, found: list[Found]) -> 
             "reached": len(report.covered),
             "last_new": report.last_new,
             "last_new_run": report.covered.get(report.last_new),
-            "lines": sum(count - len(missing) for count, missing in files.values()),
-            "lines_of": sum(count for count, _ in files.values()),
+            "branches": sum(count - len(missing) for count, missing in files.values()),
+            "branches_of": sum(count for count, _ in files.values()),
             "missing": {path: missing for path, (_, missing) in files.items() if missing},
         },
         "digest": report.digest,
@@ -268,7 +268,7 @@ def _text(explorer: Explorer, report: ExploreReport, found: list[Found]) -> str:
         *ran_with(document["cores"], explorer.mutant),
         ("runs", f"{report.runs} in {report.seconds:.1f} s, {rate:.0f} per second"),
         ("outcomes", ", ".join(f"{count} {name}" for name, count in report.outcomes.items())),
-        ("core lines", f"{coverage['lines']} of {coverage['lines_of']}"),
+        ("core branches", f"{coverage['branches']} of {coverage['branches_of']}"),
         ("last new", new),
         ("goals", f"{len(reached)} of {len(report.goals)} reached"),
         ("not reached", ", ".join(missed) or "none"),

@@ -17,8 +17,8 @@ from hashlib import blake2b
 from multiprocessing import get_context
 
 from ckptsim.sim.kernel import Streams
+from ckptsim.sim.search.explore.branches import Branches
 from ckptsim.sim.search.explore.corpus import Corpus
-from ckptsim.sim.search.explore.coverage import Lines
 from ckptsim.sim.search.explore.run import Explored, Explorer
 
 ROUND = 32
@@ -64,8 +64,8 @@ class ExploreReport:
         return next(reversed(self.covered), "")
 
     @property
-    def lines(self) -> int:
-        """Return how many lines of cores were reached."""
+    def branches(self) -> int:
+        """Return how many branches of cores were reached."""
         return sum(".py:" in name for name in self.covered)
 
 
@@ -175,8 +175,8 @@ def _workers(
 ) -> Callable[[_Plan], Iterator[Explored]]:
     """Return what carries out a round, here or in processes that end with the stack."""
     if how.jobs == 1:
-        lines = Lines()
-        return lambda plan: _carried_out(explorer, how.seed, plan, lines)
+        branches = Branches()
+        return lambda plan: _carried_out(explorer, how.seed, plan, branches)
     # Fresh interpreters, which end at once and quietly at an interrupt from the keyboard.
     quiet = (signal.SIGINT, signal.SIG_DFL)
     pool = ProcessPoolExecutor(
@@ -194,15 +194,17 @@ def _workers(
     return in_processes
 
 
-def _carried_out(explorer: Explorer, seed: int, plan: _Plan, lines: Lines) -> Iterator[Explored]:
+def _carried_out(
+    explorer: Explorer, seed: int, plan: _Plan, branches: Branches
+) -> Iterator[Explored]:
     streams = Streams(seed)
     for number, given in plan:
         more = streams.stream("choices", number).integer
-        yield explorer.run(number, given, more, lines=lines)
+        yield explorer.run(number, given, more, branches=branches)
 
 
 def _part(
     explorer: Explorer, seed: int, plan: Sequence[tuple[int, tuple[int, ...]]]
 ) -> list[Explored]:
     """Carry out a part of a round in a worker."""
-    return list(_carried_out(explorer, seed, list(plan), Lines()))
+    return list(_carried_out(explorer, seed, list(plan), Branches()))

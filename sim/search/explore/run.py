@@ -18,7 +18,8 @@ from ckptsim.scenarios.generators import COMPLETE, GENERATORS, Choices
 from ckptsim.scenarios.generators.choices import lowest
 from ckptsim.sim.blame import CORE_RAISED, OUTCOME_RAISED
 from ckptsim.sim.rows import ViolationRow
-from ckptsim.sim.search.explore.coverage import Lines, features
+from ckptsim.sim.search.explore.branches import Branches
+from ckptsim.sim.search.explore.coverage import features
 from ckptsim.sim.search.trial import Subject, Trial
 from ckptsim.sim.slots import Factory
 
@@ -36,7 +37,7 @@ class Explored:
 
     choices: the list that decides it, tie policy and seed first; hazards: what it broke of what
     its scenario says that it may break, which is no part of the trial's violations; reached:
-    everything that it reached; lines only where no run before it in its process did.
+    everything that it reached; branches only where no run before it in its process did.
     """
 
     number: int
@@ -81,12 +82,12 @@ class Explorer:
         given: Sequence[int],
         more: Callable[[int, int], int] = lowest,
         *,
-        lines: Lines | None = None,
+        branches: Branches | None = None,
     ) -> Explored:
-        """Run what a list of choices means; lines: who watches the lines of cores."""
+        """Run what a list of choices means; branches: who watches the branches of cores."""
         subject, seed, ties, taken = self.subject(given, more)
         reached: list[str] = []
-        found = _trial(subject, seed, ties, reached, lines)
+        found = _trial(subject, seed, ties, reached, branches)
         hazards, violations = _apart(found.violations, subject.scenario.violates)
         return Explored(
             number=number,
@@ -116,16 +117,14 @@ def _apart(
 
 
 def _trial(
-    subject: Subject, seed: int, ties: str, reached: list[str], lines: Lines | None
+    subject: Subject, seed: int, ties: str, reached: list[str], branches: Branches | None
 ) -> Trial:
     """Run once; whatever comes out of it that is not a result is a violation, too."""
     try:
+        if branches is not None:
+            branches.watch()
         with _limited():
-            if lines is None:
-                result = subject.run(seed, ties, keep_trace=True)
-            else:
-                with lines.watching():
-                    result = subject.run(seed, ties, keep_trace=True)
+            result = subject.run(seed, ties, keep_trace=True)
     except UserError:
         raise
     except _TooLongError:
@@ -134,8 +133,8 @@ def _trial(
     except Exception as error:  # noqa: BLE001 - what a core raises is what is looked for
         return _ended(seed, ties, _row(CORE_RAISED, _raised(error)))
     finally:
-        if lines is not None:
-            reached += lines.take()
+        if branches is not None:
+            reached += branches.take()
     reached += dict.fromkeys(features(result))
     violations = tuple(result.violations)
     link = subject.scenario.link

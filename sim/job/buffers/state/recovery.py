@@ -69,7 +69,8 @@ class BufferSnapshot:
 def restore_position(task: Task, restored: JobCheckpoint, final: int | None) -> bool:
     """Let a task continue counting where the checkpoint, or its own end, has left off.
 
-    final: the records of a task that has FINISHED.  Returns whether there are no more for it.
+    final: the records of a task that has FINISHED; it counts if the checkpoint knows of that.
+    Returns whether there are no more for the task.
     """
     snapshot: BufferSnapshot | None = restored.tasks.get(task.number)
     # Without a position a source that had finished reads again, unless nothing of it runs.
@@ -77,7 +78,7 @@ def restore_position(task: Task, restored: JobCheckpoint, final: int | None) -> 
     again = task.is_source and not task.spec.vertex.keeps_position and not full
     if snapshot is not None:
         task.processed = task.restored_records = snapshot.processed
-    elif final is not None and not again:
+    elif final is not None and not again and (full or task.number in restored.finished):
         task.processed = task.restored_records = final
     finished = task.number in restored.finished and not again
     return finished or (snapshot is not None and snapshot.exhausted)

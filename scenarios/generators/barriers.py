@@ -1,0 +1,45 @@
+"""Random jobs on either data plane, for whatever has to do with barriers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ckptsim.scenarios.files import from_json
+from ckptsim.scenarios.generators import buffer_jobs, final_checkpoint
+from ckptsim.scenarios.generators.choices import Choices
+from ckptsim.scenarios.spec import Scenario
+
+_SLOW_PER_S = 10.0
+
+
+def barriers(choices: Choices) -> Scenario:
+    """Return a random job with a fault plan; some on buffers fail and are restarted."""
+    kind = choices.of(("buffers", "records", "crashing"))
+    if kind == "records":
+        text = final_checkpoint.document(choices)
+        text |= {"link": "barrier_protocol", "violates": final_checkpoint.hazards_of(text)}
+    elif kind == "crashing":
+        text = _short(_fed(buffer_jobs.crashing_document(choices)))
+    else:
+        text = _fed(buffer_jobs.document(choices))
+    return from_json(json.dumps({"violates": [buffer_jobs.CLOCK_HAZARD]} | text))
+
+
+def _fed(text: dict[str, Any]) -> dict[str, Any]:
+    """Give a job without exclusive buffers enough floating ones: with few it can stop for good."""
+    network = text["job"]["network"]
+    if network["exclusive_buffers"] == 0:
+        network["floating_buffers"] = 8
+    return text
+
+
+def _short(text: dict[str, Any]) -> dict[str, Any]:
+    """Let a job be over within a second or two: what is long explores nothing more."""
+    job = text["job"]
+    job["duration_ns"] = 3_000 * buffer_jobs.MS
+    for vertex in job["vertices"]:
+        if vertex.get("rate_per_s") == _SLOW_PER_S:
+            vertex["records"] = min(vertex["records"], 20)
+            vertex["rate_per_s"] = 10 * _SLOW_PER_S
+    return text

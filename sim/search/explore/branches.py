@@ -1,0 +1,247 @@
+"""Which branches of the cores run: their functions are compiled anew with a note in each branch.
+
+A trace function of the interpreter sees lines only, and makes a run two to three times as slow; the
+notes make it a few per cent slower, as each is one store into an array.  They change nothing else:
+a noted function does what it did, line numbers included.
+
+A function that is not what its source file says (a fault that somebody has planted in memory) is
+left as it is, and so is whatever is no part of `models`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from ckptsim import models
+
+_ROOT = Path(models.__file__).parent.resolve()
+_NOTES = "__reached__"
+
+
+class Branches:
+    """Watches which branches run; of a process there is one, as functions are shared.
+
+    `take` returns the branches that have run for the first time since this was made.  Where several
+    processes have one each, the first run in the order of their numbers that reaches a branch is
+    always among those that report it.
+    """
+
+    def __init__(self) -> None:
+        self._seen: set[tuple[str, int]] = set()
+
+    def watch(self) -> None:
+        """Note from now on what runs."""
+        for notes in _noted().values():
+            notes.clear()
+
+    def take(self) -> list[str]:
+        """Return the branches seen since the last call, as `ordering/core.py:120 true`."""
+        fresh: list[str] = []
+        for path, notes in _noted().items():
+            for number in notes.numbers():
+                if (path, number) not in self._seen:
+                    self._seen.add((path, number))
+                    fresh.append(notes.names[number])
+            notes.clear()
+        return fresh
+
+
+class _Notes:
+    """The branches of one module, and which of them have run."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+        self.reached = bytearray(len(names))
+
+    def numbers(self) -> Iterator[int]:
+        """Yield what has run, by number."""
+        number = self.reached.find(1)
+        while number >= 0:
+            yield number
+            number = self.reached.find(1, number + 1)
+
+    def clear(self) -> None:
+        """Forget what has run."""
+        self.reached[:] = bytes(len(self.names))
+
+
+@cache
+def _noted() -> dict[str, _Notes]:
+    """Give all functions of cores their notes; return the notes by path.
+
+    All modules, whether a run has imported them or not: what a run reaches must not depend on what
+    its process has done before.
+    """
+    found: dict[str, _Notes] = {}
+    for each in walk_packages(models.__path__, f"{models.__name__}."):
+        module = import_module(each.name)
+        path = str(Path(module.__file__ or "").resolve().relative_to(_ROOT))
+        found[path] = _note(module, path)
+    return found
+
+
+def _note(module: ModuleType, path: str) -> _Notes:
+    """Give the functions of a module their notes."""
+    source = (_ROOT / path).read_text(encoding="utf-8")
+    plain, noted, names = _compiled(path, source)
+    notes = _Notes(names)
+    vars(module)[_NOTES] = notes.reached
+    for function in dict.fromkeys(_functions(module)):
+        code = function.__code__
+        place = code.co_qualname, code.co_firstlineno
+        if plain.get(place) == code:
+            function.__code__ = noted[place]
+    return notes
+
+
+@cache
+def _compiled(
+    path: str, source: str
+) -> tuple[dict[tuple[str, int], CodeType], dict[tuple[str, int], CodeType], list[str]]:
+    """Return the functions of a source without and with notes, and what the notes are of."""
+    plain = dict(_codes(compile(source, path, "exec", dont_inherit=True)))
+    inserting = _Inserting(path)
+    tree = ast.fix_missing_locations(inserting.visit(ast.parse(source)))
+    file = str(_ROOT / path)
+    noted = dict(_codes(compile(tree, file, "exec", dont_inherit=True)))
+    return plain, noted, inserting.names
+
+
+def _codes(code: CodeType) -> Iterator[tuple[tuple[str, int], CodeType]]:
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield (inner.co_qualname, inner.co_firstlineno), inner
+            yield from _codes(inner)
+
+
+def _functions(module: ModuleType) -> Iterator[FunctionType]:
+    """Yield the functions and methods that a module defines."""
+    for value in list(vars(module).values()):
+        if getattr(value, "__module__", None) != module.__name__:
+            continue
+        if isinstance(value, type):
+            for member in list(vars(value).values()):
+                yield from _inside(member)
+        else:
+            yield from _inside(value)
+
+
+def _inside(member: Any) -> Iterator[FunctionType]:
+    """Yield the functions that a property, a class method or a cached function consists of."""
+    if isinstance(member, property):
+        yield from _inside(member.fget)
+    elif isinstance(member, FunctionType):
+        yield member
+    else:
+        inner = getattr(member, "__func__", None) or getattr(member, "__wrapped__", None)
+        if isinstance(inner, FunctionType):
+            yield inner
+
+
+class _Inserting(ast.NodeTransformer):
+    """Inserts a note into each branch; `names` says what each is of, by number."""
+
+    def __init__(self, path: str) -> None:
+        self.names: list[str] = []
+        self._path = path
+
+    def _number(self, line: int, what: str) -> ast.Constant:
+        self.names.append(f"{self._path}:{line} {what}")
+        return ast.Constant(len(self.names) - 1)
+
+    def _noting(self, line: int, what: str) -> ast.stmt:
+        """Return a statement that takes a note."""
+        place = ast.Subscript(
+            ast.Name(_NOTES, ast.Load()), self._number(line, what), ctx=ast.Store()
+        )
+        return ast.copy_location(ast.Assign([place], ast.Constant(1)), _at(line))
+
+    def _noted(self, value: ast.expr, what: str) -> ast.expr:
+        """Return an expression that takes a note and has the value of another one."""
+        call = ast.Call(
+            ast.Attribute(ast.Name(_NOTES, ast.Load()), "__setitem__", ast.Load()),
+            [self._number(value.lineno, what), ast.Constant(1)],
+            [],
+        )
+        return ast.copy_location(ast.BoolOp(ast.Or(), [call, value]), value)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """Note that a function is called."""
+        note = self._noting(node.lineno, "call")
+        self.generic_visit(node)
+        node.body.insert(int(ast.get_docstring(node, clean=False) is not None), note)
+        return node
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        """Note which of two ways is taken."""
+        notes = [self._noting(node.lineno, what) for what in ("true", "false")]
+        self.generic_visit(node)
+        node.body.insert(0, notes[0])
+        node.orelse.insert(0, notes[1])
+        return node
+
+    def _loop(self, node: ast.For | ast.While) -> ast.AST:
+        note = self._noting(node.lineno, "loop")
+        self.generic_visit(node)
+        node.body.insert(0, note)
+        return node
+
+    visit_For = visit_While = _loop  # noqa: N815 - of `ast`
+
+    def visit_match_case(self, node: ast.match_case) -> ast.AST:
+        """Note which case is taken."""
+        note = self._noting(node.pattern.lineno, "case")
+        self.generic_visit(node)
+        node.body.insert(0, note)
+        return node
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
+        """Note that an exception is caught."""
+        note = self._noting(node.lineno, "except")
+        self.generic_visit(node)
+        node.body.insert(0, note)
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        """Note which of two values is taken."""
+        self.generic_visit(node)
+        node.body = self._noted(node.body, "true")
+        node.orelse = self._noted(node.orelse, "false")
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        """Note how far a condition is looked at."""
+        self.generic_visit(node)
+        what = "and" if isinstance(node.op, ast.And) else "or"
+        node.values[1:] = [self._noted(value, what) for value in node.values[1:]]
+        return node
+
+
+def _at(line: int) -> ast.stmt:
+    return ast.Pass(lineno=line, col_offset=0, end_lineno=line, end_col_offset=0)
+
+
+def branches_by_file(reached: Iterable[str]) -> dict[str, tuple[int, list[str]]]:
+    """Return, for every file of cores with a branch that was reached, how many and those missing.
+
+    The file's name -> how many branches it has, and which of them were not reached, as `120 true`.
+    """
+    seen: dict[str, set[str]] = {}
+    for name in reached:
+        path, colon, branch = name.partition(".py:")
+        if colon:
+            seen.setdefault(f"{path}.py", set()).add(branch)
+    found: dict[str, tuple[int, list[str]]] = {}
+    for path in sorted(seen):
+        source = (_ROOT / path).read_text(encoding="utf-8")
+        every = [name.partition(".py:")[2] for name in _compiled(path, source)[2]]
+        every = list(dict.fromkeys(every))
+        found[path] = (len(every), [one for one in every if one not in seen[path]])
+    return found
