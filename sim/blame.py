@@ -13,6 +13,7 @@ from ckptsim.sim.kernel import Environment
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.run_spec import RunSpec
 from ckptsim.sim.slots import Factory
+from ckptsim.sim.slots.process import CoreFailedError
 
 # The property that is violated when a core raises what no core may raise.
 CORE_RAISED = "the_core_raises_protocol_errors_only"
@@ -29,7 +30,10 @@ def raised_by_core(spec: RunSpec, factories: Mapping[str, Factory], error: Excep
     text = f"{type(error).__name__}: {error}"
     result = spec.result(Environment(spec.seed), outcome=OUTCOME_RAISED, error=text)
     result.run = replace(result.run, digest="")
-    found = [slot for slot, made in factories.items() if _is_on_the_way(made, error)]
+    if isinstance(error, CoreFailedError):
+        found = [error.slot]
+    else:
+        found = [slot for slot, made in factories.items() if _is_on_the_way(made, error)]
     names = ", ".join(_name(spec, slot) for slot in found or factories)
     verb = "raised" if found else "made a run raise"
     row = spec.violation(CORE_RAISED, 0, f"{names} {verb} {text}", story=_where(error))

@@ -1,4 +1,4 @@
-"""Load a user's own implementation, named as `package.module:factory`."""
+"""Load a user's own implementation, named as `package.module:factory` or `process:COMMAND`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.extras import EXTRAS, ExtraMissing
 from ckptsim.sim.kernel.purity import impurities
 from ckptsim.sim.slots.cores import Factory
+from ckptsim.sim.slots.process import PREFIX, process_factory
 
 
 def name_of(core: Factory | str) -> str:
@@ -27,13 +28,17 @@ def name_of(core: Factory | str) -> str:
 def load_factory(slot: str, text: str) -> Factory:
     """Import the factory that `package.module:factory` names; the working directory is searched.
 
+    `process:COMMAND` gives the cores of a program instead, which is started if it does not run yet.
+
     Raises UserError when the text, the module or the attribute is not as expected, or when the
     module's source shows that its runs would depend on more than the seed.
     """
+    if text.startswith(PREFIX):
+        return process_factory(slot, text.removeprefix(PREFIX))
     where = f"--core {slot}={text}"
     module_name, colon, attribute = text.partition(":")
     if not colon or not module_name or not attribute:
-        raise UserError(f"{where}: found {text!r}, expected package.module:factory")
+        raise UserError(f"{where}: found {text!r}, expected package.module:factory or process:COMMAND")
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:

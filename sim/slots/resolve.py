@@ -37,7 +37,7 @@ def resolve(
 ) -> Choice:
     """Return what stands in the slots of a link, or of some suites of conformance vectors.
 
-    cores: slot -> factory, or the text `package.module:factory` that names one.
+    cores: slot -> factory, or the text `package.module:factory` or `process:COMMAND`.
     Raises UserError for slots and mutants that the places have not, for a slot that is taken twice,
     and for factories that cannot be imported or do not give such a core.
     """
@@ -84,13 +84,14 @@ def try_out(cores: Mapping[str, str], *, fenced: bool = True) -> None:
 def read_cores(texts: Sequence[str], places: Sequence[str]) -> dict[str, str]:
     """Read what `--core` was given, `SLOT=package.module:factory` each, as slot -> factory.
 
-    The slot may be left out where the places (a link, or suites) have exactly one together.
+    In the place of the factory may stand `process:COMMAND`, which may have blanks and more signs of
+    equality.  The slot may be left out where the places (a link, or suites) have exactly one together.
     Raises UserError where they have not, and for a slot that is named twice.
     """
     found: dict[str, str] = {}
     for text in texts:
         slot, equals, factory = text.partition("=")
-        if not equals:
+        if not equals or ":" in slot:
             slot, factory = _only_slot(text, places), text
         if slot in found:
             raise UserError(f"--core: found slot {slot!r} twice, expected it once")

@@ -51,6 +51,8 @@ OUTSIDE_ON_PURPOSE: dict[str, frozenset[Rule]] = {
     # Asks whether it is in a main thread, where alone a run can be limited.
     "sim/search/explore/run.py": frozenset({Rule.OUTSIDE}),
     "sim/validate/predict.py": frozenset({Rule.OUTSIDE}),
+    # Waits for the answers of programs, and gives up in time.
+    "sim/slots/process/program.py": frozenset({Rule.CLOCK, Rule.OUTSIDE}),
     # Names of a real store have to differ between real processes.
     "sim/store/real/identity.py": frozenset({Rule.RANDOM}),
     # Makes global random generators raise in the workers.
