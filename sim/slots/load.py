@@ -38,7 +38,9 @@ def load_factory(slot: str, text: str) -> Factory:
     where = f"--core {slot}={text}"
     module_name, colon, attribute = text.partition(":")
     if not colon or not module_name or not attribute:
-        raise UserError(f"{where}: found {text!r}, expected package.module:factory or process:COMMAND")
+        raise UserError(
+            f"{where}: found {text!r}, expected package.module:factory or process:COMMAND"
+        )
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:

@@ -84,8 +84,8 @@ def try_out(cores: Mapping[str, str], *, fenced: bool = True) -> None:
 def read_cores(texts: Sequence[str], places: Sequence[str]) -> dict[str, str]:
     """Read what `--core` was given, `SLOT=package.module:factory` each, as slot -> factory.
 
-    In the place of the factory may stand `process:COMMAND`, which may have blanks and more signs of
-    equality.  The slot may be left out where the places (a link, or suites) have exactly one together.
+    `process:COMMAND` may stand in the factory's place, with blanks and signs of equality.  The slot
+    may be left out where the places (a link, or suites) have exactly one together.
     Raises UserError where they have not, and for a slot that is named twice.
     """
     found: dict[str, str] = {}

@@ -14,7 +14,7 @@ import sys
 import tomllib
 import zipfile
 from dataclasses import dataclass
-from importlib.metadata import files
+from importlib.metadata import files, requires
 from pathlib import Path
 
 import pytest
@@ -45,6 +45,16 @@ class Refusing(ordering.OrderingCore):
     def step(self, event):
         """Raise what no core may raise."""
         raise RuntimeError("the core of the user's folder was asked")
+'''
+OWN_TEST = '''"""A test of the user's own."""
+
+import pytest
+
+
+@pytest.mark.ckptsim("ordering", runs=3)
+@pytest.mark.parametrize("name", ["make_core", "Refusing"])
+def test_core(survives, name):
+    survives(f"models.mine:{name}")
 '''
 
 
@@ -107,12 +117,17 @@ def _pip(*words: str) -> None:
 
 def _link_requirements(python: Path) -> None:
     """Link what `dependencies` names, with its metadata, into the environment."""
-    (there,) = (python.parents[1] / "lib").glob("python*/site-packages")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    for line in project["dependencies"]:
-        listed = files(Requirement(line).name) or []
+    _link(python, [Requirement(line).name for line in project["dependencies"]])
+
+
+def _link(python: Path, names: list[str]) -> None:
+    (there,) = (python.parents[1] / "lib").glob("python*/site-packages")
+    for name in names:
+        listed = files(name) or []
         tops = {
-            file.parts[0]: Path(str(file.locate())).parents[len(file.parts) - 2] for file in listed
+            file.parts[0]: [place := Path(str(file.locate())), *place.parents][len(file.parts) - 1]
+            for file in listed
         }
         for top, place in sorted(tops.items()):
             if top not in ("..", "__pycache__"):
@@ -186,6 +201,24 @@ def test_a_core_in_a_folder_of_our_name_is_the_user_s(installed: Installed) -> N
     assert wrong.returncode == 1, wrong.stderr
     (violation,) = json.loads(wrong.stdout)["violations"]
     assert "the core of the user's folder was asked" in violation["says"]
+
+
+def test_the_plugin_is_there_with_the_extra(installed: Installed) -> None:
+    """With pytest and Hypothesis the fixture convicts a user's core, found by its entry point."""
+    wanted = ["-c", "import ckptsim.testing as t; t.scenarios"]
+    assert "pip install 'ckptsim[testing]'" in installed.run(*wanted).stderr
+    _link(installed.python, ["pytest", "hypothesis", *_needs("pytest"), *_needs("hypothesis")])
+    assert installed.run(*wanted).returncode == 0
+    (installed.project / "test_mine.py").write_text(OWN_TEST)
+    done = installed.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py")
+    assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
+    assert "core ordering=models.mine:Refusing broke the_core_raises_protocol" in done.stdout
+
+
+def _needs(name: str) -> list[str]:
+    """Return what a distribution requires here, without what extras add."""
+    found = [Requirement(line) for line in requires(name) or []]
+    return [each.name for each in found if each.marker is None or each.marker.evaluate()]
 
 
 def test_what_needs_an_extra_says_so(installed: Installed) -> None:

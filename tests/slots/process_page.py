@@ -50,7 +50,7 @@ def _rows(head: str, kinds: list[type]) -> list[str]:
     lines = [f"| {head} | fields |", "| --- | --- |"]
     for kind in kinds if head != "object" else _sorted(kinds):
         parts = [
-            f"`{name}`: {text_of(of)}{'' if needed else ' (may be left out)'}"
+            f"`{name}`: {text_of(of)}{'' if needed or head == 'event' else ' (optional)'}"
             for name, of, needed in fields_of(kind)
         ]
         lines.append(f"| `{kind.__name__}` | {', '.join(parts) or '-'} |")

@@ -19,16 +19,12 @@ from ckptsim.models.ordering import effects as ordering_effects
 from ckptsim.models.ordering import events as ordering_events
 from ckptsim.sim.cli import main
 from ckptsim.sim.slots import SLOTS
+from tests.pages import assert_shown, files_of, sessions_of, text_of
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "slots.md").read_text(encoding="utf-8")
-FILES = dict(re.findall(r"```python\n# (\w+)\.py\n(.*?)```", PAGE, re.DOTALL))
-SESSIONS = [
-    tuple(part.splitlines())
-    for block in re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
-    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)
-    if part
-]
+PAGE = text_of("slots.md")
+FILES = {name.removesuffix(".py"): text for name, text in files_of(PAGE).items()}
+SESSIONS = sessions_of(PAGE)
 DOORS: dict[str, tuple[Any, ...]] = {
     "ordering": (ordering_events.Event, ordering_effects.Effect),
     "handler": (handler.HandlerEvent, handler.HandlerEffect),
@@ -57,12 +53,7 @@ def test_a_command_prints_what_the_page_shows(folder, capsys, session) -> None:
     command, *shown = session
     words = [word.replace("tests/data", str(ROOT / "tests" / "data")) for word in _words(command)]
     assert main(words) == 1
-    lines = iter(capsys.readouterr().out.splitlines())
-    for line in shown:
-        wanted = line.removesuffix("...")
-        assert any(
-            found.startswith(wanted) if line.endswith("...") else found == line for found in lines
-        ), line
+    assert_shown(tuple(shown), capsys.readouterr().out)
 
 
 def _words(command: str) -> list[str]:

@@ -113,15 +113,15 @@ def encoder(kind: Any) -> Encode:
     if kind is object:
         return lambda value, opaque: opaque.put(value)
     if kind in _PLAIN or kind is type(None) or get_origin(kind) is Literal:
-        return lambda value, opaque: value
+        return lambda value, _: value
     if _is_union(kind):
         return _union_encoder(get_args(kind))
     if get_origin(kind) in (tuple, list):
         return _items_encoder(get_args(kind))
     if isinstance(kind, type) and issubclass(kind, Enum):
-        return lambda value, opaque: kind(value).name
-    if dataclasses.is_dataclass(kind):
-        parts = [(name, encoder(of)) for name, of, _ in fields_of(kind)]  # type: ignore[arg-type]
+        return lambda value, _: kind(value).name
+    if _is_class(kind):
+        parts = [(name, encoder(of)) for name, of, _ in fields_of(kind)]
         return lambda value, opaque: {
             name: encode(getattr(value, name), opaque) for name, encode in parts
         }
@@ -139,8 +139,8 @@ def _items_encoder(items: tuple[Any, ...]) -> Encode:
 
 
 def _union_encoder(members: tuple[Any, ...]) -> Encode:
-    classes = {each: encoder(each) for each in members if dataclasses.is_dataclass(each)}
-    others = [each for each in members if each not in classes and each is not type(None)]
+    classes: dict[Any, Encode] = {each: encoder(each) for each in members if _is_class(each)}
+    others = [each for each in members if not _is_class(each) and each is not type(None)]
     other = encoder(others[0]) if others else None
     tagged = len(classes) > 1
 
@@ -168,18 +168,18 @@ def decoder(kind: Any) -> Decode:
     if kind in _PLAIN:
         return _plain_decoder(kind)
     if kind is type(None):
-        return lambda found, place, opaque: _fits(found, place, found is None, "null")
+        return lambda found, place, _: _fits(found, place, found is None, "null")
     if get_origin(kind) is Literal:
         options = get_args(kind)
-        return lambda found, place, opaque: _fits(found, place, found in options, text_of(kind))
+        return lambda found, place, _: _fits(found, place, found in options, text_of(kind))
     if _is_union(kind):
         return _union_decoder(kind)
     if get_origin(kind) in (tuple, list):
         return _items_decoder(kind)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return _enum_decoder(kind)
-    if dataclasses.is_dataclass(kind):
-        return _class_decoder(kind)  # type: ignore[arg-type]
+    if _is_class(kind):
+        return _class_decoder(kind)
     raise TypeError(f"found {kind!r}, expected a type that crosses as JSON")
 
 
@@ -192,7 +192,7 @@ def _opaque_value(found: Json, place: str, opaque: Opaque) -> object:
 
 
 def _plain_decoder(kind: type) -> Decode:
-    return lambda found, place, opaque: _fits(found, place, type(found) is kind, text_of(kind))
+    return lambda found, place, _: _fits(found, place, type(found) is kind, text_of(kind))
 
 
 def _enum_decoder(kind: type[Enum]) -> Decode:
@@ -248,7 +248,7 @@ def _names(parts: Sequence[tuple[str, Decode, bool]]) -> str:
 
 def _union_decoder(kind: Any) -> Decode:
     members = get_args(kind)
-    found_classes = [each for each in members if dataclasses.is_dataclass(each)]
+    found_classes = [each for each in members if _is_class(each)]
     tagged = len(found_classes) > 1
     classes = {each.__name__: _class_decoder(each, tagged=tagged) for each in found_classes}
     others = [(each, decoder(each)) for each in members if each not in found_classes]
@@ -282,6 +282,10 @@ def _fits(found: Json, place: str, ok: bool, expected: str) -> Json:  # noqa: FB
     if not ok:
         raise CodecError(place, found, expected)
     return found
+
+
+def _is_class(kind: Any) -> bool:
+    return isinstance(kind, type) and dataclasses.is_dataclass(kind)
 
 
 def _is_union(kind: Any) -> bool:

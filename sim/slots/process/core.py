@@ -172,6 +172,4 @@ def _refusal(program: Program, found: object, event: object) -> Exception:
         return program.fail(f'refused with {found!r:.120}, expected an object with "kind"')
     story = found.get("story", [])
     lines = tuple(map(str, story)) if isinstance(story, list) else ()
-    return ProtocolError(
-        found["kind"], state=str(found.get("state", "")), event=event, story=lines
-    )
+    return ProtocolError(found["kind"], state=str(found.get("state", "")), event=event, story=lines)

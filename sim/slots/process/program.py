@@ -7,6 +7,7 @@ its failure, told with the command and the last lines of its standard error.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import selectors
@@ -45,8 +46,9 @@ class Program:
     def __init__(self, slot: str, command: str) -> None:
         self.slot = slot
         self._where = f"--core {slot}=process:{command}"
+        words = self._words(command)
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as it
-        self._process = self._started(command)
+        self._process = self._started(words)
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._stdout, selectors.EVENT_READ)  # type: ignore[arg-type]
@@ -101,10 +103,8 @@ class Program:
         self.alive = False
         for stream in (self._stdin, self._stdout):
             if stream is not None and not stream.closed:
-                try:
+                with contextlib.suppress(OSError):  # it has gone with lines unread
                     stream.close()
-                except OSError:  # it has gone with lines unread
-                    pass
         self._selector.close()
         try:
             self._process.wait(timeout=0.2)
@@ -113,13 +113,18 @@ class Program:
             self._process.wait()
         self._errors.close()
 
-    def _started(self, command: str) -> subprocess.Popen[bytes]:
+    def _words(self, command: str) -> list[str]:
         try:
             words = shlex.split(command)
         except ValueError as error:
-            raise UserError(f"{self._where}: found {command!r}, which ends early: {error}") from error
+            raise UserError(
+                f"{self._where}: found {command!r}, which ends early: {error}"
+            ) from error
         if not words:
             raise UserError(f"{self._where}: found no command, expected one behind `process:`")
+        return words
+
+    def _started(self, words: list[str]) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(  # noqa: S603 - the user names the program
                 words,

@@ -1,0 +1,82 @@
+"""Hypothesis strategies of scenarios, on the generators that `check --explore` draws from.
+
+Every choice of a generator is one whole number of Hypothesis, whose simplest value is the simplest
+choice: what is found shrinks as it does everywhere in Hypothesis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+try:
+    from hypothesis import strategies as st
+except ModuleNotFoundError as error:
+    if error.name != "hypothesis":
+        raise
+    raise ModuleNotFoundError(
+        "strategies need hypothesis, which comes with the extra 'testing': "
+        "pip install 'ckptsim[testing]'",
+        name=error.name,
+    ) from error
+
+from ckptsim.scenarios import Scenario, UserError
+from ckptsim.scenarios.generators import GENERATORS, Choices
+from ckptsim.sim.search.faults import with_drawn_faults
+
+Item = TypeVar("Item")
+
+
+def scenarios(link: str) -> st.SearchStrategy[Scenario]:
+    """Draw a scenario of a link with its fault plan, valid by construction.
+
+    Raises UserError for a link that has no generator.
+    """
+    if link not in GENERATORS:
+        raise UserError(f"link: found {link!r}, expected one of {', '.join(GENERATORS)}")
+    return _generated(link)
+
+
+@st.composite
+def _generated(draw: st.DrawFn, link: str) -> Scenario:
+    return GENERATORS[link](Choices(more=lambda low, high: draw(st.integers(low, high))))
+
+
+def workloads(link: str) -> st.SearchStrategy[Scenario]:
+    """Draw a scenario of a link in which nothing fails: sizes, options, streams or graph."""
+    return scenarios(link).map(lambda scenario: replace(scenario, faults=(), violates=()))
+
+
+@st.composite
+def fault_plans(draw: st.DrawFn, scenario: Scenario, *, most: int = 4) -> tuple[object, ...]:
+    """Draw up to `most` faults that may strike a scenario, besides those that it has.
+
+    They come with `dataclasses.replace(scenario, faults=(*scenario.faults, *plan))`.
+    """
+    grown = with_drawn_faults(scenario, _Drawn(draw), most)
+    return grown.faults[len(scenario.faults) :]
+
+
+class _Drawn:
+    """Draws from Hypothesis what a named stream would draw at random."""
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self._draw = draw
+
+    def integer(self, low: int, high: int) -> int:
+        """Draw a whole number between two bounds, both included."""
+        return self._draw(st.integers(low, high))
+
+    def choice(self, options: Sequence[Item]) -> Item:
+        """Draw one of the options."""
+        return self._draw(st.sampled_from(list(options)))
+
+    def chance(self, probability: float) -> bool:
+        """Draw whether something is so."""
+        del probability  # Hypothesis has odds of its own
+        return self._draw(st.booleans())
+
+    def uniform(self) -> float:
+        """Draw a share from 0 to 1, in hundredths, which are easier to read."""
+        return self._draw(st.integers(0, 100)) / 100

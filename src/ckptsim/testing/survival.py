@@ -1,0 +1,156 @@
+"""Put a core under random scenarios, and fail with the story of the smallest that breaks it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ckptsim.scenarios import LINKS, Scenario, UserError
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.files import to_toml
+from ckptsim.scenarios.generators import GENERATORS
+from ckptsim.sim.rows import ViolationRow
+from ckptsim.sim.search import Subject, check, shrink, trial
+from ckptsim.sim.search.explore import Corpus, Explored, Explorer, Exploring, explore, fewer
+from ckptsim.sim.search.trial import Trial, replay_of, with_story
+from ckptsim.sim.slots import slots_of
+from ckptsim.sim.slots.resolve import expected_slots, resolve
+
+RUNS = 200
+SHRINKING_RUNS_MAX = 300
+OUT = Path("out", "testing")
+_TIES = ("random", "pct", "structural")
+
+Core = Callable[..., Any] | str
+
+
+class CoreConvicted(AssertionError):  # noqa: N818 - named after what is the case
+    """A core broke a property; the message has the story and the command that replays it.
+
+    row: the violation; scenario: the smallest one found, which `file` has too.
+    """
+
+    def __init__(self, text: str, row: ViolationRow, scenario: Scenario, file: Path) -> None:
+        super().__init__(text)
+        self.row = row
+        self.scenario = scenario
+        self.file = file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survived:
+    """What a core has survived: so many runs, and the situations that they reached."""
+
+    runs: int
+    goals: tuple[str, ...]
+
+
+def assert_survives(
+    core: Core,
+    link: str | Scenario,
+    *,
+    slot: str | None = None,
+    runs: int = RUNS,
+    seed: int = 0,
+    out: Path | str = OUT,
+) -> Survived:
+    """Run a core under scenarios, faults and tie orders; raise CoreConvicted for a violation.
+
+    core: its factory, or the text `package.module:factory` or `process:COMMAND`.  With a text the
+    failure has a command that replays it; a factory is named by where it is defined.
+    link: a link whose scenarios are drawn (`ordering`, ...), or one scenario: its name, a TOML file
+    or a `Scenario`; then seeds and tie orders alone are drawn.
+    slot: which slot the core takes; not needed where the link has one.
+    seed: of all that is drawn; the same seed and runs do the same.  out: the folder that gets the
+    smallest scenario.
+    Raises UserError for a link, slot or core that does not exist or does not fit.
+    """
+    __tracebackhide__ = True  # pytest shows the caller's line, and the story
+    if isinstance(link, Scenario) or link not in LINKS:
+        scenario = link if isinstance(link, Scenario) else by_name(link)
+        subject = _subject(core, scenario, slot, None if scenario is link else str(link))
+        return _checked(subject, runs, seed, Path(out))
+    if link not in GENERATORS:
+        raise UserError(
+            f"link: found {link!r}, whose scenarios cannot be drawn; expected one of "
+            f"{', '.join(GENERATORS)}, or a scenario"
+        )
+    world = Explorer(link=link).subject(())[0].scenario.world
+    cores = {_slot(world, slot): core}
+    resolve(world, cores=cores)
+    return _explored(Explorer(link=link, cores=cores), runs, seed, Path(out))
+
+
+def _slot(world: str, slot: str | None) -> str:
+    if slot is not None:
+        return slot
+    found = slots_of(world)
+    if len(found) != 1:
+        raise UserError(f"slot: found none, {expected_slots((world,))}")
+    return found[0].name
+
+
+def _subject(core: Core, scenario: Scenario, slot: str | None, source: str | None) -> Subject:
+    cores = {_slot(scenario.world, slot): core}
+    resolve(scenario.world, cores=cores)
+    return Subject(scenario=scenario, cores=cores, source=source)
+
+
+def _checked(subject: Subject, runs: int, seed: int, out: Path) -> Survived:
+    __tracebackhide__ = True
+    report = check(subject, range(seed, seed + runs), ties=_TIES)
+    if not report.unexpected:
+        return Survived(runs=report.runs, goals=_reached(report.goals))
+    found = report.unexpected[0]
+    name = next(
+        row.property for row in found.violations if row.property not in subject.scenario.violates
+    )
+    raise _smallest(subject, found, name, out, trials=SHRINKING_RUNS_MAX)
+
+
+def _explored(explorer: Explorer, runs: int, seed: int, out: Path) -> Survived:
+    __tracebackhide__ = True
+    report = explore(explorer, Exploring(seed=seed, runs=runs), Corpus())
+    if not report.violating:
+        return Survived(runs=report.runs, goals=_reached(report.goals))
+    before: Explored = report.violating[0]
+    name = before.trial.violations[0].property
+    first = fewer(explorer, before, property_name=name)
+    subject, *_ = explorer.subject(first.found.choices)
+    left = SHRINKING_RUNS_MAX - first.runs
+    raise _smallest(subject, first.found.trial, name, out, trials=left)
+
+
+def _smallest(
+    subject: Subject, found: Trial, name: str, out: Path, *, trials: int
+) -> CoreConvicted:
+    """Shrink, write what is left, and return the error that tells of it."""
+    smallest = shrink(subject, found, property_name=name, trials_max=trials)
+    says = f"the smallest scenario found that breaks {name}"
+    scenario = replace(smallest.scenario, says=says, violates=())
+    file = out / f"{scenario.name}-{name}.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(to_toml(scenario), encoding="utf-8")
+    subject = replace(subject, scenario=scenario, source=str(file), parameters="{}")
+    seed, ties = smallest.trial.seed, smallest.trial.ties
+    told = with_story(subject, trial(subject, seed, ties))
+    rows = [row for row in told.violations if row.property == name]
+    # What only an explorer sees, such as a run that does not end, has no row in a plain run.
+    row = rows[0] if rows else next(row for row in found.violations if row.property == name)
+    row = replace(row, replay=replay_of(subject, seed, ties))
+    return CoreConvicted(_text(subject, row), row, scenario, file)
+
+
+def _text(subject: Subject, row: ViolationRow) -> str:
+    cores = ", ".join(f"{slot}={name}" for slot, name in subject.names.items())
+    story = "\n".join(f"  {line}" for line in row.story.splitlines())
+    return (
+        f"core {cores} broke {row.property}: {row.says}\n{story}\n"
+        f"scenario: {subject.source}\nreplay: {row.replay}"
+    )
+
+
+def _reached(goals: dict[str, int]) -> tuple[str, ...]:
+    return tuple(name for name, count in goals.items() if count)
