@@ -13,7 +13,7 @@ import ckptsim
 from ckptsim.analysis.sweeps.worker import SweepRow, run_chunk
 from ckptsim.analysis.tables.schema import TABLES, arrow_stream, columns, rows_of
 from ckptsim.analysis.tables.store import SweepStore
-from tests.analysis import synthetic
+from tests.analysis.sweeps import synthetic
 
 POINTS = [synthetic.point(checkpoints=count) for count in (2, 4)]
 

@@ -15,7 +15,7 @@ from ckptsim.analysis.sweeps.worker import run_chunk
 from ckptsim.analysis.tables.store import SweepStore
 from ckptsim.scenarios.catalogue import all_scenarios
 from ckptsim.scenarios.files import to_toml
-from tests.analysis import synthetic
+from tests.analysis.sweeps import synthetic
 from tests.rough.limits import CUT, code_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

@@ -15,8 +15,8 @@ from ckptsim.scenarios import ScenarioError, scenario_key
 from ckptsim.scenarios.catalogue import PLANS, shelf
 from ckptsim.scenarios.files import to_toml
 from ckptsim.scenarios.planning import Plan, Run, all_plans, load_plan, plan_from, runs
-from tests.scenarios import toy
-from tests.scenarios.strategies import toml_values
+from tests.scenarios.loader import toy
+from tests.scenarios.loader.strategies import toml_values
 
 
 @pytest.fixture

@@ -220,7 +220,8 @@ ELSEWHERE = {
     "docs/python.md": ("replay",),  # outputs of tests/package/test_python_page.py
     "docs/sweeps.md": ("sweep", "report"),  # tests/analysis: test_commands, test_view, test_cluster
     "docs/scenarios.md": ("list", "explain", "run", "sweep"),  # tests/scenarios/test_docs.py
-    "docs/checkpoint-store.md": ("measure-store", "sweep", "report"),  # tests/store/test_measure.py
+    # tests/store/real/test_measure.py
+    "docs/checkpoint-store.md": ("measure-store", "sweep", "report"),
 }
 
 

@@ -5,7 +5,7 @@ import pytest
 from ckptsim.scenarios.catalogue import all_names, by_name
 from ckptsim.sim.search import Subject, check
 from ckptsim.sim.world import run_world
-from tests.job.records.mutant_table import SCENARIO_OF
+from tests.job.records.mutants.mutant_table import SCENARIO_OF
 
 LINKS = ("final_checkpoint", "barrier_protocol")
 SCENARIOS = [

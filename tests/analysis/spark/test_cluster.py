@@ -1,0 +1,66 @@
+"""The demo's sweep on a standalone cluster: the same command with another master."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ckptsim.analysis.spark.package import ARCHIVE_NAME, program_root
+from tests.analysis.spark.cluster import standalone
+from tests.analysis.sweeps.test_sweep import contents
+
+PLAN = """
+name = "cluster"
+scenario = "reference"
+replications = 12
+[grid]
+"sync.sockets.count" = [1, 2, 4]
+"""
+WHERE = """
+import sys
+from ckptsim.analysis.spark.session import spark_session
+
+def places(_):
+    import os, ckptsim.sim.world
+    return ckptsim.sim.world.__file__, os.getpid()
+
+with spark_session(sys.argv[1]) as session:
+    found = session.sparkContext.parallelize(range(16), 16).map(places).distinct().collect()
+    print(*sorted({place for place, _ in found}), len({process for _, process in found}))
+"""
+
+
+def run(words: list[str], *, python: str, cwd: Path) -> str:
+    """Run a Python program of this interpreter whose workers use another one."""
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=cwd,
+        env={"PYTHONPATH": str(program_root()), "PYSPARK_PYTHON": python, "PATH": ""},
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.long
+@pytest.mark.spark
+def test_rows_of_a_cluster_are_those_of_one_machine(tmp_path: Path) -> None:
+    """Two executors that have what the driver ships, and no checkout, leave the same rows."""
+    (tmp_path / "plan.toml").write_text(PLAN)
+    sweep = ["-m", "ckptsim", "sweep", "plan.toml", "--out"]
+    run([*sweep, "local", "--master", "local[2]"], python=sys.executable, cwd=tmp_path)
+    nodes = tmp_path / "nodes"
+    nodes.mkdir()
+    with standalone(nodes) as (master, python):
+        run([*sweep, "cluster", "--master", master], python=python, cwd=tmp_path)
+        *places, processes = run(["-c", WHERE, master], python=python, cwd=tmp_path).split()
+    assert contents(tmp_path / "cluster") == contents(tmp_path / "local")
+    assert places
+    assert all(ARCHIVE_NAME in place and str(nodes) in place for place in places)
+    assert int(processes) >= 2

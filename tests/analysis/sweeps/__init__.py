@@ -1,0 +1,1 @@
+"""Tests of sweeps: chunks, limits, directories, with a world that costs nothing."""

@@ -1,0 +1,1 @@
+"""Tests of the checkpoint coordinator and its failure counting."""

@@ -1,0 +1,1 @@
+"""Tests of the barrier handlers: their states, every interleaving, the tracker."""

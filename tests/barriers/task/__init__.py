@@ -1,0 +1,1 @@
+"""Tests of one task: both ends of its channels, its subtask core, random lives, mutants."""

@@ -1,0 +1,1 @@
+"""Tests that hold the drivers of the buffer plane against each other."""

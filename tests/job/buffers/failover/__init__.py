@@ -1,0 +1,1 @@
+"""Tests of faults and failovers of jobs on buffers."""

@@ -1,0 +1,142 @@
+"""A checkpoint given to the same job with other parallelisms: every record is taken up once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import cycle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ckptsim.models.coordinator.plan import FinishedState
+from ckptsim.models.core import ProtocolError
+from ckptsim.scenarios.job import Input, Job, Mode, Partitioner, Plane, Vertex, VertexKind
+from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.job.buffers.restoring.rescale import rescaled
+from ckptsim.sim.job.buffers.state import BufferSnapshot, Span
+from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+from ckptsim.sim.job.graph import Graph
+from ckptsim.sim.kernel import Environment
+from ckptsim.sim.validate.recoveries.resubmitted import with_parallelism
+from tests.job.buffers.failover.test_timed_failover import S, job
+
+BYTES = 1_000
+
+
+def graph(parallelism: int, partitioner: Partitioner) -> Graph:
+    """Return two subtasks of a source in front of so many of an operator."""
+    source = Vertex(name="source", kind=VertexKind.SOURCE, parallelism=2)
+    edge = Input(upstream="source", partitioner=partitioner)
+    operator = Vertex(name="operator", parallelism=parallelism, inputs=(edge,))
+    return Graph(Job(plane=Plane.BUFFERS, vertices=(source, operator)))
+
+
+def checkpoint(of: Graph, counts: list[int]) -> JobCheckpoint:
+    """Return a checkpoint with in-flight records at both ends of every channel, in turn."""
+    tasks = {}
+    places = cycle(counts)
+
+    def spans() -> list[Span]:
+        return [(BYTES * count, count) for count in (next(places), next(places)) if count]
+
+    for task in of.tasks:
+        tasks[task.index] = BufferSnapshot(
+            processed=100 + task.index,
+            exhausted=False,
+            input_spans={place: spans() for place in range(len(of.inputs[task.index]))},
+            output_spans={place: spans() for place in range(of.output_count(task.index))},
+        )
+    return JobCheckpoint(
+        checkpoint_id=3,
+        savepoint=False,
+        tasks=tasks,
+        subtasks=of.subtasks,
+        vertices=dict.fromkeys(("source", "operator"), FinishedState.NONE),
+        finished=frozenset(),
+        positions={0: 100, 1: 101},
+        lost_state=frozenset(),
+    )
+
+
+def by_sender(of: Graph, held: JobCheckpoint, *, outputs: bool) -> list[int]:
+    """Return how many records of each sender are in flight at one end of its channels."""
+    found = [0, 0]
+    for channel in of.channels:
+        task = channel.upstream if outputs else channel.downstream
+        place = channel.output if outputs else channel.input
+        snapshot = held.tasks[task]
+        spans = (snapshot.output_spans if outputs else snapshot.input_spans).get(place, [])
+        for size, records in spans:
+            assert size == BYTES * records
+            found[channel.upstream] += records
+    return found
+
+
+@pytest.mark.parametrize("partitioner", [Partitioner.HASH, Partitioner.REBALANCE])
+@given(
+    old=st.integers(1, 8),
+    new=st.integers(1, 8),
+    counts=st.lists(st.integers(0, 40), min_size=1, max_size=7),
+)
+def test_every_record_is_taken_up_once(
+    partitioner: Partitioner, old: int, new: int, counts: list[int]
+) -> None:
+    """From any parallelism to any other, whatever is replicated and filtered."""
+    before, after = graph(old, partitioner), graph(new, partitioner)
+    held = checkpoint(before, counts)
+    found = rescaled(held, before, after)
+    for outputs in (False, True):
+        assert by_sender(after, found, outputs=outputs) == by_sender(before, held, outputs=outputs)
+    done = [
+        one.tasks[n].processed
+        for one, g in ((held, before), (found, after))
+        for n in g.tasks_of("operator")
+    ]
+    assert sum(done[:old]) == sum(done[old:])
+
+
+@pytest.mark.parametrize("partitioner", [Partitioner.HASH, Partitioner.REBALANCE])
+def test_the_same_parallelism_changes_nothing(partitioner: Partitioner) -> None:
+    """An identity keeps every buffer in its channel."""
+    here = graph(3, partitioner)
+    held = checkpoint(here, [3, 1, 4, 1, 5])
+    found = rescaled(held, here, here)
+    for number, snapshot in held.tasks.items():
+        kept = found.tasks[number]
+        assert kept.processed == snapshot.processed
+        for mine, theirs in (
+            (kept.input_spans, snapshot.input_spans),
+            (kept.output_spans, snapshot.output_spans),
+        ):
+            assert mine == {place: spans for place, spans in theirs.items() if spans}
+
+
+def test_an_edge_that_cannot_be_redistributed_is_refused() -> None:
+    """In-flight data of a broadcast has no mappers; without such data there is nothing to ask."""
+    before, after = graph(2, Partitioner.BROADCAST), graph(3, Partitioner.BROADCAST)
+    with pytest.raises(ProtocolError, match="unsupported"):
+        rescaled(checkpoint(before, [1]), before, after)
+    rescaled(checkpoint(before, [0]), before, after)
+
+
+@pytest.mark.parametrize(("mode", "parallelism"), [(Mode.ALIGNED, 4), (Mode.UNALIGNED, 1)])
+def test_a_job_goes_on_with_another_parallelism(mode: Mode, parallelism: int) -> None:
+    """It takes up what was in flight, and its sources continue from their positions."""
+    model = job(rate=None, mode=mode, duration_ns=2 * S)
+    first = DataflowWorld(Environment(1), model)
+    first.run()
+    kept = first.coordinator.completed
+    latest = kept[max(kept)]
+    other = with_parallelism(replace(model, duration_ns=3 * S), parallelism)
+    again = rescaled(latest, first.graph, Graph(other))
+    second = DataflowWorld(Environment(2), other, restored=again)
+    assert sum(second.positions().values()) == sum(latest.positions.values())
+    second.run()
+    assert second.timed is not None
+    done = sum(task.processed for task in second.tasks_of("operator"))
+    emitted = sum(second.positions().values())
+    assert done <= emitted
+    assert emitted - done < 2 * 2 * 11 * 33 * max(parallelism, 2)
+    rate = (done - sum(task.restored_records for task in second.tasks_of("operator"))) / 3
+    assert rate == pytest.approx(parallelism * 940, rel=0.1)

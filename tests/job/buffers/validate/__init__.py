@@ -1,0 +1,1 @@
+"""Tests of the prediction of measured runs and recoveries."""

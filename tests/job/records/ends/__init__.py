@@ -1,0 +1,1 @@
+"""Tests of how jobs end: closed forms, golden orders, sweeps, figures."""

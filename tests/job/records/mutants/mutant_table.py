@@ -1,0 +1,158 @@
+"""The table of faulty barrier cores: which scenario tells each from the right one, and how soon.
+
+`python -m tests.job.records.mutants.mutant_table` writes docs/barrier-mutants.md again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.mutants.barriers import MUTANTS
+from ckptsim.sim.search.trial import Subject, trial
+
+DOCUMENT = Path(__file__).parents[4] / "docs" / "barrier-mutants.md"
+SEEDS_MAX = 1000
+SAMPLE = 30
+TIES = ("structural", "random", "pct")
+
+# The mutant's scenario of the library.
+SCENARIO_OF: dict[str, str] = {
+    "gate_local_lookup": "flink_18139_two_gates",
+    "snapshot_one_step_late": "flink_17568_snapshot_at_once",
+    "clock_not_started_after_announcement": "flink_24068_end_during_announcement",
+    "end_of_partition_aborts": "flink_21086_end_during_alignment",
+    "never_times_out": "flink_19681_alignment_timeout",
+    "obsolete_barrier_not_resumed": "obsolete_barrier",
+    "tracker_stops_any_clock": "flink_23201_tracker_clock",
+    "late_barrier_counts": "flink_20645_late_barrier",
+    "obsolete_place_kept": "flink_20654_obsolete_barrier",
+    "stop_resets_newer": "flink_17994_older_stop",
+    "output_never_times_out": "flink_27251_output_timeout",
+    "timeoutable_crosses_any_edge": "flink_33693_pointwise_timeout",
+    "output_time_out_unreported": "flink_31588_flag_after_output_timeout",
+    "early_abort_without_marker": "early_abort",
+    "early_abort_unanswered": "flink_28474_abort_before_start",
+    "late_abort_closes_writer": "flink_29730_shared_writer",
+    "superseded_result_removed": "flink_17869_superseded_writer",
+    "write_error_lost": "flink_24667_disk_error",
+    "savepoints_subsumed": "savepoint_and_checkpoint",
+    "told_before_stored": "slow_store",
+}
+# What this one lacks shows only where one store is slower than sixteen others; here all are equal.
+SHOWN_BY_CORE = {"slow_stores_forgotten"}
+
+# Published issues of barriers that no scenario here shows, and why.
+NOT_SHOWN: dict[str, str] = {
+    "FLINK-17861": "The size of a handle: records have no bytes here. The mutant "
+    "`whole_blob_per_channel` fails a test of its own.",
+    "FLINK-26803": "A cost, not a fault: one file per subtask. The shared files that came of it "
+    "are in every scenario.",
+    "FLINK-21453, FLINK-21132, FLINK-24161": "Ends of tasks: scenarios of `final_checkpoint`.",
+    "FLINK-22815, FLINK-21945, FLINK-22686, FLINK-31963, FLINK-38267, FLINK-38544": "Rescaled "
+    "jobs: scenarios of folder `rescaling`, with mutants of their own.",
+    "FLINK-36287, FLINK-37870": "They concern committables between writer and committer; a sink is "
+    "one task here.",
+    "apache/iceberg 15846": "A committer outside Flink that takes what comes after its snapshot "
+    "call for the next checkpoint's; a sink here pre-commits what it has processed.",
+}
+
+# Numbers of the list of published defects that scenarios are asked for, and the mutant of each.
+ZOO: dict[str, tuple[str, str]] = {
+    "Z3": ("FLINK-17994", "stop_resets_newer"),
+    "Z4": ("FLINK-20645", "late_barrier_counts"),
+    "Z5": ("FLINK-20654, FLINK-21104", "obsolete_place_kept"),
+    "Z6": ("FLINK-18139", "gate_local_lookup"),
+    "Z7": ("FLINK-21086", "end_of_partition_aborts"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kill:
+    """When a mutant first broke a property, which one, and how many of SAMPLE seeds show it."""
+
+    mutant: str
+    first_seed: int
+    property: str
+    seeds: int
+
+
+def violated(mutant: str | None, scenario: str, seed: int) -> str | None:
+    """Return the first property broken under a seed and the tie policy of its turn."""
+    subject = Subject(scenario=by_name(scenario), mutant=mutant)
+    rows = trial(subject, seed, TIES[seed % len(TIES)]).violations
+    return rows[0].property if rows else None
+
+
+def first(mutant: str) -> tuple[int, str] | None:
+    """Return the first seed below SEEDS_MAX that shows a mutant, with the property it breaks."""
+    for seed in range(SEEDS_MAX):
+        name = violated(mutant, SCENARIO_OF[mutant], seed)
+        if name is not None:
+            return seed, name
+    return None
+
+
+def kills() -> list[Kill]:
+    """Return a row per mutant."""
+    rows: list[Kill] = []
+    for mutant, scenario in SCENARIO_OF.items():
+        found = first(mutant)
+        if found is None:
+            raise ValueError(f"{mutant} survives {SEEDS_MAX} seeds of {scenario}")
+        seeds = sum(violated(mutant, scenario, seed) is not None for seed in range(SAMPLE))
+        rows.append(Kill(mutant=mutant, first_seed=found[0], property=found[1], seeds=seeds))
+    return rows
+
+
+def table(rows: list[Kill]) -> str:
+    """Return the document."""
+    middle = median(row.first_seed for row in rows)
+    shown = sorted(row.seeds for row in rows)
+    summary = (
+        f"Median first seed over {len(rows)} mutants: {middle:g} (at most {SEEDS_MAX} were tried). "
+        f"Seeds that show the mutant, of {SAMPLE}: median {median(shown):g}, least {shown[0]}."
+    )
+    lines = [
+        "# Mutants of the barrier cores",
+        "",
+        "Each mutant is a core of barriers, channels, in-flight state or the coordinator with one",
+        "safeguard removed, mostly one that a published issue brought in.",
+        "`ckptsim check SCENARIO --mutant NAME --ties structural,random,pct` tells it from the",
+        "right core, which survives the same seeds; seeds start at 0. Written by",
+        "`python -m tests.job.records.mutants.mutant_table`; a test compares it with the program.",
+        "",
+        summary,
+        "",
+        f"| mutant | what is wrong | scenario | first seed | of {SAMPLE} seeds | property |",
+        "| --- | --- | --- | ---: | ---: | --- |",
+    ]
+    lines += [
+        f"| `{row.mutant}` | {MUTANTS[row.mutant].says} | `{SCENARIO_OF[row.mutant]}` | "
+        f"{row.first_seed} | {row.seeds} | `{row.property}` |"
+        for row in rows
+    ]
+    lines += [
+        "",
+        "## Published defects by number",
+        "",
+        "Z1, Z2 and Z8 to Z18 concern ends of tasks, rescaling, sinks, the ordering of states and",
+        "stores: [lifecycle.md](lifecycle.md), [ordering-mutants.md](ordering-mutants.md),",
+        "[checkpoint-store.md](checkpoint-store.md), [composed.md](composed.md).",
+        "",
+        "| number | issue | mutant | scenario |",
+        "| --- | --- | --- | --- |",
+    ]
+    lines += [
+        f"| {number} | {issue} | `{mutant}` | `{SCENARIO_OF[mutant]}` |"
+        for number, (issue, mutant) in ZOO.items()
+    ]
+    lines += ["", "## Issues that are not shown here", "", "| issue | why |", "| --- | --- |"]
+    lines += [f"| {issue} | {why} |" for issue, why in NOT_SHOWN.items()]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(table(kills()), encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Tests of jobs that are rescaled, and of the page on FLIP-76."""

@@ -1,0 +1,1 @@
+"""Tests of the ordering vectors and of their vocabulary."""

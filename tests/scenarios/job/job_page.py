@@ -1,0 +1,82 @@
+"""The tables of `docs/jobs.md`, made from what the program runs.
+
+`python -m tests.scenarios.job.job_page` prints them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ckptsim.scenarios import LINKS
+from ckptsim.scenarios.describe import reference
+from ckptsim.scenarios.job.faults import JOB_FAULTS
+from ckptsim.scenarios.job.graph.planes import LIMITS
+from ckptsim.scenarios.job.old_keys import KEYS, TABLES
+
+JOBS = ("barriers", "barrier_protocol", "final_checkpoint")
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _table(*rows: str) -> str:
+    head, *rest = rows
+    return "\n".join([head, "|---" * (head.count("|") - 1) + "|", *rest])
+
+
+def defaults() -> str:
+    """Return the table of the defaults in which the links differ."""
+    shown = {link: {one.path: str(one.value) for one in reference(LINKS[link])} for link in JOBS}
+    first = shown[JOBS[0]]
+    differing = [
+        path for path in first if any(shown[link].get(path) != first[path] for link in JOBS)
+    ]
+    rows = [
+        _row(f"`{path}`", *(f"`{shown[link][path]}`" for link in JOBS))
+        for path in differing
+        if path.startswith("job.")
+    ]
+    return _table(_row("parameter", *(f"`{link}`" for link in JOBS)), *rows)
+
+
+def limits() -> str:
+    """Return the table of what a plane can do only one way."""
+    rows = (
+        _row(f"`{one.plane}`", f"`job.{one.path}`", f"`{one.value}`", one.because) for one in LIMITS
+    )
+    return _table(_row("plane", "key", "only", "because"), *rows)
+
+
+def faults() -> str:
+    """Return the table of all faults."""
+    return _table(
+        _row("kind", "what happens"),
+        *(_row(f"`{kind}`", _says(table)) for kind, table in JOB_FAULTS.items()),
+    )
+
+
+def _says(table: type) -> str:
+    return (table.__doc__ or "").partition("\n")[0]
+
+
+def old_keys() -> str:
+    """Return the table of old keys and what is written instead."""
+
+    def rows(table: Mapping[str, str]) -> list[str]:
+        return [_row(f"`{old}`", new) for old, new in table.items()]
+
+    moved = {f"{old}.*": f"{new}.*" for old, new in TABLES.items()}
+    return _table(_row("old", "new"), *rows(KEYS), *rows(moved))
+
+
+TABLES_OF_PAGE = {
+    "defaults": defaults,
+    "limits": limits,
+    "faults": faults,
+    "old keys": old_keys,
+}
+
+if __name__ == "__main__":
+    for name, made in TABLES_OF_PAGE.items():
+        print(f"<!-- {name} -->\n{made()}\n")

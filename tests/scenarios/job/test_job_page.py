@@ -1,0 +1,35 @@
+"""`docs/jobs.md`: its example is a job, and its tables are what the program has."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ckptsim.scenarios import loads
+from ckptsim.sim.world import run_world
+from tests.scenarios.job.job_page import TABLES_OF_PAGE
+
+PAGE = (Path(__file__).parents[3] / "docs" / "jobs.md").read_text(encoding="utf-8")
+
+
+def test_example_runs_on_both_planes() -> None:
+    """The job of the page loads and completes as it stands, and on the other plane as it says."""
+    (example,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    on_buffers = loads(example, source="docs/jobs.md")
+    on_records = loads(
+        example.replace('plane = "buffers"', 'plane = "records"'), source="docs/jobs.md"
+    )
+    assert on_buffers.world == "barriers"
+    assert on_records.world == "barrier_protocol"
+    for scenario in (on_buffers, on_records):
+        result = run_world(scenario, seed=0)
+        assert result.run.outcome == "completed"
+        assert result.violations == []
+
+
+@pytest.mark.parametrize("name", TABLES_OF_PAGE)
+def test_tables_are_what_the_program_has(name: str) -> None:
+    """What is printed is what `tests.scenarios.job.job_page` makes from the tables that decide."""
+    assert f"<!-- {name} -->\n{TABLES_OF_PAGE[name]()}\n" in PAGE

@@ -1,0 +1,1 @@
+"""Tests of the loader: values, units, paths, writing back, malformed documents."""

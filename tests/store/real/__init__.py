@@ -1,0 +1,1 @@
+"""Tests of stores on real files: vectors, kills, costs, wrong arguments."""

@@ -1,0 +1,58 @@
+"""Every mutant of the core is told from the right one by a library scenario."""
+
+import pytest
+
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.mutants.ordering import MUTANTS, VECTORS_OF
+from ckptsim.sim.world import run_world
+from tests.sync.mutants import mutant_table
+
+SPEC = [name for name in MUTANTS if name not in VECTORS_OF]
+MUTANTS = [name for name in SPEC if name not in mutant_table.SHOWN_BY_CORE]
+
+
+def test_every_mutant_has_its_scenario() -> None:
+    """No mutant is left out of the table, and there are at least the fourteen known ones."""
+    assert sorted({*mutant_table.SCENARIO_OF, *mutant_table.SHOWN_BY_CORE}) == sorted(SPEC)
+    assert len(MUTANTS) >= 14
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_mutant_is_killed_and_the_right_core_is_not(mutant: str) -> None:
+    """Within a thousand seeds the mutant breaks a property where the right core breaks none."""
+    found = mutant_table.first(mutant)
+    assert found is not None
+    seed, _ = found
+    scenario = by_name(mutant_table.SCENARIO_OF[mutant])
+    assert run_world(scenario, seed=seed, ties="random").violations == []
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_first_seed_is_the_one_written_down(mutant: str) -> None:
+    """The document's row of a mutant has the seed and the property of the present program."""
+    found = mutant_table.first(mutant)
+    assert found is not None
+    row = next(
+        line
+        for line in mutant_table.DOCUMENT.read_text(encoding="utf-8").splitlines()
+        if line.startswith(f"| `{mutant}` |")
+    )
+    assert f"| {found[0]} |" in row
+    assert row.endswith(f"| `{found[1]}` |")
+
+
+@pytest.mark.long
+def test_document_is_what_the_program_writes() -> None:
+    """The whole table, with its ratios, is up to date."""
+    written = mutant_table.DOCUMENT.read_text(encoding="utf-8")
+    assert written == mutant_table.table(mutant_table.kills())
+
+
+@pytest.mark.parametrize(("design", "scenario"), mutant_table.PUBLIC)
+def test_public_design_breaks_where_its_defect_is_and_not_elsewhere(
+    design: str, scenario: str
+) -> None:
+    """The known defects of public designs show in the simulated sync, on their scenarios alone."""
+    found = mutant_table.broken(design, scenario)
+    expected = mutant_table.PUBLIC[(design, scenario)]
+    assert [name for name, _ in found.most_common(1)] == ([expected] if expected else [])

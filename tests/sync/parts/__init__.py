@@ -1,0 +1,1 @@
+"""Tests of the parts of a sync: socket, intervals, memory, plans of feeds."""
