@@ -1,5 +1,6 @@
 """Jobs of a stream processor: one dialect for every link that has a job, and for both planes."""
 
+from ckptsim.scenarios.job.channel_state import ChannelState, ReplayFrom, Spilling
 from ckptsim.scenarios.job.checkpointing import Checkpointing, Mode
 from ckptsim.scenarios.job.costs import Costs, Machine, Storage
 from ckptsim.scenarios.job.ending import Ending, Protocol, StopKind
@@ -14,7 +15,7 @@ from ckptsim.scenarios.job.graph import (
 )
 from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.job import Engine, Job, PlacementKind
-from ckptsim.scenarios.job.network import Channels, Network
+from ckptsim.scenarios.job.network import BufferSizes, Channels, Network
 from ckptsim.scenarios.job.recovery import Recovery
 from ckptsim.scenarios.job.restart import (
     ExponentialDelay,
@@ -25,6 +26,8 @@ from ckptsim.scenarios.job.restart import (
 )
 
 __all__ = [
+    "BufferSizes",
+    "ChannelState",
     "Channels",
     "Checkpointing",
     "Costs",
@@ -47,7 +50,9 @@ __all__ = [
     "RateChange",
     "Recorded",
     "Recovery",
+    "ReplayFrom",
     "RestartStrategy",
+    "Spilling",
     "StopKind",
     "Storage",
     "Vertex",

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import REQUIRED, choice, duration_ns, many, nested, one_of
+from ckptsim.scenarios.job.channel_state import ChannelState
 from ckptsim.scenarios.job.checkpointing import Checkpointing
 from ckptsim.scenarios.job.costs import Costs, Machine, Storage
 from ckptsim.scenarios.job.ending import Ending
@@ -88,6 +89,9 @@ class Job:
     network: Network = nested(Network, says="buffers and network (plane buffers)")
     channels: Channels = nested(Channels, says="every channel (plane records)")
     checkpointing: Checkpointing = nested(Checkpointing, says="checkpoints")
+    channel_state: ChannelState = nested(
+        ChannelState, says="in-flight data in checkpoints (plane records)"
+    )
     storage: Storage = nested(Storage, says="checkpoint storage (plane buffers)")
     machine: Machine = nested(Machine, says="what runs the tasks (plane buffers)")
     costs: Costs = nested(Costs, says="messages and snapshots (plane records)")

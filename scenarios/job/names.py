@@ -22,6 +22,7 @@ _RECORDS_GOALS = (
     "restored_rescaled",
     "record_filtered",
     "declined_during_recovery",
+    "offset_lost",
     "stopped_under_backlog_drain",
     "stopped_under_backlog_no_drain",
     "timed_out_in_input",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
-from ckptsim.scenarios.fields import count, duration_ns, flag, size_bytes
+from ckptsim.scenarios.fields import choice, count, duration_ns, flag, size_bytes
 
 _JOB = "assumption: a small job, to be replaced by the job in question"
 _SMALL = "assumption: small enough to be hunted in milliseconds"
@@ -56,6 +57,14 @@ class Network:
     send_ns: int = duration_ns("40 us", says="time to write one buffer", source=_LOOPBACK)
 
 
+class BufferSizes(StrEnum):
+    """How full buffers are when they are sent, on records."""
+
+    CONSTANT = "constant"
+    FLUSHED = "flushed"
+    DEBLOATED = "debloated"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Channels:
     """What every channel between two subtasks can hold on records, and what passing it costs."""
@@ -87,6 +96,13 @@ class Channels:
         says="buffers that one record takes; a checkpoint can lie between two of them, and room "
         "and credit count buffers",
         source=_SMALL,
+    )
+    buffer_sizes: BufferSizes = choice(
+        "constant",
+        BufferSizes,
+        says="bytes in a buffer: all are full; half of them, by chance, are flushed before; or "
+        "they shrink while a channel is in use. It matters to what computes with them",
+        source="Source: Apache Flink 1.20.3, buffer timeout and buffer debloating; sizes assumed",
     )
     latency_ns: int = duration_ns(0, maximum="1 min", says="time on the wire", source=_SMALL)
     end_of_partition_ns: int = duration_ns(

@@ -41,6 +41,10 @@ FIGURES: Mapping[str, Metric] = {
     "lost_share": Metric(
         says="working time lost to syncs and crashes, per useful time", measure=Measure.SHARE
     ),
+    "write_amplification": Metric(
+        says="in-flight buffers written per buffer sent", measure=Measure.COUNT
+    ),
+    "broken_share": Metric(says="share of runs that break a property", measure=Measure.SHARE),
 }
 
 METRICS: Mapping[str, Metric] = {

@@ -47,6 +47,14 @@ class Limit:
         yield self.path, there
 
 
+_AS_FLINK = "in-flight data is kept and put back as Apache Flink does, which is what was measured"
+_CHANNEL_STATE = {
+    "spilling": "ad_hoc",
+    "replay_from": "told_at_snapshot",
+    "offset_loss_ratio": 0.0,
+    "write_record_ns": 0,
+}
+
 LIMITS = (
     Limit(
         plane=Plane.RECORDS,
@@ -77,6 +85,10 @@ LIMITS = (
         path="vertices[].replayable",
         value=False,
         because="its sources drop nothing, and no latency is counted",
+    ),
+    *(
+        Limit(plane=Plane.BUFFERS, path=f"channel_state.{key}", value=value, because=_AS_FLINK)
+        for key, value in _CHANNEL_STATE.items()
     ),
 )
 

@@ -16,6 +16,8 @@ from ckptsim.models.coordinator.plan import FinishedState, Plan, Rejected, check
 from ckptsim.sim.job.oracle.view import NOTHING, Held
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ckptsim.scenarios.job import Job
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
     from ckptsim.sim.job.oracle.channels import ChannelOracle
@@ -175,8 +177,11 @@ class CheckpointOracle:
             says = f"checkpoint {number} completes without {', '.join(missing)}"
             self._violate("ended_checkpoints_stay_ended", says, number)
         else:
-            self._check_cut(one, held)
+            self._check_cut(one, held, self._logged(one))
         self._check_finished(kept)
+
+    def _logged(self, one: CheckpointRecord) -> Mapping[tuple[int, int], Held]:
+        return self._plane.logged({number: part for number, (part, _) in one.parts.items()})
 
     def _check_finished(self, kept: JobCheckpoint) -> None:
         number = kept.checkpoint_id
@@ -191,7 +196,10 @@ class CheckpointOracle:
                 self._violate("finished_task_leaves_no_records", says, number)
 
     def _check_cut(
-        self, one: CheckpointRecord, parts: dict[int, tuple[list[Held], list[Held]]]
+        self,
+        one: CheckpointRecord,
+        parts: dict[int, tuple[list[Held], list[Held]]],
+        logged: Mapping[tuple[int, int], Held],
     ) -> None:
         """Check every channel; a task without a part had finished, and its channels had ended."""
         number = one.checkpoint
@@ -204,6 +212,7 @@ class CheckpointOracle:
                 read = out.read_cut.get(number) if receiver in one.parts else sent
                 first = parts[receiver][0][out.index] if receiver in parts else NOTHING
                 last = parts[sender][1][place] if sender in parts else NOTHING
+                last = logged.get((sender, place), last)
                 cut = (sent, read, first, last)
                 self._check_channel(out, number, cut, closed=not inside)
 
@@ -258,12 +267,23 @@ class CheckpointOracle:
         for number in sorted(set(one.tasks) - set(one.parts)):
             task = self._tasks[number]
             closed_ns = task.lifecycle.closed_ns
+            self._check_settled(one, task)
             if closed_ns is None or closed_ns + self._plane.grace_ns >= self._env.now:
                 continue
             if self._newest_acknowledged.get(number, -1) > one.checkpoint:
                 continue
             says = f"checkpoint {one.checkpoint} waits until its timeout for {task.name}, long "
             self._violate("checkpoint_ends_in_time", f"{says}closed", one.checkpoint)
+
+    def _check_settled(self, one: CheckpointRecord, task: TaskOracle) -> None:
+        """Check that no output's part of an expired checkpoint is open when its receiver's is in.
+
+        What the part waits for is then a message that was lost, and that nobody sends again.
+        """
+        for out in task.outputs:
+            if one.checkpoint in out.unsettled and out.receiver.task.number in one.parts:
+                says = f"checkpoint {one.checkpoint} expires as the output of {out.name} is open"
+                self._violate("output_state_is_settled", says, one.checkpoint)
 
     def notified(self, one: CheckpointRecord) -> None:
         """Check that tasks are told of a completion after it is stored."""

@@ -11,6 +11,7 @@ from ckptsim.models.recovery import ConnectionDescriptor
 from ckptsim.scenarios.job import Partitioner, VertexKind
 from ckptsim.sim.job.oracle.view import Contents, Held
 from ckptsim.sim.job.records.keys import owner_of
+from ckptsim.sim.job.records.restoring.held import HeldInFlight
 from ckptsim.sim.job.records.state import SOURCE_SPAN, whole_records
 
 if TYPE_CHECKING:
@@ -74,6 +75,17 @@ class RecordView:
             [_held(kept.input_state, channel.spec.index) for channel in task.inputs],
             [_held(kept.output_state, channel.spec.index) for channel in task.output_channels],
         )
+
+    def logged(self, parts: Mapping[int, Any]) -> dict[tuple[int, int], Held]:
+        """Return what parts of a checkpoint hold of logs, by sender and place of the output."""
+        if not self._world.job.channel_state.is_logged:
+            return {}
+        held = HeldInFlight(self._world.job, {n: part.snapshot for n, part in parts.items()})
+        found = {}
+        for channel in self._world.graph.channels:
+            numbers = tuple(one.number for one in held.logged(channel))
+            found[channel.upstream, channel.output] = Held(len(numbers), len(numbers), numbers)
+        return found
 
     def busy_ns(self, task: Task) -> int:
         """Return for how long the thread was held, as by the copying of snapshots."""

@@ -7,7 +7,7 @@ their channel (records have), the oracle looks at these, too.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -95,6 +95,10 @@ class PlaneView(Protocol):
 
     def held(self, task: Any, part: Any) -> tuple[list[Held], list[Held]]:
         """Return what a part in a checkpoint has in flight, by inputs and by outputs."""
+        ...
+
+    def logged(self, parts: Mapping[int, Any]) -> Mapping[tuple[int, int], Held]:
+        """Return what parts of a checkpoint hold in logs of senders, by task and output."""
         ...
 
     def busy_ns(self, task: Any) -> int:

@@ -22,7 +22,8 @@ from ckptsim.sim.job.graph import TaskSpec
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.keys import owner_of
 from ckptsim.sim.job.records.kinds import Kind
-from ckptsim.sim.job.records.rescaling import Rescaling, is_rescaled
+from ckptsim.sim.job.records.restoring.held import HeldInFlight
+from ckptsim.sim.job.records.restoring.rescaling import Rescaling, is_rescaled
 from ckptsim.sim.job.records.state import (
     SOURCE_SPAN,
     ChannelStateFile,
@@ -108,7 +109,10 @@ class Attempt:
     def start(self) -> None:
         """Begin: channels send what they hold, tasks work."""
         for channel in self.channels:
-            channel.pump()
+            if channel.waits_for_offset:
+                channel.connect()
+            else:
+                channel.pump()
         for task in self.tasks:
             self._read_input(task)
             if self.restored is not None:
@@ -306,12 +310,9 @@ class Attempt:
             self.goal("restored_rescaled")
             Rescaling(self, restored).fill()
             return
+        held = HeldInFlight(self.job, restored.tasks)
         for channel in self.channels:
-            sender = restored.tasks.get(channel.spec.upstream)
-            receiver = restored.tasks.get(channel.spec.downstream)
-            received = receiver.input_state.get(channel.spec.index, ()) if receiver else ()
-            sent = sender.output_state.get(channel.spec.index, ()) if sender else ()
-            channel.preload([item for _, item in received], [item for _, item in sent])
+            channel.preload(held.at_receiver(channel.spec), held.at_sender(channel.spec))
 
     def _preload(self) -> None:
         """Put the backlog into every channel of a chain, the oldest records farthest downstream.

@@ -17,7 +17,7 @@ from ckptsim.models.barriers import (
 )
 from ckptsim.models.recovery import ConnectionDescriptor, Part, RecordDeserializer, parts_of
 from ckptsim.models.recovery.records import Broken
-from ckptsim.scenarios.job import Partitioner
+from ckptsim.scenarios.job import Partitioner, ReplayFrom
 from ckptsim.sim.job.graph import ChannelSpec
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.state import WATERMARK, Element, Item, Record
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.oracle.observer import ChannelObserver
     from ckptsim.sim.job.records.attempt import Attempt
     from ckptsim.sim.job.records.tasks import Task
+
+_BACKOFF_NS = 100_000_000  # before a request for a partition is made again
 
 
 class Channel:
@@ -83,6 +85,11 @@ class Channel:
         return [(first + place, part) for place, part in enumerate(parts)]
 
     @property
+    def read(self) -> int:
+        """Return how many buffers of it the receiver's state has, by those of whole records."""
+        return self.consumed - len(self.deserializer.partial)
+
+    @property
     def has_room(self) -> bool:
         """Say whether the sender may put one more record in."""
         return self.subpartition.data_count < self.capacity
@@ -124,8 +131,31 @@ class Channel:
             else:
                 self._add(one)
 
+    @property
+    def waits_for_offset(self) -> bool:
+        """Say whether the sender replays nothing before the receiver has told it from where."""
+        table = self.attempt.job.channel_state
+        told = table.is_logged and table.replay_from is ReplayFrom.TOLD_AT_RECOVERY
+        return told and self.attempt.restored is not None
+
     def connect(self) -> None:
-        """Request the partition: what the sender has may come."""
+        """Request the partition, with the offset where the sender waits for it.
+
+        A request that is lost is made again after a while.
+        Source: Apache Flink 1.20.3, taskmanager.network.request-backoff.initial, 100 ms.
+        """
+        if not self.waits_for_offset:
+            self._connected()
+            return
+        self.connected = False
+        delay_ns, attempt = self.latency_ns, self.attempt
+        ratio = attempt.job.channel_state.offset_loss_ratio
+        while ratio and attempt.env.stream("lost offsets").chance(ratio):
+            attempt.goal("offset_lost")
+            delay_ns += _BACKOFF_NS
+        attempt.later(delay_ns, Kind.MESSAGE, self.entity, self._connected)
+
+    def _connected(self) -> None:
         self.connected = True
         self.pump()
 
@@ -140,6 +170,7 @@ class Channel:
     def _add(self, item: Item) -> None:
         if self.subpartition.add_data((self.emitted + 1, item)):
             self.emitted += 1
+            self.sender.snapshots.logs.append(self, item)
 
     def joined(self, item: Item) -> Record | None:
         """Return the record that is whole with what was taken, if one is."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.sim.job.tables import job_tables
+from ckptsim.sim.rows import FigureRow
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.records.world import RecordWorld
@@ -20,4 +21,19 @@ def fill(spec: RunSpec, world: RecordWorld) -> RunResult:
     result.violations = [
         spec.violation(name, at_ns, says) for name, at_ns, says, _ in world.violations
     ]
+    result.figures = [
+        FigureRow(run_key=spec.run_key, figure=name, value=value, expected=None)
+        for name, value in _figures(world).items()
+    ]
     return result
+
+
+def _figures(world: RecordWorld) -> dict[str, float]:
+    """Return what keeping data in flight has cost, of a job in which any was kept."""
+    spilled = world.spilled
+    if not spilled.written:
+        return {}
+    return {
+        "write_amplification": spilled.written / spilled.sent,
+        "broken_share": float(bool(world.violations)),
+    }

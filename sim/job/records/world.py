@@ -18,8 +18,8 @@ from ckptsim.sim.job.oracle.view import Violation
 from ckptsim.sim.job.records.attempt import Attempt
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.messages import RecordMessages
-from ckptsim.sim.job.records.rescaling import with_parallelism
-from ckptsim.sim.job.records.state import Parts
+from ckptsim.sim.job.records.restoring.rescaling import with_parallelism
+from ckptsim.sim.job.records.state import Parts, SpillCounts
 from ckptsim.sim.job.records.watchdog import Watchdog, longest_idle_ns
 from ckptsim.sim.job.settings import job_settings, variant_of
 from ckptsim.sim.job.tables import TaskFigures
@@ -55,6 +55,7 @@ class RecordWorld:
     embedding: what takes the place of its own surroundings where it is part of something larger.
     observer: makes who is told what happens.
     control: the job over all its attempts; attempt: its tasks and channels now.
+    spilled: buffers sent and written over all of them.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class RecordWorld:
         self.embedding = embedding
         self.cores = cores
         self.violations: list[Violation] = []
+        self.spilled = SpillCounts()
         self.closed_ns: dict[int, int] = {}
         self.emitted: dict[int, int] = {}  # the most that earlier attempts have emitted
         self.progress_ns = 0

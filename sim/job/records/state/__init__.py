@@ -8,6 +8,7 @@ from ckptsim.sim.job.records.state.snapshot import (
     Item,
     Parts,
     Record,
+    SpillCounts,
     TaskSnapshot,
     whole_records,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "Parts",
     "Record",
     "Snapshots",
+    "SpillCounts",
     "TaskSnapshot",
     "make_files",
     "whole_records",

@@ -36,8 +36,8 @@ class ChannelStateFile:
         """Say whether the file of a checkpoint could not be written."""
         return checkpoint in self._lost
 
-    def store(self, checkpoint: int, _size: int, stored: FileStored) -> None:
-        """Write the file; it takes as long as a snapshot."""
+    def store(self, checkpoint: int, size: int, stored: FileStored) -> None:
+        """Write the file; it takes as long as a snapshot, and what its buffers take."""
         attempt = self._attempt
         first = next(iter(self._tasks.values()))
         costs = attempt.job.costs
@@ -46,7 +46,7 @@ class ChannelStateFile:
         slow = (
             attempt.faults.delay_ns(SlowFile, spec, checkpoint) for spec in self._tasks.values()
         )
-        delay_ns += max(slow)
+        delay_ns += max(slow) + size * attempt.job.channel_state.write_record_ns
         entity = attempt.tasks[first.index].entity
         attempt.later(delay_ns, Kind.SNAPSHOT, entity, self._end, checkpoint, stored)
 

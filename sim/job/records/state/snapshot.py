@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ckptsim.models.lifecycle import SinkState
 from ckptsim.models.recovery import Part
+from ckptsim.models.recovery.persistence import LogSlice
 from ckptsim.sim.job.control.checkpoint import PartFigures
 
 Record = int  # identity of a record; WATERMARK is the final watermark, which travels as data
@@ -25,6 +26,7 @@ class TaskSnapshot:
     state.
     input_state, output_state: records in flight, by channel.  consumed, emitted: the world's own
     account of the last number taken from and put into each channel before the snapshot.
+    read: how many buffers of each input the state has.  logs: of outputs, where all is logged.
     """
 
     position: int
@@ -35,6 +37,8 @@ class TaskSnapshot:
     output_state: Mapping[int, tuple[Element, ...]]
     consumed: Mapping[int, int]
     emitted: Mapping[int, int]
+    read: Mapping[int, int] = field(default_factory=dict)
+    logs: Mapping[int, LogSlice[Item]] = field(default_factory=dict)
 
     @property
     def records(self) -> Sequence[Record]:
@@ -61,6 +65,14 @@ class TaskSnapshot:
         """Return how many records in flight it holds."""
         states = (self.input_state, self.output_state)
         return sum(len(elements) for state in states for elements in state.values())
+
+
+@dataclass(slots=True)
+class SpillCounts:
+    """How many buffers of a job were sent, and how many in-flight ones were written."""
+
+    sent: int = 0
+    written: int = 0
 
 
 def _records(state: Mapping[int, tuple[Element, ...]]) -> dict[int, list[Record]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from ckptsim.models.barriers import Barrier
@@ -12,6 +13,7 @@ from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.lifecycle.effects import TakeSnapshot
 from ckptsim.scenarios.job.faults import FailSnapshot, SlowFile
 from ckptsim.sim.job.records.kinds import Kind
+from ckptsim.sim.job.records.state.logs import OutputLogs, tell_senders
 from ckptsim.sim.job.records.state.snapshot import REMEMBERED, Element, Parts, TaskSnapshot
 from ckptsim.sim.kernel import Timer
 
@@ -21,11 +23,17 @@ if TYPE_CHECKING:
 
 
 class Snapshots:
-    """The parts of one task in the checkpoints under way; a record counts as one byte."""
+    """The parts of one task in the checkpoints under way; a record counts as one byte.
+
+    logs: of its outputs, where spilling is continuous.  Nothing in flight is in the part then.
+    """
 
     def __init__(self, task: Task) -> None:
         self.task = task
         self.parts: dict[int, Parts] = {}
+        self.logs: OutputLogs = OutputLogs(task)
+        self._spilled = task.attempt.world.spilled
+        self._is_logged = task.attempt.job.channel_state.is_logged
         self._writes: dict[int, Timer] = {}
 
     def part_of(self, barrier: Barrier) -> Parts:
@@ -43,38 +51,46 @@ class Snapshots:
     def keep_partial_records(self, checkpoint: int) -> Iterable[int]:
         """Keep what has been read of records that are not whole: it lies in front of everything."""
         sizes = []
-        for channel in self.task.inputs:
-            partial = channel.partial
-            if partial:
+        for channel in () if self._is_logged else self.task.inputs:
+            unread = channel.partial
+            if unread:
                 kept = self.parts[checkpoint].input_state.setdefault(channel.spec.index, [])
-                kept[:0] = partial
-                sizes.append(len(partial))
+                kept[:0] = unread
+                sizes.append(len(unread))
+        self._spilled.written += sum(sizes)
         return sizes
 
     def keep_recovered(self, barrier: Barrier) -> Iterable[int]:
         """Keep restored records that were not taken yet: they lie in front of everything."""
         sizes = []
-        for channel in self.task.inputs:
+        for channel in () if self._is_logged else self.task.inputs:
             if channel.recovered:
                 kept = self.parts[barrier.checkpoint].input_state.setdefault(channel.spec.index, [])
-                partial = channel.partial  # an unaligned checkpoint has kept it already
-                behind = len(partial) if barrier.is_unaligned else 0
-                kept[behind:behind] = [*([] if behind else partial), *channel.recovered]
+                unread = channel.partial  # an unaligned checkpoint has kept it already
+                behind = len(unread) if barrier.is_unaligned else 0
+                kept[behind:behind] = [*([] if behind else unread), *channel.recovered]
                 sizes.append(len(channel.recovered))
+        self._spilled.written += sum(sizes)
         return sizes if barrier.is_unaligned else ()
 
     def keep_input(self, channel: int, checkpoint: int, buffers: Buffers) -> Iterable[int]:
         """Keep records of an input channel."""
+        if self._is_logged:
+            return ()
         source, elements = self.task.inputs[channel], cast("tuple[Element, ...]", buffers)
         kept = self.parts.setdefault(checkpoint, Parts()).input_state
         kept.setdefault(source.spec.index, []).extend(elements)
+        self._spilled.written += len(elements)
         return (len(elements),)
 
     def keep_output(self, output: int, checkpoint: int, buffers: Buffers) -> Iterable[int]:
         """Keep records of a subpartition."""
+        if self._is_logged:
+            return ()
         channel, elements = self.task.output_channels[output], cast("tuple[Element, ...]", buffers)
         kept = self.parts.setdefault(checkpoint, Parts()).output_state
         kept.setdefault(channel.spec.index, []).extend(elements)
+        self._spilled.written += len(elements)
         return (len(elements),)
 
     def barrier_sent(self, checkpoint: int) -> None:
@@ -98,7 +114,10 @@ class Snapshots:
             output_state={},
             consumed={channel.spec.index: channel.consumed for channel in task.inputs},
             emitted={channel.spec.index: channel.emitted for channel in task.output_channels},
+            read={channel.spec.index: channel.read for channel in task.inputs},
+            logs=self.logs.captured(flags.checkpoint_id),
         )
+        tell_senders(task, flags.checkpoint_id)
         task.occupy(parts.sync_ns)
         captured(flags.checkpoint_id)
 
@@ -109,12 +128,14 @@ class Snapshots:
         delay_ns = attempt.job.snapshot_sync_ns(self.task.spec.vertex) + costs.snapshot_async_ns
         delay_ns += attempt.jitter("snapshot", costs.snapshot_jitter_ns)
         delay_ns += attempt.faults.delay_ns(SlowFile, self.task, checkpoint)
+        delay_ns = max(delay_ns, self.logs.written_in_ns())
         self._writes[checkpoint] = attempt.timer_in(
             delay_ns, Kind.SNAPSHOT, self.task.entity, self._written, checkpoint, stored
         )
 
     def drop(self, checkpoint: int) -> None:
         """Stop writing the state."""
+        self.logs.drop(checkpoint)
         running = self._writes.pop(checkpoint, None)
         if running is not None:
             running.cancel()
@@ -123,7 +144,11 @@ class Snapshots:
         del self._writes[checkpoint]
         attempt = self.task.attempt
         fails = attempt.faults.strikes(FailSnapshot, self.task, checkpoint) or attempt.file_breaks()
-        stored(checkpoint, failed=fails)
+        self.logs.when_told(checkpoint, partial(stored, checkpoint, failed=fails))
+
+    def completed(self, checkpoint: int) -> None:
+        """Note that a checkpoint is complete."""
+        self.logs.completed(checkpoint)
 
     # --- what the coordinator hears ---
 
@@ -146,8 +171,13 @@ class Snapshots:
             raise AssertionError("a checkpoint is acknowledged that has no snapshot")
         if self.task.attempt.files[self.task.spec.index].is_lost(checkpoint):
             return parts.snapshot
+        told = self.logs.offsets(checkpoint)
         return replace(
             parts.snapshot,
+            logs={
+                index: replace(kept, read=told.get(index))
+                for index, kept in parts.snapshot.logs.items()
+            },
             input_state={index: tuple(kept) for index, kept in parts.input_state.items()},
             output_state={index: tuple(kept) for index, kept in parts.output_state.items()},
         )

@@ -136,6 +136,7 @@ class Ending:
 def handle_complete(task: Task, checkpoint: int) -> None:
     """Handle the notification that a checkpoint is complete."""
     before = task.ending.state
+    task.snapshots.completed(checkpoint)
     task.control.lifecycle.complete(checkpoint)
     if before is not TaskState.CLOSED and task.ending.state is TaskState.CLOSED:
         _note_close(task, checkpoint)

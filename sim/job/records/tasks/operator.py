@@ -22,7 +22,7 @@ from ckptsim.sim.job.control.sinks.sink import open_sink
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.keys import owner_of
 from ckptsim.sim.job.records.kinds import Kind
-from ckptsim.sim.job.records.recovered_gate import StateEnd
+from ckptsim.sim.job.records.restoring.recovered_gate import StateEnd
 from ckptsim.sim.job.records.state import WATERMARK, Element, Record
 from ckptsim.sim.job.records.tasks.task import Steps, Task
 

@@ -15,7 +15,7 @@ from ckptsim.sim.job.records.state import WATERMARK, Record
 if TYPE_CHECKING:
     from ckptsim.sim.job.graph import OutputSpec
     from ckptsim.sim.job.records.channel import Channel
-    from ckptsim.sim.job.records.recovered_gate import RecoveredGate
+    from ckptsim.sim.job.records.restoring.recovered_gate import RecoveredGate
     from ckptsim.sim.job.records.tasks.task import Task
 
 

@@ -18,11 +18,14 @@ COMMANDS = re.findall(r"^\$ ckptsim (.+)\n(VIOLATED.*)$", PAGE, re.MULTILINE)
 def test_command_convicts_the_alternative(
     capsys: pytest.CaptureFixture[str], command: str, shown: str
 ) -> None:
-    """With its mutant the command ends with 1 and prints the property; without, it ends with 0."""
+    """With its mutant or its parameter the command ends with 1 and prints the property.
+
+    Without, it ends with 0.
+    """
     words = shlex.split(command)
     assert main(words) == 1
     assert any(line.startswith(shown) for line in capsys.readouterr().out.splitlines())
-    place = words.index("--mutant")
+    place = words.index("--mutant" if "--mutant" in words else "--set")
     assert main(words[:place] + words[place + 2 :]) == 0
 
 

@@ -24,10 +24,12 @@ from ckptsim.models.recovery import Partitioner as Distributed
 from ckptsim.scenarios.job import Job, Partitioner
 from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.job.records.keys import owner_of
-from ckptsim.sim.job.records.recovered_gate import RecoveredGate
+from ckptsim.sim.job.records.restoring.held import HeldInFlight
+from ckptsim.sim.job.records.restoring.recovered_gate import RecoveredGate
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+    from ckptsim.sim.job.graph import ChannelSpec
     from ckptsim.sim.job.records.attempt import Attempt
     from ckptsim.sim.job.records.state import Item
     from ckptsim.sim.job.records.tasks import Task
@@ -70,6 +72,7 @@ class Rescaling:
         self._restored = restored
         counts = {name: len(numbers) for name, numbers in restored.subtasks.items()}
         self._old = Graph(with_parallelism(attempt.job, counts))
+        self._held_in_flight = HeldInFlight(attempt.job, restored.tasks, self._is_still_there)
         self._core = attempt.cores.assignment()
         self._input, self._output = self._held()
 
@@ -120,16 +123,26 @@ class Rescaling:
         """Return input state and output state by edge and old pair, without what is empty."""
         received: list[dict[tuple[int, int], Sequence[Item]]] = [{} for _ in self._old.edges]
         sent: list[dict[tuple[int, int], Sequence[Item]]] = [{} for _ in self._old.edges]
-        tasks = self._restored.tasks
+        held = self._held_in_flight
         for channel in self._old.channels:
-            ends = channel.upstream, channel.downstream
-            pair = self._old.tasks[ends[0]].subtask, self._old.tasks[ends[1]].subtask
-            sender, receiver = tasks.get(ends[0]), tasks.get(ends[1])
-            if receiver is not None and (kept := receiver.input_state.get(channel.index)):
-                received[channel.edge][pair] = [item for _, item in kept]
-            if sender is not None and (kept := sender.output_state.get(channel.index)):
-                sent[channel.edge][pair] = [item for _, item in kept]
+            pair = self._pair(channel)
+            if kept := held.at_receiver(channel):
+                received[channel.edge][pair] = kept
+            if kept := held.at_sender(channel):
+                sent[channel.edge][pair] = kept
         return list(received), list(sent)
+
+    def _pair(self, channel: ChannelSpec) -> tuple[int, int]:
+        tasks = self._old.tasks
+        return tasks[channel.upstream].subtask, tasks[channel.downstream].subtask
+
+    def _is_still_there(self, channel: ChannelSpec) -> bool:
+        """Say whether there is a channel between subtasks of the same indices as before."""
+        new, edge, (sender, receiver) = self._attempt.graph, channel.edge, self._pair(channel)
+        ends = new.edges[edge].upstream, new.edges[edge].downstream
+        return (
+            sender < new.vertex(ends[0]).parallelism and receiver < new.vertex(ends[1]).parallelism
+        )
 
 
 def keeper(task: Task, edge: int) -> Callable[[int], bool]:

@@ -1,0 +1,58 @@
+"""What a checkpoint holds in flight, by channels of the job as it was when it was taken.
+
+Where in-flight data was copied, it is in the parts of both ends.  Where all is logged, the sender's
+part holds a piece of its log, and the rule of the job says from where that is replayed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ckptsim.models.recovery.persistence import Logged, ReplayRule, replayed
+from ckptsim.sim.job.records.state.logs import BUFFER_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ckptsim.scenarios.job import Job
+    from ckptsim.sim.job.graph import ChannelSpec
+    from ckptsim.sim.job.records.state import Item, TaskSnapshot
+
+
+class HeldInFlight:
+    """In-flight data of one checkpoint; tasks: what it holds of each, by number.
+
+    is_known: whether both ends of a channel are still there to tell each other its offset when they
+    recover; by default they are.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        tasks: Mapping[int, TaskSnapshot],
+        is_known: Callable[[ChannelSpec], bool] = lambda _channel: True,
+    ) -> None:
+        self._tasks = tasks
+        self._rule = ReplayRule(job.channel_state.replay_from.value)
+        self._is_known = is_known
+
+    def at_receiver(self, channel: ChannelSpec) -> list[Item]:
+        """Return what had come to the receiver, oldest first."""
+        receiver = self._tasks.get(channel.downstream)
+        kept = () if receiver is None else receiver.input_state.get(channel.index, ())
+        return [item for _, item in kept]
+
+    def at_sender(self, channel: ChannelSpec) -> list[Item]:
+        """Return what waited at the sender, or is replayed from its log, oldest first."""
+        sender = self._tasks.get(channel.upstream)
+        kept = () if sender is None else sender.output_state.get(channel.index, ())
+        return [item for _, item in kept] + [one.data for one in self.logged(channel)]
+
+    def logged(self, channel: ChannelSpec) -> tuple[Logged[Item], ...]:
+        """Return what is replayed from the log of a channel; a receiver that has ended has all."""
+        sender, receiver = (self._tasks.get(end) for end in (channel.upstream, channel.downstream))
+        if sender is None or receiver is None or channel.index not in sender.logs:
+            return ()
+        known = self._rule is not ReplayRule.TOLD_AT_RECOVERY or self._is_known(channel)
+        read = receiver.read[channel.index] if known else None
+        return replayed(self._rule, sender.logs[channel.index], read=read, buffer_size=BUFFER_BYTES)
