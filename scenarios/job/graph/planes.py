@@ -7,11 +7,12 @@ of a protocol acts on both, or is refused where it cannot mean anything, rather 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any
 
 from ckptsim.scenarios.errors import Problem
+from ckptsim.scenarios.job.channel_state import ChannelState
 from ckptsim.scenarios.job.graph.graph import Vertex
 
 
@@ -48,12 +49,6 @@ class Limit:
 
 
 _AS_FLINK = "in-flight data is kept and put back as Apache Flink does, which is what was measured"
-_CHANNEL_STATE = {
-    "spilling": "ad_hoc",
-    "replay_from": "told_at_snapshot",
-    "offset_loss_ratio": 0.0,
-    "write_record_ns": 0,
-}
 
 LIMITS = (
     Limit(
@@ -87,8 +82,13 @@ LIMITS = (
         because="its sources drop nothing, and no latency is counted",
     ),
     *(
-        Limit(plane=Plane.BUFFERS, path=f"channel_state.{key}", value=value, because=_AS_FLINK)
-        for key, value in _CHANNEL_STATE.items()
+        Limit(
+            plane=Plane.BUFFERS,
+            path=f"channel_state.{field.name}",
+            value=getattr(ChannelState(), field.name),
+            because=_AS_FLINK,
+        )
+        for field in fields(ChannelState)
     ),
 )
 

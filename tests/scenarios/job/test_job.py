@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any
 
 import pytest
@@ -118,6 +119,10 @@ def test_a_plane_refuses_what_it_cannot_do(limit: Limit) -> None:
     path = "job." + limit.path.replace("[]", "[0]" if of_source else "[1]")
     value: Any = [{"at_ns": 5, "factor": 2.0}] if limit.path.endswith("changes") else 0.5
     value = True if isinstance(limit.value, bool) else value
+    if isinstance(limit.value, StrEnum):
+        value = next(one.value for one in type(limit.value) if one is not limit.value)
+    elif limit.path.endswith("_ns"):
+        value = 5
     given = {"job.vertices[0].rate_per_s": 100.0} if of_source else {}
     for plane in Plane:
         made = scenario("barriers", plane=plane.value)
