@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ckptsim.analysis.findings import points as of_points
+from ckptsim.analysis.findings import points
+from ckptsim.analysis.findings.points import Replications
 from ckptsim.analysis.findings.share import OUTLIER_COLUMNS, Point, Share, merge
 from ckptsim.analysis.findings.spoken import Spoken
 from ckptsim.analysis.findings.summarise import summarise
@@ -56,7 +57,7 @@ class Findings:
     goals: pd.DataFrame
     tasks: pd.DataFrame
     first_barriers: pd.DataFrame
-    replications: of_points.Replications
+    replications: Replications
 
 
 def find(store: SweepStore, session: SparkSession | None = None) -> Findings:
@@ -84,30 +85,30 @@ def wants_spark(store: SweepStore) -> bool:
 
 def findings_of(share: Share, store: SweepStore) -> Findings:
     """Return the findings from the share of all runs, with swept parameters in words."""
-    about, points = store.swept(), store.points()
-    keys: list[Point] = [(point["scenario"], point["parameters"]) for point in points]
-    spoken = Spoken(about, points)
-    values = of_points.replications(share, keys)
+    about, swept = store.swept(), store.points()
+    keys: list[Point] = [(point["scenario"], point["parameters"]) for point in swept]
+    spoken = Spoken(about, swept)
+    values = points.replications(share, keys)
     slowest = [entry[-1] for entry in share.outliers]
     frames = {
-        "outcomes": of_points.outcomes(share, keys),
-        "latency": of_points.latency(share, keys),
-        "distribution": of_points.distribution(share, keys),
-        "waits": of_points.waits(share, keys),
-        "intervals": of_points.intervals(values, keys),
-        "expected": of_points.expected(share, keys),
-        "differences": of_points.differences(values, keys),
-        "violations": of_points.violations(share, keys),
-        "errors": of_points.errors(share, keys),
+        "outcomes": points.outcomes(share, keys),
+        "latency": points.latency(share, keys),
+        "distribution": points.distribution(share, keys),
+        "waits": points.waits(share, keys),
+        "intervals": points.intervals(values, keys),
+        "expected": points.expected(share, keys),
+        "differences": points.differences(values, keys),
+        "violations": points.violations(share, keys),
+        "errors": points.errors(share, keys),
         "outliers": pd.DataFrame(slowest, columns=list(OUTLIER_COLUMNS)),
-        "tasks": of_points.task_times(share, keys),
-        "first_barriers": of_points.first_barriers(share, keys),
+        "tasks": points.task_times(share, keys),
+        "first_barriers": points.first_barriers(share, keys),
     }
     return Findings(
         about=about,
-        points=[{**point, "parameters": spoken.parameters(point)} for point in points],
+        points=[{**point, "parameters": spoken.parameters(point)} for point in swept],
         axes=spoken.axes,
-        goals=of_points.goals(share),
+        goals=points.goals(share),
         replications={
             metric: {(key[0], spoken.of[key]): seeds for key, seeds in found.items()}
             for metric, found in values.items()

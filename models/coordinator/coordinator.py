@@ -20,7 +20,8 @@ from typing import assert_never
 
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.coordinator import events as ev
+from ckptsim.models.coordinator import events as coordinator_events
+from ckptsim.models.coordinator.events import CoordinatorEffect, CoordinatorEvent, TimerKind
 from ckptsim.models.coordinator.failures import FailureCounter
 from ckptsim.models.coordinator.parameters import CoordinatorParameters
 from ckptsim.models.coordinator.requests import (
@@ -96,7 +97,7 @@ class CheckpointCoordinator:
         self._next_tick_ns = 0
         self._last_completion_ns: int | None = None
         self._now_ns = 0
-        self._effects: list[ev.CoordinatorEffect] = []
+        self._effects: list[CoordinatorEffect] = []
 
     @property
     def pending(self) -> tuple[int, ...]:
@@ -138,35 +139,35 @@ class CheckpointCoordinator:
         pending = self._pending.get(checkpoint)
         return tuple(sorted(pending.awaited)) if pending is not None else ()
 
-    def step(self, event: ev.CoordinatorEvent) -> list[ev.CoordinatorEffect]:
+    def step(self, event: CoordinatorEvent) -> list[CoordinatorEffect]:
         """Take one event and return its effects.
 
         Raises ProtocolError for a plan that nobody asked for and for a store's answer about a
         checkpoint that is not being stored.
         """
-        effects: list[ev.CoordinatorEffect] = []
+        effects: list[CoordinatorEffect] = []
         self._effects = effects
         self._now_ns = event.now_ns
         match event:
-            case ev.SchedulerStarted():
+            case coordinator_events.SchedulerStarted():
                 self._start(event.first_delay_ns)
-            case ev.SchedulerStopped():
+            case coordinator_events.SchedulerStopped():
                 self._stop(event.reason)
-            case ev.CheckpointRequested():
+            case coordinator_events.CheckpointRequested():
                 self._submit(self._request(event))
-            case ev.Planned():
+            case coordinator_events.Planned():
                 self._planned(event)
-            case ev.PlanRefused():
+            case coordinator_events.PlanRefused():
                 self._plan_refused(event)
-            case ev.Acknowledged():
+            case coordinator_events.Acknowledged():
                 self._acknowledged(event)
-            case ev.Declined():
+            case coordinator_events.Declined():
                 self._declined(event)
-            case ev.Stored():
+            case coordinator_events.Stored():
                 self._stored(event)
-            case ev.TimerFired():
+            case coordinator_events.TimerFired():
                 self._timer_fired(event)
-            case ev.Cleaned():
+            case coordinator_events.Cleaned():
                 self._cleaning.discard(event.checkpoint)
                 self._choose()
             case _:
@@ -184,14 +185,14 @@ class CheckpointCoordinator:
         self._cancel_tick()
         self._periodic = False
         if self._planning is not None:
-            self._effects.append(ev.RefuseRequest(self._planning, reason))
+            self._effects.append(coordinator_events.RefuseRequest(self._planning, reason))
             self._planning = None
         self._carry_out(self._decider.drop_all(reason))
         for checkpoint in self.pending:
             self._abort(checkpoint, reason)
 
-    def _timer_fired(self, event: ev.TimerFired) -> None:
-        if event.kind is ev.TimerKind.EXPIRY:
+    def _timer_fired(self, event: coordinator_events.TimerFired) -> None:
+        if event.kind is TimerKind.EXPIRY:
             pending = self._pending.get(event.number)
             if pending is not None and not pending.storing:
                 self._abort(event.number, FailureReason.CHECKPOINT_EXPIRED)
@@ -202,13 +203,13 @@ class CheckpointCoordinator:
             return
         self._next_tick_ns += interval_ns
         delay_ns = max(0, self._next_tick_ns - self._now_ns)
-        self._effects.append(ev.SetTimer(ev.TimerKind.TICK, self._tick, delay_ns))
+        self._effects.append(coordinator_events.SetTimer(TimerKind.TICK, self._tick, delay_ns))
         if self._parameters.collapse_ticks and self._decider.waiting_periodic:
             return
         self._requests += 1
         self._submit(Request(number=self._requests, submitted_ns=self._now_ns, periodic=True))
 
-    def _request(self, event: ev.CheckpointRequested) -> Request:
+    def _request(self, event: coordinator_events.CheckpointRequested) -> Request:
         self._requests += 1
         by_rule = event.savepoint and not self._parameters.unaligned
         return Request(
@@ -239,7 +240,7 @@ class CheckpointCoordinator:
             match decision:
                 case Execute():
                     self._planning = decision.request
-                    self._effects.append(ev.PlanCheckpoint(decision.request))
+                    self._effects.append(coordinator_events.PlanCheckpoint(decision.request))
                 case Drop():
                     self._refuse(decision.request, decision.reason)
                 case Reschedule():
@@ -249,28 +250,28 @@ class CheckpointCoordinator:
                     assert_never(decision)
 
     def _refuse(self, request: Request, reason: FailureReason) -> None:
-        self._effects.append(ev.RefuseRequest(request, reason))
+        self._effects.append(coordinator_events.RefuseRequest(request, reason))
         if not request.savepoint and self._failures.failed(reason, None):
-            self._effects.append(ev.FailJob(None, reason))
+            self._effects.append(coordinator_events.FailJob(None, reason))
 
-    def _planned(self, event: ev.Planned) -> None:
+    def _planned(self, event: coordinator_events.Planned) -> None:
         request = self._take_planning(event)
         checkpoint = self._next_checkpoint
         self._next_checkpoint += 1
         pending = PendingCheckpoint(request, self._now_ns, event.await_tasks)
         self._pending[checkpoint] = pending
         timeout_ns = self._parameters.timeout_ns
-        self._effects.append(ev.SetTimer(ev.TimerKind.EXPIRY, checkpoint, timeout_ns))
+        self._effects.append(coordinator_events.SetTimer(TimerKind.EXPIRY, checkpoint, timeout_ns))
         kind = self._parameters.kind_of(savepoint=request.savepoint)
         alignment_ns = (
             self._parameters.alignment_timeout_ns if kind is OptionKind.TIMEOUTABLE else None
         )
         barrier = Barrier(checkpoint, self._now_ns, kind, alignment_ns)
-        self._effects.append(ev.TriggerTasks(barrier, event.trigger, request))
+        self._effects.append(coordinator_events.TriggerTasks(barrier, event.trigger, request))
         self._store_if_whole(checkpoint)
         self._choose()
 
-    def _plan_refused(self, event: ev.PlanRefused) -> None:
+    def _plan_refused(self, event: coordinator_events.PlanRefused) -> None:
         self._refuse(self._take_planning(event), event.reason)
         self._choose()
 
@@ -280,11 +281,13 @@ class CheckpointCoordinator:
             raise ProtocolError("no_plan_wanted", state=self._words(), event=event)
         return request
 
-    def _acknowledged(self, event: ev.Acknowledged) -> None:
+    def _acknowledged(self, event: coordinator_events.Acknowledged) -> None:
         pending = self._pending.get(event.checkpoint)
         if pending is None or event.task not in pending.known:
             late = event.checkpoint in self._ended
-            self._effects.append(ev.DiscardState(event.checkpoint, event.task, late))
+            self._effects.append(
+                coordinator_events.DiscardState(event.checkpoint, event.task, late)
+            )
             return
         if event.task in pending.awaited:
             pending.awaited.remove(event.task)
@@ -296,20 +299,22 @@ class CheckpointCoordinator:
         if pending.awaited or pending.storing:
             return
         pending.storing = True
-        self._effects.append(ev.CancelTimer(ev.TimerKind.EXPIRY, checkpoint))
-        self._effects.append(ev.StoreCheckpoint(checkpoint, pending.request.savepoint))
+        self._effects.append(coordinator_events.CancelTimer(TimerKind.EXPIRY, checkpoint))
+        self._effects.append(
+            coordinator_events.StoreCheckpoint(checkpoint, pending.request.savepoint)
+        )
 
-    def _declined(self, event: ev.Declined) -> None:
+    def _declined(self, event: coordinator_events.Declined) -> None:
         pending = self._pending.get(event.checkpoint)
         if pending is None or pending.storing:
             return
         stopping = pending.request.savepoint and pending.request.synchronous
         self._abort(event.checkpoint, event.reason, by_task=True)
         if stopping:
-            self._effects.append(ev.FailJob(event.checkpoint, event.reason))
+            self._effects.append(coordinator_events.FailJob(event.checkpoint, event.reason))
         self._choose()
 
-    def _stored(self, event: ev.Stored) -> None:
+    def _stored(self, event: coordinator_events.Stored) -> None:
         checkpoint = event.checkpoint
         pending = self._pending.get(checkpoint)
         if checkpoint in self._unanswered:
@@ -326,12 +331,12 @@ class CheckpointCoordinator:
         self._failures.succeeded(checkpoint)
         self._last_completion_ns = self._now_ns
         duration_ns = pending.acknowledged_ns - pending.triggered_ns
-        self._effects.append(ev.CheckpointCompleted(checkpoint, duration_ns))
+        self._effects.append(coordinator_events.CheckpointCompleted(checkpoint, duration_ns))
         request = pending.request
         subsumed = None if request.savepoint else self._keep(checkpoint)
         if not request.savepoint or request.synchronous:
             self._abort_older(checkpoint)
-            self._effects.append(ev.NotifyComplete(checkpoint, subsumed))
+            self._effects.append(coordinator_events.NotifyComplete(checkpoint, subsumed))
         self._choose()
 
     def _keep(self, checkpoint: int) -> int | None:
@@ -354,29 +359,29 @@ class CheckpointCoordinator:
         if pending.storing:
             self._unanswered.add(checkpoint)
         else:
-            self._effects.append(ev.CancelTimer(ev.TimerKind.EXPIRY, checkpoint))
-        self._effects.append(ev.CheckpointFailed(checkpoint, reason))
+            self._effects.append(coordinator_events.CancelTimer(TimerKind.EXPIRY, checkpoint))
+        self._effects.append(coordinator_events.CheckpointFailed(checkpoint, reason))
         # A savepoint that fails at the coordinator is the user's matter; one that fails at a task
         # may be cured by a restart, so it counts like a checkpoint (a stop fails the job anyway).
         counts = by_task and not pending.request.synchronous
         if (counts or not pending.request.savepoint) and self._failures.failed(reason, checkpoint):
-            self._effects.append(ev.FailJob(checkpoint, reason))
-        self._effects.append(ev.NotifyAborted(checkpoint, self.latest_completed))
+            self._effects.append(coordinator_events.FailJob(checkpoint, reason))
+        self._effects.append(coordinator_events.NotifyAborted(checkpoint, self.latest_completed))
         self._discard(checkpoint)
 
     def _discard(self, checkpoint: int) -> None:
         if self._parameters.awaits_cleaning:
             self._cleaning.add(checkpoint)
-        self._effects.append(ev.DiscardCheckpoint(checkpoint))
+        self._effects.append(coordinator_events.DiscardCheckpoint(checkpoint))
 
     def _set_tick(self, delay_ns: int) -> None:
         self._tick += 1
         self._next_tick_ns = self._now_ns + delay_ns
-        self._effects.append(ev.SetTimer(ev.TimerKind.TICK, self._tick, delay_ns))
+        self._effects.append(coordinator_events.SetTimer(TimerKind.TICK, self._tick, delay_ns))
 
     def _cancel_tick(self) -> None:
         if self._periodic:
-            self._effects.append(ev.CancelTimer(ev.TimerKind.TICK, self._tick))
+            self._effects.append(coordinator_events.CancelTimer(TimerKind.TICK, self._tick))
 
     def _words(self) -> str:
         return f"running {list(self._pending)}, kept {self._completed}"

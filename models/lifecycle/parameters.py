@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from ckptsim.models.core import ProtocolError
-from ckptsim.models.lifecycle import events as on
+from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.lifecycle.states import TaskKind, TaskState, Variant
 
 
@@ -41,7 +41,9 @@ class TaskParameters:
         return self.sink_opens_after_finish is not None and not self.finished_on_restore
 
 
-def refuse_foreign(event: on.Event, parameters: TaskParameters, state: TaskState) -> None:
+def refuse_foreign(
+    event: lifecycle_events.Event, parameters: TaskParameters, state: TaskState
+) -> None:
     """Raise ProtocolError for an event that cannot concern a task built like this.
 
     Raises ProtocolError: `not_a_source`, `not_a_sink` or `unknown_channel`.
@@ -51,26 +53,30 @@ def refuse_foreign(event: on.Event, parameters: TaskParameters, state: TaskState
         raise ProtocolError(kind, state=state.name, event=event)
 
 
-def _refusal(event: on.Event, parameters: TaskParameters) -> str | None:
+def _refusal(event: lifecycle_events.Event, parameters: TaskParameters) -> str | None:
     source = parameters.kind is TaskKind.SOURCE
     match event:
-        case on.InputExhausted() | on.StopWithSavepointTriggered() | on.Started():
+        case (
+            lifecycle_events.InputExhausted()
+            | lifecycle_events.StopWithSavepointTriggered()
+            | lifecycle_events.Started()
+        ):
             return None if source else "not_a_source"
-        case on.StateRestored():
+        case lifecycle_events.StateRestored():
             return None if parameters.holds_transactions else "not_a_sink"
-        case on.EndOfDataAcknowledged(channel):
+        case lifecycle_events.EndOfDataAcknowledged(channel):
             return None if 0 <= channel < parameters.output_channels else "unknown_channel"
         case (
-            on.MaxWatermarkReceived(channel=channel)
-            | on.EndOfDataReceived(channel=channel)
-            | on.EndOfPartitionReceived(channel=channel)
+            lifecycle_events.MaxWatermarkReceived(channel=channel)
+            | lifecycle_events.EndOfDataReceived(channel=channel)
+            | lifecycle_events.EndOfPartitionReceived(channel=channel)
         ):
             return None if 0 <= channel < sum(parameters.gates) else "unknown_channel"
         case (
-            on.CheckpointTriggered()
-            | on.CheckpointPerformed()
-            | on.CheckpointCompleted()
-            | on.CheckpointAborted()
+            lifecycle_events.CheckpointTriggered()
+            | lifecycle_events.CheckpointPerformed()
+            | lifecycle_events.CheckpointCompleted()
+            | lifecycle_events.CheckpointAborted()
         ):
             return None
         case _:

@@ -27,8 +27,8 @@ from __future__ import annotations
 from typing import assert_never
 
 from ckptsim.models.core import ProtocolError
-from ckptsim.models.lifecycle import effects as do
-from ckptsim.models.lifecycle import events as on
+from ckptsim.models.lifecycle import effects as lifecycle_effects
+from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.lifecycle.inputs import Inputs
 from ckptsim.models.lifecycle.parameters import TaskParameters, refuse_foreign
 from ckptsim.models.lifecycle.rules import RULES
@@ -55,9 +55,9 @@ class TaskLifecycle:
         self.inputs = Inputs(parameters.gates)
         self.transactions = _transactions(parameters)
         self._acknowledged: set[int] = set()
-        self._effects: list[do.Effect] = []
+        self._effects: list[lifecycle_effects.Effect] = []
 
-    def step(self, event: on.Event) -> list[do.Effect]:
+    def step(self, event: lifecycle_events.Event) -> list[lifecycle_effects.Effect]:
         """Take one event and return its effects in the order in which they are carried out.
 
         Raises ProtocolError for an event that cannot concern this task (`unknown_channel`,
@@ -78,34 +78,34 @@ class TaskLifecycle:
 
     # --- one method per group of events ---
 
-    def _handle(self, event: on.Event) -> None:  # noqa: C901, PLR0912 - one branch per event
+    def _handle(self, event: lifecycle_events.Event) -> None:  # noqa: C901, PLR0912 - one branch per event
         match event:
-            case on.Started():
+            case lifecycle_events.Started():
                 if self.parameters.finished_on_restore:
                     self._end_source(EndMode.FINAL_CHECKPOINT)
-            case on.StateRestored(states):
+            case lifecycle_events.StateRestored(states):
                 self._effects.extend(recover(states))
-            case on.InputExhausted():
+            case lifecycle_events.InputExhausted():
                 if not self.ended:
                     self._end_source(EndMode.FINAL_CHECKPOINT)
-            case on.StopWithSavepointTriggered(checkpoint_id, drain):
+            case lifecycle_events.StopWithSavepointTriggered(checkpoint_id, drain):
                 self._stop(checkpoint_id, drain=drain)
-            case on.CheckpointTriggered(checkpoint_id):
+            case lifecycle_events.CheckpointTriggered(checkpoint_id):
                 self._triggered(checkpoint_id)
-            case on.CheckpointPerformed(checkpoint_id, savepoint):
+            case lifecycle_events.CheckpointPerformed(checkpoint_id, savepoint):
                 self._perform(checkpoint_id, savepoint=savepoint)
-            case on.MaxWatermarkReceived(channel):
+            case lifecycle_events.MaxWatermarkReceived(channel):
                 if self.inputs.watermark(channel):
                     self._run(Cue.MAX_WATERMARK_ALIGNED)
-            case on.EndOfDataReceived(channel, stop_mode):
+            case lifecycle_events.EndOfDataReceived(channel, stop_mode):
                 self._end_of_data(channel, stop_mode)
-            case on.EndOfPartitionReceived(channel):
+            case lifecycle_events.EndOfPartitionReceived(channel):
                 self.inputs.end_of_partition(channel)
-            case on.EndOfDataAcknowledged(channel):
+            case lifecycle_events.EndOfDataAcknowledged(channel):
                 self._acknowledged.add(channel)
-            case on.CheckpointCompleted(checkpoint_id):
+            case lifecycle_events.CheckpointCompleted(checkpoint_id):
                 self._completed(checkpoint_id)
-            case on.CheckpointAborted(checkpoint_id, latest_completed):
+            case lifecycle_events.CheckpointAborted(checkpoint_id, latest_completed):
                 self._aborted(checkpoint_id, latest_completed)
             case _:
                 assert_never(event)
@@ -125,10 +125,10 @@ class TaskLifecycle:
         """Acknowledge at once, then see whether a gate or the whole input has ended."""
         if not self.inputs.end_of_data(channel, stop_mode):
             return
-        self._effects.append(do.AcknowledgeEndOfData(channel))
+        self._effects.append(lifecycle_effects.AcknowledgeEndOfData(channel))
         gate = self.inputs.drained_gate(channel)
         if len(self.parameters.gates) > 1 and gate is not None and self._runs_operators:
-            self._effects.append(do.EndInput(0, gate))
+            self._effects.append(lifecycle_effects.EndInput(0, gate))
         common = self.inputs.common_stop_mode()
         if common is not None:
             self._end_non_source(common)
@@ -148,7 +148,7 @@ class TaskLifecycle:
         if self.transactions is not None:
             committed = self.transactions.commit(checkpoint_id)
             if committed:
-                self._effects.append(do.CommitTransactions(checkpoint_id, committed))
+                self._effects.append(lifecycle_effects.CommitTransactions(checkpoint_id, committed))
         if self.savepoint_id is not None and self.rules.stop_awaits_its_savepoint:
             self.checkpoint_done |= checkpoint_id == self.savepoint_id
         elif self.minimum_id is not None:
@@ -161,7 +161,7 @@ class TaskLifecycle:
             if self._close_if_done():
                 return
         if checkpoint_id == self.savepoint_id:
-            self._effects.append(do.FailTask("stop_with_savepoint_failed"))
+            self._effects.append(lifecycle_effects.FailTask("stop_with_savepoint_failed"))
             self._enter(TaskState.FAILED, None)
 
     # --- checkpoints ---
@@ -184,9 +184,11 @@ class TaskLifecycle:
         if self.transactions is not None and self.transactions.precommit(
             checkpoint_id, finished=self.operators_finished
         ):
-            self._effects.append(do.PrecommitTransaction(checkpoint_id))
+            self._effects.append(lifecycle_effects.PrecommitTransaction(checkpoint_id))
         self._effects.append(
-            do.TakeSnapshot(checkpoint_id, self.ended, self.parameters.finished_on_restore)
+            lifecycle_effects.TakeSnapshot(
+                checkpoint_id, self.ended, self.parameters.finished_on_restore
+            )
         )
 
     # --- the table ---
@@ -206,22 +208,26 @@ class TaskLifecycle:
     def _carry_out(self, act: Act) -> None:
         match act:
             case Act.FINISH_TASK:
-                self._effects.append(do.FinishTask())
+                self._effects.append(lifecycle_effects.FinishTask())
             case Act.ADVANCE:
                 if self._runs_operators:
-                    self._effects.append(do.AdvanceToMaxWatermark())
+                    self._effects.append(lifecycle_effects.AdvanceToMaxWatermark())
             case Act.EMIT_MAX_WATERMARK:
-                self._emit(do.EmitMaxWatermark())
+                self._emit(lifecycle_effects.EmitMaxWatermark())
             case Act.FINISH_OPERATORS:
                 self._finish_operators()
             case Act.EMIT_END_OF_DATA_FINISHED | Act.EMIT_END_OF_DATA_UNFINISHED:
                 drained = act is Act.EMIT_END_OF_DATA_FINISHED
                 self.ended = True
-                self._emit(do.EmitEndOfData(StopMode.DRAIN if drained else StopMode.NO_DRAIN))
+                self._emit(
+                    lifecycle_effects.EmitEndOfData(
+                        StopMode.DRAIN if drained else StopMode.NO_DRAIN
+                    )
+                )
             case Act.CLOSE_OPERATORS:
                 self._close_operators()
             case Act.EMIT_END_OF_PARTITION:
-                self._emit(do.EmitEndOfPartition())
+                self._emit(lifecycle_effects.EmitEndOfPartition())
             case _:
                 raise ProtocolError("cell_is_no_action", state=self.state.name, event=act)
 
@@ -232,14 +238,15 @@ class TaskLifecycle:
             return
         for operator in range(self.parameters.chain):
             if operator > 0 or len(self.parameters.gates) <= 1:
-                self._effects.append(do.EndInput(operator))
-            self._effects.append(do.FinishOperator(operator))
+                self._effects.append(lifecycle_effects.EndInput(operator))
+            self._effects.append(lifecycle_effects.FinishOperator(operator))
 
     def _close_operators(self) -> None:
         """Tail to head; closing a sink ends its transactions."""
         if self._runs_operators:
             self._effects.extend(
-                do.CloseOperator(operator) for operator in reversed(range(self.parameters.chain))
+                lifecycle_effects.CloseOperator(operator)
+                for operator in reversed(range(self.parameters.chain))
             )
 
     def _close_if_done(self) -> bool:
@@ -259,15 +266,19 @@ class TaskLifecycle:
             self._effects.append(left)
         return True
 
-    def _end_transactions(self) -> tuple[do.AbortTransactions | None, do.LeaveTransactions | None]:
+    def _end_transactions(
+        self,
+    ) -> tuple[
+        lifecycle_effects.AbortTransactions | None, lifecycle_effects.LeaveTransactions | None
+    ]:
         if self.transactions is None:
             return None, None
         aborted, left = self.transactions.close(
             aborts_precommitted=self.rules.close_aborts_precommitted
         )
         return (
-            do.AbortTransactions(aborted) if aborted else None,
-            do.LeaveTransactions(left) if left else None,
+            lifecycle_effects.AbortTransactions(aborted) if aborted else None,
+            lifecycle_effects.LeaveTransactions(left) if left else None,
         )
 
     def _met(self, act: Act) -> bool:
@@ -291,9 +302,9 @@ class TaskLifecycle:
         self.state = state
         if operator is not None:
             self.operator = operator
-        self._effects.append(do.StateChanged(state, operator))
+        self._effects.append(lifecycle_effects.StateChanged(state, operator))
 
-    def _emit(self, effect: do.Effect) -> None:
+    def _emit(self, effect: lifecycle_effects.Effect) -> None:
         if self.parameters.output_channels:
             self._effects.append(effect)
 
@@ -304,10 +315,12 @@ def _transactions(parameters: TaskParameters) -> Transactions | None:
     return Transactions(opens_after_finish=bool(parameters.sink_opens_after_finish))
 
 
-def _after_closing(event: on.Event) -> list[do.Effect]:
+def _after_closing(event: lifecycle_events.Event) -> list[lifecycle_effects.Effect]:
     """Decline what a closed task is asked for; notifications come too late to matter."""
-    if isinstance(event, on.CheckpointTriggered | on.StopWithSavepointTriggered):
-        return [do.DeclineCheckpoint(event.checkpoint_id)]
+    if isinstance(
+        event, lifecycle_events.CheckpointTriggered | lifecycle_events.StopWithSavepointTriggered
+    ):
+        return [lifecycle_effects.DeclineCheckpoint(event.checkpoint_id)]
     return []
 
 
@@ -321,19 +334,23 @@ class NaiveLifecycle(TaskLifecycle):
     Source: FLIP-147, motivation; Apache Flink, final checkpoint blog of 2022-07-11.
     """
 
-    def _handle(self, event: on.Event) -> None:
-        if isinstance(event, on.EndOfPartitionReceived):
+    def _handle(self, event: lifecycle_events.Event) -> None:
+        if isinstance(event, lifecycle_events.EndOfPartitionReceived):
             self.inputs.end_of_partition(event.channel)
             if self.inputs.all_ended and self.parameters.kind is TaskKind.NON_SOURCE:
                 self._run(Cue.MAX_WATERMARK_ALIGNED)
                 self._end_non_source(StopMode.DRAIN)
             self._close_if_done()
             return
-        if not isinstance(event, on.MaxWatermarkReceived | on.EndOfDataReceived):
+        if not isinstance(
+            event, lifecycle_events.MaxWatermarkReceived | lifecycle_events.EndOfDataReceived
+        ):
             super()._handle(event)
 
-    def _emit(self, effect: do.Effect) -> None:
-        if not isinstance(effect, do.EmitEndOfData | do.EmitMaxWatermark):
+    def _emit(self, effect: lifecycle_effects.Effect) -> None:
+        if not isinstance(
+            effect, lifecycle_effects.EmitEndOfData | lifecycle_effects.EmitMaxWatermark
+        ):
             super()._emit(effect)
 
     def _met(self, act: Act) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from ckptsim.models.recovery import restart as core
+from ckptsim.models.recovery import restart
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import count, duration_ns, number, ratio
 
@@ -36,9 +36,9 @@ class FixedDelay:
     )
 
     @property
-    def parameters(self) -> core.RestartParameters:
+    def parameters(self) -> restart.RestartParameters:
         """Return the settings of the core."""
-        return core.FixedDelay(attempts=self.attempts, delay_ns=self.delay_ns)
+        return restart.FixedDelay(attempts=self.attempts, delay_ns=self.delay_ns)
 
     @property
     def longest_delay_ns(self) -> int:
@@ -69,9 +69,9 @@ class FailureRate:
     )
 
     @property
-    def parameters(self) -> core.RestartParameters:
+    def parameters(self) -> restart.RestartParameters:
         """Return the settings of the core."""
-        return core.FailureRate(
+        return restart.FailureRate(
             max_failures_per_interval=self.max_failures_per_interval,
             interval_ns=self.interval_ns,
             delay_ns=self.delay_ns,
@@ -130,9 +130,9 @@ class ExponentialDelay:
     )
 
     @property
-    def parameters(self) -> core.RestartParameters:
+    def parameters(self) -> restart.RestartParameters:
         """Return the settings of the core."""
-        return core.ExponentialDelay(
+        return restart.ExponentialDelay(
             initial_backoff_ns=self.initial_backoff_ns,
             max_backoff_ns=self.max_backoff_ns,
             backoff_multiplier=self.backoff_multiplier,
@@ -158,7 +158,7 @@ class ExponentialDelay:
 class NoRestart:
     """A job that fails has failed."""
 
-    parameters: ClassVar[core.RestartParameters] = core.NoRestart()
+    parameters: ClassVar[restart.RestartParameters] = restart.NoRestart()
     longest_delay_ns: ClassVar[int] = 0
 
 

@@ -21,7 +21,7 @@ from ckptsim.models.barriers.handler import (
     State,
     make_handler,
 )
-from ckptsim.models.barriers.handler import events as ev
+from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.sim.conform.runner import Mismatch, Vector
 from ckptsim.sim.slots import Factory
@@ -82,12 +82,12 @@ class _Host:
         self.calls: list[Call] = []
         self.metrics: list[dict[str, int]] = []
 
-    def feed(self, event: ev.HandlerEvent) -> None:
+    def feed(self, event: handler_events.HandlerEvent) -> None:
         """Give an event to the handler and carry its effects out until one is refused."""
         for effect in self.handler.step(event):
             if not self._carry_out(effect):
                 reason = FailureReason.CHECKPOINT_DECLINED_SUBSUMED
-                self.feed(ev.InputRefused(self.now_ns, reason))
+                self.feed(handler_events.InputRefused(self.now_ns, reason))
                 return
 
     def advance(self, to_ns: int) -> None:
@@ -108,23 +108,23 @@ class _Host:
     def _fire(self, timer: _Timer) -> None:
         self.timers.remove(timer)
         self.calls.append(["timer_fire"])
-        self.feed(ev.TimerFired(self.now_ns, timer.barrier))
+        self.feed(handler_events.TimerFired(self.now_ns, timer.barrier))
 
-    def _carry_out(self, effect: ev.HandlerEffect) -> bool:
+    def _carry_out(self, effect: handler_events.HandlerEffect) -> bool:
         match effect:
-            case ev.BlockChannel():
+            case handler_events.BlockChannel():
                 self.blocked.add(effect.channel)
                 self.calls.append(["block", effect.channel])
-            case ev.ResumeChannels():
+            case handler_events.ResumeChannels():
                 self.blocked.difference_update(effect.channels)
                 self.calls.extend(["resume", channel] for channel in effect.channels)
-            case ev.PrioritizeBarriers():
+            case handler_events.PrioritizeBarriers():
                 self.calls.extend(["priority", *place] for place in effect.places)
-            case ev.InitializeInput():
+            case handler_events.InitializeInput():
                 self.calls.append(["init", effect.barrier.checkpoint, MODES[effect.barrier.kind]])
                 failed, self.fail_init = self.fail_init, False
                 return not failed
-            case ev.StartInput():
+            case handler_events.StartInput():
                 barrier = effect.barrier
                 self.calls.append(["started", effect.gate, barrier.checkpoint, MODES[barrier.kind]])
                 failed, self.fail_start = self.fail_start, False
@@ -133,15 +133,15 @@ class _Host:
                 self._note(effect)
         return True
 
-    def _note(self, effect: ev.HandlerEffect) -> None:
+    def _note(self, effect: handler_events.HandlerEffect) -> None:
         match effect:
-            case ev.StopInput():
+            case handler_events.StopInput():
                 self.calls.append(["stopped", effect.gate, effect.checkpoint])
-            case ev.TriggerCheckpoint():
+            case handler_events.TriggerCheckpoint():
                 delay_ms = effect.start_delay_ns // MS
                 barrier = effect.barrier
                 self.calls.append(["trigger", barrier.checkpoint, MODES[barrier.kind], delay_ms])
-            case ev.AlignmentMeasured():
+            case handler_events.AlignmentMeasured():
                 self.metrics.append(
                     {
                         "checkpoint": effect.checkpoint,
@@ -149,17 +149,17 @@ class _Host:
                         "bytes": effect.bytes,
                     }
                 )
-            case ev.AbortCheckpoint():
+            case handler_events.AbortCheckpoint():
                 self.calls.append(["abort", effect.checkpoint, effect.reason.value])
-            case ev.SetTimer():
+            case handler_events.SetTimer():
                 due_ns = self.now_ns + effect.delay_ns
                 self.timers.append(_Timer(effect.timer, due_ns, effect.barrier))
                 self.calls.append(["timer_set", effect.delay_ns // MS])
-            case ev.CancelTimer():
+            case handler_events.CancelTimer():
                 self.calls.append(["timer_cancel"])
                 if self.policy != "sticky":
                     self.timers = [t for t in self.timers if t.handle != effect.timer]
-            case ev.FailTask():
+            case handler_events.FailTask():
                 wrong = "Argument" if effect.bad_argument else "State"
                 self.calls.append(["throw", f"Illegal{wrong}Exception"])
             case _:
@@ -207,20 +207,26 @@ def _do(host: _Host, step: dict[str, Any]) -> None:
     now_ns = host.now_ns
     match step["event"]:
         case "data":
-            host.feed(ev.BytesProcessed(step["bytes"]))
+            host.feed(handler_events.BytesProcessed(step["bytes"]))
         case "barrier" | "rpc_barrier":
             by_rpc = step["event"] == "rpc_barrier"
             host.feed(
-                ev.BarrierArrived(now_ns, step["channel"], _barrier(host, step), by_rpc=by_rpc)
+                handler_events.BarrierArrived(
+                    now_ns, step["channel"], _barrier(host, step), by_rpc=by_rpc
+                )
             )
         case "announce":
             host.feed(
-                ev.BarrierAnnounced(now_ns, step["channel"], _barrier(host, step), step["seq"])
+                handler_events.BarrierAnnounced(
+                    now_ns, step["channel"], _barrier(host, step), step["seq"]
+                )
             )
         case "cancel":
-            host.feed(ev.CancellationArrived(now_ns, step["channel"], step["checkpoint"]))
+            host.feed(
+                handler_events.CancellationArrived(now_ns, step["channel"], step["checkpoint"])
+            )
         case "eop":
-            host.feed(ev.ChannelEnded(now_ns, step["channel"]))
+            host.feed(handler_events.ChannelEnded(now_ns, step["channel"]))
         case "eod":
             host.calls.append(["eod_ack", step["channel"]])
         case "advance":
@@ -228,7 +234,7 @@ def _do(host: _Host, step: dict[str, Any]) -> None:
         case "fire_timers":
             host.fire_timers()
         case "close":
-            host.feed(ev.HandlerClosed())
+            host.feed(handler_events.HandlerClosed())
         case other:
             raise ValueError(f"unknown event {other!r}")
 

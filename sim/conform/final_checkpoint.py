@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ckptsim.models.barriers import EndOfData
 from ckptsim.models.lifecycle import StopMode, TaskKind, TaskParameters, Variant
-from ckptsim.models.lifecycle import events as on
+from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.sim.conform.runner import Mismatch, Vector
 from ckptsim.sim.conform.scripted_task import Entry, ScriptedTask
 from ckptsim.sim.conform.vocabulary import VocabularyError
@@ -120,7 +120,7 @@ def _take(task: ScriptedTask, step: Entry) -> None:
     control = task.control
     match step["event"]:
         case "start":
-            control.lifecycle.step(on.Started())
+            control.lifecycle.step(lifecycle_events.Started())
         case "no_more_records":
             control.exhausted()
         case "savepoint_trigger":

@@ -7,8 +7,8 @@ from typing import Any
 
 from ckptsim.models.coordinator import EndOfDataListener, Recovery
 from ckptsim.models.lifecycle import EndMode, TaskKind, TaskLifecycle, TaskParameters, TaskState
-from ckptsim.models.lifecycle import effects as do
-from ckptsim.models.lifecycle import events as on
+from ckptsim.models.lifecycle import effects as lifecycle_effects
+from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.lifecycle.tables import Act
 from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 
@@ -63,11 +63,11 @@ class FinishesOnNoDrain(TaskLifecycle):
 class AcknowledgesAtAlignment(TaskLifecycle):
     """Acknowledges EndOfData only when every channel has delivered it."""
 
-    def step(self, event: on.Event) -> list[do.Effect]:
+    def step(self, event: lifecycle_events.Event) -> list[lifecycle_effects.Effect]:
         """Hold acknowledgements back until the task itself has ended."""
         found = super().step(event)
         if self.state is TaskState.RUNNING:
-            return [e for e in found if not isinstance(e, do.AcknowledgeEndOfData)]
+            return [e for e in found if not isinstance(e, lifecycle_effects.AcknowledgeEndOfData)]
         return found
 
 
@@ -93,18 +93,22 @@ class CommitsOnlyItsOwn(TaskLifecycle):
 class RecoversNothing(TaskLifecycle):
     """Does not commit again what its restored state has pre-committed."""
 
-    def step(self, event: on.Event) -> list[do.Effect]:
+    def step(self, event: lifecycle_events.Event) -> list[lifecycle_effects.Effect]:
         """Drop what recovery is to commit."""
-        return [e for e in super().step(event) if not isinstance(e, do.RecoverAndCommit)]
+        return [
+            e for e in super().step(event) if not isinstance(e, lifecycle_effects.RecoverAndCommit)
+        ]
 
 
 class RecoversWhatWasOpen(TaskLifecycle):
     """Commits the transaction that its restored state has open, whose records come again."""
 
-    def step(self, event: on.Event) -> list[do.Effect]:
+    def step(self, event: lifecycle_events.Event) -> list[lifecycle_effects.Effect]:
         """Commit what recovery is to abort."""
         return [
-            do.RecoverAndCommit(e.name) if isinstance(e, do.RecoverAndAbort) else e
+            lifecycle_effects.RecoverAndCommit(e.name)
+            if isinstance(e, lifecycle_effects.RecoverAndAbort)
+            else e
             for e in super().step(event)
         ]
 
@@ -112,8 +116,10 @@ class RecoversWhatWasOpen(TaskLifecycle):
 class LooksOnCompletionOnly(TaskLifecycle):
     """Looks only at completions whether it may close, not at what else it waits for."""
 
-    def _handle(self, event: on.Event) -> None:
-        self._looks = isinstance(event, on.CheckpointCompleted | on.CheckpointAborted)
+    def _handle(self, event: lifecycle_events.Event) -> None:
+        self._looks = isinstance(
+            event, lifecycle_events.CheckpointCompleted | lifecycle_events.CheckpointAborted
+        )
         super()._handle(event)
 
     def _close_if_done(self) -> bool:
@@ -161,7 +167,7 @@ class AwaitsItsFirstCheckpoint(TaskLifecycle):
 class ClosedTaskIsSilent(TaskLifecycle):
     """Does not decline what it is asked for when it has closed (FLINK-23741)."""
 
-    def step(self, event: on.Event) -> list[do.Effect]:
+    def step(self, event: lifecycle_events.Event) -> list[lifecycle_effects.Effect]:
         """Answer nothing any more after closing."""
         closed = self.state is TaskState.CLOSED
         found = super().step(event)
@@ -180,8 +186,8 @@ class OpensAfterFinish(TaskLifecycle):
 class RestoredSourceKeepsWatermark(TaskLifecycle):
     """Does not send the final watermark again when it was restored as finished (FLINK-23708)."""
 
-    def _emit(self, effect: do.Effect) -> None:
-        watermark = isinstance(effect, do.EmitMaxWatermark)
+    def _emit(self, effect: lifecycle_effects.Effect) -> None:
+        watermark = isinstance(effect, lifecycle_effects.EmitMaxWatermark)
         if not (watermark and self.parameters.finished_on_restore):
             super()._emit(effect)
 
@@ -189,13 +195,16 @@ class RestoredSourceKeepsWatermark(TaskLifecycle):
 class EndOfDataOvertakesWatermark(TaskLifecycle):
     """Lets EndOfData overtake a final watermark whose timers are still firing (FLINK-39481)."""
 
-    def step(self, event: on.Event) -> list[do.Effect]:
+    def step(self, event: lifecycle_events.Event) -> list[lifecycle_effects.Effect]:
         """Put watermarks last."""
         found = super().step(event)
-        late = (do.AdvanceToMaxWatermark, do.EmitMaxWatermark)
-        if not any(isinstance(e, do.EmitEndOfData) for e in found):
+        late = (lifecycle_effects.AdvanceToMaxWatermark, lifecycle_effects.EmitMaxWatermark)
+        if not any(isinstance(e, lifecycle_effects.EmitEndOfData) for e in found):
             return found
-        end = next(i for i, e in enumerate(found) if isinstance(e, do.EmitEndOfData)) + 1
+        end = (
+            next(i for i, e in enumerate(found) if isinstance(e, lifecycle_effects.EmitEndOfData))
+            + 1
+        )
         head = [e for e in found[:end] if not isinstance(e, late)]
         return head + [e for e in found[:end] if isinstance(e, late)] + found[end:]
 

@@ -15,8 +15,8 @@ from ckptsim.models.recovery import (
     GateAssignment,
     InFlightAssignment,
     RecoveredInput,
+    recovered_input,
 )
-from ckptsim.models.recovery import recovered_input as on
 from ckptsim.models.recovery.recovered_input import GatePhase, VirtualChannel
 from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 
@@ -101,22 +101,26 @@ class KeepsEveryCopy(RecoveredInput):
 class ForwardsAnyWatermark(RecoveredInput):
     """Passes the watermark of any old channel on for the whole channel."""
 
-    def step(self, event: on.RecoveredInputEvent) -> list[on.RecoveredInputEffect]:
+    def step(
+        self, event: recovered_input.RecoveredInputEvent
+    ) -> list[recovered_input.RecoveredInputEffect]:
         """Wait for nobody."""
-        if isinstance(event, on.WatermarkTaken):
-            return [on.ForwardWatermark(event.channel, event.timestamp)]
+        if isinstance(event, recovered_input.WatermarkTaken):
+            return [recovered_input.ForwardWatermark(event.channel, event.timestamp)]
         return super().step(event)
 
 
 class ConvertsWhenEmpty(RecoveredInput):
     """Replaces recovered channels that are empty, though more is being read (FLINK-38544)."""
 
-    def step(self, event: on.RecoveredInputEvent) -> list[on.RecoveredInputEffect]:
+    def step(
+        self, event: recovered_input.RecoveredInputEvent
+    ) -> list[recovered_input.RecoveredInputEffect]:
         """Take a queue that is empty for one that has ended; its own end comes too late then."""
         match event:
-            case on.QueueEmpty(channel) if channel in self._open:
-                return super().step(on.InputStateEnded(channel))
-            case on.InputStateEnded(channel) if (
+            case recovered_input.QueueEmpty(channel) if channel in self._open:
+                return super().step(recovered_input.InputStateEnded(channel))
+            case recovered_input.InputStateEnded(channel) if (
                 channel not in self._open or self.phase is not GatePhase.READING
             ):
                 return []
@@ -135,9 +139,11 @@ class PersistsWhileRecovering(RecoveredInput):
 class DropsMarkers(RecoveredInput):
     """Loses the marker behind the data of old senders."""
 
-    def step(self, event: on.RecoveredInputEvent) -> list[on.RecoveredInputEffect]:
+    def step(
+        self, event: recovered_input.RecoveredInputEvent
+    ) -> list[recovered_input.RecoveredInputEffect]:
         """Do nothing at a marker."""
-        return [] if isinstance(event, on.OutputStateEnded) else super().step(event)
+        return [] if isinstance(event, recovered_input.OutputStateEnded) else super().step(event)
 
 
 class IgnoresDescriptors(RecoveredInput):

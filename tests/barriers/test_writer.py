@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ckptsim.models.barriers.channel_state import SharedStateWriter, group_of, handle_bytes
-from ckptsim.models.barriers.channel_state import events as w
+from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.core import ProtocolError
 
@@ -20,116 +20,136 @@ def begun(*subtasks: int, checkpoint: int = 1) -> SharedStateWriter:
     """Return a writer of two subtasks on which these have begun."""
     writer = SharedStateWriter([0, 1])
     for subtask in subtasks:
-        assert writer.step(w.WriteStarted(subtask, checkpoint)) == []
+        assert writer.step(writer_events.WriteStarted(subtask, checkpoint)) == []
     return writer
 
 
-def closed(writer: SharedStateWriter, subtask: int, checkpoint: int = 1) -> list[w.WriterEffect]:
+def closed(
+    writer: SharedStateWriter, subtask: int, checkpoint: int = 1
+) -> list[writer_events.WriterEffect]:
     """Close both parts of a subtask; returns the effects of the second."""
-    writer.step(w.InputClosed(subtask, checkpoint))
-    return writer.step(w.OutputClosed(subtask, checkpoint))
+    writer.step(writer_events.InputClosed(subtask, checkpoint))
+    return writer.step(writer_events.OutputClosed(subtask, checkpoint))
 
 
 def test_the_file_is_stored_when_all_subtasks_are_whole() -> None:
     """The quicker subtask waits for the slower one; each gets its own size."""
     writer = begun(0, 1)
-    assert writer.step(w.DataAdded(0, 1, 10)) == [w.OpenStream(1), w.WriteBytes(1, 10)]
-    assert writer.step(w.DataAdded(1, 1, 7)) == [w.WriteBytes(1, 7)]
+    assert writer.step(writer_events.DataAdded(0, 1, 10)) == [
+        writer_events.OpenStream(1),
+        writer_events.WriteBytes(1, 10),
+    ]
+    assert writer.step(writer_events.DataAdded(1, 1, 7)) == [writer_events.WriteBytes(1, 7)]
     assert closed(writer, 0) == []
-    assert closed(writer, 1) == [w.StoreStream(1, 17)]
-    assert writer.step(w.StreamStored(1)) == [w.PartWritten(0, 1, 10), w.PartWritten(1, 1, 7)]
+    assert closed(writer, 1) == [writer_events.StoreStream(1, 17)]
+    assert writer.step(writer_events.StreamStored(1)) == [
+        writer_events.PartWritten(0, 1, 10),
+        writer_events.PartWritten(1, 1, 7),
+    ]
 
 
 def test_without_data_there_is_no_file() -> None:
     """Empty parts are answered at once."""
     writer = begun(0, 1)
     closed(writer, 0)
-    assert closed(writer, 1) == [w.PartWritten(0, 1, 0), w.PartWritten(1, 1, 0)]
+    assert closed(writer, 1) == [
+        writer_events.PartWritten(0, 1, 0),
+        writer_events.PartWritten(1, 1, 0),
+    ]
 
 
 def test_a_subtask_that_has_not_begun_is_waited_for_until_it_is_released() -> None:
     """The group's file needs all its subtasks; one that has ended is no longer of the group."""
     writer = begun(0)
     assert closed(writer, 0) == []
-    assert writer.step(w.SubtaskReleased(1)) == [w.PartWritten(0, 1, 0)]
+    assert writer.step(writer_events.SubtaskReleased(1)) == [writer_events.PartWritten(0, 1, 0)]
 
 
 def test_a_subtask_that_leaves_in_the_middle_fails_the_file() -> None:
     """Nobody finishes the part of one that has left, so no other waits for it."""
     writer = SharedStateWriter([0, 1])
     for subtask in (0, 1):
-        writer.step(w.WriteStarted(subtask, 1))
-        writer.step(w.InputClosed(subtask, 1))
-    assert writer.step(w.OutputClosed(0, 1)) == []
+        writer.step(writer_events.WriteStarted(subtask, 1))
+        writer.step(writer_events.InputClosed(subtask, 1))
+    assert writer.step(writer_events.OutputClosed(0, 1)) == []
     shared = FailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION
-    failed = [w.PartFailed(0, 1, shared), w.PartFailed(1, 1, shared)]
-    assert writer.step(w.SubtaskReleased(1)) == failed
+    failed = [writer_events.PartFailed(0, 1, shared), writer_events.PartFailed(1, 1, shared)]
+    assert writer.step(writer_events.SubtaskReleased(1)) == failed
     assert writer.writing == ()
 
 
 def test_an_abort_by_one_fails_all() -> None:
     """The one that aborts fails for its own reason, the others because the file is shared."""
     writer = begun(0, 1)
-    writer.step(w.DataAdded(0, 1, 10))
-    assert writer.step(w.WriteAborted(1, 1, ABORTED)) == [
-        w.DropStream(1),
-        w.PartFailed(0, 1, SHARED),
-        w.PartFailed(1, 1, ABORTED),
+    writer.step(writer_events.DataAdded(0, 1, 10))
+    assert writer.step(writer_events.WriteAborted(1, 1, ABORTED)) == [
+        writer_events.DropStream(1),
+        writer_events.PartFailed(0, 1, SHARED),
+        writer_events.PartFailed(1, 1, ABORTED),
     ]
-    assert writer.step(w.DataAdded(0, 1, 5)) == []
+    assert writer.step(writer_events.DataAdded(0, 1, 5)) == []
     assert closed(writer, 0) == []
 
 
 def test_a_broken_file_fails_all() -> None:
     """A write error is told to every subtask of the group."""
     writer = begun(0, 1)
-    writer.step(w.DataAdded(0, 1, 10))
-    assert writer.step(w.StreamFailed(1)) == [
-        w.DropStream(1),
-        w.PartFailed(0, 1, SHARED),
-        w.PartFailed(1, 1, SHARED),
+    writer.step(writer_events.DataAdded(0, 1, 10))
+    assert writer.step(writer_events.StreamFailed(1)) == [
+        writer_events.DropStream(1),
+        writer_events.PartFailed(0, 1, SHARED),
+        writer_events.PartFailed(1, 1, SHARED),
     ]
 
 
 def test_an_abort_that_comes_first_fails_the_later_beginning() -> None:
     """A beginning after the abort is answered at once, so that nobody waits for ever."""
     writer = SharedStateWriter([0, 1])
-    assert writer.step(w.WriteAborted(0, 1, ABORTED)) == []
-    assert writer.step(w.WriteStarted(0, 1)) == [w.PartFailed(0, 1, ABORTED)]
-    assert writer.step(w.WriteStarted(1, 1)) == [w.PartFailed(1, 1, SHARED)]
-    assert writer.step(w.WriteStarted(1, 0)) == [w.PartFailed(1, 0, SUBSUMED)]
+    assert writer.step(writer_events.WriteAborted(0, 1, ABORTED)) == []
+    assert writer.step(writer_events.WriteStarted(0, 1)) == [
+        writer_events.PartFailed(0, 1, ABORTED)
+    ]
+    assert writer.step(writer_events.WriteStarted(1, 1)) == [writer_events.PartFailed(1, 1, SHARED)]
+    assert writer.step(writer_events.WriteStarted(1, 0)) == [
+        writer_events.PartFailed(1, 0, SUBSUMED)
+    ]
 
 
 def test_a_newer_checkpoint_fails_the_older_one_and_keeps_its_own_file() -> None:
     """Late requests and a late abort of the older one do not touch the newer one."""
     writer = begun(0, 1)
-    writer.step(w.DataAdded(0, 1, 10))
-    assert writer.step(w.WriteStarted(0, 2)) == [
-        w.DropStream(1),
-        w.PartFailed(0, 1, SUBSUMED),
-        w.PartFailed(1, 1, SUBSUMED),
+    writer.step(writer_events.DataAdded(0, 1, 10))
+    assert writer.step(writer_events.WriteStarted(0, 2)) == [
+        writer_events.DropStream(1),
+        writer_events.PartFailed(0, 1, SUBSUMED),
+        writer_events.PartFailed(1, 1, SUBSUMED),
     ]
-    assert writer.step(w.DataAdded(1, 1, 5)) == []
-    assert writer.step(w.WriteAborted(1, 1, ABORTED)) == []
+    assert writer.step(writer_events.DataAdded(1, 1, 5)) == []
+    assert writer.step(writer_events.WriteAborted(1, 1, ABORTED)) == []
     assert writer.writing == (0,)
-    writer.step(w.WriteStarted(1, 2))
+    writer.step(writer_events.WriteStarted(1, 2))
     closed(writer, 0, 2)
-    assert closed(writer, 1, 2) == [w.PartWritten(0, 2, 0), w.PartWritten(1, 2, 0)]
+    assert closed(writer, 1, 2) == [
+        writer_events.PartWritten(0, 2, 0),
+        writer_events.PartWritten(1, 2, 0),
+    ]
 
 
 def test_an_abort_of_a_future_checkpoint_fails_what_is_open() -> None:
     """Giving up a newer number means that the older file is not wanted either."""
     writer = begun(0)
-    assert writer.step(w.WriteAborted(0, 5, ABORTED)) == [w.PartFailed(0, 1, SUBSUMED)]
+    assert writer.step(writer_events.WriteAborted(0, 5, ABORTED)) == [
+        writer_events.PartFailed(0, 1, SUBSUMED)
+    ]
 
 
 def test_requests_out_of_nowhere_are_refused() -> None:
     """Data of a checkpoint that nobody began, and a second beginning, are errors."""
     writer = begun(0)
     with pytest.raises(ProtocolError, match="not_begun"):
-        writer.step(w.DataAdded(0, 2, 1))
+        writer.step(writer_events.DataAdded(0, 2, 1))
     with pytest.raises(ProtocolError, match="begun_twice"):
-        writer.step(w.WriteStarted(0, 1))
+        writer.step(writer_events.WriteStarted(0, 1))
 
 
 def test_small_state_travels_in_the_acknowledgement_once() -> None:
@@ -161,14 +181,14 @@ def test_every_beginning_is_answered_once(script: list[tuple[str, int, int]]) ->
     begun_parts: set[tuple[int, int]] = set()
     answers: list[tuple[int, int]] = []
     for verb, subtask, checkpoint in [*script, ("start", 0, 9)]:
-        events: dict[str, w.WriterEvent] = {
-            "start": w.WriteStarted(subtask, checkpoint),
-            "data": w.DataAdded(subtask, checkpoint, 1),
-            "input": w.InputClosed(subtask, checkpoint),
-            "output": w.OutputClosed(subtask, checkpoint),
-            "abort": w.WriteAborted(subtask, checkpoint, ABORTED),
-            "stored": w.StreamStored(checkpoint),
-            "failed": w.StreamFailed(checkpoint),
+        events: dict[str, writer_events.WriterEvent] = {
+            "start": writer_events.WriteStarted(subtask, checkpoint),
+            "data": writer_events.DataAdded(subtask, checkpoint, 1),
+            "input": writer_events.InputClosed(subtask, checkpoint),
+            "output": writer_events.OutputClosed(subtask, checkpoint),
+            "abort": writer_events.WriteAborted(subtask, checkpoint, ABORTED),
+            "stored": writer_events.StreamStored(checkpoint),
+            "failed": writer_events.StreamFailed(checkpoint),
         }
         if verb == "start" and (subtask, checkpoint) in begun_parts:
             continue
@@ -181,7 +201,7 @@ def test_every_beginning_is_answered_once(script: list[tuple[str, int, int]]) ->
         answers += [
             (effect.subtask, effect.checkpoint)
             for effect in effects
-            if isinstance(effect, w.PartWritten | w.PartFailed)
+            if isinstance(effect, writer_events.PartWritten | writer_events.PartFailed)
         ]
     assert len(answers) == len(set(answers))
     assert set(answers) == begun_parts - {(0, 9)}

@@ -13,24 +13,24 @@ from ckptsim.models.lifecycle import (
     TaskState,
     Variant,
 )
-from ckptsim.models.lifecycle import effects as do
-from ckptsim.models.lifecycle import events as on
+from ckptsim.models.lifecycle import effects as lifecycle_effects
+from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.sim.mutants.lifecycle import MUTANTS
 
 Build = Callable[[TaskParameters], TaskLifecycle]
 SOURCE = TaskParameters(kind=TaskKind.SOURCE)
 TWO_INPUTS = TaskParameters(kind=TaskKind.NON_SOURCE, gates=(2,))
-CLOSED = do.StateChanged(TaskState.CLOSED, OperatorState.CLOSED)
+CLOSED = lifecycle_effects.StateChanged(TaskState.CLOSED, OperatorState.CLOSED)
 
 
 def skipped_trigger(build: Build) -> bool:
     """Say whether a trigger that is skipped as old lets an early completion close the task."""
     task = build(SOURCE)
-    task.step(on.CheckpointPerformed(43))
-    task.step(on.InputExhausted())
-    task.step(on.EndOfDataAcknowledged(0))
-    task.step(on.CheckpointTriggered(42))
-    return CLOSED in task.step(on.CheckpointCompleted(43))
+    task.step(lifecycle_events.CheckpointPerformed(43))
+    task.step(lifecycle_events.InputExhausted())
+    task.step(lifecycle_events.EndOfDataAcknowledged(0))
+    task.step(lifecycle_events.CheckpointTriggered(42))
+    return CLOSED in task.step(lifecycle_events.CheckpointCompleted(43))
 
 
 def restored_id(build: Build) -> bool:
@@ -39,8 +39,11 @@ def restored_id(build: Build) -> bool:
         kind=TaskKind.SOURCE, restored_from=10, sink_opens_after_finish=True
     )
     task = build(parameters)
-    task.step(on.CheckpointPerformed(9))
-    return any(isinstance(e, do.CommitTransactions) for e in task.step(on.CheckpointCompleted(9)))
+    task.step(lifecycle_events.CheckpointPerformed(9))
+    return any(
+        isinstance(e, lifecycle_effects.CommitTransactions)
+        for e in task.step(lifecycle_events.CheckpointCompleted(9))
+    )
 
 
 @pytest.mark.parametrize(
@@ -61,12 +64,12 @@ def test_mutant_shows_the_fault_and_the_core_does_not(
 def test_only_what_is_performed_can_become_the_minimum() -> None:
     """A trigger that is not performed, because its abort came first, sets no minimum id."""
     task = TaskLifecycle(SOURCE)
-    task.step(on.CheckpointAborted(7))
-    task.step(on.InputExhausted())
-    assert task.step(on.CheckpointTriggered(7)) == []
+    task.step(lifecycle_events.CheckpointAborted(7))
+    task.step(lifecycle_events.InputExhausted())
+    assert task.step(lifecycle_events.CheckpointTriggered(7)) == []
     assert task.minimum_id is None
-    flags = do.TakeSnapshot(8, operators_finished=True, finished_on_restore=False)
-    assert task.step(on.CheckpointPerformed(8)) == [flags]
+    flags = lifecycle_effects.TakeSnapshot(8, operators_finished=True, finished_on_restore=False)
+    assert task.step(lifecycle_events.CheckpointPerformed(8)) == [flags]
     assert task.minimum_id == 8
 
 
@@ -75,7 +78,7 @@ def test_aborts_leave_nothing_behind() -> None:
     task = TaskLifecycle(SOURCE)
     before = {name: repr(value) for name, value in vars(task).items()}
     for checkpoint in range(1000):
-        assert task.step(on.CheckpointAborted(checkpoint)) == []
+        assert task.step(lifecycle_events.CheckpointAborted(checkpoint)) == []
     assert {name: repr(value) for name, value in vars(task).items()} == before
 
 
@@ -86,25 +89,27 @@ def test_lost_completion_of_the_exact_savepoint_is_a_hazard_under_flink_only() -
         (Variant.FLIP, TaskState.CLOSED),
     ):
         task = TaskLifecycle(TaskParameters(kind=TaskKind.SOURCE, variant=variant))
-        task.step(on.StopWithSavepointTriggered(7, drain=True))
-        task.step(on.CheckpointPerformed(7, savepoint=True))
-        task.step(on.CheckpointPerformed(8))
-        task.step(on.EndOfDataAcknowledged(0))
-        task.step(on.CheckpointCompleted(8))
-        task.step(on.CheckpointCompleted(7))
+        task.step(lifecycle_events.StopWithSavepointTriggered(7, drain=True))
+        task.step(lifecycle_events.CheckpointPerformed(7, savepoint=True))
+        task.step(lifecycle_events.CheckpointPerformed(8))
+        task.step(lifecycle_events.EndOfDataAcknowledged(0))
+        task.step(lifecycle_events.CheckpointCompleted(8))
+        task.step(lifecycle_events.CheckpointCompleted(7))
         assert task.state is state
 
 
 @pytest.mark.parametrize(
     ("parameters", "event", "kind"),
     [
-        (TWO_INPUTS, on.InputExhausted(), "not_a_source"),
-        (TWO_INPUTS, on.MaxWatermarkReceived(2), "unknown_channel"),
-        (TWO_INPUTS, on.EndOfDataAcknowledged(1), "unknown_channel"),
-        (SOURCE, on.EndOfPartitionReceived(0), "unknown_channel"),
+        (TWO_INPUTS, lifecycle_events.InputExhausted(), "not_a_source"),
+        (TWO_INPUTS, lifecycle_events.MaxWatermarkReceived(2), "unknown_channel"),
+        (TWO_INPUTS, lifecycle_events.EndOfDataAcknowledged(1), "unknown_channel"),
+        (SOURCE, lifecycle_events.EndOfPartitionReceived(0), "unknown_channel"),
     ],
 )
-def test_foreign_events_are_refused(parameters: TaskParameters, event: on.Event, kind: str) -> None:
+def test_foreign_events_are_refused(
+    parameters: TaskParameters, event: lifecycle_events.Event, kind: str
+) -> None:
     """An event that cannot concern the task raises the named error and leaves it running."""
     task = TaskLifecycle(parameters)
     with pytest.raises(ProtocolError) as refusal:

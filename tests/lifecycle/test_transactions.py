@@ -16,8 +16,8 @@ from ckptsim.models.lifecycle import (
     TaskLifecycle,
     TaskParameters,
 )
-from ckptsim.models.lifecycle import effects as do
-from ckptsim.models.lifecycle import events as on
+from ckptsim.models.lifecycle import effects as lifecycle_effects
+from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.sim.mutants.lifecycle import RecoversNothing, RecoversWhatWasOpen
 
 SINK = TaskParameters(
@@ -29,29 +29,33 @@ SINK = TaskParameters(
     ("states", "expected"),
     [
         ((), []),
-        ((SinkState(pending=(), open="a"),), [do.RecoverAndAbort("a")]),
-        ((SinkState(pending=("a",), open=None),), [do.RecoverAndCommit("a")]),
+        ((SinkState(pending=(), open="a"),), [lifecycle_effects.RecoverAndAbort("a")]),
+        ((SinkState(pending=("a",), open=None),), [lifecycle_effects.RecoverAndCommit("a")]),
         (
             (SinkState(pending=("a", "b"), open="c"),),
-            [do.RecoverAndCommit("a"), do.RecoverAndCommit("b"), do.RecoverAndAbort("c")],
+            [
+                lifecycle_effects.RecoverAndCommit("a"),
+                lifecycle_effects.RecoverAndCommit("b"),
+                lifecycle_effects.RecoverAndAbort("c"),
+            ],
         ),
         (
             (SinkState(pending=("a",), open="b"), SinkState(pending=("c",), open="d")),
             [
-                do.RecoverAndCommit("a"),
-                do.RecoverAndAbort("b"),
-                do.RecoverAndCommit("c"),
-                do.RecoverAndAbort("d"),
+                lifecycle_effects.RecoverAndCommit("a"),
+                lifecycle_effects.RecoverAndAbort("b"),
+                lifecycle_effects.RecoverAndCommit("c"),
+                lifecycle_effects.RecoverAndAbort("d"),
             ],
         ),
     ],
 )
 def test_recovery_commits_what_is_pending_and_aborts_what_was_open(
-    states: tuple[SinkState, ...], expected: list[do.Effect]
+    states: tuple[SinkState, ...], expected: list[lifecycle_effects.Effect]
 ) -> None:
     """Element by element, the pre-committed ones oldest first, then the open one."""
     task = TaskLifecycle(SINK)
-    assert task.step(on.StateRestored(states)) == expected
+    assert task.step(lifecycle_events.StateRestored(states)) == expected
     assert task.transactions is not None
     assert task.transactions.pending == ()  # those of before are not this attempt's
     assert task.transactions.open
@@ -69,7 +73,7 @@ def test_only_a_sink_that_runs_has_transactions_to_recover(parameters: TaskParam
     """Any other task refuses the event, and nothing has changed."""
     task = TaskLifecycle(parameters)
     with pytest.raises(ProtocolError, match="not_a_sink"):
-        task.step(on.StateRestored(()))
+        task.step(lifecycle_events.StateRestored(()))
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,9 @@ class Rig:
         self.position = 0 if latest is None else latest.position
         self.pending: dict[int, str] = {}
         self.core = self.build(replace(SINK, restored_from=self.completed))
-        self.carry_out(self.core.step(on.StateRestored((latest.state,) if latest else ())))
+        self.carry_out(
+            self.core.step(lifecycle_events.StateRestored((latest.state,) if latest else ()))
+        )
         self.open: str | None = self.begin()
 
     def begin(self) -> str:
@@ -114,7 +120,7 @@ class Rig:
 
     def checkpoint(self) -> None:
         self.number += 1
-        self.carry_out(self.core.step(on.CheckpointPerformed(self.number)))
+        self.carry_out(self.core.step(lifecycle_events.CheckpointPerformed(self.number)))
         state = SinkState(pending=tuple(self.pending.values()), open=self.open)
         self.snapshots[self.number] = Snapshot(self.position, state)
 
@@ -125,22 +131,22 @@ class Rig:
 
     def notify(self) -> None:
         if self.completed:
-            self.carry_out(self.core.step(on.CheckpointCompleted(self.completed)))
+            self.carry_out(self.core.step(lifecycle_events.CheckpointCompleted(self.completed)))
 
-    def carry_out(self, effects: list[do.Effect]) -> None:
+    def carry_out(self, effects: list[lifecycle_effects.Effect]) -> None:
         for effect in effects:
             match effect:
-                case do.PrecommitTransaction(number):
+                case lifecycle_effects.PrecommitTransaction(number):
                     assert self.open is not None
                     self.pending[number] = self.open
                     kept = self.core.transactions
                     self.open = self.begin() if kept is not None and kept.open else None
-                case do.CommitTransactions(_, numbers):
+                case lifecycle_effects.CommitTransactions(_, numbers):
                     for number in numbers:
                         self.commit(self.pending.pop(number))
-                case do.RecoverAndCommit(name):
+                case lifecycle_effects.RecoverAndCommit(name):
                     self.commit(name)
-                case do.RecoverAndAbort(name):
+                case lifecycle_effects.RecoverAndAbort(name):
                     self.aborted.add(name)
 
     def commit(self, name: str) -> None:
@@ -150,7 +156,7 @@ class Rig:
     def end(self) -> list[int]:
         """End the input with a final checkpoint and return what was committed, in order."""
         self.write()
-        self.carry_out(self.core.step(on.EndOfDataReceived(0, StopMode.DRAIN)))
+        self.carry_out(self.core.step(lifecycle_events.EndOfDataReceived(0, StopMode.DRAIN)))
         self.checkpoint()
         self.complete()
         self.notify()

@@ -7,56 +7,63 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ckptsim.models.core import ProtocolError
-from ckptsim.models.recovery import DISTRIBUTIONS, Partitioner
-from ckptsim.models.recovery import recovered_input as ri
+from ckptsim.models.recovery import DISTRIBUTIONS, Partitioner, recovered_input
 from ckptsim.models.recovery.in_flight import ConnectionDescriptor, Exchange, InFlightAssignment
 from ckptsim.models.recovery.records import Broken, Part, RecordDeserializer, parts_of
 
 
 def gate(
     old: tuple[int, int], new: tuple[int, int], *, subtask: int = 0, own: tuple[int, ...] = ()
-) -> ri.RecoveredInput:
+) -> recovered_input.RecoveredInput:
     """Return the gate of a subtask behind a keyed edge; own: the records that are sent to it."""
     one = Exchange(distribution=DISTRIBUTIONS[Partitioner.KEY_GROUP], old=old, new=new)
     assignment = InFlightAssignment().gate(one, subtask)
-    return ri.RecoveredInput(assignment, new[0], accepts=own.__contains__)
+    return recovered_input.RecoveredInput(assignment, new[0], accepts=own.__contains__)
 
 
-def select(core: ri.RecoveredInput, subtask: int, channel: int) -> None:
+def select(core: recovered_input.RecoveredInput, subtask: int, channel: int) -> None:
     """Select an old channel on channel 0."""
-    assert core.step(ri.DescriptorTaken(0, ConnectionDescriptor(subtask, channel))) == []
+    assert (
+        core.step(recovered_input.DescriptorTaken(0, ConnectionDescriptor(subtask, channel))) == []
+    )
 
 
-def take(core: ri.RecoveredInput, part: Part) -> list[ri.RecoveredInputEffect]:
+def take(
+    core: recovered_input.RecoveredInput, part: Part
+) -> list[recovered_input.RecoveredInputEffect]:
     """Take a part from channel 0."""
-    return core.step(ri.PartTaken(0, part))
+    return core.step(recovered_input.PartTaken(0, part))
 
 
 def test_channels_are_converted_when_all_have_ended_and_senders_go_on_together() -> None:
     """Partitions are requested behind the last input state, senders resumed behind all markers."""
     core = gate((2, 2), (2, 1))
-    assert core.step(ri.InputStateEnded(1)) == []
+    assert core.step(recovered_input.InputStateEnded(1)) == []
     assert not core.may_persist
-    assert core.step(ri.QueueEmpty(0)) == []
-    assert core.step(ri.InputStateEnded(0)) == [ri.ConvertChannels()]
-    assert core.step(ri.OutputStateEnded(0)) == []
+    assert core.step(recovered_input.QueueEmpty(0)) == []
+    assert core.step(recovered_input.InputStateEnded(0)) == [recovered_input.ConvertChannels()]
+    assert core.step(recovered_input.OutputStateEnded(0)) == []
     assert not core.may_persist
-    assert core.step(ri.OutputStateEnded(1)) == [ri.ResumeSenders((0, 1))]
+    assert core.step(recovered_input.OutputStateEnded(1)) == [recovered_input.ResumeSenders((0, 1))]
     assert core.may_persist
-    assert core.phase is ri.GatePhase.RECOVERED
+    assert core.phase is recovered_input.GatePhase.RECOVERED
 
 
 @pytest.mark.parametrize(
     "events",
     [
-        [ri.OutputStateEnded(0)],
-        [ri.InputStateEnded(0), ri.InputStateEnded(0)],
-        [ri.InputStateEnded(0), ri.OutputStateEnded(0), ri.OutputStateEnded(0)],
-        [ri.PartTaken(0, Part(1, 0, 1))],
-        [ri.DescriptorTaken(0, ConnectionDescriptor(7, 0))],
+        [recovered_input.OutputStateEnded(0)],
+        [recovered_input.InputStateEnded(0), recovered_input.InputStateEnded(0)],
+        [
+            recovered_input.InputStateEnded(0),
+            recovered_input.OutputStateEnded(0),
+            recovered_input.OutputStateEnded(0),
+        ],
+        [recovered_input.PartTaken(0, Part(1, 0, 1))],
+        [recovered_input.DescriptorTaken(0, ConnectionDescriptor(7, 0))],
     ],
 )
-def test_what_does_not_fit_is_refused(events: list[ri.RecoveredInputEvent]) -> None:
+def test_what_does_not_fit_is_refused(events: list[recovered_input.RecoveredInputEvent]) -> None:
     """An end out of turn, data of nobody and an old channel that is not taken over are errors."""
     core = gate((2, 2), (1, 1))
     *before, last = events
@@ -75,17 +82,20 @@ def test_parts_of_two_old_senders_meet_only_their_own() -> None:
         select(core, 0, upstream)
         assert take(core, Part(record, 0, 2)) == []
     assert core.partial == (Part(10, 0, 2), Part(20, 0, 2))
-    core.step(ri.InputStateEnded(0))
+    core.step(recovered_input.InputStateEnded(0))
     for upstream, record in ((0, 10), (1, 20)):
         select(core, 0, upstream)
-        assert take(core, Part(record, 1, 2)) == [ri.ProcessRecord(record)]
+        assert take(core, Part(record, 1, 2)) == [recovered_input.ProcessRecord(record)]
     assert core.partial == ()
 
 
 def test_ambiguous_records_are_kept_by_one() -> None:
     """Of two new subtasks that take an old one over, the owner keeps a record, the other not."""
     owner, other = gate((1, 1), (1, 2), own=(5,)), gate((1, 1), (1, 2), subtask=1)
-    for core, expected in ((owner, ri.ProcessRecord(5)), (other, ri.FilterRecord(5))):
+    for core, expected in (
+        (owner, recovered_input.ProcessRecord(5)),
+        (other, recovered_input.FilterRecord(5)),
+    ):
         select(core, 0, 0)
         assert take(core, Part(5, 0, 1)) == [expected]
 
@@ -94,27 +104,39 @@ def test_watermark_waits_for_all_virtual_channels() -> None:
     """Nothing is forwarded until each has one; then the least of them."""
     core = gate((2, 1), (1, 1))
     select(core, 0, 0)
-    assert core.step(ri.WatermarkTaken(0, 50)) == []
+    assert core.step(recovered_input.WatermarkTaken(0, 50)) == []
     select(core, 0, 1)
-    assert core.step(ri.WatermarkTaken(0, 30)) == [ri.ForwardWatermark(0, 30)]
-    assert core.step(ri.WatermarkTaken(0, 80)) == [ri.ForwardWatermark(0, 50)]
+    assert core.step(recovered_input.WatermarkTaken(0, 30)) == [
+        recovered_input.ForwardWatermark(0, 30)
+    ]
+    assert core.step(recovered_input.WatermarkTaken(0, 80)) == [
+        recovered_input.ForwardWatermark(0, 50)
+    ]
 
 
 def test_channel_is_idle_when_all_virtual_channels_are() -> None:
     """One active old channel keeps the channel active."""
     core = gate((2, 1), (1, 1))
     select(core, 0, 0)
-    assert core.step(ri.StatusTaken(0, idle=True)) == [ri.ForwardStatus(0, idle=False)]
+    assert core.step(recovered_input.StatusTaken(0, idle=True)) == [
+        recovered_input.ForwardStatus(0, idle=False)
+    ]
     select(core, 0, 1)
-    assert core.step(ri.StatusTaken(0, idle=True)) == [ri.ForwardStatus(0, idle=True)]
-    assert core.step(ri.StatusTaken(0, idle=False)) == [ri.ForwardStatus(0, idle=False)]
+    assert core.step(recovered_input.StatusTaken(0, idle=True)) == [
+        recovered_input.ForwardStatus(0, idle=True)
+    ]
+    assert core.step(recovered_input.StatusTaken(0, idle=False)) == [
+        recovered_input.ForwardStatus(0, idle=False)
+    ]
 
 
 def test_without_a_change_there_are_no_virtual_channels() -> None:
     """An identity passes watermarks on, may be persisted, and hands its deserializers over."""
     core = gate((1, 1), (1, 1))
     assert core.may_persist
-    assert core.step(ri.WatermarkTaken(0, 3)) == [ri.ForwardWatermark(0, 3)]
+    assert core.step(recovered_input.WatermarkTaken(0, 3)) == [
+        recovered_input.ForwardWatermark(0, 3)
+    ]
     assert take(core, Part(1, 0, 2)) == []
     assert core.deserializer(0).partial == [Part(1, 0, 2)]
 
@@ -133,7 +155,7 @@ def test_any_interleaving_of_old_channels_gives_every_record_whole(
         upstream = random.choice([one for one in waiting if waiting[one]])  # type: ignore[attr-defined]
         select(core, 0, upstream)
         for effect in take(core, waiting[upstream].pop(0)):
-            assert isinstance(effect, ri.ProcessRecord)
+            assert isinstance(effect, recovered_input.ProcessRecord)
             found.append(effect.record)
     assert sorted(found) == list(range(len(records)))
     for upstream in waiting:

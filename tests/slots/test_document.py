@@ -10,9 +10,9 @@ from typing import Any, get_args
 
 import pytest
 
-from ckptsim.models.barriers.channel_state import events as writer
-from ckptsim.models.barriers.handler import events as handler
-from ckptsim.models.coordinator import events as coordinator
+from ckptsim.models.barriers.channel_state import events as writer_events
+from ckptsim.models.barriers.handler import events as handler_events
+from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.ordering import effects as ordering_effects
@@ -27,10 +27,10 @@ FILES = {name.removesuffix(".py"): text for name, text in files_of(PAGE).items()
 SESSIONS = sessions_of(PAGE)
 DOORS: dict[str, tuple[Any, ...]] = {
     "ordering": (ordering_events.Event, ordering_effects.Effect),
-    "handler": (handler.HandlerEvent, handler.HandlerEffect),
-    "coordinator": (coordinator.CoordinatorEvent, coordinator.CoordinatorEffect),
+    "handler": (handler_events.HandlerEvent, handler_events.HandlerEffect),
+    "coordinator": (coordinator_events.CoordinatorEvent, coordinator_events.CoordinatorEffect),
     "lifecycle": (lifecycle_events.Event, lifecycle_effects.Effect),
-    "channel_state": (writer.WriterEvent, writer.WriterEffect),
+    "channel_state": (writer_events.WriterEvent, writer_events.WriterEffect),
 }
 
 

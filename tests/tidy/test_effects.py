@@ -9,12 +9,12 @@ from typing import Any, get_args
 
 import pytest
 
-from ckptsim.models.barriers.channel_state import events as writer
-from ckptsim.models.barriers.channels import network
-from ckptsim.models.barriers.handler import events as handler
-from ckptsim.models.barriers.subtask import events as subtask
-from ckptsim.models.coordinator import events as coordinator
-from ckptsim.models.lifecycle import effects as lifecycle
+from ckptsim.models.barriers.channel_state import events as writer_events
+from ckptsim.models.barriers.channels import network as channel_effects
+from ckptsim.models.barriers.handler import events as handler_events
+from ckptsim.models.barriers.subtask import events as subtask_events
+from ckptsim.models.coordinator import events as coordinator_events
+from ckptsim.models.lifecycle import effects as lifecycle_effects
 
 ROOT = Path(__file__).parents[2]
 # Conformance writes effects down in the words of its vectors; it carries nothing out.
@@ -25,12 +25,12 @@ PLACES = [
     if "sim/conform" not in path.as_posix()
 ]
 UNIONS: dict[str, tuple[ModuleType, Any]] = {
-    "barrier handler": (handler, handler.HandlerEffect),
-    "subtask checkpoints": (subtask, subtask.SubtaskEffect),
-    "channels and subpartitions": (network, network.NetworkEffect),
-    "channel-state writer": (writer, writer.WriterEffect),
-    "task lifecycle": (lifecycle, lifecycle.Effect),
-    "coordinator": (coordinator, coordinator.CoordinatorEffect),
+    "barrier handler": (handler_events, handler_events.HandlerEffect),
+    "subtask checkpoints": (subtask_events, subtask_events.SubtaskEffect),
+    "channels and subpartitions": (channel_effects, channel_effects.NetworkEffect),
+    "channel-state writer": (writer_events, writer_events.WriterEffect),
+    "task lifecycle": (lifecycle_effects, lifecycle_effects.Effect),
+    "coordinator": (coordinator_events, coordinator_events.CoordinatorEffect),
 }
 Effect = tuple[str, str]
 """Module and class."""

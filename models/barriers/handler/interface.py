@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Protocol
 
-from ckptsim.models.barriers.handler import events as ev
+from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.handler.clock import AlignmentClock
 from ckptsim.models.core import ProtocolError
 
@@ -54,7 +54,7 @@ class BarrierHandler(Protocol):
         """Tell whether all barriers of a checkpoint have come."""
         ...
 
-    def step(self, event: ev.HandlerEvent) -> list[ev.HandlerEffect]:
+    def step(self, event: handler_events.HandlerEvent) -> list[handler_events.HandlerEffect]:
         """Take one event and return its effects."""
         ...
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import assert_never
 
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
-from ckptsim.models.barriers.handler import events as ev
+from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.handler.clock import AlignmentClock
 from ckptsim.models.barriers.handler.states import (
     Action,
@@ -77,7 +77,7 @@ class BarrierMachine:
         self.home = home
         self.state = home
         self.clock = clock
-        self.effects: list[ev.HandlerEffect] = []
+        self.effects: list[handler_events.HandlerEffect] = []
         self._gates = gates
         self._blocked: set[int] = set()
         self._announced: dict[int, int] = {}
@@ -148,7 +148,9 @@ class BarrierMachine:
         return follower
 
     def _refuse(self, illegal: Illegal) -> None:
-        self.effects.append(ev.FailTask(illegal.story, bad_argument=illegal.bad_argument))
+        self.effects.append(
+            handler_events.FailTask(illegal.story, bad_argument=illegal.bad_argument)
+        )
 
     def block(self, run: Run) -> None:
         """Block the channel of a barrier that came through it."""
@@ -156,7 +158,7 @@ class BarrierMachine:
         # stopped, so there is nobody to be resumed later.
         if not run.by_rpc:
             self._blocked.add(run.channel)
-            self.effects.append(ev.BlockChannel(run.channel))
+            self.effects.append(handler_events.BlockChannel(run.channel))
 
     def forget_announcement(self, run: Run) -> None:
         """Forget where the channel's announced barrier stands: it has come."""
@@ -168,12 +170,12 @@ class BarrierMachine:
 
     def prioritize(self, run: Run) -> None:
         """Let one announced barrier overtake at once."""
-        self.effects.append(ev.PrioritizeBarriers(((run.channel, run.sequence),)))
+        self.effects.append(handler_events.PrioritizeBarriers(((run.channel, run.sequence),)))
 
     def prioritize_all(self, run: Run) -> None:
         """Let every announced barrier overtake."""
         if self._announced:
-            self.effects.append(ev.PrioritizeBarriers(self.announced))
+            self.effects.append(handler_events.PrioritizeBarriers(self.announced))
             self._announced.clear()
 
     def finish_channel(self, run: Run) -> None:
@@ -184,21 +186,23 @@ class BarrierMachine:
     def initialize(self, run: Run) -> None:
         """Prepare channel state for the barrier as it is."""
         self._keep_undo()
-        self.effects.append(ev.InitializeInput(run.need_barrier()))
+        self.effects.append(handler_events.InitializeInput(run.need_barrier()))
 
     def initialize_unaligned(self, run: Run) -> None:
         """Prepare channel state for the barrier as an unaligned one."""
         self._keep_undo()
-        self.effects.append(ev.InitializeInput(run.need_barrier().as_unaligned()))
+        self.effects.append(handler_events.InitializeInput(run.need_barrier().as_unaligned()))
 
     def start_gates(self, run: Run) -> None:
         """Begin to persist in-flight data on every gate."""
         barrier = run.need_barrier().as_unaligned()
-        self.effects.extend(ev.StartInput(gate, barrier) for gate in range(self._gates))
+        self.effects.extend(handler_events.StartInput(gate, barrier) for gate in range(self._gates))
 
     def stop_gates(self, run: Run) -> None:
         """Persist no more on any gate."""
-        self.effects.extend(ev.StopInput(gate, run.checkpoint) for gate in range(self._gates))
+        self.effects.extend(
+            handler_events.StopInput(gate, run.checkpoint) for gate in range(self._gates)
+        )
 
     def trigger(self, run: Run) -> None:
         """Snapshot the task with the barrier as it is."""
@@ -211,7 +215,7 @@ class BarrierMachine:
     def resume_all(self, run: Run) -> None:
         """Resume every blocked channel and forget all announcements."""
         if self._blocked:
-            self.effects.append(ev.ResumeChannels(self.blocked))
+            self.effects.append(handler_events.ResumeChannels(self.blocked))
             self._blocked = set()  # not emptied: `undo` may need the old one
         self._announced.clear()
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from ckptsim.models.barriers.barrier import Barrier
-from ckptsim.models.barriers.handler import events as ev
+from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.handler.clock import AlignmentClock
 from ckptsim.models.barriers.handler.interface import AllBarriers, HandlerKind
 from ckptsim.models.barriers.handler.machine import BarrierMachine, Run
@@ -102,7 +102,7 @@ class SingleCheckpointHandler:
         self._timers = 0
         self._undo: _Undo | None = None
         self._now_ns = 0
-        self._effects: list[ev.HandlerEffect] = []
+        self._effects: list[handler_events.HandlerEffect] = []
 
     @property
     def state(self) -> State:
@@ -160,36 +160,36 @@ class SingleCheckpointHandler:
             raise ProtocolError("unknown_checkpoint", state=self._words(), event=checkpoint)
         return self._all
 
-    def step(self, event: ev.HandlerEvent) -> list[ev.HandlerEffect]:
+    def step(self, event: handler_events.HandlerEvent) -> list[handler_events.HandlerEffect]:
         """Take one event and return its effects, in the order in which they are carried out.
 
         Raises ProtocolError for a channel that does not exist and for a refusal of nothing.
         """
-        effects: list[ev.HandlerEffect] = []
+        effects: list[handler_events.HandlerEffect] = []
         self._effects = self._machine.effects = effects
         undo, self._undo = self._undo, None
         match event:
-            case ev.BarrierArrived():
+            case handler_events.BarrierArrived():
                 self._prepare(event.now_ns, event.channel, event)
                 self._barrier(event)
-            case ev.BytesProcessed():
+            case handler_events.BytesProcessed():
                 self._clock.add_bytes(event.count)
-            case ev.BarrierAnnounced():
+            case handler_events.BarrierAnnounced():
                 self._prepare(event.now_ns, event.channel, event)
                 self._announcement(event)
-            case ev.CancellationArrived():
+            case handler_events.CancellationArrived():
                 self._prepare(event.now_ns, event.channel, event)
                 self._cancellation(event.checkpoint)
-            case ev.ChannelEnded():
+            case handler_events.ChannelEnded():
                 self._prepare(event.now_ns, event.channel, event)
                 self._channel_ended(event.channel)
-            case ev.TimerFired():
+            case handler_events.TimerFired():
                 self._now_ns = event.now_ns
                 self._timer_fired(event.barrier)
-            case ev.InputRefused():
+            case handler_events.InputRefused():
                 self._now_ns = event.now_ns
                 self._refused(event, undo)
-            case ev.HandlerClosed():
+            case handler_events.HandlerClosed():
                 self._cancel_timer()
                 self._settle(AllBarriers.FAILED)
             case _:
@@ -201,19 +201,19 @@ class SingleCheckpointHandler:
             raise ProtocolError("unknown_channel", state=self._words(), event=event)
         self._now_ns = now_ns
 
-    def _barrier(self, event: ev.BarrierArrived) -> None:
+    def _barrier(self, event: handler_events.BarrierArrived) -> None:
         barrier = event.barrier
         if self._is_obsolete(barrier.checkpoint):
             # The sender has stopped behind its aligned barrier and nobody waits for it here; left
             # blocked, the channel would never deliver again.  An unaligned one stops no sender.
             if not barrier.is_unaligned:
-                self._effects.append(ev.ResumeChannels((event.channel,)))
+                self._effects.append(handler_events.ResumeChannels((event.channel,)))
             return
         self._open_if_new(barrier)
         given = _UNALIGNED_BARRIER if barrier.is_unaligned else _BARRIER
         self._mark(event.channel, barrier, given, by_rpc=event.by_rpc)
 
-    def _announcement(self, event: ev.BarrierAnnounced) -> None:
+    def _announcement(self, event: handler_events.BarrierAnnounced) -> None:
         barrier = event.barrier
         self._open_if_new(barrier)
         if self._is_obsolete(barrier.checkpoint):
@@ -248,7 +248,7 @@ class SingleCheckpointHandler:
         # Also a stale timer clears the handle, so that a newer timer cannot be cancelled any more.
         self._timer = None
 
-    def _refused(self, event: ev.InputRefused, undo: _Undo | None) -> None:
+    def _refused(self, event: handler_events.InputRefused, undo: _Undo | None) -> None:
         if undo is None or not self._machine.undo():
             raise ProtocolError("nothing_to_refuse", state=self._words(), event=event)
         # No StopInput for the gates that had started, as in the released engine: there the call of
@@ -287,7 +287,9 @@ class SingleCheckpointHandler:
                 self._clock.stop_at_once(self._effects)
         # The clock ends before the table runs, so that a trigger inside it finds the figures ready.
         elif full and not self._clock.stop(self._now_ns, self._effects):
-            self._effects.append(ev.FailTask("the alignment ends but its clock does not run"))
+            self._effects.append(
+                handler_events.FailTask("the alignment ends but its clock does not run")
+            )
             return
         run = Run(
             barrier,
@@ -317,7 +319,7 @@ class SingleCheckpointHandler:
         self._take(Input.ABORT, Run(None, checkpoint=checkpoint))
         if checkpoint == self._current:
             self._clock.reset(self._effects)
-        self._effects.append(ev.AbortCheckpoint(checkpoint, reason))
+        self._effects.append(handler_events.AbortCheckpoint(checkpoint, reason))
         self._settle(AllBarriers.FAILED)
 
     def _take(self, given: Input, run: Run) -> bool:
@@ -329,18 +331,18 @@ class SingleCheckpointHandler:
             return
         self._all = outcome
         if outcome is AllBarriers.DONE:
-            self._effects.append(ev.AllBarriersReceived(self._current))
+            self._effects.append(handler_events.AllBarriersReceived(self._current))
 
     def _set_timer(self, barrier: Barrier) -> None:
         timeout_ns = barrier.timeout_ns if barrier.timeout_ns is not None else 0
         delay_ns = max(0, timeout_ns - (self._now_ns - barrier.timestamp_ns))
         self._timers += 1
         self._timer = self._timers
-        self._effects.append(ev.SetTimer(self._timer, delay_ns, barrier))
+        self._effects.append(handler_events.SetTimer(self._timer, delay_ns, barrier))
 
     def _cancel_timer(self) -> None:
         if self._timer is not None:
-            self._effects.append(ev.CancelTimer(self._timer))
+            self._effects.append(handler_events.CancelTimer(self._timer))
             self._timer = None
 
     def _words(self) -> str:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from ckptsim.models.barriers.barrier import Barrier
-from ckptsim.models.barriers.handler import events as ev
+from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.handler.clock import AlignmentClock
 from ckptsim.models.barriers.handler.interface import AllBarriers
 from ckptsim.models.barriers.reason import FailureReason
@@ -71,7 +71,7 @@ class BarrierTracker:
         self._top = -1
         self._clock = AlignmentClock()
         self._now_ns = 0
-        self._effects: list[ev.HandlerEffect] = []
+        self._effects: list[handler_events.HandlerEffect] = []
 
     @property
     def latest(self) -> int:
@@ -102,28 +102,28 @@ class BarrierTracker:
         """Tell that nothing is waited for: the tracker never persists in-flight data."""
         return AllBarriers.DONE
 
-    def step(self, event: ev.HandlerEvent) -> list[ev.HandlerEffect]:
+    def step(self, event: handler_events.HandlerEvent) -> list[handler_events.HandlerEffect]:
         """Take one event and return its effects.
 
         Raises ProtocolError for a channel that does not exist and for events of other handlers.
         """
-        effects: list[ev.HandlerEffect] = []
+        effects: list[handler_events.HandlerEffect] = []
         self._effects = effects
         match event:
-            case ev.BytesProcessed():
+            case handler_events.BytesProcessed():
                 self._clock.add_bytes(event.count)
-            case ev.BarrierArrived():
+            case handler_events.BarrierArrived():
                 self._prepare(event.now_ns, event.channel, event)
                 self._barrier(event.channel, event.barrier)
-            case ev.CancellationArrived():
+            case handler_events.CancellationArrived():
                 self._prepare(event.now_ns, event.channel, event)
                 self._cancellation(event.channel, event.checkpoint)
-            case ev.ChannelEnded():
+            case handler_events.ChannelEnded():
                 self._prepare(event.now_ns, event.channel, event)
                 self._channel_ended(event.channel)
-            case ev.BarrierAnnounced() | ev.HandlerClosed():
+            case handler_events.BarrierAnnounced() | handler_events.HandlerClosed():
                 pass
-            case ev.TimerFired() | ev.InputRefused():
+            case handler_events.TimerFired() | handler_events.InputRefused():
                 raise ProtocolError("not_of_a_tracker", state=self._words(), event=event)
             case _:
                 assert_never(event)
@@ -191,7 +191,9 @@ class BarrierTracker:
         if entry.checkpoint == self._top and not self._clock.stop(self._now_ns, self._effects):
             # A barrier or cancellation of a newer checkpoint on the single open channel has
             # stopped the clock meanwhile.
-            self._effects.append(ev.FailTask("the alignment ends but its clock does not run"))
+            self._effects.append(
+                handler_events.FailTask("the alignment ends but its clock does not run")
+            )
             return
         self._clock.trigger(entry.barrier, self._effects)
 
@@ -202,11 +204,11 @@ class BarrierTracker:
     ) -> None:
         if not entry.aborted:
             entry.aborted = True
-            self._effects.append(ev.AbortCheckpoint(entry.checkpoint, reason))
+            self._effects.append(handler_events.AbortCheckpoint(entry.checkpoint, reason))
 
     def _abort(self, checkpoint: int) -> None:
         reason = FailureReason.CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER
-        self._effects.append(ev.AbortCheckpoint(checkpoint, reason))
+        self._effects.append(handler_events.AbortCheckpoint(checkpoint, reason))
 
     def _position(self, checkpoint: int) -> int | None:
         for position, entry in enumerate(self._entries):

@@ -23,19 +23,19 @@ from typing import TypeAlias, assert_never
 
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.barriers.subtask import events as ev
+from ckptsim.models.barriers.subtask import events as subtask_events
 
 MAX_REMEMBERED_ABORTS = 128
 """Early abort notifications that are kept.  Source: the same class."""
 
 _PartEvent: TypeAlias = (
-    ev.BarrierSent
-    | ev.OutputSettled
-    | ev.SyncPartDone
-    | ev.AsyncPartDone
-    | ev.AsyncPartFailed
-    | ev.ChannelStateWritten
-    | ev.ChannelStateFailed
+    subtask_events.BarrierSent
+    | subtask_events.OutputSettled
+    | subtask_events.SyncPartDone
+    | subtask_events.AsyncPartDone
+    | subtask_events.AsyncPartFailed
+    | subtask_events.ChannelStateWritten
+    | subtask_events.ChannelStateFailed
 )
 
 
@@ -89,7 +89,7 @@ class SubtaskCheckpoints:
         self._awaiting_input: int | None = None
         self._open_outputs: int | None = None
         self._timer: int | None = None
-        self._effects: list[ev.SubtaskEffect] = []
+        self._effects: list[subtask_events.SubtaskEffect] = []
 
     @property
     def last(self) -> int:
@@ -101,53 +101,56 @@ class SubtaskCheckpoints:
         """Checkpoints that were triggered and are not durable yet, oldest first."""
         return tuple(self._parts)
 
-    def step(self, event: ev.SubtaskEvent) -> list[ev.SubtaskEffect]:
+    def step(self, event: subtask_events.SubtaskEvent) -> list[subtask_events.SubtaskEffect]:
         """Take one event and return its effects.
 
         What belongs to a checkpoint that is not running any more is dropped.
         """
-        effects: list[ev.SubtaskEffect] = []
+        effects: list[subtask_events.SubtaskEffect] = []
         self._effects = effects
         match event:
-            case ev.CheckpointInitialized():
+            case subtask_events.CheckpointInitialized():
                 self._initialize(event.barrier, all_received=event.all_received)
-            case ev.InputReceived():
+            case subtask_events.InputReceived():
                 self._input_received(event.checkpoint)
-            case ev.CheckpointTriggered():
+            case subtask_events.CheckpointTriggered():
                 self._trigger(event.barrier)
-            case ev.CheckpointAborted():
+            case subtask_events.CheckpointAborted():
                 self._abort(event.checkpoint, event.reason)
-            case ev.AbortNotified():
+            case subtask_events.AbortNotified():
                 self._abort_notified(event.checkpoint)
-            case ev.OutputTimerFired():
+            case subtask_events.OutputTimerFired():
                 if self._timer == event.checkpoint:
                     self._timer = None
-                    effects.append(ev.TimeOutOutputs(event.checkpoint))
+                    effects.append(subtask_events.TimeOutOutputs(event.checkpoint))
             case _:
                 part = self._parts.get(event.checkpoint)
                 if part is not None:
                     self._progress(event, part)
-                elif isinstance(event, ev.ChannelStateFailed) and event.checkpoint > self._last:
+                elif (
+                    isinstance(event, subtask_events.ChannelStateFailed)
+                    and event.checkpoint > self._last
+                ):
                     self._early_failures[event.checkpoint] = event.reason
         return effects
 
     def _input_received(self, checkpoint: int) -> None:
         if checkpoint == self._awaiting_input:
             self._awaiting_input = None
-            self._effects.append(ev.CloseInputState(checkpoint))
+            self._effects.append(subtask_events.CloseInputState(checkpoint))
 
     def _initialize(self, barrier: Barrier, *, all_received: bool) -> None:
         checkpoint = barrier.checkpoint
         if barrier.is_unaligned:
-            self._effects.append(ev.StartWriter(checkpoint))
-            self._effects.append(ev.SavePartialRecords(checkpoint))
+            self._effects.append(subtask_events.StartWriter(checkpoint))
+            self._effects.append(subtask_events.SavePartialRecords(checkpoint))
             self._awaiting_input = checkpoint
             if all_received:
                 self._input_received(checkpoint)
         elif barrier.is_timeoutable:
             # Nothing of the input is state, but the output may still be.
-            self._effects.append(ev.StartWriter(checkpoint))
-            self._effects.append(ev.CloseInputState(checkpoint))
+            self._effects.append(subtask_events.StartWriter(checkpoint))
+            self._effects.append(subtask_events.CloseInputState(checkpoint))
 
     def _trigger(self, barrier: Barrier) -> None:
         checkpoint = barrier.checkpoint
@@ -155,7 +158,7 @@ class SubtaskCheckpoints:
         self._aborted.pop(checkpoint, None)
         if checkpoint <= self._last:
             self._effects.append(
-                ev.AbortWriter(checkpoint, FailureReason.CHECKPOINT_DECLINED_SUBSUMED)
+                subtask_events.AbortWriter(checkpoint, FailureReason.CHECKPOINT_DECLINED_SUBSUMED)
             )
             return
         self._last = checkpoint
@@ -163,8 +166,10 @@ class SubtaskCheckpoints:
             del self._early_failures[early]
         if aborted_before:
             self._drop(checkpoint)
-            self._effects.append(ev.BroadcastCancellation(checkpoint))
-            self._effects.append(ev.AbortWriter(checkpoint, FailureReason.CHECKPOINT_DECLINED))
+            self._effects.append(subtask_events.BroadcastCancellation(checkpoint))
+            self._effects.append(
+                subtask_events.AbortWriter(checkpoint, FailureReason.CHECKPOINT_DECLINED)
+            )
             return
         if barrier.kind is OptionKind.FORCED_ALIGNED:
             # The input edge could not be unaligned, but the outputs may be: all barriers are here.
@@ -172,59 +177,61 @@ class SubtaskCheckpoints:
             self._initialize(barrier, all_received=True)
         early_failure = self._early_failures.pop(checkpoint, None)
         self._parts[checkpoint] = _Part(barrier, early_failure)
-        self._effects.append(ev.PrepareOperators(checkpoint))
-        self._effects.append(ev.BroadcastBarrier(barrier))
+        self._effects.append(subtask_events.PrepareOperators(checkpoint))
+        self._effects.append(subtask_events.BroadcastBarrier(barrier))
 
     def _progress(self, event: _PartEvent, part: _Part) -> None:
         checkpoint = event.checkpoint
         match event:
-            case ev.BarrierSent():
+            case subtask_events.BarrierSent():
                 self._sent(event, part)
-            case ev.OutputSettled():
+            case subtask_events.OutputSettled():
                 part.open_outputs -= event.count
                 if event.failed:
                     self._part_failed(part, FailureReason.CHECKPOINT_ASYNC_EXCEPTION)
                 elif part.open_outputs == 0:
                     self._open_outputs = None
-                    self._effects.append(ev.CloseOutputState(checkpoint))
-            case ev.SyncPartDone():
+                    self._effects.append(subtask_events.CloseOutputState(checkpoint))
+            case subtask_events.SyncPartDone():
                 part.captured = True
                 if part.early_failure is None:
-                    self._effects.append(ev.StartAsyncPart(checkpoint))
+                    self._effects.append(subtask_events.StartAsyncPart(checkpoint))
                 else:
                     self._fail(checkpoint, part.early_failure)
-            case ev.AsyncPartDone():
+            case subtask_events.AsyncPartDone():
                 part.durable = True
                 self._acknowledge_if_whole(checkpoint, part)
-            case ev.ChannelStateWritten():
+            case subtask_events.ChannelStateWritten():
                 part.written = True
                 part.persisted_bytes = event.bytes
                 self._acknowledge_if_whole(checkpoint, part)
-            case ev.AsyncPartFailed() | ev.ChannelStateFailed():
+            case subtask_events.AsyncPartFailed() | subtask_events.ChannelStateFailed():
                 self._part_failed(part, event.reason)
             case _:
                 assert_never(event)
 
-    def _sent(self, event: ev.BarrierSent, part: _Part) -> None:
+    def _sent(self, event: subtask_events.BarrierSent, part: _Part) -> None:
         barrier = part.barrier
         self._cancel_timer()
         if barrier.is_timeoutable and barrier.timeout_ns is not None:
             self._timer = barrier.checkpoint
             age_ns = event.now_ns - barrier.timestamp_ns
             delay_ns = max(0, barrier.timeout_ns - age_ns)
-            self._effects.append(ev.SetOutputTimer(barrier.checkpoint, delay_ns))
+            self._effects.append(subtask_events.SetOutputTimer(barrier.checkpoint, delay_ns))
         part.open_outputs = event.open_outputs
         if part.open_outputs:
             self._open_outputs = barrier.checkpoint
         if not part.written and part.open_outputs == 0:
-            self._effects.append(ev.CloseOutputState(barrier.checkpoint))
-        self._effects.append(ev.SnapshotOperators(barrier))
+            self._effects.append(subtask_events.CloseOutputState(barrier.checkpoint))
+        self._effects.append(subtask_events.SnapshotOperators(barrier))
 
     def _acknowledge_if_whole(self, checkpoint: int, part: _Part) -> None:
         if part.durable and part.written:
             del self._parts[checkpoint]
             size = part.persisted_bytes
-            self._effects.append(ev.AcknowledgeCheckpoint(checkpoint, size, unaligned=size > 0))
+            self._effects.append(
+                subtask_events.AcknowledgeCheckpoint(checkpoint, size, unaligned=size > 0)
+            )
 
     def _part_failed(self, part: _Part, reason: FailureReason) -> None:
         """Decline, but not before the operators have taken their snapshot.
@@ -241,17 +248,17 @@ class SubtaskCheckpoints:
     def _fail(self, checkpoint: int, reason: FailureReason) -> None:
         """Decline a triggered checkpoint; the barrier is on its way, so no marker follows."""
         del self._parts[checkpoint]
-        self._effects.append(ev.CancelAsyncPart(checkpoint))
-        self._effects.append(ev.DeclineCheckpoint(checkpoint, reason))
+        self._effects.append(subtask_events.CancelAsyncPart(checkpoint))
+        self._effects.append(subtask_events.DeclineCheckpoint(checkpoint, reason))
 
     def _abort(self, checkpoint: int, reason: FailureReason) -> None:
         self._last = max(self._last, checkpoint)
         for early in [early for early in self._aborted if early < self._last]:
             del self._aborted[early]
         self._drop(checkpoint)
-        self._effects.append(ev.AbortWriter(checkpoint, reason))
-        self._effects.append(ev.DeclineCheckpoint(checkpoint, reason))
-        self._effects.append(ev.BroadcastCancellation(checkpoint))
+        self._effects.append(subtask_events.AbortWriter(checkpoint, reason))
+        self._effects.append(subtask_events.DeclineCheckpoint(checkpoint, reason))
+        self._effects.append(subtask_events.BroadcastCancellation(checkpoint))
 
     def _abort_notified(self, checkpoint: int) -> None:
         if checkpoint not in self._parts and checkpoint > self._last:
@@ -259,20 +266,22 @@ class SubtaskCheckpoints:
             if len(self._aborted) > MAX_REMEMBERED_ABORTS:
                 del self._aborted[next(iter(self._aborted))]
         self._drop(checkpoint)
-        self._effects.append(ev.AbortWriter(checkpoint, FailureReason.CHECKPOINT_DECLINED))
+        self._effects.append(
+            subtask_events.AbortWriter(checkpoint, FailureReason.CHECKPOINT_DECLINED)
+        )
 
     def _drop(self, checkpoint: int) -> None:
         if self._awaiting_input == checkpoint:
             self._awaiting_input = None
         if self._parts.pop(checkpoint, None) is not None:
-            self._effects.append(ev.CancelAsyncPart(checkpoint))
+            self._effects.append(subtask_events.CancelAsyncPart(checkpoint))
         if self._open_outputs == checkpoint:
             self._open_outputs = None
-            self._effects.append(ev.AbortOutputs(checkpoint))
+            self._effects.append(subtask_events.AbortOutputs(checkpoint))
         if self._timer == checkpoint:
             self._cancel_timer()
 
     def _cancel_timer(self) -> None:
         if self._timer is not None:
-            self._effects.append(ev.CancelOutputTimer(self._timer))
+            self._effects.append(subtask_events.CancelOutputTimer(self._timer))
             self._timer = None

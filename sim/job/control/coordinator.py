@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.coordinator import events as ev
+from ckptsim.models.coordinator import events as coordinator_events
+from ckptsim.models.coordinator.events import CoordinatorEffect, CoordinatorEvent, TimerKind
 from ckptsim.models.coordinator.plan import Plan, Rejected
 from ckptsim.models.lifecycle import StopMode
 from ckptsim.scenarios.job.faults import DelayAcknowledgement, LoseAcknowledgement
@@ -31,12 +32,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.control.faults import FaultPlan
     from ckptsim.sim.job.control.planning import PlanCalculator
     from ckptsim.sim.job.oracle.observer import JobObserver
-    from ckptsim.sim.job.port import (
-        JobPort,
-        Messages,
-        TaskGateway,
-        TaskPart,
-    )
+    from ckptsim.sim.job.port import JobPort, Messages, TaskGateway, TaskPart
     from ckptsim.sim.kernel import Environment, Timer
 
 
@@ -119,21 +115,23 @@ class CoordinatorHost:
 
     def _schedule(self, first_ns: int) -> None:
         self.observer.scheduled(first_ns)
-        self._step(ev.SchedulerStarted(self._env.now, first_ns))
+        self._step(coordinator_events.SchedulerStarted(self._env.now, first_ns))
 
     def suspend(self, reason: FailureReason) -> None:
         """Give up everything that runs or waits."""
         self.observer.unscheduled()
-        self._step(ev.SchedulerStopped(self._env.now, reason))
+        self._step(coordinator_events.SchedulerStopped(self._env.now, reason))
 
     def request_savepoint(self) -> None:
         """Take a savepoint that the job continues behind."""
-        self._step(ev.CheckpointRequested(self._env.now, savepoint=True))
+        self._step(coordinator_events.CheckpointRequested(self._env.now, savepoint=True))
 
     def stop(self) -> None:
         """Stop with savepoint: no more periodic checkpoints, then the savepoint."""
         self.suspend(FailureReason.CHECKPOINT_COORDINATOR_SUSPEND)
-        self._step(ev.CheckpointRequested(self._env.now, savepoint=True, synchronous=True))
+        self._step(
+            coordinator_events.CheckpointRequested(self._env.now, savepoint=True, synchronous=True)
+        )
 
     def forget_stop(self) -> None:
         """Take a stop for failed although its savepoint is complete: the job has gone on."""
@@ -183,7 +181,7 @@ class CoordinatorHost:
             self.observer.acknowledgement(record, task, part)
         else:
             self._env.goals.reach("late_acknowledgement")
-        self._step(ev.Acknowledged(self._env.now, checkpoint, task.number))
+        self._step(coordinator_events.Acknowledged(self._env.now, checkpoint, task.number))
 
     def decline(self, task: TaskGateway, checkpoint: int, reason: FailureReason) -> None:
         """Send a task's refusal of a checkpoint."""
@@ -192,7 +190,7 @@ class CoordinatorHost:
     def _declined(self, task: TaskGateway, checkpoint: int, reason: FailureReason) -> None:
         self._env.trace.record("declined", task.entity, checkpoint, reason.value)
         self._env.goals.reach("declined")
-        self._step(ev.Declined(self._env.now, checkpoint, task.number, reason))
+        self._step(coordinator_events.Declined(self._env.now, checkpoint, task.number, reason))
 
     def end_of_data(self, task: TaskGateway) -> None:
         """Send a task's report that it has ended its data; a stop without drain ends none.
@@ -210,7 +208,7 @@ class CoordinatorHost:
         self.observer.final_request(task, asked=asked)
         if asked:
             self._env.goals.reach("immediate_final_checkpoint")
-            self._step(ev.CheckpointRequested(self._env.now))
+            self._step(coordinator_events.CheckpointRequested(self._env.now))
 
     def task_closed(self, task: TaskGateway) -> None:
         """Let it be known here, after a while, that a task has FINISHED."""
@@ -231,53 +229,53 @@ class CoordinatorHost:
 
     # What the core decides --------------------------------------------------------------------
 
-    def _step(self, event: ev.CoordinatorEvent) -> None:
+    def _step(self, event: CoordinatorEvent) -> None:
         for effect in self.core.step(event):
             self._carry_out(effect)
 
-    def _carry_out(self, effect: ev.CoordinatorEffect) -> None:  # noqa: C901, PLR0912 - one branch per effect
+    def _carry_out(self, effect: CoordinatorEffect) -> None:  # noqa: C901, PLR0912 - one branch per effect
         match effect:
-            case ev.SetTimer(kind, number, delay_ns):
+            case coordinator_events.SetTimer(kind, number, delay_ns):
                 self._timers[kind, number] = self._env.call_in(
                     delay_ns, self._settings.kind, self._entity, self.timer_fired, kind, number
                 )
-            case ev.CancelTimer(kind, number):
+            case coordinator_events.CancelTimer(kind, number):
                 timer = self._timers.pop((kind, number), None)
                 if timer is not None:
                     timer.cancel()
-            case ev.PlanCheckpoint(request):
+            case coordinator_events.PlanCheckpoint(request):
                 self._plan(request)
-            case ev.TriggerTasks(barrier, tasks, request):
+            case coordinator_events.TriggerTasks(barrier, tasks, request):
                 self._trigger(barrier, tasks, request)
-            case ev.RefuseRequest(request):
+            case coordinator_events.RefuseRequest(request):
                 if request.synchronous:
                     self._stop_failed()
-            case ev.StoreCheckpoint(checkpoint):
+            case coordinator_events.StoreCheckpoint(checkpoint):
                 self._messages.store(checkpoint, self.store, checkpoint)
-            case ev.CheckpointCompleted(checkpoint, duration_ns):
+            case coordinator_events.CheckpointCompleted(checkpoint, duration_ns):
                 self._complete(checkpoint, duration_ns)
-            case ev.CheckpointFailed(checkpoint, reason):
+            case coordinator_events.CheckpointFailed(checkpoint, reason):
                 self._fail(checkpoint, reason)
-            case ev.NotifyComplete(checkpoint):
+            case coordinator_events.NotifyComplete(checkpoint):
                 record = self.records[checkpoint]
                 self.observer.notified(record)
                 numbers = self.planning.numbers(record.plan.commit_to)
                 self.gateway.notify_complete(numbers, checkpoint)
-            case ev.NotifyAborted(checkpoint, latest_completed):
+            case coordinator_events.NotifyAborted(checkpoint, latest_completed):
                 numbers = self.planning.numbers(self.records[checkpoint].plan.commit_to)
                 self.gateway.notify_aborted(numbers, checkpoint, latest_completed)
-            case ev.DiscardCheckpoint(checkpoint):
+            case coordinator_events.DiscardCheckpoint(checkpoint):
                 self._discard(checkpoint)
-            case ev.DiscardState():
+            case coordinator_events.DiscardState():
                 pass  # nothing that shows outside the coordinator
-            case ev.FailJob(_, reason):
+            case coordinator_events.FailJob(_, reason):
                 self._job.checkpoints_failed(reason)
             case _:
                 assert_never(effect)
 
-    def timer_fired(self, kind: ev.TimerKind, number: int) -> None:
+    def timer_fired(self, kind: TimerKind, number: int) -> None:
         """Take the end of a timer."""
-        self._step(ev.TimerFired(self._env.now, kind, number))
+        self._step(coordinator_events.TimerFired(self._env.now, kind, number))
 
     # Begin ------------------------------------------------------------------------------------
 
@@ -290,12 +288,14 @@ class CoordinatorHost:
         skipped = self._settings.skip_missed_ticks and waited
         plan = self.planning.plan()
         if isinstance(plan, Rejected) or skipped or not self._job.can_checkpoint:
-            self._step(ev.PlanRefused(self._env.now))
+            self._step(coordinator_events.PlanRefused(self._env.now))
             return
         self.observer.planned(plan)
         self._planned = plan
         numbers = self.planning.numbers
-        self._step(ev.Planned(self._env.now, numbers(plan.trigger), numbers(plan.wait_for)))
+        self._step(
+            coordinator_events.Planned(self._env.now, numbers(plan.trigger), numbers(plan.wait_for))
+        )
 
     def _trigger(self, barrier: Barrier, tasks: Sequence[int], request: Request) -> None:
         checkpoint = barrier.checkpoint
@@ -343,10 +343,10 @@ class CoordinatorHost:
             self._give_up(checkpoint, FailureReason.FINALIZE_CHECKPOINT_FAILURE)
             return
         self.completed[checkpoint] = self._job.checkpoint_of(record, vertices)
-        self._step(ev.Stored(self._env.now, checkpoint))
+        self._step(coordinator_events.Stored(self._env.now, checkpoint))
 
     def _give_up(self, checkpoint: int, reason: FailureReason) -> None:
-        self._step(ev.Stored(self._env.now, checkpoint, failed=True, reason=reason))
+        self._step(coordinator_events.Stored(self._env.now, checkpoint, failed=True, reason=reason))
 
     def _complete(self, checkpoint: int, duration_ns: int) -> None:
         record, env = self.records[checkpoint], self._env
@@ -371,10 +371,7 @@ class CoordinatorHost:
         record.ended_ns = env.now
         if expired:
             env.goals.reach("expired")
-        subsumed = (
-            FailureReason.CHECKPOINT_SUBSUMED,
-            FailureReason.CHECKPOINT_DECLINED_SUBSUMED,
-        )
+        subsumed = (FailureReason.CHECKPOINT_SUBSUMED, FailureReason.CHECKPOINT_DECLINED_SUBSUMED)
         if reason in subsumed:
             env.goals.reach("subsumed")
         env.trace.record("aborted", self._entity, checkpoint, reason.value)

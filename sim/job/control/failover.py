@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, assert_never
 
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.recovery import failover as fo
+from ckptsim.models.recovery import failover
 from ckptsim.models.recovery.restart import (
     FailureNoticed,
     GiveUp,
@@ -123,7 +123,7 @@ class FailoverHost:
         *,
         kind: int,
     ) -> None:
-        self.core = fo.Failover()
+        self.core = failover.Failover()
         self.starting = False
         self._job = job
         self._plane = plane
@@ -137,7 +137,7 @@ class FailoverHost:
     @property
     def initializing(self) -> bool:
         """Whether some task of the attempt restores its state."""
-        return self.starting or self.core.phase is fo.Phase.INITIALIZING
+        return self.starting or self.core.phase is failover.Phase.INITIALIZING
 
     def strike(self, numbers: Iterable[int], cause: str) -> None:
         """Let tasks fail; the job manager knows of it a while later."""
@@ -146,7 +146,7 @@ class FailoverHost:
 
     def known(self, cause: str) -> None:
         """Fail over: the job manager knows of a failure."""
-        if self.core.phase in (fo.Phase.FAILING, fo.Phase.FAILED):
+        if self.core.phase in (failover.Phase.FAILING, failover.Phase.FAILED):
             return
         self._cause = cause
         may_restart, now_ns = self._job.failure_known(cause), self._env.now
@@ -156,54 +156,54 @@ class FailoverHost:
             if may_restart:
                 self._env.goals.reach("restarts_used_up")
             self._job.failovers.pop()  # it is a failure, but not followed by a recovery
-            self._step(fo.FinalFailure(now_ns))
+            self._step(failover.FinalFailure(now_ns))
         else:
             self._env.goals.reach("restarted")
-            self._step(fo.RestartableFailure(now_ns, answer.delay_ns))
+            self._step(failover.RestartableFailure(now_ns, answer.delay_ns))
 
     def all_running(self) -> None:
         """Note that every task of the attempt runs."""
         if self.starting:
             self.starting = False
         else:
-            self._step(fo.AllRunning(self._env.now))
+            self._step(failover.AllRunning(self._env.now))
 
     def _later(self, delay_ns: int, call: Callable[..., object], /, *arguments: object) -> None:
         self._env.call_in(delay_ns, self._kind, self._job.entity, call, *arguments)
 
-    def _step(self, event: fo.FailoverEvent) -> None:
+    def _step(self, event: failover.FailoverEvent) -> None:
         for effect in self.core.step(event):
             self._carry_out(effect)
 
-    def _carry_out(self, effect: fo.FailoverEffect) -> None:
+    def _carry_out(self, effect: failover.FailoverEffect) -> None:
         match effect:
-            case fo.StopTriggering():
+            case failover.StopTriggering():
                 self._job.stop_triggering(FailureReason.JOB_FAILOVER_REGION)
-            case fo.CancelTasks():
+            case failover.CancelTasks():
                 self._later(self._times.cancel_ns, self._canceled)
-            case fo.SetDelay(at_ns, number):
+            case failover.SetDelay(at_ns, number):
                 self._later(at_ns - self._env.now, self._delay_over, number)
-            case fo.Deploy(number):
+            case failover.Deploy(number):
                 self._later(self._times.restart_ns, self._deploy, number)
-            case fo.StartTriggering():
+            case failover.StartTriggering():
                 pass  # the attempt does so when it is deployed, see `_deploy`
-            case fo.JobFailed():
+            case failover.JobFailed():
                 self._job.give_up(self._cause)
             case _ as never:
                 assert_never(never)
 
     def _canceled(self) -> None:
         self._plane.halt()
-        for failover in self._job.failovers:
-            if failover.canceled_ns is None:
-                failover.canceled_ns = self._env.now
-        self._step(fo.AllCanceled(self._env.now))
+        for record in self._job.failovers:
+            if record.canceled_ns is None:
+                record.canceled_ns = self._env.now
+        self._step(failover.AllCanceled(self._env.now))
 
     def _delay_over(self, number: int) -> None:
-        self._step(fo.DelayOver(self._env.now, number))
+        self._step(failover.DelayOver(self._env.now, number))
 
     def _deploy(self, number: int) -> None:
-        if self.core.phase is not fo.Phase.INITIALIZING or number != self.core.round:
+        if self.core.phase is not failover.Phase.INITIALIZING or number != self.core.round:
             return  # a newer failure came before the tasks were made
         self._times = self._times_of(False)
         self.starting = False

@@ -13,16 +13,16 @@ from ckptsim.models.barriers.handler import (
     SingleCheckpointHandler,
     make_handler,
 )
-from ckptsim.models.barriers.handler import events as ev
+from ckptsim.models.barriers.handler import events as handler_events
 
 
 class GateLocalLookup(SingleCheckpointHandler):
     """Starts the first gate as often as there are gates."""
 
-    def step(self, event: ev.HandlerEvent) -> list[ev.HandlerEffect]:
+    def step(self, event: handler_events.HandlerEvent) -> list[handler_events.HandlerEffect]:
         """Send every start to gate 0."""
         return [
-            replace(effect, gate=0) if isinstance(effect, ev.StartInput) else effect
+            replace(effect, gate=0) if isinstance(effect, handler_events.StartInput) else effect
             for effect in super().step(event)
         ]
 
@@ -36,13 +36,13 @@ class SnapshotOneStepLate(SingleCheckpointHandler):
         self, kind: HandlerKind, channels: int, *, gates: int = 1, after_finish: bool = True
     ) -> None:
         super().__init__(kind, channels, gates=gates, after_finish=after_finish)
-        self._late: list[ev.HandlerEffect] = []
+        self._late: list[handler_events.HandlerEffect] = []
 
-    def step(self, event: ev.HandlerEvent) -> list[ev.HandlerEffect]:
+    def step(self, event: handler_events.HandlerEvent) -> list[handler_events.HandlerEffect]:
         """Let the held trigger go first."""
         effects, self._late = self._late, []
         for effect in super().step(event):
-            if isinstance(effect, ev.TriggerCheckpoint) and effect.barrier.is_unaligned:
+            if isinstance(effect, handler_events.TriggerCheckpoint) and effect.barrier.is_unaligned:
                 self._late.append(effect)
             else:
                 effects.append(effect)
@@ -60,7 +60,7 @@ class ClockNotStartedAfterAnnouncement(SingleCheckpointHandler):
         super().__init__(kind, channels, gates=gates, after_finish=after_finish)
         self._announced_first = -1
 
-    def _announcement(self, event: ev.BarrierAnnounced) -> None:
+    def _announcement(self, event: handler_events.BarrierAnnounced) -> None:
         if event.barrier.checkpoint > self._current:
             self._announced_first = event.barrier.checkpoint
         super()._announcement(event)
@@ -85,7 +85,7 @@ class NeverTimesOut(SingleCheckpointHandler):
 class ObsoleteBarrierNotResumed(SingleCheckpointHandler):
     """Leaves the sender of an obsolete barrier where it stopped."""
 
-    def _barrier(self, event: ev.BarrierArrived) -> None:
+    def _barrier(self, event: handler_events.BarrierArrived) -> None:
         if not self._is_obsolete(event.barrier.checkpoint):
             super()._barrier(event)
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ckptsim.models.barriers.channel_state import SharedStateWriter
-from ckptsim.models.barriers.channel_state import events as w
+from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.barriers.subtask import SubtaskCheckpoints
-from ckptsim.models.barriers.subtask import events as sub
-from ckptsim.models.coordinator import events as co
+from ckptsim.models.barriers.subtask import events as subtask_events
+from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.coordinator.coordinator import CheckpointCoordinator
 
 
 class OutputTimeOutUnreported(SubtaskCheckpoints):
     """Says of a timeoutable checkpoint that it was aligned, whatever it holds."""
 
-    def step(self, event: sub.SubtaskEvent) -> list[sub.SubtaskEffect]:
+    def step(self, event: subtask_events.SubtaskEvent) -> list[subtask_events.SubtaskEffect]:
         """Take the flag from the barrier instead of from the data."""
         running = {number: self._parts[number].barrier for number in self._parts}
         return [
             replace(effect, unaligned=running[effect.checkpoint].is_unaligned)
-            if isinstance(effect, sub.AcknowledgeCheckpoint)
+            if isinstance(effect, subtask_events.AcknowledgeCheckpoint)
             else effect
             for effect in super().step(event)
         ]
@@ -30,18 +30,18 @@ class OutputTimeOutUnreported(SubtaskCheckpoints):
 class EarlyAbortWithoutMarker(SubtaskCheckpoints):
     """Lets the tasks below wait for the barrier of a checkpoint that was given up before."""
 
-    def step(self, event: sub.SubtaskEvent) -> list[sub.SubtaskEffect]:
+    def step(self, event: subtask_events.SubtaskEvent) -> list[subtask_events.SubtaskEffect]:
         """Send markers only for aborts that come with barriers."""
         effects = super().step(event)
-        if isinstance(event, sub.CheckpointTriggered):
-            return [e for e in effects if not isinstance(e, sub.BroadcastCancellation)]
+        if isinstance(event, subtask_events.CheckpointTriggered):
+            return [e for e in effects if not isinstance(e, subtask_events.BroadcastCancellation)]
         return effects
 
 
 class EarlyAbortUnanswered(SharedStateWriter):
     """Says nothing to a subtask that begins after the abort."""
 
-    def _start(self, event: w.WriteStarted) -> None:
+    def _start(self, event: writer_events.WriteStarted) -> None:
         if event.checkpoint > self._aborted and event.checkpoint >= self._ongoing:
             super()._start(event)
 
@@ -49,7 +49,7 @@ class EarlyAbortUnanswered(SharedStateWriter):
 class LateAbortClosesWriter(SharedStateWriter):
     """Closes the open file, whichever checkpoint the abort is for."""
 
-    def _abort(self, event: w.WriteAborted) -> None:
+    def _abort(self, event: writer_events.WriteAborted) -> None:
         older = event.checkpoint < self._ongoing
         super()._abort(event)
         if older:
@@ -59,7 +59,7 @@ class LateAbortClosesWriter(SharedStateWriter):
 class SupersededResultRemoved(SharedStateWriter):
     """Forgets the older checkpoint's parts without answering for them."""
 
-    def _start(self, event: w.WriteStarted) -> None:
+    def _start(self, event: writer_events.WriteStarted) -> None:
         if event.checkpoint > self._ongoing:
             self._clear()
         super()._start(event)
@@ -68,10 +68,10 @@ class SupersededResultRemoved(SharedStateWriter):
 class WriteErrorLost(SharedStateWriter):
     """Answers a write error as if nothing had happened."""
 
-    def step(self, event: w.WriterEvent) -> list[w.WriterEffect]:
+    def step(self, event: writer_events.WriterEvent) -> list[writer_events.WriterEffect]:
         """Take the failure of the file for its success."""
-        if isinstance(event, w.StreamFailed):
-            event = w.StreamStored(event.checkpoint)
+        if isinstance(event, writer_events.StreamFailed):
+            event = writer_events.StreamStored(event.checkpoint)
         return super().step(event)
 
 
@@ -87,7 +87,9 @@ class SavepointsSubsumed(CheckpointCoordinator):
 class SlowStoresForgotten(CheckpointCoordinator):
     """Knows a checkpoint that was given up while being stored only among the last that ended."""
 
-    def step(self, event: co.CoordinatorEvent) -> list[co.CoordinatorEffect]:
+    def step(
+        self, event: coordinator_events.CoordinatorEvent
+    ) -> list[coordinator_events.CoordinatorEffect]:
         """Forget whose answer is still to come, but for the last few."""
         effects = super().step(event)
         self._unanswered.intersection_update(self._ended)
@@ -97,10 +99,20 @@ class SlowStoresForgotten(CheckpointCoordinator):
 class ToldBeforeStored(CheckpointCoordinator):
     """Notifies the tasks with the last acknowledgement instead of after the store's answer."""
 
-    def step(self, event: co.CoordinatorEvent) -> list[co.CoordinatorEffect]:
+    def step(
+        self, event: coordinator_events.CoordinatorEvent
+    ) -> list[coordinator_events.CoordinatorEffect]:
         """Move the notification forward."""
         effects = super().step(event)
-        if isinstance(event, co.Stored):
-            return [effect for effect in effects if not isinstance(effect, co.NotifyComplete)]
-        early = [effect for effect in effects if isinstance(effect, co.StoreCheckpoint)]
-        return effects + [co.NotifyComplete(effect.checkpoint, None) for effect in early]
+        if isinstance(event, coordinator_events.Stored):
+            return [
+                effect
+                for effect in effects
+                if not isinstance(effect, coordinator_events.NotifyComplete)
+            ]
+        early = [
+            effect for effect in effects if isinstance(effect, coordinator_events.StoreCheckpoint)
+        ]
+        return effects + [
+            coordinator_events.NotifyComplete(effect.checkpoint, None) for effect in early
+        ]

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any, get_type_hints
 
 from ckptsim.models.barriers import BarrierHandler, HandlerKind
-from ckptsim.models.barriers.channel_state import events as writer
-from ckptsim.models.barriers.handler import events as handler
+from ckptsim.models.barriers.channel_state import events as writer_events
+from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.coordinator import CheckpointCoordinator, CoordinatorParameters
-from ckptsim.models.coordinator import events as coordinator
+from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.lifecycle import TaskParameters
 from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
@@ -100,8 +100,8 @@ _ALL = (
     Door(
         slot="handler",
         arguments={"kind": HandlerKind, "channels": int, "gates": int, "after_finish": bool},
-        events=handler.HandlerEvent,
-        effects=handler.HandlerEffect,
+        events=handler_events.HandlerEvent,
+        effects=handler_events.HandlerEffect,
         questions=_methods(BarrierHandler, "latest", "pending", "open_channels", "all_barriers")
         # Hosts count bytes on the clock itself; here they are events, while the clock runs.
         | {"clock_running": _property(bool)},
@@ -109,8 +109,8 @@ _ALL = (
     Door(
         slot="coordinator",
         arguments={"parameters": CoordinatorParameters, "first_checkpoint": int},
-        events=coordinator.CoordinatorEvent,
-        effects=coordinator.CoordinatorEffect,
+        events=coordinator_events.CoordinatorEvent,
+        effects=coordinator_events.CoordinatorEffect,
         questions=_methods(CheckpointCoordinator, "pending", "planning", "awaited"),
     ),
     Door(
@@ -131,8 +131,8 @@ _ALL = (
     Door(
         slot="channel_state",
         arguments={"subtasks": list[int]},
-        events=writer.WriterEvent,
-        effects=writer.WriterEffect,
+        events=writer_events.WriterEvent,
+        effects=writer_events.WriterEffect,
     ),
 )
 

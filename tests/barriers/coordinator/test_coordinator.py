@@ -7,7 +7,7 @@ import pytest
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import CheckpointCoordinator, CoordinatorParameters
-from ckptsim.models.coordinator import events as ev
+from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.coordinator.requests import Request
 from ckptsim.models.core import ProtocolError
 
@@ -23,32 +23,34 @@ def running(
         parameters or CoordinatorParameters(max_concurrent=3, tolerable_failures=None)
     )
     for _ in range(checkpoints):
-        coordinator.step(ev.CheckpointRequested(0))
-        coordinator.step(ev.Planned(0, TASKS, TASKS))
+        coordinator.step(coordinator_events.CheckpointRequested(0))
+        coordinator.step(coordinator_events.Planned(0, TASKS, TASKS))
     return coordinator
 
 
 def complete(coordinator: CheckpointCoordinator, checkpoint: int, now_ns: int = 0) -> list[object]:
     """Acknowledge and store a checkpoint; returns the effects of storing."""
     for task in coordinator.awaited(checkpoint):
-        coordinator.step(ev.Acknowledged(now_ns, checkpoint, task))
-    return list(coordinator.step(ev.Stored(now_ns, checkpoint)))
+        coordinator.step(coordinator_events.Acknowledged(now_ns, checkpoint, task))
+    return list(coordinator.step(coordinator_events.Stored(now_ns, checkpoint)))
 
 
 def test_a_tick_asks_for_a_plan_and_the_plan_triggers_tasks() -> None:
     """A tick sets the next one, asks for a plan, and the plan starts a numbered checkpoint."""
     coordinator = CheckpointCoordinator(CoordinatorParameters(interval_ns=10 * MS))
-    assert coordinator.step(ev.SchedulerStarted(0, 4 * MS)) == [
-        ev.SetTimer(ev.TimerKind.TICK, 1, 4 * MS)
+    assert coordinator.step(coordinator_events.SchedulerStarted(0, 4 * MS)) == [
+        coordinator_events.SetTimer(coordinator_events.TimerKind.TICK, 1, 4 * MS)
     ]
     request = Request(number=1, submitted_ns=4 * MS, periodic=True)
-    assert coordinator.step(ev.TimerFired(4 * MS, ev.TimerKind.TICK, 1)) == [
-        ev.SetTimer(ev.TimerKind.TICK, 1, 10 * MS),
-        ev.PlanCheckpoint(request),
+    assert coordinator.step(
+        coordinator_events.TimerFired(4 * MS, coordinator_events.TimerKind.TICK, 1)
+    ) == [
+        coordinator_events.SetTimer(coordinator_events.TimerKind.TICK, 1, 10 * MS),
+        coordinator_events.PlanCheckpoint(request),
     ]
-    assert coordinator.step(ev.Planned(5 * MS, (1,), TASKS)) == [
-        ev.SetTimer(ev.TimerKind.EXPIRY, 1, 600_000 * MS),
-        ev.TriggerTasks(Barrier(1, 5 * MS, OptionKind.ALIGNED), (1,), request),
+    assert coordinator.step(coordinator_events.Planned(5 * MS, (1,), TASKS)) == [
+        coordinator_events.SetTimer(coordinator_events.TimerKind.EXPIRY, 1, 600_000 * MS),
+        coordinator_events.TriggerTasks(Barrier(1, 5 * MS, OptionKind.ALIGNED), (1,), request),
     ]
     assert coordinator.pending == (1,)
     assert coordinator.awaited(1) == TASKS
@@ -57,14 +59,14 @@ def test_a_tick_asks_for_a_plan_and_the_plan_triggers_tasks() -> None:
 def test_the_last_acknowledgement_stores_and_only_then_tasks_are_told() -> None:
     """A checkpoint is stored after its last acknowledgement; notifications are sent behind."""
     coordinator = running()
-    assert coordinator.step(ev.Acknowledged(3 * MS, 1, 1)) == []
-    assert coordinator.step(ev.Acknowledged(7 * MS, 1, 2)) == [
-        ev.CancelTimer(ev.TimerKind.EXPIRY, 1),
-        ev.StoreCheckpoint(1, savepoint=False),
+    assert coordinator.step(coordinator_events.Acknowledged(3 * MS, 1, 1)) == []
+    assert coordinator.step(coordinator_events.Acknowledged(7 * MS, 1, 2)) == [
+        coordinator_events.CancelTimer(coordinator_events.TimerKind.EXPIRY, 1),
+        coordinator_events.StoreCheckpoint(1, savepoint=False),
     ]
-    assert coordinator.step(ev.Stored(9 * MS, 1)) == [
-        ev.CheckpointCompleted(1, 7 * MS),
-        ev.NotifyComplete(1, None),
+    assert coordinator.step(coordinator_events.Stored(9 * MS, 1)) == [
+        coordinator_events.CheckpointCompleted(1, 7 * MS),
+        coordinator_events.NotifyComplete(1, None),
     ]
     assert coordinator.completed == (1,)
 
@@ -72,20 +74,20 @@ def test_the_last_acknowledgement_stores_and_only_then_tasks_are_told() -> None:
 def test_completion_gives_up_older_checkpoints_but_no_savepoint() -> None:
     """Older running checkpoints are subsumed; a pending savepoint runs on and completes later."""
     coordinator = running()
-    coordinator.step(ev.CheckpointRequested(0, savepoint=True))
-    coordinator.step(ev.Planned(0, TASKS, TASKS))
-    coordinator.step(ev.CheckpointRequested(0))
-    coordinator.step(ev.Planned(0, TASKS, TASKS))
+    coordinator.step(coordinator_events.CheckpointRequested(0, savepoint=True))
+    coordinator.step(coordinator_events.Planned(0, TASKS, TASKS))
+    coordinator.step(coordinator_events.CheckpointRequested(0))
+    coordinator.step(coordinator_events.Planned(0, TASKS, TASKS))
     assert complete(coordinator, 3) == [
-        ev.CheckpointCompleted(3, 0),
-        ev.CancelTimer(ev.TimerKind.EXPIRY, 1),
-        ev.CheckpointFailed(1, FailureReason.CHECKPOINT_SUBSUMED),
-        ev.NotifyAborted(1, 3),
-        ev.DiscardCheckpoint(1),
-        ev.NotifyComplete(3, None),
+        coordinator_events.CheckpointCompleted(3, 0),
+        coordinator_events.CancelTimer(coordinator_events.TimerKind.EXPIRY, 1),
+        coordinator_events.CheckpointFailed(1, FailureReason.CHECKPOINT_SUBSUMED),
+        coordinator_events.NotifyAborted(1, 3),
+        coordinator_events.DiscardCheckpoint(1),
+        coordinator_events.NotifyComplete(3, None),
     ]
     assert coordinator.pending == (2,)
-    assert complete(coordinator, 2) == [ev.CheckpointCompleted(2, 0)]
+    assert complete(coordinator, 2) == [coordinator_events.CheckpointCompleted(2, 0)]
     assert coordinator.completed == (3,)
 
 
@@ -94,9 +96,9 @@ def test_the_oldest_kept_checkpoint_goes_when_too_many_are_kept() -> None:
     coordinator = running(checkpoints=2)
     complete(coordinator, 1)
     assert complete(coordinator, 2) == [
-        ev.CheckpointCompleted(2, 0),
-        ev.DiscardCheckpoint(1),
-        ev.NotifyComplete(2, 1),
+        coordinator_events.CheckpointCompleted(2, 0),
+        coordinator_events.DiscardCheckpoint(1),
+        coordinator_events.NotifyComplete(2, 1),
     ]
     assert coordinator.latest_completed == 2
 
@@ -104,11 +106,11 @@ def test_the_oldest_kept_checkpoint_goes_when_too_many_are_kept() -> None:
 def test_the_savepoint_of_a_stop_notifies_but_is_not_kept() -> None:
     """Its tasks wait for the notification, so it is sent, and older checkpoints are subsumed."""
     coordinator = running()
-    coordinator.step(ev.CheckpointRequested(0, savepoint=True, synchronous=True))
-    coordinator.step(ev.Planned(0, TASKS, TASKS))
+    coordinator.step(coordinator_events.CheckpointRequested(0, savepoint=True, synchronous=True))
+    coordinator.step(coordinator_events.Planned(0, TASKS, TASKS))
     effects = complete(coordinator, 2)
-    assert ev.NotifyComplete(2, None) in effects
-    assert ev.CheckpointFailed(1, FailureReason.CHECKPOINT_SUBSUMED) in effects
+    assert coordinator_events.NotifyComplete(2, None) in effects
+    assert coordinator_events.CheckpointFailed(1, FailureReason.CHECKPOINT_SUBSUMED) in effects
     assert coordinator.completed == ()
 
 
@@ -117,58 +119,72 @@ def test_the_answer_of_a_slow_store_is_no_fault(others: int) -> None:
     """A store answers once for a checkpoint given up meanwhile, after however many others."""
     coordinator = running(CoordinatorParameters(max_concurrent=2), checkpoints=2)
     for task in TASKS:
-        coordinator.step(ev.Acknowledged(0, 1, task))
+        coordinator.step(coordinator_events.Acknowledged(0, 1, task))
     complete(coordinator, 2)
     for checkpoint in range(3, others + 2):
-        coordinator.step(ev.CheckpointRequested(0))
-        coordinator.step(ev.Planned(0, TASKS, TASKS))
+        coordinator.step(coordinator_events.CheckpointRequested(0))
+        coordinator.step(coordinator_events.Planned(0, TASKS, TASKS))
         complete(coordinator, checkpoint)
     kept = coordinator.completed
-    assert coordinator.step(ev.Stored(0, 1)) == []
+    assert coordinator.step(coordinator_events.Stored(0, 1)) == []
     assert coordinator.completed == kept
     with pytest.raises(ProtocolError, match="not_being_stored"):
-        coordinator.step(ev.Stored(0, 1))
+        coordinator.step(coordinator_events.Stored(0, 1))
 
 
 def test_a_late_acknowledgement_is_discarded() -> None:
     """What a task sends for an ended checkpoint is removed, and known to be late."""
     coordinator = running()
-    coordinator.step(ev.Declined(0, 1, 1, FailureReason.CHECKPOINT_DECLINED))
-    assert coordinator.step(ev.Acknowledged(1, 1, 2)) == [ev.DiscardState(1, 2, late=True)]
-    assert coordinator.step(ev.Acknowledged(1, 77, 2)) == [ev.DiscardState(77, 2, late=False)]
+    coordinator.step(coordinator_events.Declined(0, 1, 1, FailureReason.CHECKPOINT_DECLINED))
+    assert coordinator.step(coordinator_events.Acknowledged(1, 1, 2)) == [
+        coordinator_events.DiscardState(1, 2, late=True)
+    ]
+    assert coordinator.step(coordinator_events.Acknowledged(1, 77, 2)) == [
+        coordinator_events.DiscardState(77, 2, late=False)
+    ]
 
 
 def test_only_the_latest_sixteen_ended_checkpoints_are_remembered() -> None:
     """The seventeenth ended checkpoint pushes the first one out of memory."""
     coordinator = running(checkpoints=0)
     for number in range(1, 18):
-        coordinator.step(ev.CheckpointRequested(0))
-        coordinator.step(ev.Planned(0, TASKS, TASKS))
-        coordinator.step(ev.Declined(0, number, 1, FailureReason.CHECKPOINT_DECLINED))
-    assert coordinator.step(ev.Acknowledged(1, 1, 1)) == [ev.DiscardState(1, 1, late=False)]
-    assert coordinator.step(ev.Acknowledged(1, 2, 1)) == [ev.DiscardState(2, 1, late=True)]
+        coordinator.step(coordinator_events.CheckpointRequested(0))
+        coordinator.step(coordinator_events.Planned(0, TASKS, TASKS))
+        coordinator.step(
+            coordinator_events.Declined(0, number, 1, FailureReason.CHECKPOINT_DECLINED)
+        )
+    assert coordinator.step(coordinator_events.Acknowledged(1, 1, 1)) == [
+        coordinator_events.DiscardState(1, 1, late=False)
+    ]
+    assert coordinator.step(coordinator_events.Acknowledged(1, 2, 1)) == [
+        coordinator_events.DiscardState(2, 1, late=True)
+    ]
 
 
 def test_repeated_and_foreign_acknowledgements_change_nothing() -> None:
     """A repeat is ignored; a task that is not of the plan has its state removed."""
     coordinator = running()
-    coordinator.step(ev.Acknowledged(0, 1, 1))
-    assert coordinator.step(ev.Acknowledged(0, 1, 1)) == []
-    assert coordinator.step(ev.Acknowledged(0, 1, 9)) == [ev.DiscardState(1, 9, late=False)]
+    coordinator.step(coordinator_events.Acknowledged(0, 1, 1))
+    assert coordinator.step(coordinator_events.Acknowledged(0, 1, 1)) == []
+    assert coordinator.step(coordinator_events.Acknowledged(0, 1, 9)) == [
+        coordinator_events.DiscardState(1, 9, late=False)
+    ]
     assert coordinator.awaited(1) == (2,)
 
 
 def test_expiry_gives_up_and_lets_the_next_request_run() -> None:
     """An expired checkpoint fails, its tasks are told, and the waiting request is planned."""
     coordinator = running(CoordinatorParameters(tolerable_failures=1))
-    coordinator.step(ev.CheckpointRequested(5))
-    effects = coordinator.step(ev.TimerFired(9, ev.TimerKind.EXPIRY, 1))
+    coordinator.step(coordinator_events.CheckpointRequested(5))
+    effects = coordinator.step(
+        coordinator_events.TimerFired(9, coordinator_events.TimerKind.EXPIRY, 1)
+    )
     assert effects == [
-        ev.CancelTimer(ev.TimerKind.EXPIRY, 1),
-        ev.CheckpointFailed(1, FailureReason.CHECKPOINT_EXPIRED),
-        ev.NotifyAborted(1, None),
-        ev.DiscardCheckpoint(1),
-        ev.PlanCheckpoint(Request(number=2, submitted_ns=5)),
+        coordinator_events.CancelTimer(coordinator_events.TimerKind.EXPIRY, 1),
+        coordinator_events.CheckpointFailed(1, FailureReason.CHECKPOINT_EXPIRED),
+        coordinator_events.NotifyAborted(1, None),
+        coordinator_events.DiscardCheckpoint(1),
+        coordinator_events.PlanCheckpoint(Request(number=2, submitted_ns=5)),
     ]
     assert coordinator.failures == 1
 
@@ -177,10 +193,12 @@ def test_the_first_intolerable_failure_fails_the_job() -> None:
     """With none tolerated one counted failure is enough; an uncounted one is not."""
     coordinator = running(CoordinatorParameters(max_concurrent=2), checkpoints=2)
     reason = FailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY
-    effects = coordinator.step(ev.Declined(0, 1, 1, reason))
-    assert not any(isinstance(effect, ev.FailJob) for effect in effects)
-    effects = coordinator.step(ev.Declined(0, 2, 1, FailureReason.CHECKPOINT_DECLINED))
-    assert ev.FailJob(2, FailureReason.CHECKPOINT_DECLINED) in effects
+    effects = coordinator.step(coordinator_events.Declined(0, 1, 1, reason))
+    assert not any(isinstance(effect, coordinator_events.FailJob) for effect in effects)
+    effects = coordinator.step(
+        coordinator_events.Declined(0, 2, 1, FailureReason.CHECKPOINT_DECLINED)
+    )
+    assert coordinator_events.FailJob(2, FailureReason.CHECKPOINT_DECLINED) in effects
 
 
 def test_a_savepoint_fails_alone_at_the_coordinator_but_counts_at_a_task() -> None:
@@ -188,39 +206,51 @@ def test_a_savepoint_fails_alone_at_the_coordinator_but_counts_at_a_task() -> No
     parameters = CoordinatorParameters(max_concurrent=9, tolerable_failures=5)
     coordinator = running(parameters, checkpoints=0)
     for synchronous in (False, False, True):
-        coordinator.step(ev.CheckpointRequested(0, savepoint=True, synchronous=synchronous))
-        coordinator.step(ev.Planned(0, TASKS, TASKS))
-    coordinator.step(ev.TimerFired(0, ev.TimerKind.EXPIRY, 1))
+        coordinator.step(
+            coordinator_events.CheckpointRequested(0, savepoint=True, synchronous=synchronous)
+        )
+        coordinator.step(coordinator_events.Planned(0, TASKS, TASKS))
+    coordinator.step(coordinator_events.TimerFired(0, coordinator_events.TimerKind.EXPIRY, 1))
     assert coordinator.failures == 0
-    coordinator.step(ev.Declined(0, 2, 1, FailureReason.CHECKPOINT_DECLINED))
+    coordinator.step(coordinator_events.Declined(0, 2, 1, FailureReason.CHECKPOINT_DECLINED))
     assert coordinator.failures == 1
-    effects = coordinator.step(ev.Declined(0, 3, 1, FailureReason.CHECKPOINT_DECLINED))
-    assert ev.FailJob(3, FailureReason.CHECKPOINT_DECLINED) in effects
+    effects = coordinator.step(
+        coordinator_events.Declined(0, 3, 1, FailureReason.CHECKPOINT_DECLINED)
+    )
+    assert coordinator_events.FailJob(3, FailureReason.CHECKPOINT_DECLINED) in effects
 
 
 def test_ticks_go_on_and_missed_ones_collapse() -> None:
     """While a checkpoint runs, ticks keep coming, and only one periodic request waits."""
     coordinator = CheckpointCoordinator(CoordinatorParameters(interval_ns=10 * MS))
-    coordinator.step(ev.SchedulerStarted(0, 0))
-    coordinator.step(ev.TimerFired(0, ev.TimerKind.TICK, 1))
-    coordinator.step(ev.Planned(0, TASKS, TASKS))
+    coordinator.step(coordinator_events.SchedulerStarted(0, 0))
+    coordinator.step(coordinator_events.TimerFired(0, coordinator_events.TimerKind.TICK, 1))
+    coordinator.step(coordinator_events.Planned(0, TASKS, TASKS))
     for tick in (1, 2, 3):
-        effects = coordinator.step(ev.TimerFired(tick * 10 * MS, ev.TimerKind.TICK, 1))
-        assert effects == [ev.SetTimer(ev.TimerKind.TICK, 1, 10 * MS)]
+        effects = coordinator.step(
+            coordinator_events.TimerFired(tick * 10 * MS, coordinator_events.TimerKind.TICK, 1)
+        )
+        assert effects == [
+            coordinator_events.SetTimer(coordinator_events.TimerKind.TICK, 1, 10 * MS)
+        ]
     assert len(coordinator.queued) == 1
     effects = complete(coordinator, 1, 35 * MS)
-    assert effects[-1] == ev.PlanCheckpoint(Request(number=2, submitted_ns=10 * MS, periodic=True))
+    assert effects[-1] == coordinator_events.PlanCheckpoint(
+        Request(number=2, submitted_ns=10 * MS, periodic=True)
+    )
 
 
 def test_ticks_queue_up_when_they_do_not_collapse() -> None:
     """Without collapsing every missed tick leaves a request of its own."""
     parameters = CoordinatorParameters(interval_ns=10 * MS, collapse_ticks=False)
     coordinator = CheckpointCoordinator(parameters)
-    coordinator.step(ev.SchedulerStarted(0, 0))
+    coordinator.step(coordinator_events.SchedulerStarted(0, 0))
     for tick in range(4):
-        coordinator.step(ev.TimerFired(tick * 10 * MS, ev.TimerKind.TICK, 1))
+        coordinator.step(
+            coordinator_events.TimerFired(tick * 10 * MS, coordinator_events.TimerKind.TICK, 1)
+        )
         if coordinator.planning:
-            coordinator.step(ev.Planned(tick * 10 * MS, TASKS, TASKS))
+            coordinator.step(coordinator_events.Planned(tick * 10 * MS, TASKS, TASKS))
     assert len(coordinator.queued) == 3
 
 
@@ -228,64 +258,75 @@ def test_a_tick_inside_the_pause_is_put_off_by_what_is_missing() -> None:
     """The request is refused and ticking begins anew after the rest of the pause."""
     parameters = CoordinatorParameters(interval_ns=10 * MS, min_pause_ns=8 * MS)
     coordinator = CheckpointCoordinator(parameters)
-    coordinator.step(ev.SchedulerStarted(0, 0))
-    coordinator.step(ev.TimerFired(0, ev.TimerKind.TICK, 1))
-    coordinator.step(ev.Planned(0, TASKS, TASKS))
+    coordinator.step(coordinator_events.SchedulerStarted(0, 0))
+    coordinator.step(coordinator_events.TimerFired(0, coordinator_events.TimerKind.TICK, 1))
+    coordinator.step(coordinator_events.Planned(0, TASKS, TASKS))
     complete(coordinator, 1, 7 * MS)
     request = Request(number=2, submitted_ns=10 * MS, periodic=True)
-    assert coordinator.step(ev.TimerFired(10 * MS, ev.TimerKind.TICK, 1)) == [
-        ev.SetTimer(ev.TimerKind.TICK, 1, 10 * MS),
-        ev.RefuseRequest(request, FailureReason.MINIMUM_TIME_BETWEEN_CHECKPOINTS),
-        ev.CancelTimer(ev.TimerKind.TICK, 1),
-        ev.SetTimer(ev.TimerKind.TICK, 2, 5 * MS),
+    assert coordinator.step(
+        coordinator_events.TimerFired(10 * MS, coordinator_events.TimerKind.TICK, 1)
+    ) == [
+        coordinator_events.SetTimer(coordinator_events.TimerKind.TICK, 1, 10 * MS),
+        coordinator_events.RefuseRequest(request, FailureReason.MINIMUM_TIME_BETWEEN_CHECKPOINTS),
+        coordinator_events.CancelTimer(coordinator_events.TimerKind.TICK, 1),
+        coordinator_events.SetTimer(coordinator_events.TimerKind.TICK, 2, 5 * MS),
     ]
-    assert coordinator.step(ev.TimerFired(20 * MS, ev.TimerKind.TICK, 1)) == []
-    effects = coordinator.step(ev.TimerFired(15 * MS, ev.TimerKind.TICK, 2))
-    assert isinstance(effects[-1], ev.PlanCheckpoint)
+    assert (
+        coordinator.step(
+            coordinator_events.TimerFired(20 * MS, coordinator_events.TimerKind.TICK, 1)
+        )
+        == []
+    )
+    effects = coordinator.step(
+        coordinator_events.TimerFired(15 * MS, coordinator_events.TimerKind.TICK, 2)
+    )
+    assert isinstance(effects[-1], coordinator_events.PlanCheckpoint)
 
 
 def test_a_forced_savepoint_runs_beside_a_running_checkpoint() -> None:
     """With aligned checkpoints a savepoint is forced; with unaligned ones it waits its turn."""
     aligned = running(CoordinatorParameters())
-    effects = aligned.step(ev.CheckpointRequested(0, savepoint=True))
-    assert isinstance(effects[0], ev.PlanCheckpoint)
+    effects = aligned.step(coordinator_events.CheckpointRequested(0, savepoint=True))
+    assert isinstance(effects[0], coordinator_events.PlanCheckpoint)
     unaligned = running(CoordinatorParameters(unaligned=True))
-    assert unaligned.step(ev.CheckpointRequested(0, savepoint=True)) == []
+    assert unaligned.step(coordinator_events.CheckpointRequested(0, savepoint=True)) == []
     assert [request.savepoint for request in unaligned.queued] == [True]
 
 
 def test_a_refused_plan_uses_no_number() -> None:
     """A request without a plan ends, and the next one gets the number."""
     coordinator = running(checkpoints=0)
-    coordinator.step(ev.CheckpointRequested(0))
-    effects = coordinator.step(ev.PlanRefused(0))
+    coordinator.step(coordinator_events.CheckpointRequested(0))
+    effects = coordinator.step(coordinator_events.PlanRefused(0))
     assert effects == [
-        ev.RefuseRequest(
+        coordinator_events.RefuseRequest(
             Request(number=1, submitted_ns=0), FailureReason.NOT_ALL_REQUIRED_TASKS_RUNNING
         )
     ]
-    coordinator.step(ev.CheckpointRequested(0))
-    coordinator.step(ev.Planned(0, TASKS, TASKS))
+    coordinator.step(coordinator_events.CheckpointRequested(0))
+    coordinator.step(coordinator_events.Planned(0, TASKS, TASKS))
     assert coordinator.pending == (1,)
 
 
 def test_stopping_gives_up_everything_and_a_restart_goes_on_with_the_numbers() -> None:
     """A stop refuses what waits and aborts what runs; numbers are never used twice."""
     coordinator = running(CoordinatorParameters(interval_ns=MS, tolerable_failures=None))
-    coordinator.step(ev.SchedulerStarted(0, MS))
-    coordinator.step(ev.CheckpointRequested(0))
-    effects = coordinator.step(ev.SchedulerStopped(1, FailureReason.CHECKPOINT_COORDINATOR_SUSPEND))
+    coordinator.step(coordinator_events.SchedulerStarted(0, MS))
+    coordinator.step(coordinator_events.CheckpointRequested(0))
+    effects = coordinator.step(
+        coordinator_events.SchedulerStopped(1, FailureReason.CHECKPOINT_COORDINATOR_SUSPEND)
+    )
     assert effects[:3] == [
-        ev.CancelTimer(ev.TimerKind.TICK, 1),
-        ev.RefuseRequest(
+        coordinator_events.CancelTimer(coordinator_events.TimerKind.TICK, 1),
+        coordinator_events.RefuseRequest(
             Request(number=2, submitted_ns=0), FailureReason.CHECKPOINT_COORDINATOR_SUSPEND
         ),
-        ev.CancelTimer(ev.TimerKind.EXPIRY, 1),
+        coordinator_events.CancelTimer(coordinator_events.TimerKind.EXPIRY, 1),
     ]
     assert coordinator.pending == ()
-    coordinator.step(ev.SchedulerStarted(2, MS))
-    coordinator.step(ev.CheckpointRequested(3))
-    coordinator.step(ev.Planned(3, TASKS, TASKS))
+    coordinator.step(coordinator_events.SchedulerStarted(2, MS))
+    coordinator.step(coordinator_events.CheckpointRequested(3))
+    coordinator.step(coordinator_events.Planned(3, TASKS, TASKS))
     assert coordinator.pending == (2,)
 
 
@@ -293,9 +334,11 @@ def test_a_failed_store_fails_the_checkpoint() -> None:
     """A checkpoint that cannot be stored fails for that reason, which counts."""
     coordinator = running(CoordinatorParameters(tolerable_failures=1))
     for task in TASKS:
-        coordinator.step(ev.Acknowledged(0, 1, task))
-    effects = coordinator.step(ev.Stored(0, 1, failed=True))
-    assert effects[0] == ev.CheckpointFailed(1, FailureReason.FINALIZE_CHECKPOINT_FAILURE)
+        coordinator.step(coordinator_events.Acknowledged(0, 1, task))
+    effects = coordinator.step(coordinator_events.Stored(0, 1, failed=True))
+    assert effects[0] == coordinator_events.CheckpointFailed(
+        1, FailureReason.FINALIZE_CHECKPOINT_FAILURE
+    )
     assert coordinator.failures == 1
 
 
@@ -304,9 +347,9 @@ def test_an_older_checkpoint_in_the_store_is_given_up_and_its_answer_ignored() -
     coordinator = running(checkpoints=2)
     for checkpoint in (1, 2):
         for task in TASKS:
-            coordinator.step(ev.Acknowledged(0, checkpoint, task))
-    coordinator.step(ev.Stored(0, 2))
-    assert coordinator.step(ev.Stored(0, 1)) == []
+            coordinator.step(coordinator_events.Acknowledged(0, checkpoint, task))
+    coordinator.step(coordinator_events.Stored(0, 2))
+    assert coordinator.step(coordinator_events.Stored(0, 1)) == []
     assert coordinator.completed == (2,)
 
 
@@ -314,24 +357,26 @@ def test_too_much_cleaning_holds_the_next_checkpoint_up() -> None:
     """More old checkpoints being removed than may run at once let nothing start."""
     coordinator = running(CoordinatorParameters(awaits_cleaning=True, tolerable_failures=None))
     for checkpoint in (1, 2):
-        coordinator.step(ev.Declined(0, checkpoint, 1, FailureReason.CHECKPOINT_DECLINED))
-        coordinator.step(ev.CheckpointRequested(0))
+        coordinator.step(
+            coordinator_events.Declined(0, checkpoint, 1, FailureReason.CHECKPOINT_DECLINED)
+        )
+        coordinator.step(coordinator_events.CheckpointRequested(0))
         if checkpoint == 1:
-            coordinator.step(ev.Planned(0, TASKS, TASKS))
+            coordinator.step(coordinator_events.Planned(0, TASKS, TASKS))
     assert not coordinator.planning
-    effects = coordinator.step(ev.Cleaned(1, 1))
-    assert isinstance(effects[0], ev.PlanCheckpoint)
+    effects = coordinator.step(coordinator_events.Cleaned(1, 1))
+    assert isinstance(effects[0], coordinator_events.PlanCheckpoint)
 
 
 def test_what_nobody_asked_for_is_an_error() -> None:
     """A plan without a question and a store's answer about nothing are refused."""
     coordinator = running()
     with pytest.raises(ProtocolError, match="no_plan_wanted"):
-        coordinator.step(ev.Planned(0, TASKS, TASKS))
+        coordinator.step(coordinator_events.Planned(0, TASKS, TASKS))
     with pytest.raises(ProtocolError, match="not_being_stored"):
-        coordinator.step(ev.Stored(0, 1))
+        coordinator.step(coordinator_events.Stored(0, 1))
     with pytest.raises(ProtocolError, match="not_being_stored"):
-        coordinator.step(ev.Stored(0, 9))
+        coordinator.step(coordinator_events.Stored(0, 9))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from hypothesis.stateful import (
 
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import CheckpointCoordinator, CoordinatorParameters
-from ckptsim.models.coordinator import events as co
+from ckptsim.models.coordinator import events as coordinator_events
 
 TASKS = (1, 2, 3)
 DECLINES = st.sampled_from(
@@ -46,7 +46,7 @@ class CoordinatorLife(RuleBasedStateMachine):
         self.parameters = parameters
         self.core = CheckpointCoordinator(parameters)
         self.now_ns = 0
-        self.timers: dict[tuple[co.TimerKind, int], int] = {}
+        self.timers: dict[tuple[coordinator_events.TimerKind, int], int] = {}
         self.waiting: dict[int, set[int]] = {}  # running checkpoints and whom they wait for
         self.storing: list[int] = []
         self.savepoints: set[int] = set()
@@ -55,45 +55,45 @@ class CoordinatorLife(RuleBasedStateMachine):
         self.ended: set[int] = set()
         self.notified: set[int] = set()
         self.planning = False
-        self.feed(co.SchedulerStarted(0, 0))
+        self.feed(coordinator_events.SchedulerStarted(0, 0))
 
-    def feed(self, event: co.CoordinatorEvent) -> None:
+    def feed(self, event: coordinator_events.CoordinatorEvent) -> None:
         """Give an event to the core and keep the books."""
         for effect in self.core.step(event):
             self.note(effect)
 
-    def note(self, effect: co.CoordinatorEffect) -> None:
+    def note(self, effect: coordinator_events.CoordinatorEffect) -> None:
         """Write an effect down, checking what must hold at that moment."""
         match effect:
-            case co.SetTimer():
+            case coordinator_events.SetTimer():
                 key = (effect.kind, effect.number)
                 self.timers[key] = self.now_ns + effect.delay_ns
-            case co.CancelTimer():
+            case coordinator_events.CancelTimer():
                 self.timers.pop((effect.kind, effect.number), None)
-            case co.PlanCheckpoint():
+            case coordinator_events.PlanCheckpoint():
                 assert not self.planning
                 self.planning = True
-            case co.TriggerTasks():
+            case coordinator_events.TriggerTasks():
                 self.triggered(effect)
-            case co.StoreCheckpoint():
+            case coordinator_events.StoreCheckpoint():
                 assert not self.waiting[effect.checkpoint]
                 self.storing.append(effect.checkpoint)
-            case co.CheckpointCompleted():
+            case coordinator_events.CheckpointCompleted():
                 self.over(effect.checkpoint)
                 assert effect.duration_ns >= 0
                 if effect.checkpoint not in self.savepoints:
                     assert effect.checkpoint > max(self.completed, default=0)
                     self.completed.append(effect.checkpoint)
-            case co.CheckpointFailed():
+            case coordinator_events.CheckpointFailed():
                 self.over(effect.checkpoint)
-            case co.NotifyComplete():
+            case coordinator_events.NotifyComplete():
                 assert effect.checkpoint in self.completed
                 assert effect.checkpoint not in self.notified
                 self.notified.add(effect.checkpoint)
             case _:
                 pass
 
-    def triggered(self, effect: co.TriggerTasks) -> None:
+    def triggered(self, effect: coordinator_events.TriggerTasks) -> None:
         """Open a checkpoint in the books."""
         checkpoint = effect.barrier.checkpoint
         assert checkpoint == len(self.ended) + len(self.waiting) + 1
@@ -117,20 +117,24 @@ class CoordinatorLife(RuleBasedStateMachine):
             at, key = due[0]
             del self.timers[key]
             self.now_ns = max(self.now_ns, at)
-            self.feed(co.TimerFired(self.now_ns, *key))
+            self.feed(coordinator_events.TimerFired(self.now_ns, *key))
         self.now_ns = end_ns
 
     @rule(savepoint=st.booleans())
     def request(self, savepoint: bool) -> None:
         """Ask for a checkpoint by hand."""
-        self.feed(co.CheckpointRequested(self.now_ns, savepoint=savepoint))
+        self.feed(coordinator_events.CheckpointRequested(self.now_ns, savepoint=savepoint))
 
     @precondition(lambda self: self.planning)
     @rule(possible=st.sampled_from([True, True, True, False]))
     def plan(self, possible: bool) -> None:
         """Answer the question for a plan."""
         self.planning = False
-        answer = co.Planned(self.now_ns, TASKS, TASKS) if possible else co.PlanRefused(self.now_ns)
+        answer = (
+            coordinator_events.Planned(self.now_ns, TASKS, TASKS)
+            if possible
+            else coordinator_events.PlanRefused(self.now_ns)
+        )
         self.feed(answer)
 
     @precondition(lambda self: self.waiting)
@@ -140,22 +144,22 @@ class CoordinatorLife(RuleBasedStateMachine):
         checkpoint = data.draw(st.sampled_from(sorted(self.waiting)))
         task = data.draw(st.sampled_from(TASKS))
         self.waiting[checkpoint].discard(task)
-        self.feed(co.Acknowledged(self.now_ns, checkpoint, task))
+        self.feed(coordinator_events.Acknowledged(self.now_ns, checkpoint, task))
 
     @precondition(lambda self: self.ended)
     @rule(data=st.data())
     def acknowledge_late(self, data: Any) -> None:
         """Let a task finish its part of a checkpoint that is over."""
         checkpoint = data.draw(st.sampled_from(sorted(self.ended)))
-        effects = self.core.step(co.Acknowledged(self.now_ns, checkpoint, 1))
-        assert [type(effect) for effect in effects] == [co.DiscardState]
+        effects = self.core.step(coordinator_events.Acknowledged(self.now_ns, checkpoint, 1))
+        assert [type(effect) for effect in effects] == [coordinator_events.DiscardState]
 
     @precondition(lambda self: self.waiting)
     @rule(data=st.data(), reason=DECLINES)
     def decline(self, data: Any, reason: FailureReason) -> None:
         """Let a task refuse."""
         checkpoint = data.draw(st.sampled_from(sorted(self.waiting)))
-        self.feed(co.Declined(self.now_ns, checkpoint, 1, reason))
+        self.feed(coordinator_events.Declined(self.now_ns, checkpoint, 1, reason))
 
     @precondition(lambda self: self.storing)
     @rule(data=st.data(), failed=st.sampled_from([False, False, True]))
@@ -163,7 +167,7 @@ class CoordinatorLife(RuleBasedStateMachine):
         """Let the store answer."""
         checkpoint = data.draw(st.sampled_from(self.storing))
         self.storing.remove(checkpoint)
-        self.feed(co.Stored(self.now_ns, checkpoint, failed=failed))
+        self.feed(coordinator_events.Stored(self.now_ns, checkpoint, failed=failed))
 
     @invariant()
     def books_agree(self) -> None:
@@ -182,7 +186,7 @@ class CoordinatorLife(RuleBasedStateMachine):
     def ticks_go_on(self) -> None:
         """However much fails, the next tick is always set."""
         if hasattr(self, "core"):
-            assert any(kind is co.TimerKind.TICK for kind, _ in self.timers)
+            assert any(kind is coordinator_events.TimerKind.TICK for kind, _ in self.timers)
 
 
 CoordinatorLife.TestCase.settings = settings(max_examples=120, stateful_step_count=40)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
 from ckptsim.models.barriers.handler import HandlerKind, State
-from ckptsim.models.barriers.handler import events as ev
+from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.reason import FailureReason
 
 TIMED = Barrier(1, 100, OptionKind.TIMEOUTABLE, 50)
@@ -15,25 +15,31 @@ SUBSUMED = FailureReason.CHECKPOINT_DECLINED_SUBSUMED
 CANCELLED = FailureReason.CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER
 
 S, H = State, HandlerKind
-START = [ev.InitializeInput(TURNED), ev.StartInput(0, TURNED), ev.TriggerCheckpoint(TURNED, 10)]
+START = [
+    handler_events.InitializeInput(TURNED),
+    handler_events.StartInput(0, TURNED),
+    handler_events.TriggerCheckpoint(TURNED, 10),
+]
 
 
-def arrived(channel: int, barrier: Barrier, now_ns: int = 110) -> ev.BarrierArrived:
+def arrived(channel: int, barrier: Barrier, now_ns: int = 110) -> handler_events.BarrierArrived:
     """Return the arrival of a barrier."""
-    return ev.BarrierArrived(now_ns, channel, barrier)
+    return handler_events.BarrierArrived(now_ns, channel, barrier)
 
 
-def announced(channel: int, sequence: int, barrier: Barrier = TIMED) -> ev.BarrierAnnounced:
+def announced(
+    channel: int, sequence: int, barrier: Barrier = TIMED
+) -> handler_events.BarrierAnnounced:
     """Return the announcement of a barrier."""
-    return ev.BarrierAnnounced(110, channel, barrier, sequence)
+    return handler_events.BarrierAnnounced(110, channel, barrier, sequence)
 
 
-TIMEOUT = ev.TimerFired(150, TIMED)
-ENDED = ev.ChannelEnded(110, 2)
-CANCEL = ev.CancellationArrived(110, 2, 1)
+TIMEOUT = handler_events.TimerFired(150, TIMED)
+ENDED = handler_events.ChannelEnded(110, 2)
+CANCEL = handler_events.CancellationArrived(110, 2, 1)
 
 # What leads a fresh handler of three channels to each state.
-WAYS: dict[State, tuple[HandlerKind, list[ev.HandlerEvent]]] = {
+WAYS: dict[State, tuple[HandlerKind, list[handler_events.HandlerEvent]]] = {
     S.WAITING: (H.ALIGNED, []),
     S.COLLECTING: (H.ALIGNED, [arrived(0, ALIGNED)]),
     S.ALTERNATING_WAITING: (H.ALTERNATING, [announced(1, 7)]),
@@ -43,22 +49,27 @@ WAYS: dict[State, tuple[HandlerKind, list[ev.HandlerEvent]]] = {
 }
 
 # state, event, effects, next state
-ROWS: list[tuple[State, ev.HandlerEvent, list[ev.HandlerEffect], State]] = [
-    (S.WAITING, arrived(0, ALIGNED), [ev.BlockChannel(0)], S.COLLECTING),
+ROWS: list[tuple[State, handler_events.HandlerEvent, list[handler_events.HandlerEffect], State]] = [
+    (S.WAITING, arrived(0, ALIGNED), [handler_events.BlockChannel(0)], S.COLLECTING),
     (
         S.WAITING,
         arrived(0, TURNED),
-        [ev.FailTask("an aligned handler got an unaligned barrier")],
+        [handler_events.FailTask("an aligned handler got an unaligned barrier")],
         S.WAITING,
     ),
     (S.WAITING, announced(1, 7), [], S.WAITING),
     (S.WAITING, ENDED, [], S.WAITING),
-    (S.WAITING, ev.CancellationArrived(110, 0, 1), [ev.AbortCheckpoint(1, CANCELLED)], S.WAITING),
-    (S.COLLECTING, arrived(1, ALIGNED), [ev.BlockChannel(1)], S.COLLECTING),
+    (
+        S.WAITING,
+        handler_events.CancellationArrived(110, 0, 1),
+        [handler_events.AbortCheckpoint(1, CANCELLED)],
+        S.WAITING,
+    ),
+    (S.COLLECTING, arrived(1, ALIGNED), [handler_events.BlockChannel(1)], S.COLLECTING),
     (
         S.COLLECTING,
         arrived(1, TURNED),
-        [ev.FailTask("an aligned handler got an unaligned barrier")],
+        [handler_events.FailTask("an aligned handler got an unaligned barrier")],
         S.COLLECTING,
     ),
     (S.COLLECTING, announced(1, 7), [], S.COLLECTING),
@@ -66,96 +77,115 @@ ROWS: list[tuple[State, ev.HandlerEvent, list[ev.HandlerEffect], State]] = [
     (
         S.COLLECTING,
         CANCEL,
-        [ev.ResumeChannels((0,)), ev.AbortCheckpoint(1, CANCELLED)],
+        [handler_events.ResumeChannels((0,)), handler_events.AbortCheckpoint(1, CANCELLED)],
         S.WAITING,
     ),
-    (S.ALTERNATING_WAITING, arrived(0, TIMED), [ev.BlockChannel(0)], S.ALTERNATING_COLLECTING),
+    (
+        S.ALTERNATING_WAITING,
+        arrived(0, TIMED),
+        [handler_events.BlockChannel(0)],
+        S.ALTERNATING_COLLECTING,
+    ),
     (
         S.ALTERNATING_WAITING,
         arrived(0, TIMED, 151),
         [
-            ev.BlockChannel(0),
-            ev.PrioritizeBarriers(((1, 7),)),
-            ev.InitializeInput(TURNED),
-            ev.StartInput(0, TURNED),
-            ev.TriggerCheckpoint(TURNED, 51),
+            handler_events.BlockChannel(0),
+            handler_events.PrioritizeBarriers(((1, 7),)),
+            handler_events.InitializeInput(TURNED),
+            handler_events.StartInput(0, TURNED),
+            handler_events.TriggerCheckpoint(TURNED, 51),
         ],
         S.COLLECTING_UNALIGNED,
     ),
     (
         S.ALTERNATING_WAITING,
         arrived(0, TURNED),
-        [ev.PrioritizeBarriers(((1, 7),)), *START],
+        [handler_events.PrioritizeBarriers(((1, 7),)), *START],
         S.COLLECTING_UNALIGNED,
     ),
     (S.ALTERNATING_WAITING, announced(0, 3), [], S.ALTERNATING_WAITING),
     (S.ALTERNATING_WAITING, ENDED, [], S.ALTERNATING_WAITING),
     (
         S.ALTERNATING_WAITING,
-        ev.CancellationArrived(110, 0, 2),
-        [ev.CancelTimer(1), ev.AbortCheckpoint(2, CANCELLED)],
+        handler_events.CancellationArrived(110, 0, 2),
+        [handler_events.CancelTimer(1), handler_events.AbortCheckpoint(2, CANCELLED)],
         S.ALTERNATING_WAITING,
     ),
     (
         S.ALTERNATING_WAITING,
         TIMEOUT,
-        [ev.PrioritizeBarriers(((1, 7),))],
+        [handler_events.PrioritizeBarriers(((1, 7),))],
         S.WAITING_UNALIGNED,
     ),
-    (S.ALTERNATING_COLLECTING, arrived(1, TIMED), [ev.BlockChannel(1)], S.ALTERNATING_COLLECTING),
+    (
+        S.ALTERNATING_COLLECTING,
+        arrived(1, TIMED),
+        [handler_events.BlockChannel(1)],
+        S.ALTERNATING_COLLECTING,
+    ),
     (
         S.ALTERNATING_COLLECTING,
         arrived(1, TURNED),
-        [ev.PrioritizeBarriers(((1, 7),)), *START],
+        [handler_events.PrioritizeBarriers(((1, 7),)), *START],
         S.COLLECTING_UNALIGNED,
     ),
     (S.ALTERNATING_COLLECTING, announced(2, 3), [], S.ALTERNATING_COLLECTING),
     (S.ALTERNATING_COLLECTING, ENDED, [], S.ALTERNATING_COLLECTING),
     (
         S.ALTERNATING_COLLECTING,
-        ev.ChannelEnded(151, 2),
-        [ev.PrioritizeBarriers(((1, 7),)), *START],
+        handler_events.ChannelEnded(151, 2),
+        [handler_events.PrioritizeBarriers(((1, 7),)), *START],
         S.COLLECTING_UNALIGNED,
     ),
     (
         S.ALTERNATING_COLLECTING,
         CANCEL,
-        [ev.CancelTimer(1), ev.ResumeChannels((0,)), ev.AbortCheckpoint(1, CANCELLED)],
+        [
+            handler_events.CancelTimer(1),
+            handler_events.ResumeChannels((0,)),
+            handler_events.AbortCheckpoint(1, CANCELLED),
+        ],
         S.ALTERNATING_WAITING,
     ),
     (
         S.ALTERNATING_COLLECTING,
         TIMEOUT,
-        [ev.PrioritizeBarriers(((1, 7),)), *START],
+        [handler_events.PrioritizeBarriers(((1, 7),)), *START],
         S.COLLECTING_UNALIGNED,
     ),
     (
         S.WAITING_UNALIGNED,
         arrived(0, TIMED),
-        [ev.BlockChannel(0), *START],
+        [handler_events.BlockChannel(0), *START],
         S.COLLECTING_UNALIGNED,
     ),
     (S.WAITING_UNALIGNED, arrived(0, TURNED), START, S.COLLECTING_UNALIGNED),
     (
         S.WAITING_UNALIGNED,
         announced(2, 3),
-        [ev.PrioritizeBarriers(((2, 3),))],
+        [handler_events.PrioritizeBarriers(((2, 3),))],
         S.WAITING_UNALIGNED,
     ),
     (S.WAITING_UNALIGNED, ENDED, [], S.WAITING_UNALIGNED),
     (
         S.WAITING_UNALIGNED,
-        ev.CancellationArrived(110, 0, 2),
-        [ev.AbortCheckpoint(2, CANCELLED)],
+        handler_events.CancellationArrived(110, 0, 2),
+        [handler_events.AbortCheckpoint(2, CANCELLED)],
         S.ALTERNATING_WAITING,
     ),
     (S.WAITING_UNALIGNED, TIMEOUT, [], S.WAITING_UNALIGNED),
-    (S.COLLECTING_UNALIGNED, arrived(1, TIMED), [ev.BlockChannel(1)], S.COLLECTING_UNALIGNED),
+    (
+        S.COLLECTING_UNALIGNED,
+        arrived(1, TIMED),
+        [handler_events.BlockChannel(1)],
+        S.COLLECTING_UNALIGNED,
+    ),
     (S.COLLECTING_UNALIGNED, arrived(1, TURNED), [], S.COLLECTING_UNALIGNED),
     (
         S.COLLECTING_UNALIGNED,
         announced(2, 3),
-        [ev.PrioritizeBarriers(((2, 3),))],
+        [handler_events.PrioritizeBarriers(((2, 3),))],
         S.COLLECTING_UNALIGNED,
     ),
     (S.COLLECTING_UNALIGNED, ENDED, [], S.COLLECTING_UNALIGNED),
@@ -163,95 +193,95 @@ ROWS: list[tuple[State, ev.HandlerEvent, list[ev.HandlerEffect], State]] = [
         S.COLLECTING_UNALIGNED,
         CANCEL,
         [
-            ev.StopInput(0, 1),
-            ev.ResumeChannels((0,)),
-            ev.AlignmentMeasured(1, 0, 0),
-            ev.AbortCheckpoint(1, CANCELLED),
+            handler_events.StopInput(0, 1),
+            handler_events.ResumeChannels((0,)),
+            handler_events.AlignmentMeasured(1, 0, 0),
+            handler_events.AbortCheckpoint(1, CANCELLED),
         ],
         S.ALTERNATING_WAITING,
     ),
     (S.COLLECTING_UNALIGNED, TIMEOUT, [], S.COLLECTING_UNALIGNED),
 ]
 
-FULL_ROWS: list[tuple[State, ev.HandlerEvent, list[ev.HandlerEffect]]] = [
+FULL_ROWS: list[tuple[State, handler_events.HandlerEvent, list[handler_events.HandlerEffect]]] = [
     (
         S.COLLECTING,
         arrived(1, ALIGNED, 130),
         [
-            ev.BlockChannel(1),
-            ev.TriggerCheckpoint(ALIGNED, 10),
-            ev.AlignmentMeasured(1, 20, 0),
-            ev.ResumeChannels((0, 1)),
-            ev.AllBarriersReceived(1),
+            handler_events.BlockChannel(1),
+            handler_events.TriggerCheckpoint(ALIGNED, 10),
+            handler_events.AlignmentMeasured(1, 20, 0),
+            handler_events.ResumeChannels((0, 1)),
+            handler_events.AllBarriersReceived(1),
         ],
     ),
     (
         S.COLLECTING,
-        ev.ChannelEnded(130, 1),
+        handler_events.ChannelEnded(130, 1),
         [
-            ev.TriggerCheckpoint(ALIGNED, 10),
-            ev.AlignmentMeasured(1, 20, 0),
-            ev.ResumeChannels((0,)),
-            ev.AllBarriersReceived(1),
+            handler_events.TriggerCheckpoint(ALIGNED, 10),
+            handler_events.AlignmentMeasured(1, 20, 0),
+            handler_events.ResumeChannels((0,)),
+            handler_events.AllBarriersReceived(1),
         ],
     ),
     (
         S.ALTERNATING_COLLECTING,
         arrived(1, TIMED, 180),
         [
-            ev.BlockChannel(1),
-            ev.InitializeInput(TIMED),
-            ev.TriggerCheckpoint(TIMED, 10),
-            ev.AlignmentMeasured(1, 70, 0),
-            ev.ResumeChannels((0, 1)),
-            ev.CancelTimer(1),
-            ev.AllBarriersReceived(1),
+            handler_events.BlockChannel(1),
+            handler_events.InitializeInput(TIMED),
+            handler_events.TriggerCheckpoint(TIMED, 10),
+            handler_events.AlignmentMeasured(1, 70, 0),
+            handler_events.ResumeChannels((0, 1)),
+            handler_events.CancelTimer(1),
+            handler_events.AllBarriersReceived(1),
         ],
     ),
     (
         S.ALTERNATING_COLLECTING,
         arrived(1, TURNED, 130),
         [
-            ev.PrioritizeBarriers(((1, 7),)),
+            handler_events.PrioritizeBarriers(((1, 7),)),
             *START,
-            ev.AlignmentMeasured(1, 20, 0),
-            ev.StopInput(0, 1),
-            ev.ResumeChannels((0,)),
-            ev.CancelTimer(1),
-            ev.AllBarriersReceived(1),
+            handler_events.AlignmentMeasured(1, 20, 0),
+            handler_events.StopInput(0, 1),
+            handler_events.ResumeChannels((0,)),
+            handler_events.CancelTimer(1),
+            handler_events.AllBarriersReceived(1),
         ],
     ),
     (
         S.ALTERNATING_COLLECTING,
-        ev.ChannelEnded(180, 1),
+        handler_events.ChannelEnded(180, 1),
         [
-            ev.InitializeInput(TIMED),
-            ev.TriggerCheckpoint(TIMED, 10),
-            ev.AlignmentMeasured(1, 70, 0),
-            ev.ResumeChannels((0,)),
-            ev.CancelTimer(1),
-            ev.AllBarriersReceived(1),
+            handler_events.InitializeInput(TIMED),
+            handler_events.TriggerCheckpoint(TIMED, 10),
+            handler_events.AlignmentMeasured(1, 70, 0),
+            handler_events.ResumeChannels((0,)),
+            handler_events.CancelTimer(1),
+            handler_events.AllBarriersReceived(1),
         ],
     ),
     (
         S.COLLECTING_UNALIGNED,
         arrived(1, TIMED, 180),
         [
-            ev.AlignmentMeasured(1, 70, 0),
-            ev.BlockChannel(1),
-            ev.StopInput(0, 1),
-            ev.ResumeChannels((0, 1)),
-            ev.AllBarriersReceived(1),
+            handler_events.AlignmentMeasured(1, 70, 0),
+            handler_events.BlockChannel(1),
+            handler_events.StopInput(0, 1),
+            handler_events.ResumeChannels((0, 1)),
+            handler_events.AllBarriersReceived(1),
         ],
     ),
     (
         S.COLLECTING_UNALIGNED,
-        ev.ChannelEnded(180, 1),
+        handler_events.ChannelEnded(180, 1),
         [
-            ev.AlignmentMeasured(1, 70, 0),
-            ev.StopInput(0, 1),
-            ev.ResumeChannels((0,)),
-            ev.AllBarriersReceived(1),
+            handler_events.AlignmentMeasured(1, 70, 0),
+            handler_events.StopInput(0, 1),
+            handler_events.ResumeChannels((0,)),
+            handler_events.AllBarriersReceived(1),
         ],
     ),
 ]

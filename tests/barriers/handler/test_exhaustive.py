@@ -15,7 +15,7 @@ from ckptsim.models.barriers.handler import (
     SingleCheckpointHandler,
     make_handler,
 )
-from ckptsim.models.barriers.handler import events as ev
+from ckptsim.models.barriers.handler import events as handler_events
 
 MESSAGES = 4
 KINDS = {
@@ -56,7 +56,7 @@ class Situation:
     triggered: tuple[int, ...] = ()
     aborted: tuple[int, ...] = ()
     measured: tuple[int, ...] = ()
-    path: list[ev.HandlerEvent] = field(default_factory=list)
+    path: list[handler_events.HandlerEvent] = field(default_factory=list)
 
     def key(self) -> tuple[object, ...]:
         """Return what tells two situations apart; paths to the same one are not told apart."""
@@ -88,40 +88,40 @@ class Situation:
 ENDED = 99
 
 
-def next_events(situation: Situation, kind: HandlerKind) -> list[ev.HandlerEvent]:
+def next_events(situation: Situation, kind: HandlerKind) -> list[handler_events.HandlerEvent]:
     """Return every message that may come next."""
-    events: list[ev.HandlerEvent] = []
+    events: list[handler_events.HandlerEvent] = []
     for channel, newest in enumerate(situation.newest):
         if newest == ENDED or channel in situation.blocked:
             continue
-        events.append(ev.ChannelEnded(0, channel))
+        events.append(handler_events.ChannelEnded(0, channel))
         for checkpoint in (1, 2):
             if checkpoint <= newest or (kind is HandlerKind.TRACKER and checkpoint > newest + 1):
                 continue  # in front of a tracker no channel may skip a checkpoint
-            events.append(ev.CancellationArrived(0, channel, checkpoint))
+            events.append(handler_events.CancellationArrived(0, channel, checkpoint))
             for option in KINDS[kind]:
                 timed = option is OptionKind.TIMEOUTABLE
                 barrier = Barrier(checkpoint, 0, option, 10 if timed else None)
-                events.append(ev.BarrierArrived(0, channel, barrier))
+                events.append(handler_events.BarrierArrived(0, channel, barrier))
                 if timed and checkpoint > situation.announced[channel]:
-                    events.append(ev.BarrierAnnounced(0, channel, barrier, checkpoint))
+                    events.append(handler_events.BarrierAnnounced(0, channel, barrier, checkpoint))
     if situation.timer is not None:
-        events.append(ev.TimerFired(10, situation.timer))
+        events.append(handler_events.TimerFired(10, situation.timer))
     return events
 
 
-def after(frozen: bytes, event: ev.HandlerEvent) -> Situation:
+def after(frozen: bytes, event: handler_events.HandlerEvent) -> Situation:
     """Return what a message leads to, having checked the rules on the way."""
     result: Situation = pickle.loads(frozen)
     result.path.append(event)
     match event:
-        case ev.BarrierArrived():
+        case handler_events.BarrierArrived():
             result.newest[event.channel] = event.barrier.checkpoint
-        case ev.CancellationArrived():
+        case handler_events.CancellationArrived():
             result.newest[event.channel] = event.checkpoint
-        case ev.BarrierAnnounced():
+        case handler_events.BarrierAnnounced():
             result.announced[event.channel] = event.barrier.checkpoint
-        case ev.ChannelEnded():
+        case handler_events.ChannelEnded():
             result.newest[event.channel] = ENDED
         case _:
             result.timer = None
@@ -130,31 +130,31 @@ def after(frozen: bytes, event: ev.HandlerEvent) -> Situation:
     return result
 
 
-def note(situation: Situation, effect: ev.HandlerEffect) -> None:
+def note(situation: Situation, effect: handler_events.HandlerEffect) -> None:
     """Write an effect down and check what must always hold."""
     story = situation.path
     match effect:
-        case ev.BlockChannel():
+        case handler_events.BlockChannel():
             situation.blocked |= {effect.channel}
-        case ev.ResumeChannels():
+        case handler_events.ResumeChannels():
             situation.blocked -= set(effect.channels)
-        case ev.TriggerCheckpoint():
+        case handler_events.TriggerCheckpoint():
             checkpoint = effect.barrier.checkpoint
             assert checkpoint > max(situation.triggered, default=0), story
             assert checkpoint not in situation.aborted, story
             situation.triggered += (checkpoint,)
-        case ev.AbortCheckpoint():
+        case handler_events.AbortCheckpoint():
             assert effect.checkpoint not in situation.aborted, story
             situation.aborted += (effect.checkpoint,)
-        case ev.AlignmentMeasured():
+        case handler_events.AlignmentMeasured():
             assert effect.checkpoint in situation.triggered, story
             assert effect.checkpoint not in situation.measured, story
             situation.measured += (effect.checkpoint,)
-        case ev.SetTimer():
+        case handler_events.SetTimer():
             situation.timer = effect.barrier
-        case ev.CancelTimer():
+        case handler_events.CancelTimer():
             situation.timer = None
-        case ev.FailTask():
+        case handler_events.FailTask():
             raise AssertionError(f"{effect.story}: {story}")
         case _:
             pass

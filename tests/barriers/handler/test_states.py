@@ -20,7 +20,7 @@ from ckptsim.models.barriers.handler import (
     Table,
     describe_table,
 )
-from ckptsim.models.barriers.handler import events as ev
+from ckptsim.models.barriers.handler import events as handler_events
 from tests.barriers.handler.state_rows import (
     ALIGNED,
     ENDED,
@@ -50,7 +50,10 @@ def led_to(state: State, channels: int = 3) -> SingleCheckpointHandler:
 
 @pytest.mark.parametrize(("state", "event", "effects", "target"), ROWS)
 def test_every_row(
-    state: State, event: ev.HandlerEvent, effects: list[ev.HandlerEffect], target: State
+    state: State,
+    event: handler_events.HandlerEvent,
+    effects: list[handler_events.HandlerEffect],
+    target: State,
 ) -> None:
     """A state answers an input with exactly these effects, in this order, and continues there."""
     handler = led_to(state)
@@ -58,16 +61,16 @@ def test_every_row(
     assert handler.state is target
 
 
-def given_by(state: State, event: ev.HandlerEvent) -> Input:
+def given_by(state: State, event: handler_events.HandlerEvent) -> Input:
     """Return which input of the table an event is."""
     match event:
-        case ev.BarrierArrived():
+        case handler_events.BarrierArrived():
             return Input.UNALIGNED_BARRIER if event.barrier.is_unaligned else Input.BARRIER
-        case ev.BarrierAnnounced():
+        case handler_events.BarrierAnnounced():
             return Input.ANNOUNCEMENT
-        case ev.ChannelEnded():
+        case handler_events.ChannelEnded():
             return Input.END_OF_PARTITION
-        case ev.CancellationArrived():
+        case handler_events.CancellationArrived():
             return Input.ABORT
         case _:
             return Input.TIMEOUT
@@ -114,25 +117,37 @@ def test_a_time_out_of_an_aligned_handler_is_illegal() -> None:
     for state in (S.WAITING, S.COLLECTING):
         assert isinstance(ALIGNED_TABLE[state, Input.TIMEOUT], Illegal)
     handler = led_to(S.COLLECTING)
-    assert handler.step(ev.TimerFired(110, ALIGNED)) == [
-        ev.FailTask("an aligned handler has no time-out")
+    assert handler.step(handler_events.TimerFired(110, ALIGNED)) == [
+        handler_events.FailTask("an aligned handler has no time-out")
     ]
 
 
 @pytest.mark.parametrize(
     ("kind", "effect"),
     [
-        (OptionKind.AT_LEAST_ONCE, ev.FailTask("only an aligned barrier can turn unaligned")),
-        (OptionKind.FORCED_ALIGNED, ev.FailTask("only an aligned barrier can turn unaligned")),
-        (OptionKind.SAVEPOINT, ev.FailTask("a savepoint cannot be unaligned", bad_argument=True)),
+        (
+            OptionKind.AT_LEAST_ONCE,
+            handler_events.FailTask("only an aligned barrier can turn unaligned"),
+        ),
+        (
+            OptionKind.FORCED_ALIGNED,
+            handler_events.FailTask("only an aligned barrier can turn unaligned"),
+        ),
+        (
+            OptionKind.SAVEPOINT,
+            handler_events.FailTask("a savepoint cannot be unaligned", bad_argument=True),
+        ),
     ],
 )
 def test_a_barrier_that_keeps_its_kind_cannot_begin_an_unaligned_checkpoint(
-    kind: OptionKind, effect: ev.FailTask
+    kind: OptionKind, effect: handler_events.FailTask
 ) -> None:
     """The task fails after the channel was blocked, and the state stays as it was."""
     handler = led_to(S.WAITING_UNALIGNED)
-    assert handler.step(arrived(0, Barrier(1, 100, kind))) == [ev.BlockChannel(0), effect]
+    assert handler.step(arrived(0, Barrier(1, 100, kind))) == [
+        handler_events.BlockChannel(0),
+        effect,
+    ]
     assert handler.state is S.WAITING_UNALIGNED
 
 
@@ -141,7 +156,7 @@ def test_an_announced_unaligned_barrier_is_not_aligned() -> None:
     handler = SingleCheckpointHandler(H.ALTERNATING, 3)
     handler.step(announced(1, 7, TURNED))
     handler.step(arrived(0, ALIGNED))
-    assert handler.step(ENDED) == [ev.FailTask("an unaligned barrier is being aligned")]
+    assert handler.step(ENDED) == [handler_events.FailTask("an unaligned barrier is being aligned")]
 
 
 def test_tables_can_be_printed() -> None:
@@ -160,7 +175,7 @@ def test_tables_can_be_printed() -> None:
 
 @pytest.mark.parametrize(("state", "event", "effects"), FULL_ROWS)
 def test_the_last_barrier(
-    state: State, event: ev.HandlerEvent, effects: list[ev.HandlerEffect]
+    state: State, event: handler_events.HandlerEvent, effects: list[handler_events.HandlerEffect]
 ) -> None:
     """With two channels the second delivery completes the checkpoint and the handler is home."""
     handler = led_to(state, channels=2)
@@ -183,8 +198,8 @@ def test_the_last_barrier_in_time_stays_aligned_although_the_time_out_has_passed
     """Completeness is looked at before lateness: no timer, no switch."""
     handler = SingleCheckpointHandler(H.ALTERNATING, 1)
     effects = handler.step(arrived(0, TIMED, 1000))
-    assert ev.TriggerCheckpoint(TIMED, 900) in effects
-    assert ev.SetTimer(1, 0, TIMED) in effects
+    assert handler_events.TriggerCheckpoint(TIMED, 900) in effects
+    assert handler_events.SetTimer(1, 0, TIMED) in effects
 
 
 def test_the_passive_time_out_is_strict() -> None:
@@ -201,10 +216,10 @@ def test_all_barriers_settle_once() -> None:
     assert handler.all_barriers(1) is AllBarriers.OPEN
     handler.step(arrived(1, ALIGNED))
     assert handler.all_barriers(1) is AllBarriers.DONE
-    handler.step(ev.HandlerClosed())
+    handler.step(handler_events.HandlerClosed())
     assert handler.all_barriers(1) is AllBarriers.DONE
     closed = led_to(S.COLLECTING)
-    closed.step(ev.HandlerClosed())
+    closed.step(handler_events.HandlerClosed())
     assert closed.all_barriers(1) is AllBarriers.FAILED
     assert closed.all_barriers(0) is AllBarriers.DONE
 
@@ -215,12 +230,12 @@ def test_a_newer_barrier_subsumes_and_its_target_is_what_is_open_then() -> None:
     handler.step(ENDED)
     effects = handler.step(arrived(1, NEWER))
     assert effects[:3] == [
-        ev.CancelTimer(1),
-        ev.ResumeChannels((0,)),
-        ev.AbortCheckpoint(1, SUBSUMED),
+        handler_events.CancelTimer(1),
+        handler_events.ResumeChannels((0,)),
+        handler_events.AbortCheckpoint(1, SUBSUMED),
     ]
     assert handler.target == 2
-    handler.step(ev.ChannelEnded(120, 1))
+    handler.step(handler_events.ChannelEnded(120, 1))
     assert handler.target == 2
 
 

@@ -22,7 +22,7 @@ from ckptsim.models.barriers.channels import (
     PersistOutput,
 )
 from ckptsim.models.barriers.handler import HandlerKind, SingleCheckpointHandler
-from ckptsim.models.barriers.handler import events as ev
+from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.reason import FailureReason
 from tests.barriers.task.account import Account, BrokenRuleError, Counts, Factories, hold
 
@@ -152,14 +152,18 @@ class Rig:
             case None:
                 return
             case Announcement():
-                event = ev.BarrierAnnounced(self.now_ns, chosen, element.barrier, element.sequence)
+                event = handler_events.BarrierAnnounced(
+                    self.now_ns, chosen, element.barrier, element.sequence
+                )
                 self.feed(event)
             case Barrier():
-                self.feed(ev.BarrierArrived(self.now_ns, chosen, element))
+                self.feed(handler_events.BarrierArrived(self.now_ns, chosen, element))
             case CancellationMarker():
-                self.feed(ev.CancellationArrived(self.now_ns, chosen, element.checkpoint))
+                self.feed(
+                    handler_events.CancellationArrived(self.now_ns, chosen, element.checkpoint)
+                )
             case EndOfPartition():
-                self.feed(ev.ChannelEnded(self.now_ns, chosen))
+                self.feed(handler_events.ChannelEnded(self.now_ns, chosen))
             case int():
                 account = self.accounts[chosen]
                 cut = account.cut[self.blocked[chosen]] if chosen in self.blocked else account.sent
@@ -167,7 +171,7 @@ class Rig:
                 consumed = account.consumed
                 hold(element == len(consumed), "data keeps its order")
                 consumed.append(element)
-                self.feed(ev.BytesProcessed(1))
+                self.feed(handler_events.BytesProcessed(1))
             case _:
                 raise BrokenRuleError(f"a strange element {element!r}")
 
@@ -178,7 +182,7 @@ class Rig:
             at, key = due[0]
             self.now_ns = max(self.now_ns, at)
             barrier = self.timers.pop(key)[1]
-            self.feed(ev.TimerFired(self.now_ns, barrier))
+            self.feed(handler_events.TimerFired(self.now_ns, barrier))
         self.now_ns = end_ns
 
     def settle(self) -> None:
@@ -198,7 +202,7 @@ class Rig:
         if any(not account.ended for account in self.accounts):
             hold(self.checkpoint in self.whole, "the last checkpoint completes")
 
-    def feed(self, event: ev.HandlerEvent) -> None:
+    def feed(self, event: handler_events.HandlerEvent) -> None:
         """Give an event to the handler and carry its effects out until one is refused."""
         before = self._target()
         effects = self.handler.step(event)
@@ -208,7 +212,7 @@ class Rig:
         for effect in effects:
             if not self._carry_out(effect):
                 self.counts.refused += 1
-                self.feed(ev.InputRefused(self.now_ns, self.refusal))
+                self.feed(handler_events.InputRefused(self.now_ns, self.refusal))
                 break
         self._settle_inputs()
 
@@ -218,56 +222,56 @@ class Rig:
             return handler.latest, handler.target
         return None
 
-    def _carry_out(self, effect: ev.HandlerEffect) -> bool:
+    def _carry_out(self, effect: handler_events.HandlerEffect) -> bool:
         match effect:
-            case ev.BlockChannel():
+            case handler_events.BlockChannel():
                 hold(self.senders[effect.channel].blocked, "a blocked channel's sender has stopped")
                 self.blocked[effect.channel] = self.handler.latest
-            case ev.ResumeChannels():
+            case handler_events.ResumeChannels():
                 for channel in effect.channels:
                     hold(self.senders[channel].blocked, "only a blocked sender is resumed")
                     self.senders[channel].resume()
                     self.blocked.pop(channel, None)
-            case ev.PrioritizeBarriers():
+            case handler_events.PrioritizeBarriers():
                 for channel, sequence in effect.places:
                     self.counts.switched_in_input += 1
                     self.inputs[channel].prioritize(sequence)
-            case ev.InitializeInput():
+            case handler_events.InitializeInput():
                 self.initialized.add(effect.barrier.checkpoint)
-            case ev.StartInput():
+            case handler_events.StartInput():
                 return self._start(effect)
-            case ev.StopInput():
+            case handler_events.StopInput():
                 self._stop(effect)
-            case ev.SetTimer():
+            case handler_events.SetTimer():
                 self.timers[effect.timer] = (self.now_ns + effect.delay_ns, effect.barrier)
-            case ev.CancelTimer():
+            case handler_events.CancelTimer():
                 self.timers.pop(effect.timer, None)
-            case ev.FailTask():
+            case handler_events.FailTask():
                 raise BrokenRuleError(f"feasible input fails the task: {effect.story}")
             case _:
                 self._note(effect)
         return True
 
-    def _note(self, effect: ev.HandlerEffect) -> None:
+    def _note(self, effect: handler_events.HandlerEffect) -> None:
         match effect:
-            case ev.TriggerCheckpoint():
+            case handler_events.TriggerCheckpoint():
                 self._triggered(effect)
-            case ev.AbortCheckpoint():
+            case handler_events.AbortCheckpoint():
                 hold(effect.checkpoint not in self.given_up, "a checkpoint is aborted once")
                 if self.kind is HandlerKind.ALIGNED:
                     hold(effect.checkpoint not in self.snapshot, "aligned: no abort after trigger")
                 self.given_up.add(effect.checkpoint)
                 self.counts.aborted += 1
-            case ev.AlignmentMeasured():
+            case handler_events.AlignmentMeasured():
                 hold(effect.duration_ns >= 0, "no alignment is shorter than nothing")
                 hold(effect.checkpoint in self.owed, "figures come once, for a trigger")
                 self.owed.discard(effect.checkpoint)
-            case ev.AllBarriersReceived():
+            case handler_events.AllBarriersReceived():
                 self._complete(effect.checkpoint)
             case _:
                 raise BrokenRuleError(f"a strange effect {effect!r}")
 
-    def _triggered(self, effect: ev.TriggerCheckpoint) -> None:
+    def _triggered(self, effect: handler_events.TriggerCheckpoint) -> None:
         checkpoint = effect.barrier.checkpoint
         hold(checkpoint not in self.given_up, "an aborted checkpoint is never triggered")
         hold(checkpoint > max(self.snapshot, default=0), "triggered numbers increase")
@@ -288,7 +292,7 @@ class Rig:
                 wanted = account.cut.get(checkpoint, account.sent)
                 hold(len(account.consumed) >= wanted, "at least what was sent before is in it")
 
-    def _start(self, effect: ev.StartInput) -> bool:
+    def _start(self, effect: handler_events.StartInput) -> bool:
         checkpoint = effect.barrier.checkpoint
         for channel in self._channels_of(effect.gate):
             before = self.inputs[channel].persister.last_seen
@@ -302,7 +306,7 @@ class Rig:
         self.started[effect.gate] = checkpoint
         return True
 
-    def _stop(self, effect: ev.StopInput) -> None:
+    def _stop(self, effect: handler_events.StopInput) -> None:
         hold(self.started[effect.gate] is not None, "only a started gate is stopped")
         self.started[effect.gate] = None
         for channel in self._channels_of(effect.gate):

@@ -11,13 +11,13 @@ import pytest
 
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
 from ckptsim.models.barriers.channel_state import SharedStateWriter, handle_bytes
-from ckptsim.models.barriers.channel_state import events as w
+from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.handler import HandlerKind
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.barriers.subtask import SubtaskCheckpoints
-from ckptsim.models.barriers.subtask import events as sub
+from ckptsim.models.barriers.subtask import events as subtask_events
 from ckptsim.models.coordinator import CheckpointCoordinator, CoordinatorParameters
-from ckptsim.models.coordinator import events as co
+from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.conform.runner import run_file
@@ -92,54 +92,60 @@ def test_a_mutant_breaks_a_rule_of_the_account(name: str) -> None:
 def early_marker(make: Callable[..., SubtaskCheckpoints]) -> bool:
     """Tell whether the late trigger of an aborted checkpoint is answered by a marker."""
     subtask = make()
-    subtask.step(sub.AbortNotified(1))
+    subtask.step(subtask_events.AbortNotified(1))
     barrier = Barrier(1, 0, OptionKind.ALIGNED)
-    return sub.BroadcastCancellation(1) in subtask.step(sub.CheckpointTriggered(0, barrier))
+    return subtask_events.BroadcastCancellation(1) in subtask.step(
+        subtask_events.CheckpointTriggered(0, barrier)
+    )
 
 
 def reports_output_time_out(make: Callable[..., SubtaskCheckpoints]) -> bool:
     """Tell whether in-flight data of the output makes a checkpoint unaligned."""
     subtask = make()
     barrier = Barrier(1, 0, OptionKind.TIMEOUTABLE, 5)
-    subtask.step(sub.CheckpointTriggered(0, barrier))
-    subtask.step(sub.BarrierSent(0, 1, open_outputs=1))
-    subtask.step(sub.OutputSettled(1))
-    subtask.step(sub.ChannelStateWritten(1, 64))
-    return subtask.step(sub.AsyncPartDone(1)) == [sub.AcknowledgeCheckpoint(1, 64, unaligned=True)]
+    subtask.step(subtask_events.CheckpointTriggered(0, barrier))
+    subtask.step(subtask_events.BarrierSent(0, 1, open_outputs=1))
+    subtask.step(subtask_events.OutputSettled(1))
+    subtask.step(subtask_events.ChannelStateWritten(1, 64))
+    return subtask.step(subtask_events.AsyncPartDone(1)) == [
+        subtask_events.AcknowledgeCheckpoint(1, 64, unaligned=True)
+    ]
 
 
 def answers_after_abort(make: Callable[..., SharedStateWriter]) -> bool:
     """Tell whether a beginning after the abort is answered."""
     writer = make([0])
-    writer.step(w.WriteAborted(0, 1, ABORTED))
-    return writer.step(w.WriteStarted(0, 1)) == [w.PartFailed(0, 1, ABORTED)]
+    writer.step(writer_events.WriteAborted(0, 1, ABORTED))
+    return writer.step(writer_events.WriteStarted(0, 1)) == [
+        writer_events.PartFailed(0, 1, ABORTED)
+    ]
 
 
 def survives_late_abort(make: Callable[..., SharedStateWriter]) -> bool:
     """Tell whether a late abort of 1 leaves 2 alone."""
     writer = make([0])
-    writer.step(w.WriteStarted(0, 2))
-    writer.step(w.WriteAborted(0, 1, ABORTED))
+    writer.step(writer_events.WriteStarted(0, 2))
+    writer.step(writer_events.WriteAborted(0, 1, ABORTED))
     return bool(writer.writing == (0,))
 
 
 def answers_superseded(make: Callable[..., SharedStateWriter]) -> bool:
     """Tell whether the parts of a superseded checkpoint are answered."""
     writer = make([0])
-    writer.step(w.WriteStarted(0, 1))
-    effects = writer.step(w.WriteStarted(0, 2))
-    return any(isinstance(effect, w.PartFailed) for effect in effects)
+    writer.step(writer_events.WriteStarted(0, 1))
+    effects = writer.step(writer_events.WriteStarted(0, 2))
+    return any(isinstance(effect, writer_events.PartFailed) for effect in effects)
 
 
 def tells_write_error(make: Callable[..., SharedStateWriter]) -> bool:
     """Tell whether a file that could not be written fails its parts."""
     writer = make([0])
-    writer.step(w.WriteStarted(0, 1))
-    writer.step(w.DataAdded(0, 1, 9))
-    writer.step(w.InputClosed(0, 1))
-    writer.step(w.OutputClosed(0, 1))
-    effects = writer.step(w.StreamFailed(1))
-    return any(isinstance(effect, w.PartFailed) for effect in effects)
+    writer.step(writer_events.WriteStarted(0, 1))
+    writer.step(writer_events.DataAdded(0, 1, 9))
+    writer.step(writer_events.InputClosed(0, 1))
+    writer.step(writer_events.OutputClosed(0, 1))
+    effects = writer.step(writer_events.StreamFailed(1))
+    return any(isinstance(effect, writer_events.PartFailed) for effect in effects)
 
 
 def counts_once(make: Callable[..., int]) -> bool:
@@ -157,41 +163,41 @@ def two_running(make: Callable[..., CheckpointCoordinator]) -> CheckpointCoordin
     """Return a coordinator with a savepoint and a newer checkpoint running."""
     coordinator = make(CoordinatorParameters(max_concurrent=2))
     for savepoint in (True, False):
-        coordinator.step(co.CheckpointRequested(0, savepoint=savepoint))
-        coordinator.step(co.Planned(0, (1,), (1,)))
+        coordinator.step(coordinator_events.CheckpointRequested(0, savepoint=savepoint))
+        coordinator.step(coordinator_events.Planned(0, (1,), (1,)))
     return coordinator
 
 
 def spares_savepoints(make: Callable[..., CheckpointCoordinator]) -> bool:
     """Tell whether a savepoint survives the completion of a newer checkpoint."""
     coordinator = two_running(make)
-    coordinator.step(co.Acknowledged(0, 2, 1))
-    coordinator.step(co.Stored(0, 2))
+    coordinator.step(coordinator_events.Acknowledged(0, 2, 1))
+    coordinator.step(coordinator_events.Stored(0, 2))
     return bool(coordinator.pending == (1,))
 
 
 def tells_after_storing(make: Callable[..., CheckpointCoordinator]) -> bool:
     """Tell whether tasks hear of a completion only after it is stored."""
     coordinator = two_running(make)
-    effects = coordinator.step(co.Acknowledged(0, 2, 1))
-    return not any(isinstance(effect, co.NotifyComplete) for effect in effects)
+    effects = coordinator.step(coordinator_events.Acknowledged(0, 2, 1))
+    return not any(isinstance(effect, coordinator_events.NotifyComplete) for effect in effects)
 
 
 def stands_slow_stores(make: Callable[..., CheckpointCoordinator]) -> bool:
     """Tell whether the store's answer may come after any number of other checkpoints."""
     coordinator = make(CoordinatorParameters(max_concurrent=2))
     for _ in range(2):
-        coordinator.step(co.CheckpointRequested(0))
-        coordinator.step(co.Planned(0, (1,), (1,)))
-    coordinator.step(co.Acknowledged(0, 1, 1))
+        coordinator.step(coordinator_events.CheckpointRequested(0))
+        coordinator.step(coordinator_events.Planned(0, (1,), (1,)))
+    coordinator.step(coordinator_events.Acknowledged(0, 1, 1))
     for checkpoint in range(2, 40):
-        coordinator.step(co.CheckpointRequested(0))
+        coordinator.step(coordinator_events.CheckpointRequested(0))
         if coordinator.planning:
-            coordinator.step(co.Planned(0, (1,), (1,)))
-        coordinator.step(co.Acknowledged(0, checkpoint, 1))
-        coordinator.step(co.Stored(0, checkpoint))
+            coordinator.step(coordinator_events.Planned(0, (1,), (1,)))
+        coordinator.step(coordinator_events.Acknowledged(0, checkpoint, 1))
+        coordinator.step(coordinator_events.Stored(0, checkpoint))
     try:
-        return coordinator.step(co.Stored(0, 1)) == []
+        return coordinator.step(coordinator_events.Stored(0, 1)) == []
     except ProtocolError:
         return False
 

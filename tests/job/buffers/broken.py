@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ckptsim.models.barriers import RemoteChannel, SubtaskCheckpoints
-from ckptsim.models.barriers.subtask import events as sub
+from ckptsim.models.barriers.subtask import events as subtask_events
 from ckptsim.scenarios.job import (
     Checkpointing,
     FixedDelay,
@@ -123,7 +123,7 @@ class Swapping(RemoteChannel):
 class Forgetful(SubtaskCheckpoints):
     """Forgets which checkpoint came last."""
 
-    def step(self, event: sub.SubtaskEvent) -> list[sub.SubtaskEffect]:
+    def step(self, event: subtask_events.SubtaskEvent) -> list[subtask_events.SubtaskEffect]:
         """Take every trigger for the first one."""
         self._last = -1
         return super().step(event)

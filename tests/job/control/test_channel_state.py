@@ -1,9 +1,9 @@
 """The host of the shared writer of channel state, with a storage that a test holds in its hand."""
 
 from ckptsim.models.barriers import SharedStateWriter
-from ckptsim.models.barriers.channel_state import events as do
+from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.barriers.subtask import events as sub
+from ckptsim.models.barriers.subtask import events as subtask_events
 from ckptsim.sim.job.control.task.channel_state import ChannelStateHost
 from ckptsim.sim.job.oracle.files import FileOracle
 from ckptsim.sim.job.port import FileStored
@@ -17,7 +17,9 @@ class Storage:
     def __init__(self) -> None:
         self.stored: list[tuple[int, int]] = []
         self.dropped: list[int] = []
-        self.answers: list[tuple[int, sub.ChannelStateWritten | sub.ChannelStateFailed]] = []
+        self.answers: list[
+            tuple[int, subtask_events.ChannelStateWritten | subtask_events.ChannelStateFailed]
+        ] = []
         self.end: FileStored
 
     def store(self, checkpoint: int, size: int, stored: FileStored) -> None:
@@ -29,7 +31,11 @@ class Storage:
         """Note the file that is given up."""
         self.dropped.append(checkpoint)
 
-    def answer(self, subtask: int, event: sub.ChannelStateWritten | sub.ChannelStateFailed) -> None:
+    def answer(
+        self,
+        subtask: int,
+        event: subtask_events.ChannelStateWritten | subtask_events.ChannelStateFailed,
+    ) -> None:
         """Note the answer."""
         self.answers.append((subtask, event))
 
@@ -51,10 +57,10 @@ class Rig:
 
     def write(self, subtask: int, checkpoint: int, size: int) -> None:
         """Let a subtask write all that it has."""
-        self.host.step(do.WriteStarted(subtask, checkpoint))
-        self.host.step(do.DataAdded(subtask, checkpoint, size))
-        self.host.step(do.InputClosed(subtask, checkpoint))
-        self.host.step(do.OutputClosed(subtask, checkpoint))
+        self.host.step(writer_events.WriteStarted(subtask, checkpoint))
+        self.host.step(writer_events.DataAdded(subtask, checkpoint, size))
+        self.host.step(writer_events.InputClosed(subtask, checkpoint))
+        self.host.step(writer_events.OutputClosed(subtask, checkpoint))
 
 
 def test_the_slowest_of_a_group_has_the_file_stored() -> None:
@@ -66,7 +72,10 @@ def test_the_slowest_of_a_group_has_the_file_stored() -> None:
     assert rig.storage.stored == [(1, 30)]
     assert rig.storage.answers == []
     rig.storage.end(1, failed=False)
-    written = [(0, sub.ChannelStateWritten(1, 10)), (1, sub.ChannelStateWritten(1, 20))]
+    written = [
+        (0, subtask_events.ChannelStateWritten(1, 10)),
+        (1, subtask_events.ChannelStateWritten(1, 20)),
+    ]
     assert rig.storage.answers == written
     rig.oracle.end()
     assert rig.violated == []
@@ -79,7 +88,7 @@ def test_a_file_that_cannot_be_written_fails_for_all() -> None:
     rig.write(1, 1, 20)
     rig.storage.end(1, failed=True)
     reason = FailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION
-    failed = [(subtask, sub.ChannelStateFailed(1, reason)) for subtask in (0, 1)]
+    failed = [(subtask, subtask_events.ChannelStateFailed(1, reason)) for subtask in (0, 1)]
     assert rig.storage.answers == failed
     assert rig.violated == []
 
@@ -88,11 +97,11 @@ def test_an_abort_drops_the_file_and_answers_everybody() -> None:
     """The culprit hears its own reason, the other one that the shared file is gone."""
     rig = Rig()
     rig.write(0, 1, 10)
-    rig.host.step(do.WriteAborted(1, 1, ABORTED))
+    rig.host.step(writer_events.WriteAborted(1, 1, ABORTED))
     assert rig.storage.dropped == [1]
     assert [subtask for subtask, _ in rig.storage.answers] == [0]
-    rig.host.step(do.WriteStarted(1, 1))
-    assert rig.storage.answers[-1] == (1, sub.ChannelStateFailed(1, ABORTED))
+    rig.host.step(writer_events.WriteStarted(1, 1))
+    assert rig.storage.answers[-1] == (1, subtask_events.ChannelStateFailed(1, ABORTED))
     rig.oracle.end()
     assert rig.violated == []
 
@@ -100,7 +109,7 @@ def test_an_abort_drops_the_file_and_answers_everybody() -> None:
 class Silent(SharedStateWriter):
     """Forgets the parts of an older checkpoint when a newer one begins."""
 
-    def _start(self, event: do.WriteStarted) -> None:
+    def _start(self, event: writer_events.WriteStarted) -> None:
         self._clear()
         super()._start(event)
 
@@ -108,7 +117,7 @@ class Silent(SharedStateWriter):
 class Groundless(SharedStateWriter):
     """Fails every part at once."""
 
-    def _start(self, event: do.WriteStarted) -> None:
+    def _start(self, event: writer_events.WriteStarted) -> None:
         super()._start(event)
         self._fail_all(ABORTED)
 
@@ -116,9 +125,9 @@ class Groundless(SharedStateWriter):
 def test_a_beginning_without_an_answer_is_seen() -> None:
     """A core that forgets who waits is found out when a subtask begins the next, or at the end."""
     rig = Rig(Silent)
-    rig.host.step(do.WriteStarted(0, 1))
+    rig.host.step(writer_events.WriteStarted(0, 1))
     assert rig.violated == []
-    rig.host.step(do.WriteStarted(0, 2))
+    rig.host.step(writer_events.WriteStarted(0, 2))
     assert rig.violated == ["writes_are_answered_once"]
     rig.oracle.end()
     assert rig.violated == ["writes_are_answered_once"] * 2
@@ -137,7 +146,7 @@ def test_a_second_answer_is_seen() -> None:
 def test_a_failure_without_a_cause_is_seen() -> None:
     """A core that gives up the newest checkpoint though nothing has happened is found out."""
     rig = Rig(Groundless)
-    rig.host.step(do.WriteStarted(0, 1))
+    rig.host.step(writer_events.WriteStarted(0, 1))
     assert rig.violated == ["files_fail_for_a_cause"]
 
 
@@ -145,7 +154,7 @@ def test_aborts_leave_nothing_behind() -> None:
     """A thousand aborted checkpoints are not remembered one by one."""
     rig = Rig()
     for checkpoint in range(1000):
-        rig.host.step(do.WriteAborted(0, checkpoint, ABORTED))
-        rig.host.step(do.WriteStarted(0, checkpoint))
+        rig.host.step(writer_events.WriteAborted(0, checkpoint, ABORTED))
+        rig.host.step(writer_events.WriteStarted(0, checkpoint))
     rig.oracle.end()
     assert rig.violated == []

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ckptsim.models.barriers import EndOfData
-from ckptsim.models.barriers.handler import events as ev
+from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.lifecycle import TaskKind, TaskLifecycle, TaskParameters
 from ckptsim.sim.conform.scripted_task import ScriptedTask
@@ -62,15 +62,15 @@ class Refusing:
     pending = False
 
     def __init__(self) -> None:
-        self.heard: list[ev.HandlerEvent] = []
+        self.heard: list[handler_events.HandlerEvent] = []
 
-    def step(self, event: ev.HandlerEvent) -> list[ev.HandlerEffect]:
+    def step(self, event: handler_events.HandlerEvent) -> list[handler_events.HandlerEffect]:
         """Start the first gate, then give up what must not be given up."""
         self.heard.append(event)
-        if isinstance(event, ev.InputRefused):
+        if isinstance(event, handler_events.InputRefused):
             return []
-        behind = ev.AbortCheckpoint(9, FailureReason.CHECKPOINT_DECLINED)
-        return [ev.StartInput(0, event.barrier), behind]  # type: ignore[union-attr]
+        behind = handler_events.AbortCheckpoint(9, FailureReason.CHECKPOINT_DECLINED)
+        return [handler_events.StartInput(0, event.barrier), behind]  # type: ignore[union-attr]
 
 
 def test_nothing_behind_a_refused_start_is_carried_out() -> None:
@@ -82,5 +82,5 @@ def test_nothing_behind_a_refused_start_is_carried_out() -> None:
     handler.core = core  # type: ignore[assignment]
     task.gates[0].start = lambda _: FailureReason.CHECKPOINT_SUBSUMED  # type: ignore[method-assign]
     task.barrier(0, 9)
-    assert core.heard[1:] == [ev.InputRefused(0, FailureReason.CHECKPOINT_SUBSUMED)]
+    assert core.heard[1:] == [handler_events.InputRefused(0, FailureReason.CHECKPOINT_SUBSUMED)]
     assert task.actions == []

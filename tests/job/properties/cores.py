@@ -21,13 +21,13 @@ from ckptsim.models.barriers.channels import (
 )
 from ckptsim.models.barriers.channels.input_channel import _Placed
 from ckptsim.models.barriers.handler import SingleCheckpointHandler
-from ckptsim.models.barriers.handler import events as ev
+from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import CheckpointCoordinator, CoordinatorParameters
-from ckptsim.models.coordinator import events as co
+from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.lifecycle import StopMode, TaskLifecycle
-from ckptsim.models.lifecycle import effects as do
-from ckptsim.models.lifecycle import events as on
+from ckptsim.models.lifecycle import effects as lifecycle_effects
+from ckptsim.models.lifecycle import events as lifecycle_events
 
 # --- ends of a channel ---
 
@@ -146,12 +146,14 @@ class Overtakes(Subpartition):
 class _Changed(SingleCheckpointHandler):
     """A handler whose effects are changed afterwards."""
 
-    def step(self, event: ev.HandlerEvent) -> list[ev.HandlerEffect]:
+    def step(self, event: handler_events.HandlerEvent) -> list[handler_events.HandlerEffect]:
         """Change every effect."""
         found = super().step(event)
         return [one for effect in found for one in self.changed(event, effect)]
 
-    def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
+    def changed(
+        self, event: handler_events.HandlerEvent, effect: handler_events.HandlerEffect
+    ) -> list[handler_events.HandlerEffect]:
         """Return what stands for an effect."""
         del event
         return [effect]
@@ -160,36 +162,46 @@ class _Changed(SingleCheckpointHandler):
 class ResumesTwice(_Changed):
     """Resumes every channel once more."""
 
-    def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
+    def changed(
+        self, event: handler_events.HandlerEvent, effect: handler_events.HandlerEffect
+    ) -> list[handler_events.HandlerEffect]:
         """Resume the senders twice."""
         del event
-        return [effect, effect] if isinstance(effect, ev.ResumeChannels) else [effect]
+        return [effect, effect] if isinstance(effect, handler_events.ResumeChannels) else [effect]
 
 
 class NeverStops(_Changed):
     """Does not tell its gates that a checkpoint is over."""
 
-    def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
+    def changed(
+        self, event: handler_events.HandlerEvent, effect: handler_events.HandlerEffect
+    ) -> list[handler_events.HandlerEffect]:
         """Leave the call to the gates out."""
         del event
-        return [] if isinstance(effect, ev.StopInput) else [effect]
+        return [] if isinstance(effect, handler_events.StopInput) else [effect]
 
 
 class AbortsTwice(_Changed):
     """Gives every checkpoint that it gives up, up again."""
 
-    def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
+    def changed(
+        self, event: handler_events.HandlerEvent, effect: handler_events.HandlerEffect
+    ) -> list[handler_events.HandlerEffect]:
         """Double the abort."""
         del event
-        return [effect, effect] if isinstance(effect, ev.AbortCheckpoint) else [effect]
+        return [effect, effect] if isinstance(effect, handler_events.AbortCheckpoint) else [effect]
 
 
 class MeasuresSinceTheTrigger(_Changed):
     """Takes the age of the run for the duration of an alignment."""
 
-    def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
+    def changed(
+        self, event: handler_events.HandlerEvent, effect: handler_events.HandlerEffect
+    ) -> list[handler_events.HandlerEffect]:
         """Replace the duration."""
-        if isinstance(effect, ev.AlignmentMeasured) and isinstance(event, ev.BarrierArrived):
+        if isinstance(effect, handler_events.AlignmentMeasured) and isinstance(
+            event, handler_events.BarrierArrived
+        ):
             return [replace(effect, duration_ns=event.now_ns)]
         return [effect]
 
@@ -197,13 +209,15 @@ class MeasuresSinceTheTrigger(_Changed):
 class TriggersOutOfOrder(_Changed):
     """Holds its first trigger back until the second is done."""
 
-    held: ev.TriggerCheckpoint | None = None
+    held: handler_events.TriggerCheckpoint | None = None
     over = False
 
-    def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
+    def changed(
+        self, event: handler_events.HandlerEvent, effect: handler_events.HandlerEffect
+    ) -> list[handler_events.HandlerEffect]:
         """Swap the first two triggers."""
         del event
-        if not isinstance(effect, ev.TriggerCheckpoint) or self.over:
+        if not isinstance(effect, handler_events.TriggerCheckpoint) or self.over:
             return [effect]
         if self.held is None:
             self.held = effect
@@ -257,9 +271,11 @@ def never_expires(parameters: CoordinatorParameters, **rest: Any) -> CheckpointC
 class GivesUpAgain(CheckpointCoordinator):
     """Gives a checkpoint up at every task's refusal."""
 
-    def _declined(self, event: co.Declined) -> None:
+    def _declined(self, event: coordinator_events.Declined) -> None:
         if event.checkpoint in self._ended:
-            self._effects.append(co.CheckpointFailed(event.checkpoint, event.reason))
+            self._effects.append(
+                coordinator_events.CheckpointFailed(event.checkpoint, event.reason)
+            )
         super()._declined(event)
 
 
@@ -285,23 +301,27 @@ class NeverSubsumes(CheckpointCoordinator):
 class ForgetsAChannel(_Changed):
     """Leaves a channel blocked behind every alignment."""
 
-    def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
+    def changed(
+        self, event: handler_events.HandlerEvent, effect: handler_events.HandlerEffect
+    ) -> list[handler_events.HandlerEffect]:
         """Resume all but the first."""
         del event
-        if isinstance(effect, ev.ResumeChannels) and len(effect.channels) > 1:
-            return [ev.ResumeChannels(effect.channels[1:])]
+        if isinstance(effect, handler_events.ResumeChannels) and len(effect.channels) > 1:
+            return [handler_events.ResumeChannels(effect.channels[1:])]
         return [effect]
 
 
 class ResumesAtOnce(_Changed):
     """Lets every sender continue as soon as its barrier has come."""
 
-    def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
+    def changed(
+        self, event: handler_events.HandlerEvent, effect: handler_events.HandlerEffect
+    ) -> list[handler_events.HandlerEffect]:
         """Resume the senders too early."""
         del event
-        if isinstance(effect, ev.BlockChannel):
-            return [effect, ev.ResumeChannels((effect.channel,))]
-        return [] if isinstance(effect, ev.ResumeChannels) else [effect]
+        if isinstance(effect, handler_events.BlockChannel):
+            return [effect, handler_events.ResumeChannels((effect.channel,))]
+        return [] if isinstance(effect, handler_events.ResumeChannels) else [effect]
 
 
 class GivesUpOnce(SingleCheckpointHandler):
@@ -309,7 +329,7 @@ class GivesUpOnce(SingleCheckpointHandler):
 
     gave_up = False
 
-    def _barrier(self, event: ev.BarrierArrived) -> None:
+    def _barrier(self, event: handler_events.BarrierArrived) -> None:
         super()._barrier(event)
         if self.pending and not self.gave_up:
             self.gave_up = True
@@ -319,11 +339,13 @@ class GivesUpOnce(SingleCheckpointHandler):
 class FailsTheTask(_Changed):
     """Fails its task instead of taking part in a checkpoint."""
 
-    def changed(self, event: ev.HandlerEvent, effect: ev.HandlerEffect) -> list[ev.HandlerEffect]:
+    def changed(
+        self, event: handler_events.HandlerEvent, effect: handler_events.HandlerEffect
+    ) -> list[handler_events.HandlerEffect]:
         """Put the failure in the place of the trigger."""
         del event
-        failed = isinstance(effect, ev.TriggerCheckpoint)
-        return [ev.FailTask("for no reason")] if failed else [effect]
+        failed = isinstance(effect, handler_events.TriggerCheckpoint)
+        return [handler_events.FailTask("for no reason")] if failed else [effect]
 
 
 # --- lifecycles ---
@@ -332,11 +354,11 @@ class FailsTheTask(_Changed):
 class _Otherwise(TaskLifecycle):
     """A lifecycle whose effects are changed afterwards."""
 
-    def step(self, event: on.Event) -> list[do.Effect]:
+    def step(self, event: lifecycle_events.Event) -> list[lifecycle_effects.Effect]:
         """Change every effect."""
         return [one for effect in super().step(event) for one in self.changed(effect)]
 
-    def changed(self, effect: do.Effect) -> list[do.Effect]:
+    def changed(self, effect: lifecycle_effects.Effect) -> list[lifecycle_effects.Effect]:
         """Return what stands for an effect."""
         return [effect]
 
@@ -344,39 +366,50 @@ class _Otherwise(TaskLifecycle):
 class AcknowledgesTwice(_Otherwise):
     """Acknowledges every EndOfData twice."""
 
-    def changed(self, effect: do.Effect) -> list[do.Effect]:
+    def changed(self, effect: lifecycle_effects.Effect) -> list[lifecycle_effects.Effect]:
         """Double the acknowledgement."""
-        return [effect, effect] if isinstance(effect, do.AcknowledgeEndOfData) else [effect]
+        return (
+            [effect, effect]
+            if isinstance(effect, lifecycle_effects.AcknowledgeEndOfData)
+            else [effect]
+        )
 
 
 class EndsInputTwice(_Otherwise):
     """Calls endInput twice."""
 
-    def changed(self, effect: do.Effect) -> list[do.Effect]:
+    def changed(self, effect: lifecycle_effects.Effect) -> list[lifecycle_effects.Effect]:
         """Double the call."""
-        return [effect, effect] if isinstance(effect, do.EndInput) else [effect]
+        return [effect, effect] if isinstance(effect, lifecycle_effects.EndInput) else [effect]
 
 
 class FiresTimersOnNoDrain(_Otherwise):
     """Advances event time to its end also in a stop without drain."""
 
-    def changed(self, effect: do.Effect) -> list[do.Effect]:
+    def changed(self, effect: lifecycle_effects.Effect) -> list[lifecycle_effects.Effect]:
         """Put the call in front of EndOfData."""
-        if isinstance(effect, do.EmitEndOfData) and effect.stop_mode is StopMode.NO_DRAIN:
-            return [do.AdvanceToMaxWatermark(), effect]
+        if (
+            isinstance(effect, lifecycle_effects.EmitEndOfData)
+            and effect.stop_mode is StopMode.NO_DRAIN
+        ):
+            return [lifecycle_effects.AdvanceToMaxWatermark(), effect]
         return [effect]
 
 
 class CommitsAtPrecommit(TaskLifecycle):
     """Commits a transaction as soon as it is pre-committed."""
 
-    def step(self, event: on.Event) -> list[do.Effect]:
+    def step(self, event: lifecycle_events.Event) -> list[lifecycle_effects.Effect]:
         """Commit at once, unless a checkpoint is final: then nothing can go wrong any more."""
         found = super().step(event)
-        early = [effect for effect in found if isinstance(effect, do.PrecommitTransaction)]
+        early = [
+            effect for effect in found if isinstance(effect, lifecycle_effects.PrecommitTransaction)
+        ]
         if self.ended or self.transactions is None:
             return found
         return found + [
-            do.CommitTransactions(one.checkpoint_id, self.transactions.commit(one.checkpoint_id))
+            lifecycle_effects.CommitTransactions(
+                one.checkpoint_id, self.transactions.commit(one.checkpoint_id)
+            )
             for one in early
         ]

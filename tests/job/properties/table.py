@@ -10,8 +10,7 @@ from typing import Any
 
 from ckptsim.scenarios.catalogue import by_name
 from tests import broken_counts
-from tests.job.properties import cores as br
-from tests.job.properties import worlds
+from tests.job.properties import cores, worlds
 from tests.job.properties.breaker import Breaker, by_cores, by_mutant, by_scenario
 from tests.job.records.plans import MS
 from tests.job.records.small import reads
@@ -61,21 +60,21 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
         by_cores(small(_REPEATS, _CRASH), _PROBE, _CUT, world=worlds.forgets_state),
         by_cores(small(_REPEATS), world=worlds.counts_twice),
     ),
-    "no_commit_before_completion": (by_cores(small(chain()), lifecycle=br.CommitsAtPrecommit),),
+    "no_commit_before_completion": (by_cores(small(chain()), lifecycle=cores.CommitsAtPrecommit),),
     "transaction_ends_once": (by_cores(small(chain()), world=worlds.ends_twice),),
     "aborted_transactions_are_empty_at_close": (
         by_scenario("checkpoints_off", "exactly_once_output"),
     ),
     "no_transaction_lingers": (by_mutant("opens_after_finish", "transactions_after_finish"),),
     "final_checkpoint_is_asked_for": (by_mutant("never_counts_again", "final_checkpoint_fails"),),
-    "end_marks_in_order": (by_cores(small(chain()), lifecycle=br.EndsInputTwice),),
+    "end_marks_in_order": (by_cores(small(chain()), lifecycle=cores.EndsInputTwice),),
     "no_drain_ends_nothing": (
         by_cores(
             small(chain(ending={"stop_at_ns": 15 * MS, "stop_kind": "no_drain"})),
-            lifecycle=br.FiresTimersOnNoDrain,
+            lifecycle=cores.FiresTimersOnNoDrain,
         ),
     ),
-    "acknowledged_once_when_polled": (by_cores(small(chain()), lifecycle=br.AcknowledgesTwice),),
+    "acknowledged_once_when_polled": (by_cores(small(chain()), lifecycle=cores.AcknowledgesTwice),),
     "closes_when_all_is_over": (by_mutant("skipped_trigger_sets_minimum", "late_trigger", seed=2),),
     "old_notifications_change_nothing": (by_mutant("ignores_restored_id", "stray_notification"),),
     "end_of_partition_leaves_at_once": (
@@ -118,7 +117,7 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
                 chain(checkpointing={"interval_ns": 6 * MS, "max_concurrent": 2}),
                 _at("sink", "delay_acknowledgement", checkpoint=1, delay_ns=10 * MS),
             ),
-            coordinator=br.NeverSubsumes,
+            coordinator=cores.NeverSubsumes,
         ),
     ),
     "union_state_ends_together": (
@@ -158,25 +157,25 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
     "no_channel_stays_blocked": (
         by_cores(
             small(join(), _at("sink", "crash_task", at_ns=60 * MS)),
-            handler=br.handler(br.ForgetsAChannel, first_only=True),
+            handler=cores.handler(cores.ForgetsAChannel, first_only=True),
         ),
     ),
     "senders_are_resumed_once": (
         by_cores(
             small(join()),
-            handler=br.handler(br.ResumesTwice),
-            output_subpartition=br.TakesAnyResume,
+            handler=cores.handler(cores.ResumesTwice),
+            output_subpartition=cores.TakesAnyResume,
         ),
     ),
     "blocked_senders_send_nothing": (
         by_cores(
-            small(chain(channels={"latency_ns": 3 * MS})), output_subpartition=br.KeepsSending
+            small(chain(channels={"latency_ns": 3 * MS})), output_subpartition=cores.KeepsSending
         ),
     ),
     "order_is_kept": (
         by_cores(
             small(chain(channels={"receiver_records": 1}, service_ns=2 * MS)),
-            output_subpartition=br.SwapsData,
+            output_subpartition=cores.SwapsData,
         ),
         by_cores(
             small(
@@ -189,7 +188,7 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
                     },
                 )
             ),
-            input_channel=br.NewestFirst,
+            input_channel=cores.NewestFirst,
         ),
     ),
     "persisted_lies_before_the_barrier": (
@@ -199,25 +198,25 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
                 _at("right", "delay_trigger", checkpoint=1, delay_ns=5 * MS),
                 _at("right", "fail_snapshot", checkpoint=1),
             ),
-            input_channel=br.PersistsBehindTheBarrier,
+            input_channel=cores.PersistsBehindTheBarrier,
         ),
     ),
     "persisted_ids_increase": (
         by_cores(
             small(chain(checkpointing={"mode": "unaligned"}, service_ns=3 * MS)),
-            input_channel=br.PersistsForTheOlder,
+            input_channel=cores.PersistsForTheOlder,
         ),
     ),
     "input_starts_and_stops_in_turn": (
         by_cores(
             small(join(checkpointing={"mode": "unaligned", "interval_ns": 8 * MS})),
-            handler=br.handler(br.NeverStops),
+            handler=cores.handler(cores.NeverStops),
         ),
     ),
     "output_state_is_settled": (
         by_cores(
             small(chain(checkpointing={"mode": "aligned_timeout", "timeout_ns": 15 * MS})),
-            output_subpartition=br.first_of_all(br.OneOutputStaysOpen),
+            output_subpartition=cores.first_of_all(cores.OneOutputStaysOpen),
         ),
     ),
     "nothing_read_between_barrier_and_trigger": (
@@ -227,13 +226,13 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
                 _at("right", "delay_trigger", checkpoint=1, delay_ns=5 * MS),
                 _at("right", "fail_snapshot", checkpoint=1),
             ),
-            handler=br.handler(br.ResumesAtOnce),
+            handler=cores.handler(cores.ResumesAtOnce),
         ),
     ),
     "unaligned_barriers_are_taken_next": (
         by_cores(
             small(chain(checkpointing={"mode": "unaligned"}, service_ns=3 * MS)),
-            input_channel=br.SlowToOvertake,
+            input_channel=cores.SlowToOvertake,
         ),
     ),
     "time_out_ends_alignment": (
@@ -248,13 +247,15 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
                 _at("left", "delay_notification", checkpoint=1, delay_ns=11 * MS),
                 _at("right", "delay_trigger", checkpoint=2, delay_ns=3 * MS),
             ),
-            handler=br.handler(broken_counts.CountsAgain),
+            handler=cores.handler(broken_counts.CountsAgain),
         ),
-        by_cores(small(join()), handler=br.handler(broken_counts.NeedsOneLess)),
-        by_cores(small(join(more=20)), "job_ends", handler=br.handler(broken_counts.NeedsTheEnded)),
+        by_cores(small(join()), handler=cores.handler(broken_counts.NeedsOneLess)),
+        by_cores(
+            small(join(more=20)), "job_ends", handler=cores.handler(broken_counts.NeedsTheEnded)
+        ),
     ),
     "triggered_and_aborted_once": (
-        by_cores(by_name("early_abort"), handler=br.handler(br.AbortsTwice)),
+        by_cores(by_name("early_abort"), handler=cores.handler(cores.AbortsTwice)),
     ),
     "triggered_ids_increase": (
         by_cores(
@@ -274,15 +275,15 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
                     ]
                 },
             ),
-            handler=br.handler(br.TriggersOutOfOrder, first_only=True),
+            handler=cores.handler(cores.TriggersOutOfOrder, first_only=True),
         ),
     ),
     "given_up_for_a_cause": (
-        by_cores(small(join()), handler=br.handler(br.GivesUpOnce, first_only=True)),
+        by_cores(small(join()), handler=cores.handler(cores.GivesUpOnce, first_only=True)),
     ),
     "triggers_are_passed_on": (by_mutant("early_abort_without_marker", "early_abort"),),
     "tasks_fail_for_a_cause": (
-        by_cores(small(join()), handler=br.handler(br.FailsTheTask, first_only=True)),
+        by_cores(small(join()), handler=cores.handler(cores.FailsTheTask, first_only=True)),
     ),
     "single_channel_keeps_the_clock": (by_scenario("single_channel_clock"),),
     "closed_tasks_leave_nothing_queued": (
@@ -293,7 +294,7 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
         ),
     ),
     "alignment_figures_are_sane": (
-        by_cores(small(join()), handler=br.handler(br.MeasuresSinceTheTrigger)),
+        by_cores(small(join()), handler=cores.handler(cores.MeasuresSinceTheTrigger)),
     ),
     "files_fail_for_a_cause": (by_mutant("late_abort_closes_writer", "flink_29730_shared_writer"),),
     "writes_are_answered_once": (
@@ -308,8 +309,8 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
                     service_ns=2 * MS,
                 )
             ),
-            coordinator=br.aligned_in_name,
-            output_subpartition=br.Overtakes,
+            coordinator=cores.aligned_in_name,
+            output_subpartition=cores.Overtakes,
         ),
     ),
     "ordered_edges_hold_nothing_in_flight": (
@@ -323,7 +324,7 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
             small(
                 chain(checkpointing={"interval_ns": 5 * MS}, costs={"snapshot_async_ns": 8 * MS})
             ),
-            coordinator=br.one_too_many,
+            coordinator=cores.one_too_many,
         ),
     ),
     "ended_checkpoints_stay_ended": (
@@ -333,7 +334,7 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
                 _at("left", "fail_snapshot", checkpoint=1),
                 _at("right", "fail_snapshot", checkpoint=1),
             ),
-            coordinator=br.GivesUpAgain,
+            coordinator=cores.GivesUpAgain,
         ),
     ),
     "savepoints_are_not_subsumed": (by_mutant("savepoints_subsumed", "savepoint_and_checkpoint"),),
@@ -349,7 +350,7 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
                 chain(100, checkpointing={"interval_ns": 10 * MS}),
                 _at("source", "fail_snapshot", checkpoint=2),
             ),
-            coordinator=br.StopsAfterFailure,
+            coordinator=cores.StopsAfterFailure,
         ),
     ),
     "checkpoint_ends_in_time": (
@@ -359,7 +360,7 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
                 chain(checkpointing={"timeout_ns": 4 * MS}),
                 _at("sink", "delay_acknowledgement", checkpoint=1, delay_ns=9 * MS),
             ),
-            coordinator=br.never_expires,
+            coordinator=cores.never_expires,
         ),
     ),
 }

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ckptsim.models.lifecycle import TaskLifecycle
-from ckptsim.models.lifecycle import events as on
+from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
 from ckptsim.sim.job.records.attempt import Attempt
 from ckptsim.sim.job.records.tasks import Operator, Task
@@ -58,8 +58,8 @@ def test_an_error_in_a_core_is_a_violation() -> None:
     """What a core of the user's raises inside the process of a task is reported as its fault."""
 
     class Failing(TaskLifecycle):
-        def step(self, event: on.Event) -> Any:
-            if not isinstance(event, on.EndOfDataReceived):
+        def step(self, event: lifecycle_events.Event) -> Any:
+            if not isinstance(event, lifecycle_events.EndOfDataReceived):
                 return super().step(event)
             raise ValueError(f"no end of channel {event.channel}")
 

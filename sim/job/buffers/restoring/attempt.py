@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, assert_never
 
-from ckptsim.models.recovery import restore as rs
+from ckptsim.models.recovery import restore
 from ckptsim.sim.job.buffers.kinds import Kind, State
 from ckptsim.sim.job.buffers.restoring.recovered import NotRequested, RecoveredChannel
 from ckptsim.sim.job.buffers.state import put_back
@@ -87,7 +87,7 @@ class _RestoringTask:
         self._env = world.env
         self._task = task
         self._costs = costs
-        self._core = rs.TaskRestore(len(task.gates))
+        self._core = restore.TaskRestore(len(task.gates))
         found: BufferSnapshot | None = None
         if restored is not None:
             found = restored.tasks.get(task.number)
@@ -108,7 +108,7 @@ class _RestoringTask:
         self._later(delay_ns, self._work, costs.deploy_cost_ns, self._deployed)
 
     def _deployed(self) -> None:
-        self._step(rs.TaskDeployed())
+        self._step(restore.TaskDeployed())
 
     # Time -------------------------------------------------------------------------------------
 
@@ -125,28 +125,28 @@ class _RestoringTask:
 
     # The steps --------------------------------------------------------------------------------
 
-    def _step(self, event: rs.RestoreEvent) -> None:
+    def _step(self, event: restore.RestoreEvent) -> None:
         for effect in self._core.step(event):
             self._carry_out(effect)
 
-    def _carry_out(self, effect: rs.RestoreEffect) -> None:
+    def _carry_out(self, effect: restore.RestoreEffect) -> None:
         match effect:
-            case rs.ReadOutput():
+            case restore.ReadOutput():
                 spans = {} if self._snapshot is None else self._snapshot.output_spans
                 self._read(_size(spans.values()), self._output_read)
-            case rs.RestoreOperators():
+            case restore.RestoreOperators():
                 self._read(self._state_bytes(), self._open)
-            case rs.ReadInput():
+            case restore.ReadInput():
                 self._start()
                 for gate in self._task.gates:
                     _GateReader(self, gate, self._snapshot).begin()
-            case rs.RequestPartitions(number):
+            case restore.RequestPartitions(number):
                 self._work(self._costs.request_ns, self._request, self._task.gates[number])
-            case rs.TaskRuns():
+            case restore.TaskRuns():
                 if not self._task.gates:
                     self._start()
                 self._attempt.running()
-            case rs.DeclineCheckpoint() | rs.TakePart():
+            case restore.DeclineCheckpoint() | restore.TakePart():
                 pass  # the coordinator asks no attempt for a checkpoint before all of it runs
             case _ as never:
                 assert_never(never)
@@ -155,7 +155,7 @@ class _RestoringTask:
         if self._snapshot is not None:
             for place, subpartition in enumerate(self._task.subpartitions):
                 put_back(subpartition, self._snapshot.output_spans.get(place, []))
-        self._step(rs.OutputRead())
+        self._step(restore.OutputRead())
 
     def _state_bytes(self) -> int:
         size = 0 if self._snapshot is None else self._task.snapshots.state_bytes
@@ -167,7 +167,7 @@ class _RestoringTask:
 
     def _opened(self) -> None:
         self._attempt.opened()
-        self._step(rs.OperatorsOpened())
+        self._step(restore.OperatorsOpened())
 
     def _start(self) -> None:
         """Let the task's thread work."""
@@ -188,7 +188,7 @@ class _RestoringTask:
 
     def gate_consumed(self, gate: InputGate) -> None:
         """Ask for the partitions of a gate at the next record boundary."""
-        self._task.post(self._step, rs.GateConsumed(gate.index))
+        self._task.post(self._step, restore.GateConsumed(gate.index))
 
     def _request(self, gate: InputGate) -> None:
         for channel in gate.channels:

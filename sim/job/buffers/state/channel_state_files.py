@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.channel_state import group_of
-from ckptsim.models.barriers.subtask import events as sub
+from ckptsim.models.barriers.subtask import events as subtask_events
 from ckptsim.scenarios.job.faults import FailChannelState, SlowFile
 from ckptsim.sim.job.control.task.channel_state import ChannelStateHost
 from ckptsim.sim.job.port import FileStored
@@ -59,7 +59,11 @@ class ChannelStateFile:
         if upload is not None:
             upload.cancel()
 
-    def answer(self, subtask: int, event: sub.ChannelStateWritten | sub.ChannelStateFailed) -> None:
+    def answer(
+        self,
+        subtask: int,
+        event: subtask_events.ChannelStateWritten | subtask_events.ChannelStateFailed,
+    ) -> None:
         """Tell a subtask what became of its part."""
         self._tasks[subtask].control.checkpoints.step(event)
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.models.barriers.channel_state import events as wr
+from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.lifecycle import EndMode, OperatorState, TaskState
-from ckptsim.models.lifecycle import events as on
+from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.sim.job.buffers.kinds import State
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Ending:
     def start(self) -> None:
         """Let a source that was restored as finished pass its end marks on."""
         if self._task.is_source:
-            self._task.control.lifecycle.step(on.Started())
+            self._task.control.lifecycle.step(lifecycle_events.Started())
 
     @property
     def has_writes(self) -> bool:
@@ -58,7 +58,7 @@ class Ending:
         elif state is TaskState.CLOSED:
             self.closed = True
             task.world.closed_ns[task.number] = task.env.now
-            task.file.writer.step(wr.SubtaskReleased(task.subtask))
+            task.file.writer.step(writer_events.SubtaskReleased(task.subtask))
             task.enter(State.ENDED)
             task.world.coordinator.task_closed(task)
             while task.mail:  # triggers, which are declined

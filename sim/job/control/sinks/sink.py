@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ckptsim.models.lifecycle import SinkState
-from ckptsim.models.lifecycle import events as on
+from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.lifecycle.effects import OPEN, TransactionId
 
 if TYPE_CHECKING:
@@ -173,5 +173,5 @@ def open_sink(control: TaskControl, sink: TaskSink, states: tuple[SinkState, ...
 
     states: the elements of list state that fall to it.  Both before its first record.
     """
-    control.lifecycle.step(on.StateRestored(states))
+    control.lifecycle.step(lifecycle_events.StateRestored(states))
     sink.begin()

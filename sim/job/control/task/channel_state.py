@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from ckptsim.models.barriers.channel_state import events as do
-from ckptsim.models.barriers.subtask import events as sub
+from ckptsim.models.barriers.channel_state import events as writer_events
+from ckptsim.models.barriers.subtask import events as subtask_events
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.channel_state import SharedStateWriter
@@ -32,30 +32,32 @@ class ChannelStateHost:
         self._port = port
         self._observer = observer
 
-    def step(self, event: do.WriterEvent) -> None:
+    def step(self, event: writer_events.WriterEvent) -> None:
         """Give the writer an event and carry out what it wants."""
-        begins = event if isinstance(event, do.WriteStarted) else None
+        begins = event if isinstance(event, writer_events.WriteStarted) else None
         if begins is not None:
             self._observer.started(begins.subtask, begins.checkpoint)
-        elif isinstance(event, do.WriteAborted):
+        elif isinstance(event, writer_events.WriteAborted):
             self._observer.aborted(event.checkpoint)
-        elif isinstance(event, do.SubtaskReleased):
+        elif isinstance(event, writer_events.SubtaskReleased):
             self._observer.released(event.subtask)
         for effect in self._core.step(event):
             match effect:
-                case do.OpenStream() | do.WriteBytes():
+                case writer_events.OpenStream() | writer_events.WriteBytes():
                     pass  # nothing travels before all of it is known
-                case do.StoreStream(checkpoint, size):
+                case writer_events.StoreStream(checkpoint, size):
                     self._port.store(checkpoint, size, self._stored)
-                case do.DropStream(checkpoint):
+                case writer_events.DropStream(checkpoint):
                     self._port.drop(checkpoint)
-                case do.PartWritten(subtask, checkpoint, size):
+                case writer_events.PartWritten(subtask, checkpoint, size):
                     self._observer.answered(subtask, checkpoint)
-                    self._port.answer(subtask, sub.ChannelStateWritten(checkpoint, size))
-                case do.PartFailed(subtask, checkpoint, reason):
+                    self._port.answer(subtask, subtask_events.ChannelStateWritten(checkpoint, size))
+                case writer_events.PartFailed(subtask, checkpoint, reason):
                     self._observer.failed(subtask, checkpoint)
                     self._observer.answered(subtask, checkpoint)
-                    self._port.answer(subtask, sub.ChannelStateFailed(checkpoint, reason))
+                    self._port.answer(
+                        subtask, subtask_events.ChannelStateFailed(checkpoint, reason)
+                    )
                 case _:
                     assert_never(effect)
         if begins is not None:
@@ -64,4 +66,8 @@ class ChannelStateHost:
     def _stored(self, checkpoint: int, *, failed: bool) -> None:
         if failed:
             self._observer.broken(checkpoint)
-        self.step(do.StreamFailed(checkpoint) if failed else do.StreamStored(checkpoint))
+        self.step(
+            writer_events.StreamFailed(checkpoint)
+            if failed
+            else writer_events.StreamStored(checkpoint)
+        )

@@ -21,9 +21,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, assert_never
 
 from ckptsim.models.barriers.barrier import Barrier, CancellationMarker
-from ckptsim.models.barriers.channel_state import events as wr
-from ckptsim.models.barriers.channels import network as net
-from ckptsim.models.barriers.subtask import events as sub
+from ckptsim.models.barriers.channel_state import events as writer_events
+from ckptsim.models.barriers.channels import network as channel_effects
+from ckptsim.models.barriers.subtask import events as subtask_events
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.subtask import SubtaskCheckpoints
@@ -81,7 +81,7 @@ class CheckpointsHost:
         part = self._task.snapshots.part_of(barrier)
         part.unaligned = part.unaligned or barrier.is_unaligned
         self._observer.begun(barrier)
-        self.step(sub.CheckpointInitialized(barrier))
+        self.step(subtask_events.CheckpointInitialized(barrier))
 
     def trigger(self, barrier: Barrier, start_delay_ns: int) -> None:
         """Take part in a checkpoint now, unless the core knows better."""
@@ -95,12 +95,12 @@ class CheckpointsHost:
 
         Source: Apache Flink 1.20.3, StreamTask.triggerCheckpointAsyncInMailbox.
         """
-        self.step(sub.CheckpointInitialized(barrier, all_received=True))
+        self.step(subtask_events.CheckpointInitialized(barrier, all_received=True))
         self.trigger(barrier, max(0, self._clock.now - barrier.timestamp_ns))
 
     def abort(self, checkpoint: int) -> None:
         """Give a checkpoint up, because the coordinator says so."""
-        self.step(sub.AbortNotified(checkpoint))
+        self.step(subtask_events.AbortNotified(checkpoint))
 
     def measured(self, checkpoint: int, duration_ns: int, size: int) -> None:
         """Take the figures of the alignment."""
@@ -113,12 +113,12 @@ class CheckpointsHost:
         self._observer.entered(checkpoint)
         if checkpoint <= self.core.last:
             self._task.ending.note("skipped", checkpoint)
-        self.step(sub.CheckpointTriggered(self._clock.now, barrier))
+        self.step(subtask_events.CheckpointTriggered(self._clock.now, barrier))
         self._observer.answered(checkpoint)
 
     # What the subtask's core decides ----------------------------------------------------------
 
-    def step(self, event: sub.SubtaskEvent) -> None:  # noqa: C901, PLR0912 - one branch per effect
+    def step(self, event: subtask_events.SubtaskEvent) -> None:  # noqa: C901, PLR0912 - one branch per effect
         """Give the core an event and carry out what it decides."""
         core, task = self.core, self._task
         was_running = bool(core.running)
@@ -127,44 +127,44 @@ class CheckpointsHost:
             self._observer.lifecycle.writes_settled()
         for effect in effects:
             match effect:
-                case sub.StartWriter(checkpoint):
-                    self._writer.step(wr.WriteStarted(task.subtask, checkpoint))
-                case sub.SavePartialRecords(checkpoint):
+                case subtask_events.StartWriter(checkpoint):
+                    self._writer.step(writer_events.WriteStarted(task.subtask, checkpoint))
+                case subtask_events.SavePartialRecords(checkpoint):
                     self._write(checkpoint, task.snapshots.keep_partial_records(checkpoint))
-                case sub.CloseInputState(checkpoint):
-                    self._writer.step(wr.InputClosed(task.subtask, checkpoint))
-                case sub.CloseOutputState(checkpoint):
-                    self._writer.step(wr.OutputClosed(task.subtask, checkpoint))
-                case sub.AbortWriter(checkpoint, reason):
-                    self._writer.step(wr.WriteAborted(task.subtask, checkpoint, reason))
-                case sub.PrepareOperators():
+                case subtask_events.CloseInputState(checkpoint):
+                    self._writer.step(writer_events.InputClosed(task.subtask, checkpoint))
+                case subtask_events.CloseOutputState(checkpoint):
+                    self._writer.step(writer_events.OutputClosed(task.subtask, checkpoint))
+                case subtask_events.AbortWriter(checkpoint, reason):
+                    self._writer.step(writer_events.WriteAborted(task.subtask, checkpoint, reason))
+                case subtask_events.PrepareOperators():
                     pass  # no operator has anything to do in front of a barrier
-                case sub.BroadcastBarrier(barrier):
+                case subtask_events.BroadcastBarrier(barrier):
                     self._send(barrier)
-                case sub.BroadcastCancellation(checkpoint):
+                case subtask_events.BroadcastCancellation(checkpoint):
                     self._observer.cancellation_sent(checkpoint)
                     task.outputs.broadcast(CancellationMarker(checkpoint))
-                case sub.SetOutputTimer(checkpoint, delay_ns):
-                    fired = sub.OutputTimerFired(checkpoint)
+                case subtask_events.SetOutputTimer(checkpoint, delay_ns):
+                    fired = subtask_events.OutputTimerFired(checkpoint)
                     self._output_timer = task.set_timer(delay_ns, task.post, self.step, fired)
-                case sub.CancelOutputTimer():
+                case subtask_events.CancelOutputTimer():
                     if self._output_timer is not None:
                         self._output_timer.cancel()
-                case sub.TimeOutOutputs(checkpoint):
+                case subtask_events.TimeOutOutputs(checkpoint):
                     task.outputs.time_out(checkpoint)
                     self.drain()
-                case sub.AbortOutputs(checkpoint):
+                case subtask_events.AbortOutputs(checkpoint):
                     task.outputs.abort(checkpoint)
                     self.drain()
-                case sub.SnapshotOperators(barrier):
+                case subtask_events.SnapshotOperators(barrier):
                     self._perform(barrier)
-                case sub.StartAsyncPart(checkpoint):
+                case subtask_events.StartAsyncPart(checkpoint):
                     task.snapshots.store(checkpoint, self._stored)
-                case sub.CancelAsyncPart(checkpoint):
+                case subtask_events.CancelAsyncPart(checkpoint):
                     task.snapshots.drop(checkpoint)
-                case sub.AcknowledgeCheckpoint(checkpoint, size, unaligned):
+                case subtask_events.AcknowledgeCheckpoint(checkpoint, size, unaligned):
                     task.snapshots.acknowledge(checkpoint, size, unaligned=unaligned)
-                case sub.DeclineCheckpoint(checkpoint, reason):
+                case subtask_events.DeclineCheckpoint(checkpoint, reason):
                     task.snapshots.decline(checkpoint, reason)
                 case _:
                     assert_never(effect)
@@ -177,7 +177,7 @@ class CheckpointsHost:
         opened = self._task.outputs.broadcast_barrier(barrier)
         self.drain()  # what it has overtaken; which states stay open was counted above
         self._task.snapshots.barrier_sent(barrier.checkpoint)
-        self.step(sub.BarrierSent(self._clock.now, barrier.checkpoint, opened))
+        self.step(subtask_events.BarrierSent(self._clock.now, barrier.checkpoint, opened))
 
     def _perform(self, barrier: Barrier) -> None:
         """Let the barrier travel, then take the snapshot."""
@@ -187,14 +187,18 @@ class CheckpointsHost:
         self._lifecycle.perform(checkpoint, self._captured)
 
     def _captured(self, checkpoint: int) -> None:
-        self.step(sub.SyncPartDone(checkpoint))
+        self.step(subtask_events.SyncPartDone(checkpoint))
 
     def _stored(self, checkpoint: int, *, failed: bool) -> None:
-        self.step(sub.AsyncPartFailed(checkpoint) if failed else sub.AsyncPartDone(checkpoint))
+        self.step(
+            subtask_events.AsyncPartFailed(checkpoint)
+            if failed
+            else subtask_events.AsyncPartDone(checkpoint)
+        )
 
     def _write(self, checkpoint: int, sizes: Iterable[int]) -> None:
         for size in sizes:
-            self._writer.step(wr.DataAdded(self._task.subtask, checkpoint, size))
+            self._writer.step(writer_events.DataAdded(self._task.subtask, checkpoint, size))
 
     # What channels and subpartitions ask for --------------------------------------------------
 
@@ -204,28 +208,28 @@ class CheckpointsHost:
         while outbox:
             self._carry_out(outbox.pop(0))
 
-    def _carry_out(self, effect: net.NetworkEffect) -> None:
+    def _carry_out(self, effect: channel_effects.NetworkEffect) -> None:
         state = self._task.snapshots
         match effect:
-            case net.PersistInput(channel, checkpoint, buffers):
+            case channel_effects.PersistInput(channel, checkpoint, buffers):
                 self._observer.input_persisted(channel, checkpoint, buffers)
                 self._write(checkpoint, state.keep_input(channel, checkpoint, buffers))
-            case net.PersistOutput(output, checkpoint, buffers):
+            case channel_effects.PersistOutput(output, checkpoint, buffers):
                 self._observer.output_persisted(output, checkpoint, buffers)
                 self._write(checkpoint, state.keep_output(output, checkpoint, buffers))
-            case net.OutputStateOpened(output, checkpoint):
+            case channel_effects.OutputStateOpened(output, checkpoint):
                 self._observer.output_opened(output, checkpoint)
-            case net.OutputStateKnown(output, checkpoint, buffers):
+            case channel_effects.OutputStateKnown(output, checkpoint, buffers):
                 self._observer.output_settled(output, checkpoint)
                 if buffers:
                     self._reach("timed_out_in_output")
                     self._observer.output_persisted(output, checkpoint, buffers)
                     self._write(checkpoint, state.keep_output(output, checkpoint, buffers))
-                self.step(sub.OutputSettled(checkpoint))
-            case net.OutputStateFailed(output, checkpoint):
+                self.step(subtask_events.OutputSettled(checkpoint))
+            case channel_effects.OutputStateFailed(output, checkpoint):
                 self._observer.output_settled(output, checkpoint)
-                self.step(sub.OutputSettled(checkpoint, failed=True))
-            case net.ResumeSender(channel):
+                self.step(subtask_events.OutputSettled(checkpoint, failed=True))
+            case channel_effects.ResumeSender(channel):
                 self._task.inputs[channel].resume()
             case _:
                 assert_never(effect)

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, assert_never
 
 from ckptsim.models.barriers import BarrierHandler, BarrierTracker
 from ckptsim.models.barriers.handler import SingleCheckpointHandler
-from ckptsim.models.barriers.handler import events as ev
-from ckptsim.models.barriers.subtask import events as sub
+from ckptsim.models.barriers.handler import events as handler_events
+from ckptsim.models.barriers.subtask import events as subtask_events
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
@@ -59,24 +59,24 @@ class HandlerHost:
     def barrier(self, channel: int, barrier: Barrier) -> None:
         """Take a barrier."""
         self._observer.barrier_taken(channel, barrier)
-        self.step(ev.BarrierArrived(self._clock.now, channel, barrier))
+        self.step(handler_events.BarrierArrived(self._clock.now, channel, barrier))
 
     def announcement(self, channel: int, barrier: Barrier, sequence: int) -> None:
         """Take the announcement of a barrier that stands in its channel at `sequence`."""
         self._observer.seen(barrier)
-        self.step(ev.BarrierAnnounced(self._clock.now, channel, barrier, sequence))
+        self.step(handler_events.BarrierAnnounced(self._clock.now, channel, barrier, sequence))
 
     def cancellation(self, channel: int, checkpoint: int) -> None:
         """Take a cancellation marker."""
         if self._is_announced_only(checkpoint):
             self._reach("cancelled_by_announcement_only")
         self._observer.cancelled(checkpoint)
-        self.step(ev.CancellationArrived(self._clock.now, channel, checkpoint))
+        self.step(handler_events.CancellationArrived(self._clock.now, channel, checkpoint))
 
     def channel_ended(self, channel: int) -> None:
         """Take the end of a channel."""
         self._observer.channel_ended(channel)
-        self.step(ev.ChannelEnded(self._clock.now, channel))
+        self.step(handler_events.ChannelEnded(self._clock.now, channel))
 
     def trigger_by_rpc(self, barrier: Barrier, channels: Iterable[int]) -> None:
         """Take a trigger by remote call: it stands for the barriers of channels still open.
@@ -86,7 +86,7 @@ class HandlerHost:
         self._observer.seen(barrier)
         for channel in channels:
             self._observer.barrier_by_rpc(channel, barrier.checkpoint)
-            self.step(ev.BarrierArrived(self._clock.now, channel, barrier, by_rpc=True))
+            self.step(handler_events.BarrierArrived(self._clock.now, channel, barrier, by_rpc=True))
 
     def _is_announced_only(self, checkpoint: int) -> bool:
         """Tell whether a checkpoint is open here of which no barrier has been taken."""
@@ -100,52 +100,52 @@ class HandlerHost:
 
     # What the handler decides -----------------------------------------------------------------
 
-    def step(self, event: ev.HandlerEvent) -> None:  # noqa: C901, PLR0912 - one branch per effect
+    def step(self, event: handler_events.HandlerEvent) -> None:  # noqa: C901, PLR0912 - one branch per effect
         """Give the handler an event and carry out what it answers."""
         task, checkpoints, observer = self._task, self._checkpoints, self._observer
         for effect in self.core.step(event):
             match effect:
-                case ev.BlockChannel():
+                case handler_events.BlockChannel():
                     pass  # the sender's queue has stopped behind the barrier
-                case ev.ResumeChannels(channels):
+                case handler_events.ResumeChannels(channels):
                     for channel in channels:
                         task.inputs[channel].resume()
                     checkpoints.drain()
-                case ev.PrioritizeBarriers(places):
+                case handler_events.PrioritizeBarriers(places):
                     self._reach("timed_out_in_input")
                     for channel, sequence in places:
                         task.inputs[channel].prioritize(sequence)
-                case ev.InitializeInput(barrier):
+                case handler_events.InitializeInput(barrier):
                     checkpoints.initialize(barrier)
-                case ev.StartInput(gate, barrier):
+                case handler_events.StartInput(gate, barrier):
                     observer.gate_started(gate, barrier)
                     reason = task.gates[gate].start(barrier.checkpoint)
                     checkpoints.drain()
                     if reason is not None:
                         observer.gate_refused(gate, barrier.checkpoint)
-                        self.step(ev.InputRefused(self._clock.now, reason))
+                        self.step(handler_events.InputRefused(self._clock.now, reason))
                         return
-                case ev.StopInput(gate, checkpoint):
+                case handler_events.StopInput(gate, checkpoint):
                     observer.gate_stopped(gate)
                     task.gates[gate].stop(checkpoint)
-                case ev.TriggerCheckpoint(barrier, start_delay_ns):
+                case handler_events.TriggerCheckpoint(barrier, start_delay_ns):
                     observer.triggered(barrier)
                     checkpoints.trigger(barrier, start_delay_ns)
-                case ev.AlignmentMeasured(checkpoint, duration_ns, size):
+                case handler_events.AlignmentMeasured(checkpoint, duration_ns, size):
                     checkpoints.measured(checkpoint, duration_ns, size)
-                case ev.AbortCheckpoint(checkpoint, reason):
+                case handler_events.AbortCheckpoint(checkpoint, reason):
                     observer.aborted(checkpoint)
-                    checkpoints.step(sub.CheckpointAborted(checkpoint, reason))
-                case ev.AllBarriersReceived(checkpoint):
+                    checkpoints.step(subtask_events.CheckpointAborted(checkpoint, reason))
+                case handler_events.AllBarriersReceived(checkpoint):
                     observer.all_received(checkpoint)
-                    checkpoints.step(sub.InputReceived(checkpoint))
-                case ev.SetTimer(timer, delay_ns, barrier):
+                    checkpoints.step(subtask_events.InputReceived(checkpoint))
+                case handler_events.SetTimer(timer, delay_ns, barrier):
                     self._timers[timer] = task.set_timer(delay_ns, self._run_out, timer, barrier)
-                case ev.CancelTimer(timer):
+                case handler_events.CancelTimer(timer):
                     running = self._timers.pop(timer, None)  # it may have just run out
                     if running is not None:
                         running.cancel()
-                case ev.FailTask(story):
+                case handler_events.FailTask(story):
                     observer.failed()
                     task.ending.break_down(broken_by_failure(self.core), story)
                     return
@@ -158,7 +158,7 @@ class HandlerHost:
             self._task.post(self._time_out, barrier)
 
     def _time_out(self, barrier: Barrier) -> None:
-        self.step(ev.TimerFired(self._clock.now, barrier))
+        self.step(handler_events.TimerFired(self._clock.now, barrier))
 
 
 def broken_by_failure(handler: BarrierHandler | None) -> str:

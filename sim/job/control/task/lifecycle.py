@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, assert_never
 
 from ckptsim.models.barriers.barrier import EndOfData
 from ckptsim.models.lifecycle import StopMode, TaskState
-from ckptsim.models.lifecycle import effects as do
-from ckptsim.models.lifecycle import events as on
+from ckptsim.models.lifecycle import effects as lifecycle_effects
+from ckptsim.models.lifecycle import events as lifecycle_events
 
 if TYPE_CHECKING:
     from ckptsim.models.lifecycle import TaskLifecycle
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 Captured = Callable[[int], None]
 
 _Transacts = (
-    do.PrecommitTransaction
-    | do.CommitTransactions
-    | do.AbortTransactions
-    | do.LeaveTransactions
-    | do.RecoverAndCommit
-    | do.RecoverAndAbort
+    lifecycle_effects.PrecommitTransaction
+    | lifecycle_effects.CommitTransactions
+    | lifecycle_effects.AbortTransactions
+    | lifecycle_effects.LeaveTransactions
+    | lifecycle_effects.RecoverAndCommit
+    | lifecycle_effects.RecoverAndAbort
 )
 
 
-def _closes(effect: do.Effect) -> bool:
-    return isinstance(effect, do.StateChanged) and effect.state is TaskState.CLOSED
+def _closes(effect: lifecycle_effects.Effect) -> bool:
+    return isinstance(effect, lifecycle_effects.StateChanged) and effect.state is TaskState.CLOSED
 
 
 def _not_performing(checkpoint: int) -> None:
@@ -63,7 +63,7 @@ class LifecycleHost:
         self.operators_finished = False
         self._task = task
         self._observer = observer
-        self._held: list[do.Effect] = []
+        self._held: list[lifecycle_effects.Effect] = []
         self._captured: Captured = _not_performing
 
     @property
@@ -74,14 +74,16 @@ class LifecycleHost:
     def perform(self, checkpoint: int, captured: Captured) -> None:
         """Take part in a checkpoint whose barrier has been sent; `captured` hears of the copy."""
         self._captured = captured
-        self.step(on.CheckpointPerformed(checkpoint, self._task.ending.is_stop(checkpoint)))
+        self.step(
+            lifecycle_events.CheckpointPerformed(checkpoint, self._task.ending.is_stop(checkpoint))
+        )
         self._captured = _not_performing
 
     def complete(self, checkpoint: int) -> None:
         """Take the notification that a checkpoint is complete."""
         self._observer.lifecycle.completion_heard(checkpoint)
         reported = self.core.latest_reported
-        effects = self._decide(on.CheckpointCompleted(checkpoint))
+        effects = self._decide(lifecycle_events.CheckpointCompleted(checkpoint))
         acted = bool(effects) or self.core.latest_reported != reported
         self._observer.lifecycle.completion_taken(checkpoint, acted=acted)
         if checkpoint < reported and self.core.state is not TaskState.CLOSED:
@@ -102,14 +104,14 @@ class LifecycleHost:
         self._observer.lifecycle.completion_heard(latest_completed, by_abort=True)
         if self.is_over:
             return
-        effects = self._decide(on.CheckpointAborted(checkpoint, latest_completed))
+        effects = self._decide(lifecycle_events.CheckpointAborted(checkpoint, latest_completed))
         closing = next((at for at, effect in enumerate(effects) if _closes(effect)), len(effects))
         self._carry_out(effects[:closing])
         if self.core.state is not TaskState.FAILED:
             give_up(checkpoint)
         self._carry_out(effects[closing:])
 
-    def step(self, event: on.Event) -> None:
+    def step(self, event: lifecycle_events.Event) -> None:
         """Give the core an event and carry out what it decides."""
         self._carry_out(self._decide(event))
 
@@ -119,7 +121,7 @@ class LifecycleHost:
             held, self._held = self._held, []
             self._carry_out(held)
 
-    def _decide(self, event: on.Event) -> list[do.Effect]:
+    def _decide(self, event: lifecycle_events.Event) -> list[lifecycle_effects.Effect]:
         """Give the core an event; operators hear of a completion before anything follows of it."""
         reported = self.core.latest_reported
         effects = self.core.step(event)
@@ -127,7 +129,7 @@ class LifecycleHost:
             self._task.ending.tell("notify", self.core.latest_reported)
         return effects
 
-    def _carry_out(self, effects: Sequence[do.Effect]) -> None:
+    def _carry_out(self, effects: Sequence[lifecycle_effects.Effect]) -> None:
         """Carry out effects in order; closing waits for snapshots and commits under way."""
         for place, effect in enumerate(effects):
             if _closes(effect) and self._task.ending.has_writes:
@@ -135,51 +137,51 @@ class LifecycleHost:
                 return
             self._one(effect)
 
-    def _one(self, effect: do.Effect) -> None:  # noqa: C901, PLR0912 - one branch per effect
+    def _one(self, effect: lifecycle_effects.Effect) -> None:  # noqa: C901, PLR0912 - one branch per effect
         ending, outputs = self._task.ending, self._task.outputs
         observer = self._observer.lifecycle
         if isinstance(effect, _Transacts):
             self._transact(effect)
             return
         match effect:
-            case do.StateChanged(state, operator):
+            case lifecycle_effects.StateChanged(state, operator):
                 observer.state_changed(state)
                 ending.state_changed(state, operator)
-            case do.FinishTask():
+            case lifecycle_effects.FinishTask():
                 ending.finish_source()
-            case do.AdvanceToMaxWatermark():
+            case lifecycle_effects.AdvanceToMaxWatermark():
                 for operator in range(self.chain):
                     self._call("advance", operator)
-            case do.CloseOperator(operator):
+            case lifecycle_effects.CloseOperator(operator):
                 self._call("close", operator)
-            case do.EndInput(operator, gate):
+            case lifecycle_effects.EndInput(operator, gate):
                 self._call("end_input", operator)
                 if gate is not None:
                     ending.gate_ended(gate)
-            case do.EmitMaxWatermark():
+            case lifecycle_effects.EmitMaxWatermark():
                 observer.marked("watermark")
                 ending.emit_max_watermark()
-            case do.FinishOperator(operator):
+            case lifecycle_effects.FinishOperator(operator):
                 self.operators_finished = operator == self.chain - 1
                 self._call("finish", operator)
-            case do.EmitEndOfData(stop_mode):
+            case lifecycle_effects.EmitEndOfData(stop_mode):
                 drain = stop_mode is StopMode.DRAIN
                 observer.marked("end of data", drain=drain)
                 outputs.broadcast(EndOfData(drain=drain))
-            case do.TakeSnapshot(checkpoint):
+            case lifecycle_effects.TakeSnapshot(checkpoint):
                 self._observer.performed(checkpoint)
                 observer.performed(checkpoint, stop=ending.is_stop(checkpoint))
                 ending.tell("snapshot", checkpoint)
                 self._task.snapshots.capture(effect, self._captured)
-            case do.DeclineCheckpoint(checkpoint):
+            case lifecycle_effects.DeclineCheckpoint(checkpoint):
                 ending.decline_closing(checkpoint)
-            case do.AcknowledgeEndOfData(channel):
+            case lifecycle_effects.AcknowledgeEndOfData(channel):
                 observer.end_of_data_acknowledged(channel)
                 self._task.inputs[channel].acknowledge_end_of_data()
-            case do.EmitEndOfPartition():
+            case lifecycle_effects.EmitEndOfPartition():
                 observer.marked("end of partition")
                 outputs.finish()
-            case do.FailTask(reason):
+            case lifecycle_effects.FailTask(reason):
                 ending.fail(reason)
             case _:
                 assert_never(effect)
@@ -194,27 +196,27 @@ class LifecycleHost:
         if sink is None:
             return
         match effect:
-            case do.PrecommitTransaction(checkpoint):
+            case lifecycle_effects.PrecommitTransaction(checkpoint):
                 kept = self.core.transactions
                 successor = kept is not None and kept.open
                 note("precommitted", checkpoint, successor)
                 sink.precommit(checkpoint, open_successor=successor)
-            case do.CommitTransactions(_, checkpoints):
+            case lifecycle_effects.CommitTransactions(_, checkpoints):
                 for number in checkpoints:
                     note("committed", number)
                 sink.commit(checkpoints)
-            case do.AbortTransactions(transactions):
+            case lifecycle_effects.AbortTransactions(transactions):
                 for which in transactions:
                     note("dropped", str(which))
                 sink.abort(transactions)
-            case do.LeaveTransactions(checkpoints):
+            case lifecycle_effects.LeaveTransactions(checkpoints):
                 for number in checkpoints:
                     note("left", number)
                 sink.leave(checkpoints)
-            case do.RecoverAndCommit(name):
+            case lifecycle_effects.RecoverAndCommit(name):
                 note("recommitted", name)
                 sink.recover_and_commit(name)
-            case do.RecoverAndAbort(name):
+            case lifecycle_effects.RecoverAndAbort(name):
                 note("reaborted", name)
                 sink.recover_and_abort(name)
             case _:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ckptsim.models.lifecycle import StopMode
-from ckptsim.models.lifecycle import events as on
+from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.sim.job.control.task.checkpoints import CheckpointsHost
 from ckptsim.sim.job.control.task.handler import HandlerHost
 from ckptsim.sim.job.control.task.lifecycle import LifecycleHost
@@ -103,7 +103,7 @@ class TaskControl:
         Source: Apache Flink 1.20.3, Task.triggerCheckpointBarrier, StreamTask.
         """
         if self.lifecycle.is_over:
-            self.lifecycle.step(on.CheckpointTriggered(barrier.checkpoint))
+            self.lifecycle.step(lifecycle_events.CheckpointTriggered(barrier.checkpoint))
         else:
             self.task.post(self._triggered, barrier, stop)
 
@@ -122,9 +122,9 @@ class TaskControl:
         if stop is not None and self.task.is_source and not lifecycle.is_over:
             drain = stop is StopMode.DRAIN
             self._observer.lifecycle.stop_asked(drain=drain, ended=lifecycle.core.ended)
-            lifecycle.step(on.StopWithSavepointTriggered(checkpoint, drain))
+            lifecycle.step(lifecycle_events.StopWithSavepointTriggered(checkpoint, drain))
         else:
-            lifecycle.step(on.CheckpointTriggered(checkpoint))
+            lifecycle.step(lifecycle_events.CheckpointTriggered(checkpoint))
         if lifecycle.is_over:
             return
         if self.handler is not None:
@@ -142,12 +142,12 @@ class TaskControl:
 
     def exhausted(self) -> None:
         """Take the end of a source's records."""
-        self.lifecycle.step(on.InputExhausted())
+        self.lifecycle.step(lifecycle_events.InputExhausted())
 
     def end_of_data(self, channel: int, event: EndOfData) -> None:
         """Take the end of data from a channel."""
         mode = StopMode.DRAIN if event.drain else StopMode.NO_DRAIN
-        self.lifecycle.step(on.EndOfDataReceived(channel, mode))
+        self.lifecycle.step(lifecycle_events.EndOfDataReceived(channel, mode))
 
     def end_of_partition(self, channel: int) -> None:
         """Take the end of a channel: it counts as its barrier, and closing may wait for it."""
@@ -157,9 +157,9 @@ class TaskControl:
         if self.checkpoints.is_entering:
             # The end of the channel has completed an alignment, and the thread spends the time of
             # that barrier.  The task hears of the end behind it, or it would close in between.
-            self.task.post(self.lifecycle.step, on.EndOfPartitionReceived(channel))
+            self.task.post(self.lifecycle.step, lifecycle_events.EndOfPartitionReceived(channel))
         else:
-            self.lifecycle.step(on.EndOfPartitionReceived(channel))
+            self.lifecycle.step(lifecycle_events.EndOfPartitionReceived(channel))
 
     def commits_settled(self) -> None:
         """Take note that no commit of the task's sink is under way any more."""
@@ -168,9 +168,9 @@ class TaskControl:
 
     def max_watermark(self, channel: int) -> None:
         """Take the final watermark from a channel."""
-        self.lifecycle.step(on.MaxWatermarkReceived(channel))
+        self.lifecycle.step(lifecycle_events.MaxWatermarkReceived(channel))
 
     def end_of_data_acknowledged(self, output: int) -> None:
         """Take the acknowledgement of our end of data by the task behind an output."""
         self._observer.lifecycle.acknowledgement_heard(output)
-        self.lifecycle.step(on.EndOfDataAcknowledged(output))
+        self.lifecycle.step(lifecycle_events.EndOfDataAcknowledged(output))

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, assert_never
 
-from ckptsim.models.recovery import ConnectionDescriptor, Part, RecoveredInput
-from ckptsim.models.recovery import recovered_input as on
+from ckptsim.models.recovery import ConnectionDescriptor, Part, RecoveredInput, recovered_input
 from ckptsim.models.recovery.recovered_input import GatePhase
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.state import WATERMARK, Item, Record
@@ -76,47 +75,47 @@ class RecoveredGate:
         """Take data of a channel; return the record that is to be processed, if one is."""
         place = self._place[channel.spec.index]
         if item == WATERMARK:
-            return self._step(on.WatermarkTaken(place, _FINAL))
+            return self._step(recovered_input.WatermarkTaken(place, _FINAL))
         part = item if isinstance(item, Part) else Part(item, 0, 1)
-        return self._step(on.PartTaken(place, part))
+        return self._step(recovered_input.PartTaken(place, part))
 
     def took_last(self, channel: Channel) -> None:
         """Note that nothing more of a channel's input state is there at present."""
         if self.is_reading:
-            self._step(on.QueueEmpty(self._place[channel.spec.index]))
+            self._step(recovered_input.QueueEmpty(self._place[channel.spec.index]))
 
     def select(self, channel: Channel, descriptor: ConnectionDescriptor) -> None:
         """Take the descriptor in front of an old channel's data."""
-        self._step(on.DescriptorTaken(self._place[channel.spec.index], descriptor))
+        self._step(recovered_input.DescriptorTaken(self._place[channel.spec.index], descriptor))
 
     def end_input(self, channel: Channel) -> None:
         """Take the end of a channel's input state."""
-        self._step(on.InputStateEnded(self._place[channel.spec.index]))
+        self._step(recovered_input.InputStateEnded(self._place[channel.spec.index]))
 
     def end_output(self, channel: Channel) -> None:
         """Take the marker behind a sender's recovered data."""
-        self._step(on.OutputStateEnded(self._place[channel.spec.index]))
+        self._step(recovered_input.OutputStateEnded(self._place[channel.spec.index]))
 
-    def _step(self, event: on.RecoveredInputEvent) -> Record | None:
+    def _step(self, event: recovered_input.RecoveredInputEvent) -> Record | None:
         found: Record | None = None
         for effect in self.core.step(event):
             match effect:
-                case on.ProcessRecord(record):
+                case recovered_input.ProcessRecord(record):
                     found = record
-                case on.FilterRecord():
+                case recovered_input.FilterRecord():
                     self._task.attempt.goal("record_filtered")
-                case on.ReportBroken(channel, broken):
+                case recovered_input.ReportBroken(channel, broken):
                     says = f"{self._task.name} joins {broken.got} to {broken.had}"
                     name = self._channels[channel].name
                     self._task.attempt.violate("records_come_out_whole", f"{name}: {says}")
-                case on.ForwardWatermark(channel):
+                case recovered_input.ForwardWatermark(channel):
                     self._task.control.max_watermark(self._channels[channel].spec.input)
-                case on.ForwardStatus():
+                case recovered_input.ForwardStatus():
                     pass  # no source is ever idle here
-                case on.ConvertChannels():
+                case recovered_input.ConvertChannels():
                     for one in self._channels:
                         one.connect()
-                case on.ResumeSenders(channels):
+                case recovered_input.ResumeSenders(channels):
                     self._recovered(channels)
                 case _ as never:
                     assert_never(never)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.channel_state import group_of
-from ckptsim.models.barriers.subtask import events as sub
+from ckptsim.models.barriers.subtask import events as subtask_events
 from ckptsim.scenarios.job.faults import FailChannelState, SlowFile
 from ckptsim.sim.job.control.task.channel_state import ChannelStateHost
 from ckptsim.sim.job.graph import TaskSpec
@@ -53,7 +53,11 @@ class ChannelStateFile:
     def drop(self, checkpoint: int) -> None:
         """Do nothing: what is dropped is not looked at any more."""
 
-    def answer(self, subtask: int, event: sub.ChannelStateWritten | sub.ChannelStateFailed) -> None:
+    def answer(
+        self,
+        subtask: int,
+        event: subtask_events.ChannelStateWritten | subtask_events.ChannelStateFailed,
+    ) -> None:
         """Tell a subtask what became of its part; another thread does, so order may change."""
         task = self._attempt.tasks[self._tasks[subtask].index]
         self._attempt.later(0, Kind.SNAPSHOT, task.entity, task.control.checkpoints.step, event)

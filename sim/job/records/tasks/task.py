@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ckptsim.models.barriers import Barrier
 from ckptsim.models.barriers.channels import NetworkEffect
 from ckptsim.models.lifecycle import StopMode
-from ckptsim.models.lifecycle import events as on
+from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.lifecycle.tables import Act
 from ckptsim.scenarios.job import VertexKind
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
@@ -154,7 +154,7 @@ class Task:
     def start(self) -> None:
         """Begin to work; a source that ends by time looks at its end then, if not before."""
         if self.is_source:  # one that was restored as finished passes its end marks on
-            self.control.lifecycle.step(on.Started())
+            self.control.lifecycle.step(lifecycle_events.Started())
         ends_ns = self.spec.vertex.ends_at_ns
         if ends_ns is not None and ends_ns > self.env.now:
             self.attempt.later(ends_ns - self.env.now, Kind.EMIT, self.entity, self.wake)
