@@ -1,9 +1,14 @@
-"""Everything is imported as `ckptsim....`: the bare names of the four folders are the user's."""
+"""Names of modules: the four folders' bare names are the user's, and a module has one name.
+
+Everything is imported as `ckptsim....`, and under the same name in every file.
+"""
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -92,3 +97,69 @@ def test_the_names_under_ckptsim_lead_to_the_folders(folder: str) -> None:
     link = ROOT / "src" / "ckptsim" / folder
     assert link.resolve() == ROOT / folder
     assert not link.readlink().is_absolute()
+
+
+def _sources() -> dict[str, str]:
+    """Return the text of every module by its name, packages by theirs."""
+    found = {}
+    for folder in (*_FOLDERS.split("|"), "tests", "src/ckptsim"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            if folder == "src/ckptsim" and path.resolve() != path:
+                continue  # reached through a link
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            parts = parts[1:] if parts[0] == "src" else parts
+            parts = parts if parts[0] in ("tests", "ckptsim") else ("ckptsim", *parts)
+            name = ".".join(part for part in parts if part != "__init__")
+            found[name] = path.read_text(encoding="utf-8")
+    return found
+
+
+def names_of_modules(sources: Mapping[str, str]) -> dict[str, dict[str, list[str]]]:
+    """Return, of each module that is imported as a module, its names and where it has them."""
+    trees = {name: ast.parse(text) for name, text in sources.items()}
+    own: dict[str, set[str]] = {}  # what a package has besides modules: functions, classes
+    for name, tree in trees.items():
+        own[name] = {
+            alias.asname or alias.name
+            for node in tree.body
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+            if f"{node.module}.{alias.name}" not in sources
+        }
+        own[name] |= {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for importer, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    module = f"{node.module}.{alias.name}"
+                    if module in sources and alias.name not in own.get(node.module or "", ()):
+                        found[module][alias.asname or alias.name].append(importer)
+            elif isinstance(node, ast.Import):
+                for alias in node.names:
+                    if alias.name in sources and alias.asname:
+                        found[alias.name][alias.asname].append(importer)
+    return {module: dict(names) for module, names in found.items()}
+
+
+def test_a_module_has_one_name_everywhere() -> None:
+    """Whoever imports a module calls it what all others call it."""
+    found = {
+        module: {name: places[:3] for name, places in names.items()}
+        for module, names in names_of_modules(_sources()).items()
+        if len(names) > 1
+    }
+    assert found == {}
+
+
+def test_two_names_of_a_module_are_found() -> None:
+    """Both ways of importing count; a function of the same name in the package does not."""
+    sources = {
+        "a": "from a.g import g",
+        "a.b": "",
+        "a.g": "def g(): ...",
+        "a.c": "from a import b as one\nfrom a import g as call",
+        "a.d": "def f():\n    from a import b\n    from a import g",
+        "a.e": "import a.b as two",
+    }
+    assert names_of_modules(sources) == {"a.b": {"one": ["a.c"], "b": ["a.d"], "two": ["a.e"]}}

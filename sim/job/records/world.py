@@ -13,13 +13,13 @@ from ckptsim.sim.job.control.started import lost_state
 from ckptsim.sim.job.embedding import ALONE, Embedding
 from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.job.oracle.job import JobOracle
-from ckptsim.sim.job.oracle.records import RecordView
 from ckptsim.sim.job.oracle.view import Violation
 from ckptsim.sim.job.records.attempt import Attempt
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.messages import RecordMessages
 from ckptsim.sim.job.records.restoring.rescaling import with_parallelism
 from ckptsim.sim.job.records.state import Parts, SpillCounts
+from ckptsim.sim.job.records.state.view import RecordView
 from ckptsim.sim.job.records.watchdog import Watchdog, longest_idle_ns
 from ckptsim.sim.job.settings import job_settings, variant_of
 from ckptsim.sim.job.tables import TaskFigures
