@@ -12,10 +12,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from ckptsim.sim.export.arrows import spans
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.rows import CheckpointRow
 from ckptsim.sim.story import Telling, Vocabulary
+from ckptsim.sim.story.spans import spans
 
 Event = dict[str, object]
 

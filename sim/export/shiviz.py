@@ -12,9 +12,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from ckptsim.sim.export.arrows import spans
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.story import Vocabulary, milliseconds, tell
+from ckptsim.sim.story.spans import spans
 
 PATTERN = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})"
 

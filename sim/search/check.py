@@ -13,11 +13,14 @@ from multiprocessing import get_context
 
 from ckptsim.sim.kernel import Exploration
 from ckptsim.sim.rows import ViolationRow
-from ckptsim.sim.search.trial import Subject, Trial, replay_of, trial, with_story
+from ckptsim.sim.search.stories import with_story
+from ckptsim.sim.search.trial import Subject, Trial, replay_of, trial
 
 EXHAUSTIVE = "exhaustive"
 # The property that is violated when the same run has two digests.
 RUN_REPEATS = "a_run_repeats"
+# Violating trials that are told beside the nearest run that holds; those behind them tell the same.
+_BESIDE_MAX = 3
 # Trials that a worker does at a time: enough to make the hand-over cheap, few enough to stop soon.
 _CHUNK = 16
 # Runs beyond the seeds asked for in which a property that has to break may still do so; an
@@ -132,7 +135,8 @@ def _run(
         if progress is not None:
             progress(report.runs)
         if _is_unexpected(report, found):
-            report.unexpected.append(with_story(subject, found))
+            beside = len(report.unexpected) < _BESIDE_MAX
+            report.unexpected.append(with_story(subject, found, beside=beside))
             if not keep_going:
                 break
     if first is not None and not report.unexpected:

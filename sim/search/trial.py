@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ckptsim.scenarios import Scenario
 from ckptsim.sim.identity import replay_command
@@ -11,8 +11,7 @@ from ckptsim.sim.kernel import TiePolicy
 from ckptsim.sim.rows import RunResult, ViolationRow
 from ckptsim.sim.slots import Factory
 from ckptsim.sim.slots.load import name_of
-from ckptsim.sim.story import Target, shortened, tell
-from ckptsim.sim.world import load_world, run_world
+from ckptsim.sim.world import run_world
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,27 +74,6 @@ def trial(subject: Subject, seed: int, ties: str | TiePolicy) -> Trial:
         goals=result.goals,
         violations=tuple(result.violations),
     )
-
-
-def with_story(subject: Subject, found: Trial) -> Trial:
-    """Run a violating trial again with its trace kept, and put the stories into its violations."""
-    if not found.violations or all(row.story for row in found.violations):
-        return found
-    result = subject.run(found.seed, found.ties, keep_trace=True)
-    return replace(found, violations=tuple(stories(subject.scenario.world, result)))
-
-
-def stories(world: str, result: RunResult) -> list[ViolationRow]:
-    """Return the violations of a run whose trace was kept, each with its story."""
-    vocabulary = load_world(world).VOCABULARY
-    told: list[ViolationRow] = []
-    for row in result.violations:
-        if not row.story:
-            target = None if row.index is None else Target(row.index, row.scope)
-            lines = tell(result.trace, vocabulary, target=target, until_ns=row.at_ns)
-            row = replace(row, story="\n".join(shortened(lines)))  # noqa: PLW2901
-        told.append(row)
-    return told
 
 
 def replay_of(subject: Subject, seed: int, ties: str) -> str:

@@ -13,7 +13,7 @@ from ckptsim.sim.rows import RunResult
 from ckptsim.sim.search import CheckReport, Find, Subject
 from ckptsim.sim.search import check as check_subject
 from ckptsim.sim.search import hunt as hunt_subject
-from ckptsim.sim.search.trial import stories
+from ckptsim.sim.search.stories import stories
 from ckptsim.sim.slots import Factory
 
 # Slot -> factory of a core, or the text `package.module:factory` that names one.
@@ -51,9 +51,9 @@ def run(
     """
     subject = _subject(scenario, cores, mutant)
     result = subject.run(seed, ties, keep_trace=keep_trace)
-    if any(not row.story for row in result.violations):
+    if result.violations:
         kept = result if keep_trace else subject.run(seed, ties, keep_trace=True)
-        result.violations = stories(subject.scenario.world, kept)
+        result.violations = stories(subject, kept)
     return result
 
 

@@ -31,7 +31,8 @@ from ckptsim.sim.search.explore import (
 from ckptsim.sim.search.explore.branches import branches_by_file
 from ckptsim.sim.search.explore.corpus import load, save
 from ckptsim.sim.search.explore.run import RUN_ENDS, SURVIVES
-from ckptsim.sim.search.trial import replay_of, with_story
+from ckptsim.sim.search.stories import with_story
+from ckptsim.sim.search.trial import replay_of
 from ckptsim.sim.slots.resolve import read_cores, resolve, try_out
 
 RUNS = 1000

@@ -25,7 +25,7 @@ from ckptsim.sim.cli.subject import (
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search import Find, HuntStopped, Subject, hunt, trial
 from ckptsim.sim.search.shrink import TRIALS_MAX
-from ckptsim.sim.search.trial import with_story
+from ckptsim.sim.search.stories import with_story
 
 EXAMPLES = """examples:
   ckptsim hunt reference --mutant cursor_before_send

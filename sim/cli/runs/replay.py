@@ -26,7 +26,7 @@ from ckptsim.sim.extras import ExtraMissing, extras_explained
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.rows import CheckpointRow, RunResult
 from ckptsim.sim.search import Subject
-from ckptsim.sim.search.trial import stories
+from ckptsim.sim.search.stories import stories
 from ckptsim.sim.story import Target, concerning, shortened, tell, tells_of
 from ckptsim.sim.world import load_world
 
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
-    rows = stories(subject.scenario.world, result)
+    rows = stories(subject, result)
     unexpected = any(row.property not in subject.scenario.violates for row in result.violations)
     code = EXIT_VIOLATED if unexpected else EXIT_FINE
     if arguments.json:

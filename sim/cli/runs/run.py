@@ -22,7 +22,7 @@ from ckptsim.sim.cli.subject import (
     violation_text,
 )
 from ckptsim.sim.rows import CheckpointRow, FigureRow, RunResult
-from ckptsim.sim.search.trial import stories
+from ckptsim.sim.search.stories import stories
 from ckptsim.sim.story import milliseconds
 
 EXAMPLES = """examples:
@@ -51,9 +51,9 @@ def run(arguments: argparse.Namespace) -> int:
     subject = subject_of(arguments)
     _check_store(arguments.store)
     result = subject.run(arguments.seed, arguments.ties, keep_trace=arguments.store is not None)
-    if any(not row.story for row in result.violations):
+    if result.violations:
         kept = subject.run(arguments.seed, arguments.ties, keep_trace=True)
-        result.violations = stories(subject.scenario.world, kept)
+        result.violations = stories(subject, kept)
     raised = result.run.outcome == OUTCOME_RAISED
     written = None if raised else _keep(arguments.store, result)
     print(_json(result, written) if arguments.json else _text(result, subject.scenario.goals))

@@ -14,6 +14,7 @@ from ckptsim.models.store.state import NOTHING, copy_of, disagreement
 from ckptsim.scenarios.store import PROPERTIES, StepOrder, Upsert
 from ckptsim.sim.store.oracle.ends import check_end
 from ckptsim.sim.store.oracle.probe import probe
+from ckptsim.sim.story import milliseconds
 
 if TYPE_CHECKING:
     from ckptsim.models.store import Step, VersionState
@@ -321,12 +322,13 @@ def _story(world: StoreWorld, key: TopicPartition) -> list[str]:
     if truth is None:
         return []
     lines = [
-        f"sync {each.number} ({each.cause.name.lower()}) of {key} up to {each.position}, begun at "
-        f"{each.begun_ns} ns: {each.status}" + (f" ({each.reason})" if each.reason else "")
+        f"{milliseconds(each.begun_ns):>14}  {key}: begins sync {each.number} "
+        f"({each.cause.name.lower()}) up to {each.position}: {each.status}"
+        + (f" ({each.reason})" if each.reason else "")
         for each in truth.syncs[-4:]
     ]
     lines += [
-        f"start {each.start} ended at {each.failed_ns} ns: {each.reason}"
+        f"{milliseconds(each.failed_ns):>14}  process: start {each.start} ends: {each.reason}"
         for each in world.process.recoveries[-3:]
     ]
     return lines

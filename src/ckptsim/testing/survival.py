@@ -14,7 +14,8 @@ from ckptsim.scenarios.generators import GENERATORS
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search import Subject, check, shrink, trial
 from ckptsim.sim.search.explore import Corpus, Explored, Explorer, Exploring, explore, fewer
-from ckptsim.sim.search.trial import Trial, replay_of, with_story
+from ckptsim.sim.search.stories import with_story
+from ckptsim.sim.search.trial import Trial, replay_of
 from ckptsim.sim.slots import slots_of
 from ckptsim.sim.slots.resolve import expected_slots, resolve
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ckptsim.sim.kernel import Entry
-from ckptsim.sim.story import Vocabulary, span_keys
+from ckptsim.sim.story.telling import Vocabulary, span_keys
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,167 @@
+"""The story of a violation: from the last good point, along causes, to what does not hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ckptsim.sim.kernel import Entry
+from ckptsim.sim.rows import RunResult, ViolationRow
+from ckptsim.sim.search.nearest import Nearest, nearest, slots_taken
+from ckptsim.sim.search.trial import Subject, Trial
+from ckptsim.sim.story import Target, Vocabulary, concerning, tell
+from ckptsim.sim.story.causes import causes
+from ckptsim.sim.world import load_world
+
+_BEFORE = 6  # lines in front of the last good point
+_LINES_MAX = 24
+_PLACE = re.compile(r"\b([A-Za-z_][\w.]*)/(\d+)\b")
+_TIME = re.compile(r"\s*(\d+)\.(\d{6}) ms ")
+
+
+def with_story(subject: Subject, found: Trial, *, beside: bool = True) -> Trial:
+    """Run a violating trial again with its trace kept, and put the stories into its violations.
+
+    beside: look for the nearest run that holds, which takes a few runs more.
+    """
+    if not found.violations:
+        return found
+    result = subject.run(found.seed, found.ties, keep_trace=True)
+    if not result.violations:  # what only a search sees
+        return found
+    return replace(found, violations=tuple(stories(subject, result, beside=beside)))
+
+
+def stories(subject: Subject, result: RunResult, *, beside: bool = True) -> list[ViolationRow]:
+    """Return the violations of a run whose trace was kept, each with its story.
+
+    What the world itself tells of a violation stands among the lines of the trace.
+    """
+    vocabulary = load_world(subject.scenario.world).VOCABULARY
+    told: list[ViolationRow] = []
+    for row in result.violations:
+        other = nearest(subject, result, row.property) if beside else None
+        beside = False  # the first violation is the one to look at; others follow from it
+        lines = _story(result.trace, vocabulary, row, other)
+        told.append(replace(row, story="\n".join([*_head(subject, row), *lines])))
+    return told
+
+
+def _head(subject: Subject, row: ViolationRow) -> list[str]:
+    """Say what the violation is about and with which cores it came."""
+    about = [] if row.index is None else [f"about {row.scope or 'checkpoint'}/{row.index}"]
+    ran = [f"core {slot}={name}" for slot, name in subject.names.items()]
+    if subject.mutant is not None:
+        ran.append(f"mutant {subject.mutant} in slot {slots_taken(subject)[-1]}")
+    with_whom = f"with {', '.join(ran)}" if ran else "with our cores"
+    return [", ".join([*about, with_whom])]
+
+
+def _story(
+    trace: Sequence[Entry], vocabulary: Vocabulary, row: ViolationRow, other: Nearest | None
+) -> list[str]:
+    last = _last(trace, row)
+    told = row.story.splitlines()
+    if last is None:
+        return told
+    target = None if row.index is None else Target(row.index, row.scope)
+    if other is None or other.common > last:
+        return _merged(_lines(_about(trace[: last + 1], vocabulary, target), vocabulary), told)
+    first = other.common
+    before = _about(trace[:first], vocabulary, target)
+    # The first one stands on its own, beside what the other run does.
+    positions = causes(trace, vocabulary, [last, *_named(trace, last, row)], first=first + 1)
+    mine = [] if target is None else _about(trace[first + 1 : last], vocabulary, target)
+    kept = dict.fromkeys([*(trace[at] for at in positions), *mine, trace[last]])
+    entries = [entry for entry in trace[first + 1 : last + 1] if entry in kept]
+    time = _milliseconds(trace[first - 1]) if first else "the start"
+    good = f"last good point: {first} entries, up to {time}, are the same {other.differs}"
+    sides = [
+        f"then here:  {_side(trace, first, vocabulary)}",
+        f"{other.differs}:  {_side(other.trace, first, vocabulary)}",
+    ]
+    early = _until(told, trace, first)
+    context = _merged(_lines(before, vocabulary), early)
+    late = [line for line in told if line not in early]
+    rest = _merged(_lines(entries, vocabulary), late)
+    return [*context[-_BEFORE:], good, *sides, *_cut(rest)]
+
+
+def _last(trace: Sequence[Entry], row: ViolationRow) -> int | None:
+    """Return the position of the entry at which the property does not hold any more."""
+    position = None
+    for at, entry in enumerate(trace):
+        if _time(entry) > row.at_ns:
+            break
+        position = at
+        if row.property in entry[3:]:
+            return at
+    return position
+
+
+def _named(trace: Sequence[Entry], last: int, row: ViolationRow) -> list[int]:
+    """Return the positions of what led to a violation, which is an entry of the oracle's.
+
+    That is what happened right before it, and what those did last that its sentence names.
+    """
+    names = {f"{name}[{index}]" for name, index in _PLACE.findall(row.says)}
+    found = [last - 1] if last and _time(trace[last - 1]) == _time(trace[last]) else []
+    for at in range(last - 1, -1, -1):
+        entity = str(trace[at][2]).rpartition(" ")[2]
+        if entity in names:
+            names.remove(entity)
+            found.append(at)
+    return found
+
+
+def _about(entries: Sequence[Entry], vocabulary: Vocabulary, target: Target | None) -> list[Entry]:
+    return list(entries) if target is None else list(concerning(entries, vocabulary, target))
+
+
+def _lines(entries: Sequence[Entry], vocabulary: Vocabulary) -> list[str]:
+    return [str(line) for line in tell(entries, vocabulary)]
+
+
+def _side(trace: Sequence[Entry], at: int, vocabulary: Vocabulary) -> str:
+    """Return what one of two runs does where they part."""
+    return _lines(trace[at : at + 1], vocabulary)[0].strip() if at < len(trace) else "it has ended"
+
+
+def _merged(lines: list[str], told: list[str]) -> list[str]:
+    """Put lines that the world tells among those of the trace, by their times."""
+    timed = [(_at(line), number, line) for number, line in enumerate([*told, *lines])]
+    return [line for _, _, line in sorted(timed)]
+
+
+def _until(told: list[str], trace: Sequence[Entry], first: int) -> list[str]:
+    """Return the world's lines of instants before the one at which two runs part."""
+    until = _time(trace[first])
+    return [line for line in told if _at(line) < until]
+
+
+def _at(line: str) -> int:
+    """Return the instant that a line begins with in ns; 0 for one without."""
+    found = _TIME.match(line)
+    return int(found[1] + found[2]) if found else 0
+
+
+def _cut(lines: list[str]) -> list[str]:
+    if len(lines) <= _LINES_MAX:
+        return lines
+    head = _LINES_MAX // 3
+    tail = _LINES_MAX - head - 1
+    left_out = len(lines) - head - tail
+    return [*lines[:head], f"{'':>14}  ({left_out} lines left out)", *lines[-tail:]]
+
+
+def _milliseconds(entry: Entry) -> str:
+    time = _time(entry)
+    return f"{time // 1_000_000}.{time % 1_000_000:06} ms"
+
+
+def _time(entry: Entry) -> int:
+    time = entry[0]
+    if not isinstance(time, int):
+        raise TypeError(f"trace entry {entry!r}: found no time")
+    return time
