@@ -1,14 +1,23 @@
-"""Whom an exception is put down to that comes out of a run with a core that is not ours."""
+"""Whom an exception is put down to that comes out of a run.
+
+A core may raise ProtocolError for an event that its rules refuse, and nothing else; what it answers
+must be effects.  Anything else that a core raises, or that a host raises because of what a
+core answered, breaks a property of the core, be it ours or somebody else's; what is raised without
+a core on the way is a fault of this program.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import is_dataclass
 from pathlib import Path
 from traceback import extract_tb
+from types import FrameType
+from typing import Any
 
+from ckptsim import models
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.run_spec import RunSpec
@@ -19,26 +28,48 @@ from ckptsim.sim.slots.process import CoreFailedError
 CORE_RAISED = "the_core_raises_protocol_errors_only"
 OUTCOME_RAISED = "error"
 _LINES = 4
+_MODELS = str(Path(models.__file__).parent.resolve())
 
 
-def raised_by_core(spec: RunSpec, factories: Mapping[str, Factory], error: Exception) -> RunResult:
-    """Return the result of a run that such an exception ended: a violation of the core's duty.
+def raised_by_core(
+    spec: RunSpec, factories: Mapping[str, Factory], error: Exception
+) -> RunResult | None:
+    """Return the result of a run that an exception ended, or None where no core has to do with it.
 
-    The core is one whose module is on the exception's way; where none is, because a world could not
-    use what a core gave it, all that are not ours are named.
+    Of cores that are not ours it is the one whose module is on the exception's way; where none is,
+    because a world could not use what a core gave it, all of them are named.  The digest is
+    that of what happened until then.
     """
+    found = _blamed(spec, factories, error)
+    if found is None:
+        return None
+    env = spec.environments[-1] if spec.environments else Environment(spec.seed)
     text = f"{type(error).__name__}: {error}"
-    result = spec.result(Environment(spec.seed), outcome=OUTCOME_RAISED, error=text)
-    result.run = replace(result.run, digest="")
-    if isinstance(error, CoreFailedError):
-        found = [error.slot]
-    else:
-        found = [slot for slot, made in factories.items() if _is_on_the_way(made, error)]
-    names = ", ".join(_name(spec, slot) for slot in found or factories)
-    verb = "raised" if found else "made a run raise"
-    row = spec.violation(CORE_RAISED, 0, f"{names} {verb} {text}", story=_where(error))
-    result.violations.append(row)
+    result = spec.result(env, outcome=OUTCOME_RAISED, error=text)
+    at = next((f", at {_short(event)}" for event in _events(error)), "")
+    says = f"{found} {text}{at}"
+    if env.trace.count:
+        env.trace.record("violated", env.entity("oracle"), CORE_RAISED, says)
+        result.trace = env.trace.entries if spec.keep_trace else []
+    where = [f"{'':>14}  {line}" for line in _where(error)]
+    result.violations.append(spec.violation(CORE_RAISED, env.now, says, story=where))
     return result
+
+
+def _blamed(spec: RunSpec, factories: Mapping[str, Factory], error: Exception) -> str | None:
+    """Say who raised, or made a run raise; None where it is no core."""
+    if isinstance(error, CoreFailedError):
+        return f"{_name(spec, error.slot)} raised"
+    found = [slot for slot, made in factories.items() if _is_on_the_way(made, error)]
+    if found:
+        return f"{', '.join(_name(spec, slot) for slot in found)} raised"
+    if factories:
+        return f"{', '.join(_name(spec, slot) for slot in factories)} made a run raise"
+    ours = [frame for frame in _frames(error) if _core_of(frame) is not None]
+    if ours:
+        return f"core {_core_of(ours[-1])} raised"
+    core = _answered(error)
+    return None if core is None else f"core {core} made a run raise"
 
 
 def _name(spec: RunSpec, slot: str) -> str:
@@ -60,7 +91,57 @@ def _is_on_the_way(factory: Factory, error: Exception) -> bool:
     )
 
 
+def _core_of(frame: FrameType) -> str | None:
+    """Return the module in `models` that a frame runs, such as `ordering.core`."""
+    path = Path(frame.f_code.co_filename).resolve()
+    if not str(path).startswith(_MODELS + os.sep):
+        return None
+    return ".".join(path.relative_to(_MODELS).with_suffix("").parts)
+
+
+def _answered(error: Exception) -> str | None:
+    """Return the module of a core of ours whose answer a host could not carry out.
+
+    The host either could not go through the answer, or its `match` over the effects found none
+    that fits: the exception then comes from there, and the host's `self` has the core.
+    """
+    frames = list(_frames(error))
+    last = frames[-1] if frames[-1].f_code.co_name != "assert_never" else frames[-2]
+    lines = extract_tb(error.__traceback__)
+    line = lines[frames.index(last)].line or ""
+    if ".step(" not in line and "effect" not in last.f_locals:
+        return None
+    for frame in reversed(frames):
+        host = frame.f_locals.get("self")
+        for name in ("core", "_core"):
+            core: Any = getattr(host, name, None)
+            module = type(core).__module__
+            if module.startswith("ckptsim.models."):
+                return module.removeprefix("ckptsim.models.")
+    return None
+
+
+def _events(error: Exception) -> Iterator[object]:
+    """Yield the events that were being handed to cores, the outermost first."""
+    for frame in _frames(error):
+        event = frame.f_locals.get("event")
+        if is_dataclass(event):  # SimPy's own are none
+            yield event
+
+
+def _frames(error: Exception) -> Iterator[FrameType]:
+    found = error.__traceback__
+    while found is not None:
+        yield found.tb_frame
+        found = found.tb_next
+
+
 def _where(error: Exception) -> list[str]:
     """Return the last places of an exception's way, oldest first."""
     frames = extract_tb(error.__traceback__)[-_LINES:]
     return [f"{frame.name}, line {frame.lineno}: {frame.line}" for frame in frames]
+
+
+def _short(event: object) -> str:
+    text = repr(event)
+    return text if len(text) <= 200 else f"{text[:197]}..."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ckptsim.scenarios import Scenario
@@ -19,7 +19,8 @@ class RunSpec:
 
     cores: the factories of the cores.  chosen, mutant: which of them are not ours: slot ->
     `package.module:factory` of the user's, and the name of a mutant.
-    ties: the text that names `policy`.
+    ties: the text that names `policy`.  environments: those that the world has asked for, so that
+    what happened until an exception can be told.
     """
 
     scenario: Scenario
@@ -34,10 +35,13 @@ class RunSpec:
     run_key: str
     version: str
     replay: str
+    environments: list[Environment] = field(default_factory=list)
 
     def environment(self, goals: Iterable[str] = ()) -> Environment:
         """Return the environment of this run, with seed, ties, trace and declared goals set."""
-        return Environment(self.seed, self.policy, keep_trace=self.keep_trace, goals=goals)
+        env = Environment(self.seed, self.policy, keep_trace=self.keep_trace, goals=goals)
+        self.environments.append(env)
+        return env
 
     def result(self, env: Environment, *, outcome: str, **counts: Any) -> RunResult:
         """Return the tables of a run that has ended, with its run row filled.

@@ -61,7 +61,7 @@ def run_world(
     that names one; mutant: the name of a mutant of ours, which takes its slot.
     parameters: canonical JSON of the swept parameters (path -> value) that `scenario` already has;
     source: what a command line names to get the scenario without them (by default its name).
-    A core that is not ours and raises what no core may raise ends the run with a violation.
+    A core that raises what no core may raise ends the run with a violation.
     Raises UserError for ties, slots, cores, a mutant or a link that do not exist or do not fit.
     """
     world = load_world(scenario.world)
@@ -85,10 +85,11 @@ def run_world(
     except UserError:
         raise
     except Exception as error:
-        if choice.ours_alone:
+        blamed = raised_by_core(spec, choice.factories, error)
+        if blamed is None:
             error.add_note(f"in the run that this repeats: {spec.replay}")
             raise
-        result = raised_by_core(spec, choice.factories, error)
+        result = blamed
     result.run = _with_violations(result)
     return result
 

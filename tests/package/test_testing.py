@@ -68,7 +68,7 @@ def test_a_failure_has_story_and_a_command_that_replays_it(tmp_path, capsys, mon
     assert error.row.story
     assert len(str(error).splitlines()) > 5
     program, *words = shlex.split(error.row.replay)
-    assert (program, str(error.file)) == ("ckptsim", words[1])
+    assert (program, words) == ("ckptsim", ["replay", str(error.folder)])
     assert main(words) == 1
     assert f"VIOLATED {error.row.property} at " in capsys.readouterr().out
 

@@ -130,7 +130,7 @@ PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = 
             )
         ],
         (
-            "ckptsim hunt stop_overtaken_at_once --property stop_ends --out smallest.toml",
+            "ckptsim hunt stop_overtaken_at_once --property stop_ends --out smallest",
             1,
             has("VIOLATED stop_ends"),
             [LONG],
@@ -155,7 +155,7 @@ PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = 
                     "",
                 ),
                 ("ckptsim check late_trigger_at_once --ties random,pct --seeds 60", ""),
-                ("ckptsim hunt late_trigger_at_once", " --out smallest.toml"),
+                ("ckptsim hunt late_trigger_at_once", " --out smallest"),
                 ("ckptsim replay late_trigger_at_once --seed 5 --ties random", ""),
             )
         ],
@@ -166,7 +166,7 @@ PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = 
             [],
         ),
         (
-            f"ckptsim hunt single_channel_clock --property {KEEPS} --out smallest.toml",
+            f"ckptsim hunt single_channel_clock --property {KEEPS} --out smallest",
             1,
             has(f"VIOLATED {KEEPS}"),
             [LONG],

@@ -109,14 +109,14 @@ def test_interrupted_shrinking_keeps_the_smallest(toy, tmp_path, monkeypatch, ca
     Path("lossy.toml").write_text(to_toml(lossy))
     with monkeypatch.context() as patch:
         interrupted_at(patch, "shrink", 5)
-        assert main(["hunt", "lossy.toml", "--out", "smallest.toml"]) == 130
+        assert main(["hunt", "lossy.toml", "--out", "smallest"]) == 130
     said = capsys.readouterr().err
     assert "nothing_lost broke after 1 run(s); the smallest scenario so far is kept in" in said
-    before = Path("smallest.toml").read_text()
-    assert main(["replay", "smallest.toml", "--json"]) == 1
+    before = Path("smallest", "scenario.toml").read_text()
+    assert main(["replay", "smallest", "--json"]) == 1
     command = said[said.index("ckptsim hunt") : said.index(" makes it smaller")]
     assert main(shlex.split(command)[1:]) == 1
-    assert len(Path("smallest.toml").read_text()) < len(before)
+    assert len(Path("smallest", "scenario.toml").read_text()) < len(before)
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

@@ -6,9 +6,20 @@ import json
 
 import pytest
 
-from ckptsim.scenarios.files import to_toml
+from ckptsim.scenarios.files import load, to_toml
 from ckptsim.sim.cli import main
 from tests.search.toy import Lose, Producer
+
+# What `hunt` writes.
+FOLDER = [
+    "decisions.json",
+    "scenario.toml",
+    "sequence.mmd",
+    "shiviz.log",
+    "story.txt",
+    "test_find.py",
+    "trace.perfetto.json",
+]
 
 
 @pytest.fixture
@@ -68,15 +79,54 @@ def test_check_as_json(file, capsys):
 
 
 def test_hunt_writes_what_replay_reads(file, capsys):
-    """The smallest scenario is a file, and its command tells the same violation."""
-    assert main(["hunt", "lossy.toml", "--out", "small/est.toml", "--json"]) == 1
+    """What was found is a folder, and its command repeats the same run from nothing else."""
+    assert main(["hunt", "lossy.toml", "--out", "small/est", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
-    assert found["replay"] == "ckptsim replay small/est.toml --seed 0"
-    assert main(["replay", "small/est.toml", "--seed", "0"]) == 1
+    assert (found["folder"], found["replay"]) == ("small/est", "ckptsim replay small/est")
+    names = sorted(path.name for path in (file / "small" / "est").iterdir())
+    assert names == FOLDER
+    assert main(["replay", "small/est"]) == 1
     text = capsys.readouterr().out
     assert "VIOLATED nothing_lost" in text
+    assert "\nrepeated: the digest is the one that was kept\n" in text
+    for words in (["--seed", "1"], ["--ties", "random"], ["--set", "toy.room=3"]):
+        assert main(["replay", "small/est", *words]) == 2
+        assert f"{words[0]}: found together with small/est" in capsys.readouterr().err
     assert main(["hunt", "sound.toml", "--seeds", "3"]) == 0
     assert "no violation in 3 runs" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("no JSON", "cannot be read as decisions"),
+        ("[]", "property: found None, expected str"),
+        ('{"property": "p", "says": "s", "seed": true}', "seed: found True, expected int"),
+        (
+            '{"property": "p", "says": "s", "seed": 1, "ties": "x", "digest": "", "cores": {}}',
+            "ties: found 'x'",
+        ),
+    ],
+)
+def test_a_folder_that_is_damaged_is_refused(file, capsys, text, says):
+    """Decisions that cannot be read are the user's to mend, with the file and what is wrong."""
+    assert main(["hunt", "lossy.toml", "--out", "found"]) == 1
+    (file / "found" / "decisions.json").write_text(text)
+    capsys.readouterr()
+    assert main(["replay", "found"]) == 2
+    error = capsys.readouterr().err
+    assert "found/decisions.json" in error
+    assert says in error
+
+
+def test_replay_says_what_does_not_repeat(file, capsys):
+    """A folder whose scenario holds by now says so, and the replay ends well."""
+    assert main(["hunt", "lossy.toml", "--out", "found"]) == 1
+    path = file / "found" / "scenario.toml"
+    path.write_text(to_toml(load(file / "sound.toml")))
+    capsys.readouterr()
+    assert main(["replay", "found"]) == 0
+    assert "not repeated: nothing_lost holds; scenario, program or" in capsys.readouterr().out
 
 
 def test_replay_writes_story_and_pictures(file, capsys):
@@ -95,14 +145,14 @@ def test_replay_writes_story_and_pictures(file, capsys):
 def test_a_core_that_raises_is_found_shrunk_and_shown(file, capsys):
     """Somebody else's exception is a violation in every verb, and the smallest file repeats it."""
     core = ["--core", "answer=tests.search.toy:Raising"]
-    assert main(["hunt", "lossy.toml", *core, "--out", "small.toml", "--json"]) == 1
+    assert main(["hunt", "lossy.toml", *core, "--out", "small", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert found["found"] == "the_core_raises_protocol_errors_only"
-    assert found["replay"].startswith("ckptsim replay small.toml --seed 0")
+    assert found["replay"] == "ckptsim replay small"
     for verb in ("run", "replay", "check"):
-        assert main([verb, "small.toml", *core]) == 1
+        assert main([verb, "small/scenario.toml", *core]) == 1
         assert "core answer=tests.search.toy:Raising raised KeyError: 0" in capsys.readouterr().out
-    assert main(["run", "small.toml", *core, "--json"]) == 1
+    assert main(["run", "small/scenario.toml", *core, "--json"]) == 1
     assert len(json.loads(capsys.readouterr().out)["violations"]) == 1
 
 

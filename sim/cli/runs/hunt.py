@@ -1,17 +1,16 @@
-"""`ckptsim hunt`: search for a violation, shrink it, and write the smallest scenario."""
+"""`ckptsim hunt`: search for a violation, shrink it, and write a folder that repeats it."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import shlex
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ckptsim.scenarios.files import to_toml
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from ckptsim.sim.cli.places import output_file
+from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.subject import (
     add_subject_arguments,
@@ -23,14 +22,14 @@ from ckptsim.sim.cli.subject import (
     violation_text,
 )
 from ckptsim.sim.rows import ViolationRow
-from ckptsim.sim.search import Find, HuntStopped, Subject, hunt, trial
+from ckptsim.sim.search import Find, HuntStopped, Subject, hunt
+from ckptsim.sim.search.folder import SCENARIO, keep
 from ckptsim.sim.search.shrink import TRIALS_MAX
-from ckptsim.sim.search.stories import with_story
 
 EXAMPLES = """examples:
   ckptsim hunt reference --mutant cursor_before_send
   ckptsim hunt reference --seeds 5000 --faults 3
-  ckptsim hunt my_scenario.toml --core handler=my_package.my_module:make_core --out smallest.toml"""
+  ckptsim hunt my_scenario.toml --core handler=my_package.my_module:make_core --out smallest"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,9 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--out",
-        type=output_file,
-        metavar="FILE",
-        help="where the smallest scenario goes (out/hunt/...)",
+        type=output_folder,
+        metavar="DIR",
+        help="gets scenario, decisions, pytest file, story, pictures (out/hunt/...)",
     )
     parser.add_argument("--json", action="store_true", help="print the find as JSON")
 
@@ -92,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _place(arguments: argparse.Namespace, subject: Subject, find: Find) -> Path:
     named: Path | None = arguments.out
-    return named or Path("out", "hunt", f"{subject.scenario.name}-{find.property}.toml")
+    return named or Path("out", "hunt", f"{subject.scenario.name}-{find.property}")
 
 
 def _left_of(stop: HuntStopped, subject: Subject, arguments: argparse.Namespace) -> str:
@@ -117,24 +116,17 @@ def _going_on(find: Find, subject: Subject, path: Path) -> str:
     ran += ["--mutant", subject.mutant] if subject.mutant else []
     smallest = find.shrunk.trial
     how = ["--first", str(smallest.seed), "--seeds", "1", "--ties", smallest.ties]
-    words = ["ckptsim", "hunt", str(path), *how, "--property", find.property, *ran]
+    words = ["ckptsim", "hunt", str(path / SCENARIO), *how, "--property", find.property, *ran]
     return shlex.join([*words, "--out", str(path)])
 
 
 def _written(find: Find, subject: Subject, path: Path) -> ViolationRow:
-    """Write the smallest scenario, run it from there, and return its violation with the story."""
-    scenario = replace(
-        find.shrunk.scenario,
-        says=f"the smallest scenario found that breaks {find.property}",
-        violates=(),
-    )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(to_toml(scenario), encoding="utf-8")
+    """Write the folder of the smallest scenario, and return its violation with the story."""
     smallest = Subject(
-        scenario=scenario, cores=subject.cores, mutant=subject.mutant, source=str(path)
+        scenario=find.shrunk.scenario, cores=subject.cores, mutant=subject.mutant, source=str(path)
     )
-    found = with_story(smallest, trial(smallest, find.shrunk.trial.seed, find.shrunk.trial.ties))
-    return next(row for row in found.violations if row.property == find.property)
+    found = find.shrunk.trial
+    return keep(path, smallest, seed=found.seed, ties=found.ties, name=find.property)
 
 
 def _nothing(subject: Subject, runs: int, *, as_json: bool) -> str:
@@ -157,7 +149,7 @@ def _document(find: Find, subject: Subject, row: ViolationRow, path: Path) -> di
         "faults_before": len(find.scenario.faults),
         "faults_after": len(find.shrunk.scenario.faults),
         "shrinking_runs": find.shrunk.trials,
-        "file": str(path),
+        "folder": str(path),
         "violation": asdict(row),
         "replay": row.replay,
     }

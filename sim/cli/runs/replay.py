@@ -1,4 +1,4 @@
-"""`ckptsim replay`: the story of one run or one checkpoint, as text and as pictures."""
+"""`ckptsim replay`: the story of one run, one checkpoint or one find, as text and as pictures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.job import Job, Plane
-from ckptsim.sim.blame import OUTCOME_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.subject import (
@@ -21,12 +20,13 @@ from ckptsim.sim.cli.subject import (
     subject_of,
     violation_text,
 )
-from ckptsim.sim.export import mermaid, perfetto, shiviz
+from ckptsim.sim.export.pictures import pictures
 from ckptsim.sim.extras import ExtraMissing, extras_explained
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.rows import CheckpointRow, RunResult
-from ckptsim.sim.search import Subject
+from ckptsim.sim.search.folder import Kept, is_find, read
 from ckptsim.sim.search.stories import stories
+from ckptsim.sim.slots.resolve import resolve, try_out
 from ckptsim.sim.story import Target, concerning, shortened, tell, tells_of
 from ckptsim.sim.world import load_world
 
@@ -35,6 +35,7 @@ EXAMPLES = """examples:
   ckptsim replay reference --seed 7 --ties random --checkpoint users/3
   ckptsim replay pipeline --checkpoint job/2
   ckptsim replay alignment_timeout --checkpoint 3   # also draws its barriers: barriers.svg
+  ckptsim replay out/hunt/reference-releases_without_gaps   # what `hunt` has written
   ckptsim replay my_scenario.toml --mutant arrival_order --out pictures"""
 
 
@@ -62,11 +63,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run again with the trace kept, tell it, and write it for three viewers."""
-    subject = subject_of(arguments)
+    kept = _kept(arguments)
+    subject = subject_of(arguments) if kept is None else kept.subject
+    seed = arguments.seed if kept is None else kept.seed
+    ties = arguments.ties if kept is None else kept.ties
     target = _target(arguments.checkpoint)
-    result = subject.run(arguments.seed, arguments.ties, keep_trace=True)
-    if result.run.outcome == OUTCOME_RAISED:
-        return _tell_raised(subject, result, as_json=arguments.json)
+    result = subject.run(seed, ties, keep_trace=True)
     vocabulary = load_world(subject.scenario.world).VOCABULARY
     entries = result.trace
     if target is not None:
@@ -76,12 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         entries = list(concerning(entries, vocabulary, target))
     lines = tell(entries, vocabulary)
     folder = arguments.out or Path("out", "replay", result.run.run_key[:12])
-    files = {
-        "story.txt": "".join(f"{line}\n" for line in lines),
-        "trace.perfetto.json": perfetto.document(entries, vocabulary, result.checkpoints),
-        "sequence.mmd": mermaid.diagram(entries, vocabulary),
-        "shiviz.log": shiviz.log(entries, vocabulary),
-    }
+    files = pictures(entries, vocabulary, result)
     model = subject.scenario.model
     if target is not None and isinstance(model, Job) and model.plane is Plane.BUFFERS:
         try:
@@ -101,6 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
             "run_key": result.run.run_key,
             "cores": subject.names,
             "mutant": subject.mutant,
+            "repeated": None if kept is None else kept.digest == result.run.digest,
             "story": [str(line) for line in lines],
             "violations": [row.property for row in rows],
             "files": [str(folder / name) for name in files],
@@ -112,25 +110,46 @@ def run(arguments: argparse.Namespace) -> int:
         print("\n" + violation_text(row))
     ran = "".join(f", {what} {name}" for what, name in ran_with(subject.names, subject.mutant))
     print(f"\n{result.run.outcome}{ran}, digest {result.run.digest}")
+    if kept is not None:
+        print(_repeated(kept, result))
     print(f"written: {', '.join(str(folder / name) for name in files)}")
     print("the traces are for ui.perfetto.dev, Mermaid and ShiViz")
     return code
 
 
-def _tell_raised(subject: Subject, result: RunResult, *, as_json: bool) -> int:
-    """Print where a core that is not ours raised; there is no more of such a run to be told."""
-    rows = result.violations
-    document = {
-        "digest": result.run.digest,
-        "run_key": result.run.run_key,
-        "cores": subject.names,
-        "mutant": subject.mutant,
-        "story": [line for row in rows for line in row.story.splitlines()],
-        "violations": [row.property for row in rows],
-        "files": [],
+def _kept(arguments: argparse.Namespace) -> Kept | None:
+    """Return what a folder of `hunt` repeats; None where a scenario is meant.
+
+    Raises UserError for arguments that the folder decides.
+    """
+    folder = Path(arguments.scenario)
+    if not is_find(folder):
+        return None
+    given = {
+        "--set": arguments.set,
+        "--costs": arguments.costs,
+        "--core": arguments.core,
+        "--mutant": arguments.mutant,
+        "--seed": arguments.seed,
+        "--ties": arguments.ties != "structural",
     }
-    print(json.dumps(document, indent=1) if as_json else "\n".join(map(violation_text, rows)))
-    return EXIT_VIOLATED
+    for name, value in given.items():
+        if value:
+            raise UserError(f"{name}: found together with {folder}, which decides it")
+    found = read(folder)
+    cores = {slot: str(core) for slot, core in found.subject.cores.items()}
+    resolve(found.subject.scenario.world, cores=cores, mutant=found.subject.mutant)
+    try_out(cores)
+    return found
+
+
+def _repeated(kept: Kept, result: RunResult) -> str:
+    """Say whether a find is as it was, and if not, whether the property holds by now."""
+    if kept.digest == result.run.digest:
+        return "repeated: the digest is the one that was kept"
+    holds = all(row.property != kept.property for row in result.violations)
+    now = "holds" if holds else "breaks in another run"
+    return f"not repeated: {kept.property} {now}; scenario, program or core have changed"
 
 
 def _barriers(entries: Sequence[Entry], model: Job, checkpoint: int) -> str:

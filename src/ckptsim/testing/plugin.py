@@ -30,7 +30,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def survives(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Survived]:
     """Return `assert_survives` with what the test's marker says; arguments of its own go first.
 
-    The smallest scenario is written into the test's temporary folder, unless `out` says where.
+    The folder of a failure is made in the test's temporary one, unless `out` says where.
     """
     from ckptsim.testing.survival import assert_survives  # noqa: PLC0415 - for tests that ask
 

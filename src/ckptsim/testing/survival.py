@@ -9,12 +9,11 @@ from typing import Any
 
 from ckptsim.scenarios import LINKS, Scenario, UserError
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.files import to_toml
 from ckptsim.scenarios.generators import GENERATORS
 from ckptsim.sim.rows import ViolationRow
-from ckptsim.sim.search import Subject, check, shrink, trial
+from ckptsim.sim.search import Subject, check, shrink
 from ckptsim.sim.search.explore import Corpus, Explored, Explorer, Exploring, explore, fewer
-from ckptsim.sim.search.stories import with_story
+from ckptsim.sim.search.folder import keep
 from ckptsim.sim.search.trial import Trial, replay_of
 from ckptsim.sim.slots import slots_of
 from ckptsim.sim.slots.resolve import expected_slots, resolve
@@ -30,14 +29,14 @@ Core = Callable[..., Any] | str
 class CoreConvicted(AssertionError):  # noqa: N818 - named after what is the case
     """A core broke a property; the message has the story and the command that replays it.
 
-    row: the violation; scenario: the smallest one found, which `file` has too.
+    row: the violation; scenario: the smallest one found; folder: what `hunt` would have written.
     """
 
-    def __init__(self, text: str, row: ViolationRow, scenario: Scenario, file: Path) -> None:
+    def __init__(self, text: str, row: ViolationRow, scenario: Scenario, folder: Path) -> None:
         super().__init__(text)
         self.row = row
         self.scenario = scenario
-        self.file = file
+        self.folder = folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +63,8 @@ def assert_survives(
     link: a link whose scenarios are drawn (`ordering`, ...), or one scenario: its name, a TOML file
     or a `Scenario`; then seeds and tie orders alone are drawn.
     slot: which slot the core takes; not needed where the link has one.
-    seed: of all that is drawn; the same seed and runs do the same.  out: the folder that gets the
-    smallest scenario.
+    seed: of all that is drawn; the same seed and runs do the same.  out: the folder in which one is
+    made that repeats a failure, as `hunt` writes it.
     Raises UserError for a link, slot or core that does not exist or does not fit.
     """
     __tracebackhide__ = True  # pytest shows the caller's line, and the story
@@ -129,28 +128,22 @@ def _smallest(
 ) -> CoreConvicted:
     """Shrink, write what is left, and return the error that tells of it."""
     smallest = shrink(subject, found, property_name=name, trials_max=trials)
-    says = f"the smallest scenario found that breaks {name}"
-    scenario = replace(smallest.scenario, says=says, violates=())
-    file = out / f"{scenario.name}-{name}.toml"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(to_toml(scenario), encoding="utf-8")
-    subject = replace(subject, scenario=scenario, source=str(file), parameters="{}")
+    scenario = smallest.scenario
+    folder = out / f"{scenario.name}-{name}"
+    subject = replace(subject, scenario=scenario, source=str(folder), parameters="{}")
     seed, ties = smallest.trial.seed, smallest.trial.ties
-    told = with_story(subject, trial(subject, seed, ties))
-    rows = [row for row in told.violations if row.property == name]
-    # What only an explorer sees, such as a run that does not end, has no row in a plain run.
-    row = rows[0] if rows else next(row for row in found.violations if row.property == name)
-    row = replace(row, replay=replay_of(subject, seed, ties))
-    return CoreConvicted(_text(subject, row), row, scenario, file)
+    try:
+        row = keep(folder, subject, seed=seed, ties=ties, name=name)
+    except ValueError:  # what only an explorer sees, such as a run that does not end
+        row = next(row for row in found.violations if row.property == name)
+        row = replace(row, replay=replay_of(subject, seed, ties))
+    return CoreConvicted(_text(subject, row), row, scenario, folder)
 
 
 def _text(subject: Subject, row: ViolationRow) -> str:
     cores = ", ".join(f"{slot}={name}" for slot, name in subject.names.items())
     story = "\n".join(f"  {line}" for line in row.story.splitlines())
-    return (
-        f"core {cores} broke {row.property}: {row.says}\n{story}\n"
-        f"scenario: {subject.source}\nreplay: {row.replay}"
-    )
+    return f"core {cores} broke {row.property}: {row.says}\n{story}\nreplay: {row.replay}"
 
 
 def _reached(goals: dict[str, int]) -> tuple[str, ...]:
