@@ -75,7 +75,7 @@ def test_the_nearest_run_of_a_scenario_lacks_what_matters():
 )
 def test_a_wrong_answer_of_our_core_is_a_violation_of_it(monkeypatch, answer, says):
     """What no host can carry out is no fault of the program: it names the core, at its event."""
-    monkeypatch.setattr(CheckpointCoordinator, "step", lambda self, _: answer)
+    monkeypatch.setattr(CheckpointCoordinator, "step", lambda *_: answer)
     result = run_world(by_name("keyed_crash"), seed=0)
     (row,) = result.violations
     assert row.property == CORE_RAISED
