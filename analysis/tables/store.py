@@ -83,7 +83,7 @@ class SweepStore:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._writers = 0
+        self._lock_depth = 0
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -92,12 +92,12 @@ class SweepStore:
         Raises UserError when another process is, or when the directory is not there to write in.
         """
         self._look_at_place()
-        with locked(self.directory) if self._writers == 0 else nullcontext():
-            self._writers += 1
+        with locked(self.directory) if self._lock_depth == 0 else nullcontext():
+            self._lock_depth += 1
             try:
                 yield
             finally:
-                self._writers -= 1
+                self._lock_depth -= 1
 
     def open(self, about: Mapping[str, object]) -> None:
         """Make the directory ready for the sweep that `about` describes.

@@ -14,9 +14,8 @@ from ckptsim.models.lifecycle.states import StopMode
 class Inputs:
     """The end marks of the input channels, numbered from 0 through all gates in gate order."""
 
-    def __init__(self, gates: tuple[int, ...]) -> None:
-        self.gates = gates
-        self._gate_of = [gate for gate, size in enumerate(gates) for _ in range(size)]
+    def __init__(self, gate_channels: tuple[int, ...]) -> None:
+        self._gate_of = [gate for gate, size in enumerate(gate_channels) for _ in range(size)]
         self._watermarks: set[int] = set()
         self._stop_modes: dict[int, StopMode] = {}
         self._ended: set[int] = set()

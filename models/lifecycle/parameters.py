@@ -14,9 +14,9 @@ from ckptsim.models.lifecycle.states import TaskKind, TaskState, Variant
 class TaskParameters:
     """How a task is built.
 
-    gates: channels per input gate, empty for a source.  chain: operators in the chain.
-    checkpointing, checkpoints_after_finish: with either off, nothing is awaited but the savepoint
-    of a stop.  restored_from: the checkpoint that the job was restored from, or None.
+    gate_channels: how many channels each input gate has, empty for a source.  chain: operators in
+    the chain.  checkpointing, checkpoints_after_finish: with either off, nothing is awaited but the
+    savepoint of a stop.  restored_from: the checkpoint that the job was restored from, or None.
     finished_on_restore: the task was finished in it and runs no operator.
     sink_opens_after_finish: None where the task holds no two-phase-commit sink.
     await_acknowledgements: False gives the protocol without the acknowledgement rule, for
@@ -25,7 +25,7 @@ class TaskParameters:
 
     kind: TaskKind
     variant: Variant = Variant.FLINK
-    gates: tuple[int, ...] = ()
+    gate_channels: tuple[int, ...] = ()
     output_channels: int = 1
     chain: int = 1
     checkpointing: bool = True
@@ -71,7 +71,7 @@ def _refusal(event: lifecycle_events.Event, parameters: TaskParameters) -> str |
             | lifecycle_events.EndOfDataReceived(channel=channel)
             | lifecycle_events.EndOfPartitionReceived(channel=channel)
         ):
-            return None if 0 <= channel < sum(parameters.gates) else "unknown_channel"
+            return None if 0 <= channel < sum(parameters.gate_channels) else "unknown_channel"
         case (
             lifecycle_events.CheckpointTriggered()
             | lifecycle_events.CheckpointPerformed()

@@ -52,7 +52,7 @@ class TaskLifecycle:
         self.savepoint_id: int | None = None
         self.checkpoint_done = False
         self.latest_reported = -1 if parameters.restored_from is None else parameters.restored_from
-        self.inputs = Inputs(parameters.gates)
+        self.inputs = Inputs(parameters.gate_channels)
         self.transactions = _transactions(parameters)
         self._acknowledged: set[int] = set()
         self._effects: list[lifecycle_effects.Effect] = []
@@ -127,7 +127,7 @@ class TaskLifecycle:
             return
         self._effects.append(lifecycle_effects.AcknowledgeEndOfData(channel))
         gate = self.inputs.drained_gate(channel)
-        if len(self.parameters.gates) > 1 and gate is not None and self._runs_operators:
+        if len(self.parameters.gate_channels) > 1 and gate is not None and self._runs_operators:
             self._effects.append(lifecycle_effects.EndInput(0, gate))
         common = self.inputs.common_stop_mode()
         if common is not None:
@@ -237,7 +237,7 @@ class TaskLifecycle:
         if not self._runs_operators:
             return
         for operator in range(self.parameters.chain):
-            if operator > 0 or len(self.parameters.gates) <= 1:
+            if operator > 0 or len(self.parameters.gate_channels) <= 1:
                 self._effects.append(lifecycle_effects.EndInput(operator))
             self._effects.append(lifecycle_effects.FinishOperator(operator))
 

@@ -92,7 +92,7 @@ def _parameters(vector: Vector, variant: Variant) -> TaskParameters:
     return TaskParameters(
         kind=TaskKind.SOURCE if source else TaskKind.NON_SOURCE,
         variant=variant,
-        gates=gates,
+        gate_channels=gates,
         output_channels=config.get("out_channels", 1),
         chain=config.get("chain", 1),
         checkpointing=config.get("checkpointing", True),

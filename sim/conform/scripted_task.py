@@ -193,7 +193,7 @@ class _Ending:
     def __init__(self, task: ScriptedTask, parameters: TaskParameters) -> None:
         self._task = task
         self._chained = parameters.chain > 1
-        self._several = len(parameters.gates) > 1
+        self._several = len(parameters.gate_channels) > 1
         self.notified = -1
 
     def state_changed(self, state: TaskState, operator: OperatorState | None) -> None:
@@ -291,12 +291,12 @@ class ScriptedTask:
     def __init__(
         self, parameters: TaskParameters, lifecycle: TaskLifecycle, cores: ProtocolCores
     ) -> None:
-        channels = sum(parameters.gates)
+        channels = sum(parameters.gate_channels)
         self.entries: list[Entry] = []
         self.stops: set[int] = set()
         self.is_source = parameters.kind is TaskKind.SOURCE
         self.inputs = [_Input(self, index) for index in range(channels)]
-        self.gates = [_Gate() for _ in parameters.gates]
+        self.gates = [_Gate() for _ in parameters.gate_channels]
         self.outbox: list[NetworkEffect] = []
         self.outputs = _Outputs(self, parameters.output_channels)
         self.snapshots = _State(self)
@@ -305,7 +305,10 @@ class ScriptedTask:
         handler = None
         if channels:
             handler = cores.handler(
-                HandlerKind.ALIGNED, channels, gates=len(parameters.gates), after_finish=True
+                HandlerKind.ALIGNED,
+                channels,
+                gates=len(parameters.gate_channels),
+                after_finish=True,
             )
         writer = cores.channel_state([0])
         self.control = TaskControl(

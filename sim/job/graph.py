@@ -77,10 +77,10 @@ class Graph:
     """A job spelt out.
 
     tasks, channels: in index order.  edges: as channels name them.  all_outputs: one OutputSpec per
-    edge and sender, in this order; outputs[task]: those of a task, one per edge.  gates[task]:
-    number of channels per input gate, in the order of the edges.  inputs[task]: channel indices.
-    plan_edges: the edges as plans of checkpoints see them.  hot_sources: the share of hot keys by
-    split that has any.
+    edge and sender, in this order; outputs[task]: those of a task, one per edge.
+    gate_channels[task]: how many channels each input gate has, in the order of the edges.
+    inputs[task]: channel indices.  plan_edges: the edges as plans of checkpoints see them.
+    hot_sources: the share of hot keys by split that has any.
     origin: the graph that the job began with, of which this is a rescaled one.
     """
 
@@ -98,7 +98,7 @@ class Graph:
         self.all_outputs: list[OutputSpec] = []
         self.outputs: list[list[OutputSpec]] = [[] for _ in self.tasks]
         self.inputs: list[list[int]] = [[] for _ in self.tasks]
-        self.gates: list[list[int]] = [[] for _ in self.tasks]
+        self.gate_channels: list[list[int]] = [[] for _ in self.tasks]
         self.plan_edges: list[PlanEdge] = []
         self.hot_sources = {
             task.split: task.vertex.hot_ratio
@@ -220,7 +220,7 @@ class Graph:
         pointwise = edge.partitioner.is_pointwise
         sizes = [len(found) if pointwise else len(ups) for found in senders]
         for task, size in zip(downs, sizes, strict=True):
-            self.gates[task].append(size)
+            self.gate_channels[task].append(size)
         for sender, task in enumerate(ups):
             output = self.output_count(task)
             mine: list[int] = []
@@ -228,7 +228,7 @@ class Graph:
                 if pointwise and sender not in senders[receiver]:
                     continue
                 index, inputs = len(self.channels), self.inputs[target]
-                gate = len(self.gates[target]) - 1
+                gate = len(self.gate_channels[target]) - 1
                 channel = ChannelSpec(
                     index, number, task, target, output + len(mine), len(inputs), gate
                 )

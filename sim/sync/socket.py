@@ -38,7 +38,7 @@ class Socket:
         self._bandwidth = table.bandwidth_bytes_per_s
         self._latency_ns = table.latency_ns
         self._pipe_bytes = table.pipe_bytes
-        self._writers: deque[tuple[Message, Event | None]] = deque()
+        self._waiting: deque[tuple[Message, Event | None]] = deque()
         self._line: deque[Message] = deque()
         self._arrived: deque[Message] = deque()
         self._held_bytes = 0
@@ -53,13 +53,13 @@ class Socket:
         """
         self.put_count += len(messages)
         for message in messages:
-            self._writers.append((message, None))
+            self._waiting.append((message, None))
         self._admit()
-        if not self._writers:
+        if not self._waiting:
             return None
-        last, _ = self._writers.pop()
+        last, _ = self._waiting.pop()
         accepted = self._env.event()
-        self._writers.append((last, accepted))
+        self._waiting.append((last, accepted))
         self._env.goals.reach("pipe_full")
         return accepted
 
@@ -70,7 +70,7 @@ class Socket:
         message = self._arrived.popleft()
         self.taken_count += 1
         self._held_bytes -= message.size_bytes
-        if self._writers:
+        if self._waiting:
             self._admit()
         return message
 
@@ -85,14 +85,14 @@ class Socket:
 
     def break_off(self, end: Message) -> None:
         """Lose what has not gone into the pipe, and end what has: the writing side has died."""
-        self.dropped_count += len(self._writers)
-        self._writers.clear()
+        self.dropped_count += len(self._waiting)
+        self._waiting.clear()
         self.put((end,))
 
     def drop_all(self) -> None:
         """Lose everything that has not been taken, as a crash of either side does."""
-        self.dropped_count += len(self._writers) + len(self._line) + len(self._arrived)
-        self._writers.clear()
+        self.dropped_count += len(self._waiting) + len(self._line) + len(self._arrived)
+        self._waiting.clear()
         self._line.clear()
         self._arrived.clear()
 
@@ -107,26 +107,26 @@ class Socket:
     @property
     def unread(self) -> Iterator[Message]:
         """What was put and not taken, the next to be taken first."""
-        return chain(self._arrived, self._line, (message for message, _ in self._writers))
+        return chain(self._arrived, self._line, (message for message, _ in self._waiting))
 
     @property
     def writers_count(self) -> int:
         """How many messages wait for room in the pipe."""
-        return len(self._writers)
+        return len(self._waiting)
 
     @property
     def queued_count(self) -> int:
         """How many messages have been put and neither taken nor dropped."""
-        return len(self._writers) + len(self._line) + len(self._arrived)
+        return len(self._waiting) + len(self._line) + len(self._arrived)
 
     def _admit(self) -> None:
-        while self._writers:
-            message, accepted = self._writers[0]
+        while self._waiting:
+            message, accepted = self._waiting[0]
             size = message.size_bytes
             # A message larger than the pipe goes through alone.
             if self._held_bytes and self._held_bytes + size > self._pipe_bytes:
                 return
-            self._writers.popleft()
+            self._waiting.popleft()
             self._held_bytes += size
             self._send(message, size)
             if accepted is not None:

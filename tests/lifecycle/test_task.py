@@ -19,7 +19,7 @@ from ckptsim.sim.mutants.lifecycle import MUTANTS
 
 Build = Callable[[TaskParameters], TaskLifecycle]
 SOURCE = TaskParameters(kind=TaskKind.SOURCE)
-TWO_INPUTS = TaskParameters(kind=TaskKind.NON_SOURCE, gates=(2,))
+TWO_INPUTS = TaskParameters(kind=TaskKind.NON_SOURCE, gate_channels=(2,))
 CLOSED = lifecycle_effects.StateChanged(TaskState.CLOSED, OperatorState.CLOSED)
 
 

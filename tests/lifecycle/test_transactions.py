@@ -21,7 +21,7 @@ from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.sim.mutants.lifecycle import RecoversNothing, RecoversWhatWasOpen
 
 SINK = TaskParameters(
-    kind=TaskKind.NON_SOURCE, gates=(1,), output_channels=0, sink_opens_after_finish=False
+    kind=TaskKind.NON_SOURCE, gate_channels=(1,), output_channels=0, sink_opens_after_finish=False
 )
 
 
@@ -65,7 +65,7 @@ def test_recovery_commits_what_is_pending_and_aborts_what_was_open(
     "parameters",
     [
         TaskParameters(kind=TaskKind.SOURCE),
-        TaskParameters(kind=TaskKind.NON_SOURCE, gates=(1,)),
+        TaskParameters(kind=TaskKind.NON_SOURCE, gate_channels=(1,)),
         replace(SINK, finished_on_restore=True),
     ],
 )

@@ -71,14 +71,23 @@ class BarrierMachine:
     effects: where effects go; the handler replaces it at each step.
     """
 
-    __slots__ = ("_announced", "_blocked", "_gates", "_undo", "clock", "effects", "home", "state")
+    __slots__ = (
+        "_announced",
+        "_blocked",
+        "_gate_count",
+        "_undo",
+        "clock",
+        "effects",
+        "home",
+        "state",
+    )
 
     def __init__(self, home: State, *, gates: int, clock: AlignmentClock) -> None:
         self.home = home
         self.state = home
         self.clock = clock
         self.effects: list[handler_events.HandlerEffect] = []
-        self._gates = gates
+        self._gate_count = gates
         self._blocked: set[int] = set()
         self._announced: dict[int, int] = {}
         self._undo: tuple[State, set[int]] | None = None
@@ -196,12 +205,14 @@ class BarrierMachine:
     def start_gates(self, run: Run) -> None:
         """Begin to persist in-flight data on every gate."""
         barrier = run.need_barrier().as_unaligned()
-        self.effects.extend(handler_events.StartInput(gate, barrier) for gate in range(self._gates))
+        self.effects.extend(
+            handler_events.StartInput(gate, barrier) for gate in range(self._gate_count)
+        )
 
     def stop_gates(self, run: Run) -> None:
         """Persist no more on any gate."""
         self.effects.extend(
-            handler_events.StopInput(gate, run.checkpoint) for gate in range(self._gates)
+            handler_events.StopInput(gate, run.checkpoint) for gate in range(self._gate_count)
         )
 
     def trigger(self, run: Run) -> None:

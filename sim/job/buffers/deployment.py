@@ -60,7 +60,7 @@ class Deployment:
         make = {True: self._source, False: self._operator}
         tasks = [make[spec.vertex.is_source](spec) for spec in self._graph.tasks]
         for task in tasks:
-            for _ in self._graph.gates[task.number]:
+            for _ in self._graph.gate_channels[task.number]:
                 self._gate(task)
         for output in self._graph.all_outputs:
             self._connect(output, tasks)

@@ -361,7 +361,7 @@ class DataflowWorld:
                     self.protocol,
                     self.model,
                     vertex,
-                    gates=[len(gate.channels) for gate in task.gates],
+                    gate_channels=[len(gate.channels) for gate in task.gates],
                     outputs=len(task.subpartitions),
                     restored_from=None if restored is None else restored.checkpoint_id,
                     finished_on_restore=finished,

@@ -12,7 +12,7 @@ from ckptsim.models.lifecycle import TaskKind, TaskLifecycle, TaskParameters
 from ckptsim.sim.conform.scripted_task import ScriptedTask
 from ckptsim.sim.slots import OURS
 
-TWO_INPUTS = TaskParameters(kind=TaskKind.NON_SOURCE, gates=(2,), checkpointing=False)
+TWO_INPUTS = TaskParameters(kind=TaskKind.NON_SOURCE, gate_channels=(2,), checkpointing=False)
 
 
 class SlowTask(ScriptedTask):

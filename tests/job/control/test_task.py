@@ -25,7 +25,7 @@ from ckptsim.sim.slots import OURS, ProtocolCores
 from tests.conform.test_indifference import vectors
 
 SOURCE = TaskParameters(kind=TaskKind.SOURCE)
-TWO_INPUTS = TaskParameters(kind=TaskKind.NON_SOURCE, gates=(2,))
+TWO_INPUTS = TaskParameters(kind=TaskKind.NON_SOURCE, gate_channels=(2,))
 
 
 def made(parameters: TaskParameters, cores: ProtocolCores = OURS) -> ScriptedTask:

@@ -139,12 +139,14 @@ class ExternalSystem:
         )
 
     def fork(self, states: Sequence[SinkState], up_to: int) -> ExternalSystem:
-        """Return the system as it would be if only `up_to` had ever been completed.
+        """Return what a job finds that is started from checkpoint `up_to`, the last one completed.
 
-        states: what sinks have in that checkpoint: the transactions that they commit on recovery
-        are there as they stand, those that they abort are still open.  Of a savepoint `up_to`,
-        which no failover restores, the restore of an older checkpoint has aborted what was
-        pre-committed for it: here that has not been.
+        states: of the sinks, one per subtask, in that checkpoint.  A transaction that a state has
+        pending, to be committed on recovery, keeps its status; one that was aborted by a sink and
+        not by a time-out is pre-committed again: `up_to` is then a savepoint, which no failover
+        restores, and the abort came with the restore of an older checkpoint.  A transaction that a
+        state has open is open and empty.  Of the others only those stay that were committed for
+        `up_to` or an earlier checkpoint.
         """
         pending = frozenset(name for state in states for name in state.pending)
         left_open = frozenset(state.open for state in states)

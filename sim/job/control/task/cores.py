@@ -22,29 +22,32 @@ def make_cores(
     job: Job,
     vertex: Vertex,
     *,
-    gates: Sequence[int],
+    gate_channels: Sequence[int],
     outputs: int,
     restored_from: int | None,
     finished_on_restore: bool,
 ) -> TaskCores:
     """Return the cores of a task; a source has no barrier handler.
 
-    gates: channels of each input gate; outputs: how many channels there are to other tasks.
-    restored_from: the checkpoint that the attempt begins from.
+    gate_channels: how many channels each input gate has; outputs: how many channels there are to
+    other tasks.  restored_from: the checkpoint that the attempt begins from.
     """
     checkpointing, ending = job.checkpointing, job.ending
     handler = None
-    if gates:
+    if gate_channels:
         kind = handler_kind(
             exactly_once=checkpointing.exactly_once, unaligned_enabled=checkpointing.unaligned
         )
         handler = factories.handler(
-            kind, sum(gates), gates=len(gates), after_finish=checkpointing.after_finish
+            kind,
+            sum(gate_channels),
+            gates=len(gate_channels),
+            after_finish=checkpointing.after_finish,
         )
     parameters = TaskParameters(
         kind=TaskKind.SOURCE if vertex.is_source else TaskKind.NON_SOURCE,
         variant=variant_of(job),
-        gates=tuple(gates),
+        gate_channels=tuple(gate_channels),
         output_channels=outputs,
         chain=vertex.chain,
         checkpointing=checkpointing.enabled,

@@ -90,7 +90,7 @@ class Task:
                 attempt.cores,
                 attempt.job,
                 spec.vertex,
-                gates=attempt.graph.gates[spec.index],
+                gate_channels=attempt.graph.gate_channels[spec.index],
                 outputs=attempt.graph.output_count(spec.index),
                 restored_from=attempt.restored_id,
                 finished_on_restore=finished_on_restore,
@@ -132,7 +132,7 @@ class Task:
         self.inputs = inputs
         self.outputs = Outputs(self, outputs)
         first = 0
-        for size in self.attempt.graph.gates[self.spec.index]:
+        for size in self.attempt.graph.gate_channels[self.spec.index]:
             self.gates.append(InputGate(inputs[first : first + size]))
             first += size
 
