@@ -8,6 +8,7 @@ from typing import Any
 from ckptsim.scenarios.files import from_json
 from ckptsim.scenarios.generators import buffer_jobs, final_checkpoint
 from ckptsim.scenarios.generators.choices import Choices
+from ckptsim.scenarios.generators.job_environment import add_environment
 from ckptsim.scenarios.spec import Scenario
 
 _SLOW_PER_S = 10.0
@@ -17,12 +18,12 @@ def barriers(choices: Choices) -> Scenario:
     """Return a random job with a fault plan; some on buffers fail and are restarted."""
     kind = choices.of(("buffers", "records", "crashing"))
     if kind == "records":
-        text = final_checkpoint.document(choices)
+        text = add_environment(choices, final_checkpoint.document(choices))
         text |= {"link": "barrier_protocol", "violates": final_checkpoint.hazards_of(text)}
     elif kind == "crashing":
-        text = _short(_fed(buffer_jobs.crashing_document(choices)))
+        text = add_environment(choices, _short(_fed(buffer_jobs.crashing_document(choices))))
     else:
-        text = _fed(buffer_jobs.document(choices))
+        text = add_environment(choices, _fed(buffer_jobs.document(choices)))
     return from_json(json.dumps({"violates": [buffer_jobs.CLOCK_HAZARD]} | text))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from ckptsim.scenarios.files import from_json
 from ckptsim.scenarios.generators.choices import Choices
+from ckptsim.scenarios.generators.job_environment import add_environment
 from ckptsim.scenarios.spec import Scenario
 
 MS = 1_000_000
@@ -29,7 +30,7 @@ HAZARDS = (
 
 def final_checkpoint(choices: Choices) -> Scenario:
     """Return a random job with a fault plan; `violates` has the hazards that it may run into."""
-    text = document(choices)
+    text = add_environment(choices, document(choices))
     return scenario_of(text | {"violates": hazards_of(text)})
 
 

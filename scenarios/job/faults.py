@@ -148,6 +148,16 @@ class DelayAcknowledgement(LateAtCheckpoint):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatAcknowledgement(LateAtCheckpoint):
+    """A subtask's acknowledgement of a checkpoint comes once more, later."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrayDecline(LateAtCheckpoint):
+    """A refusal of a checkpoint comes, later, from a subtask that has acknowledged it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LoseNotification(AtCheckpoint):
     """A subtask never hears that a checkpoint is complete."""
 
@@ -168,6 +178,20 @@ class StallTask(AtSubtask):
 
     at_ns: int = duration_ns(REQUIRED, says="instant of the stall", source=_PLAN)
     lasts_ns: int = duration_ns(REQUIRED, says="how long it lasts", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestCheckpoint(_Fault):
+    """The user asks for a checkpoint; while the job does not run nothing comes of it."""
+
+    at_ns: int = duration_ns(REQUIRED, says="instant of the request", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestSavepoint(_Fault):
+    """The user asks for a savepoint; while the job does not run nothing comes of it."""
+
+    at_ns: int = duration_ns(REQUIRED, says="instant of the request", source=_PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,10 +253,14 @@ JobFault = (
     | RefuseTrigger
     | LoseAcknowledgement
     | DelayAcknowledgement
+    | RepeatAcknowledgement
+    | StrayDecline
     | LoseNotification
     | DelayNotification
     | StrayNotification
     | StallTask
+    | RequestCheckpoint
+    | RequestSavepoint
     | Rescale
 )
 
@@ -249,9 +277,13 @@ JOB_FAULTS: Mapping[str, type] = {
     "refuse_trigger": RefuseTrigger,
     "lose_acknowledgement": LoseAcknowledgement,
     "delay_acknowledgement": DelayAcknowledgement,
+    "repeat_acknowledgement": RepeatAcknowledgement,
+    "stray_decline": StrayDecline,
     "lose_notification": LoseNotification,
     "delay_notification": DelayNotification,
     "stray_notification": StrayNotification,
     "stall_task": StallTask,
+    "request_checkpoint": RequestCheckpoint,
+    "request_savepoint": RequestSavepoint,
     "rescale": Rescale,
 }

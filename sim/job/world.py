@@ -123,7 +123,7 @@ class JobWorld:
         if settings.stop_at_ns is not None and may_stop:
             env.call_in(settings.stop_at_ns, kind, self.entity, self.stop)
         if settings.savepoint_at_ns is not None:
-            ask = self.coordinator.request_savepoint
+            ask = self.coordinator.request
             env.call_at(settings.savepoint_at_ns, kind, env.entity("coordinator"), ask)
 
     def begin(self) -> None:

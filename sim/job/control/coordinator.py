@@ -22,7 +22,6 @@ from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.coordinator.events import CoordinatorEffect, CoordinatorEvent, TimerKind
 from ckptsim.models.coordinator.plan import Plan, Rejected
 from ckptsim.models.lifecycle import StopMode
-from ckptsim.scenarios.job.faults import DelayAcknowledgement, LoseAcknowledgement
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
 from ckptsim.sim.job.control.gateway import Gateway
 
@@ -92,7 +91,6 @@ class CoordinatorHost:
         self._settings = settings
         self._listener = listener
         self._messages = messages
-        self._faults = faults
         self._job = job
         self._attempt = 0
         self._timers: dict[tuple[int, int], Timer] = {}
@@ -122,9 +120,9 @@ class CoordinatorHost:
         self.observer.unscheduled()
         self._step(coordinator_events.SchedulerStopped(self._env.now, reason))
 
-    def request_savepoint(self) -> None:
-        """Take a savepoint that the job continues behind."""
-        self._step(coordinator_events.CheckpointRequested(self._env.now, savepoint=True))
+    def request(self, *, savepoint: bool = True) -> None:
+        """Take a checkpoint, or a savepoint, that the job continues behind."""
+        self._step(coordinator_events.CheckpointRequested(self._env.now, savepoint=savepoint))
 
     def stop(self) -> None:
         """Stop with savepoint: no more periodic checkpoints, then the savepoint."""
@@ -162,11 +160,8 @@ class CoordinatorHost:
 
     def acknowledge(self, task: TaskGateway, checkpoint: int, part: TaskPart) -> None:
         """Send a task's acknowledgement of a checkpoint."""
-        if self._faults.strikes(LoseAcknowledgement, task, checkpoint):
-            return
-        late_ns = self._faults.delay_ns(DelayAcknowledgement, task, checkpoint)
-        self._messages.acknowledge(
-            task, self._acknowledged, task, checkpoint, part, late_ns=late_ns
+        self.gateway.acknowledge(
+            task, checkpoint, part, acknowledged=self._acknowledged, declined=self._declined
         )
 
     def _acknowledged(self, task: TaskGateway, checkpoint: int, part: TaskPart) -> None:
@@ -174,13 +169,13 @@ class CoordinatorHost:
         self._env.trace.record(
             "acknowledged", task.entity, checkpoint, part.persisted_bytes, part.state_bytes
         )
-        if record.status == "pending":
+        if record.status != "pending":
+            self._env.goals.reach("late_acknowledgement")
+        elif task.number not in record.parts:
             record.parts[task.number] = (part, self._env.now)
             if part.operators_finished:
                 record.operators_finished.add(task.number)
             self.observer.acknowledgement(record, task, part)
-        else:
-            self._env.goals.reach("late_acknowledgement")
         self._step(coordinator_events.Acknowledged(self._env.now, checkpoint, task.number))
 
     def decline(self, task: TaskGateway, checkpoint: int, reason: FailureReason) -> None:
@@ -251,7 +246,7 @@ class CoordinatorHost:
                 if request.synchronous:
                     self._stop_failed()
             case coordinator_events.StoreCheckpoint(checkpoint):
-                self._messages.store(checkpoint, self.store, checkpoint)
+                self._messages.store(checkpoint, self.store, checkpoint, self.core)
             case coordinator_events.CheckpointCompleted(checkpoint, duration_ns):
                 self._complete(checkpoint, duration_ns)
             case coordinator_events.CheckpointFailed(checkpoint, reason):
@@ -328,10 +323,16 @@ class CoordinatorHost:
 
     # End --------------------------------------------------------------------------------------
 
-    def store(self, checkpoint: int) -> None:
-        """Decide what the checkpoint records of each vertex, and keep it or give it up."""
+    def store(self, checkpoint: int, core: CheckpointCoordinator) -> None:
+        """Decide what the checkpoint records of each vertex, and keep it or give it up.
+
+        core: which has asked for it; what has taken its place knows nothing of that.
+        """
         record = self.records[checkpoint]
-        if record.status != "pending":
+        if core is not self.core:
+            return
+        if record.status != "pending":  # given up while the store worked
+            self._give_up(checkpoint, FailureReason.FINALIZE_CHECKPOINT_FAILURE)
             return
         vertices = self.planning.finalize(record)
         if isinstance(vertices, Rejected):

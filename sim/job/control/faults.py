@@ -13,6 +13,8 @@ from ckptsim.scenarios.job.faults import (
     JobFault,
     LoseAcknowledgement,
     LoseTrigger,
+    RequestCheckpoint,
+    RequestSavepoint,
     Rescale,
     StallTask,
 )
@@ -20,7 +22,8 @@ from ckptsim.scenarios.job.faults import (
 if TYPE_CHECKING:
     from ckptsim.sim.kernel import Entity, Environment
 
-Timed = CrashTask | CrashTaskManager | CrashJobManager | StallTask | Rescale
+OfUser = RequestCheckpoint | RequestSavepoint | Rescale
+Timed = CrashTask | CrashTaskManager | CrashJobManager | StallTask | OfUser
 
 
 class Subtask(Protocol):
@@ -101,6 +104,10 @@ class FaultPlan:
             case CrashJobManager():
                 job.crash_job_manager()
                 return
+            case RequestCheckpoint() | RequestSavepoint():
+                if job.running:
+                    job.coordinator.request(savepoint=isinstance(fault, RequestSavepoint))
+                return
             case Rescale():
                 job.rescale(fault.vertex, fault.parallelism)
                 return
@@ -125,8 +132,26 @@ class FaultPlan:
 NO_FAULTS = FaultPlan()
 
 
+class Requestable(Protocol):
+    """Whom the user asks for a checkpoint."""
+
+    def request(self, *, savepoint: bool) -> None:
+        """Take a checkpoint or a savepoint that the job continues behind."""
+        ...
+
+
 class Strikable(Protocol):
     """A job as faults at an instant strike it; tasks by their numbers."""
+
+    @property
+    def running(self) -> bool:
+        """Return whether an attempt runs."""
+        ...
+
+    @property
+    def coordinator(self) -> Requestable:
+        """Return the coordinator of its checkpoints."""
+        ...
 
     def crash(self, numbers: Iterable[int], cause: str) -> None:
         """Fail tasks."""

@@ -1,4 +1,4 @@
-"""What the coordinator sends to tasks, and the faults that strike on the way.
+"""What coordinator and tasks send to each other, and the faults that strike on the way.
 
 Source: Apache Flink 1.20.3, Execution.triggerCheckpoint, notifyCheckpointOnComplete and
 notifyCheckpointAborted: whoever the plan names is told, and a task manager that does not know the
@@ -10,12 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.scenarios.job.faults import (
+    DelayAcknowledgement,
     DelayNotification,
     DelayTrigger,
+    LoseAcknowledgement,
     LoseNotification,
     LoseTrigger,
     RefuseTrigger,
+    RepeatAcknowledgement,
+    StrayDecline,
     StrayNotification,
 )
 
@@ -25,12 +30,12 @@ if TYPE_CHECKING:
     from ckptsim.models.barriers import Barrier
     from ckptsim.models.lifecycle import StopMode
     from ckptsim.sim.job.control.faults import FaultPlan
-    from ckptsim.sim.job.port import Messages, TaskGateway
+    from ckptsim.sim.job.port import Messages, TaskGateway, TaskPart
     from ckptsim.sim.kernel import Environment
 
 
 class Gateway:
-    """The way from the coordinator to the tasks of the attempt that runs.
+    """The way between the coordinator and the tasks of the attempt that runs.
 
     loss_ratio: share of completion notifications that are lost by chance.  lost: task and
     checkpoint of completions that are never heard of.
@@ -63,6 +68,29 @@ class Gateway:
             send(task, checkpoint, refuse, task, checkpoint, late_ns=late_ns)
         else:
             send(task, checkpoint, task.trigger_checkpoint, barrier, stop, late_ns=late_ns)
+
+    def acknowledge(
+        self,
+        task: TaskGateway,
+        checkpoint: int,
+        part: TaskPart,
+        *,
+        acknowledged: Callable[[TaskGateway, int, TaskPart], None],
+        declined: Callable[[TaskGateway, int, FailureReason], None],
+    ) -> None:
+        """Send a task's acknowledgement, perhaps twice, perhaps with a refusal behind it."""
+        faults, send = self._faults, self._messages.acknowledge
+        if faults.strikes(LoseAcknowledgement, task, checkpoint):
+            return
+        late_ns = faults.delay_ns(DelayAcknowledgement, task, checkpoint)
+        send(task, acknowledged, task, checkpoint, part, late_ns=late_ns)
+        repeat_ns = faults.delayed_ns(RepeatAcknowledgement, task, checkpoint)
+        if repeat_ns is not None:
+            send(task, acknowledged, task, checkpoint, part, late_ns=late_ns + repeat_ns)
+        stray_ns = faults.delayed_ns(StrayDecline, task, checkpoint)
+        if stray_ns is not None:
+            why = FailureReason.CHECKPOINT_DECLINED
+            send(task, declined, task, checkpoint, why, late_ns=late_ns + stray_ns)
 
     def notify_complete(self, numbers: Sequence[int], checkpoint: int) -> None:
         """Tell tasks that a checkpoint is complete; some never hear of it, or hear of it twice."""

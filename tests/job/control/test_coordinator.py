@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,8 +16,13 @@ from ckptsim.scenarios.job.faults import (
     LoseNotification,
     LoseTrigger,
     RefuseTrigger,
+    RepeatAcknowledgement,
+    RequestCheckpoint,
+    RequestSavepoint,
+    StrayDecline,
     StrayNotification,
 )
+from ckptsim.sim.job.control.faults import FaultPlan
 from tests.job.control.rig import MS, Rig
 
 
@@ -174,6 +180,41 @@ def test_faults_of_notifications_and_acknowledgements() -> None:
     stray = run_with(StrayNotification(**MAP, delay_ns=7 * MS))
     assert stray.tasks[2].told == [(16 * MS, "complete", 1), (23 * MS, "complete", 1)]
     assert run_with(LoseAcknowledgement(**MAP)).host.records[1].status == "expired"
+
+
+def test_an_acknowledgement_that_comes_twice_counts_once() -> None:
+    """The checkpoint still waits for the others; a repeat behind its end changes nothing."""
+    rig = Rig(RepeatAcknowledgement(**MAP, delay_ns=3 * MS))
+    rig.run_until(12)
+    rig.acknowledge(1, 1, 2)
+    rig.run_until(20)
+    assert rig.host.core.awaited(1) == (0,)
+    assert run_with(RepeatAcknowledgement(**MAP, delay_ns=9 * MS)).tasks[2].told == [
+        (16 * MS, "complete", 1)
+    ]
+
+
+def test_a_stray_decline_ends_a_checkpoint_that_is_not_whole() -> None:
+    """One that comes when all have acknowledged is too late; before that it is one like others."""
+    late = run_with(StrayDecline(**MAP, delay_ns=0))
+    assert late.host.records[1].status == "completed"
+    rig = Rig(StrayDecline(**MAP, delay_ns=0))
+    rig.run_until(12)
+    rig.acknowledge(1, 1, 2)
+    rig.run_until(20)
+    assert rig.host.records[1].reason == FailureReason.CHECKPOINT_DECLINED.value
+
+
+def test_users_ask_for_checkpoints_and_savepoints() -> None:
+    """A request is carried out at its instant while the job runs, and never while it does not."""
+    plan = FaultPlan((RequestCheckpoint(at_ns=2 * MS), RequestSavepoint(at_ns=3 * MS)))
+    asked: list[bool] = []
+    job = SimpleNamespace(running=False, coordinator=SimpleNamespace())
+    job.coordinator.request = lambda *, savepoint: asked.append(savepoint)
+    for job.running in (False, True):
+        for fault in plan.timed:
+            plan.strike(fault, job)  # type: ignore[arg-type]
+    assert asked == [False, True]
 
 
 def test_all_notifications_can_be_lost_by_chance() -> None:

@@ -1,0 +1,121 @@
+"""What users and a real environment do to a job besides: further faults of random jobs.
+
+Where several things are drawn they are drawn to meet: most instants lie around those at which a
+checkpoint is triggered, and most faults strike the same few checkpoints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ckptsim.scenarios.generators.choices import Choices
+
+_MS = 1_000_000
+_MOST = 5
+_LATE = ("repeat_acknowledgement", "stray_decline", "delay_acknowledgement", "stray_notification")
+_AT_CHECKPOINT = ("lose_acknowledgement", "crash_at_checkpoint", "fail_snapshot")
+_OF_USERS = ("request_checkpoint", "request_savepoint")
+_KINDS = (*_OF_USERS, *_LATE, *_AT_CHECKPOINT, "stall_task", "crash_task", "crash_job_manager")
+
+
+def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
+    """Return a job's document with what else happens to it, and with options that matter then."""
+    job = text["job"]
+    on_records = job.get("plane", text["link"]) not in ("buffers", "barriers")
+    present = choices.features(_KINDS)
+    found = choices.several(lambda: _fault(choices, job, present), most=_MOST) if present else ()
+    _options(choices, job, on_records=on_records)
+    rescales = _rescales(choices, job) if on_records and choices.integer(0, 5) == 5 else []
+    faults = [*text["faults"], *found]
+    if rescales:
+        faults = [one for one in faults if _fits(one, job["vertices"])] + rescales
+    if any(one["kind"].startswith("lose_ack") for one in faults):
+        job["checkpointing"]["timeout_ns"] = choices.of((100, 40)) * _MS
+    return text | {"faults": faults}
+
+
+def _fault(choices: Choices, job: dict[str, Any], present: Sequence[str]) -> dict[str, Any]:
+    kind = choices.of(present)
+    fault: dict[str, Any] = {"kind": kind}
+    if kind in _OF_USERS or kind == "crash_job_manager":
+        return fault | {"at_ns": _instant(choices, job)}
+    vertex = choices.of(tuple(job["vertices"]))
+    fault |= {"vertex": vertex["name"]}
+    fault["subtask"] = choices.integer(0, vertex["parallelism"] - 1)
+    if kind == "stall_task":
+        fault["lasts_ns"] = choices.integer(1, 40) * _MS
+    if kind in ("stall_task", "crash_task"):
+        return fault | {"at_ns": _instant(choices, job)}
+    fault["checkpoint"] = choices.integer(1, 5)
+    if kind in _LATE:
+        fault["delay_ns"] = choices.of((0, 1, choices.integer(1, 60) * _MS))
+    return fault
+
+
+def _instant(choices: Choices, job: dict[str, Any]) -> int:
+    """Return an instant, at or around that of a periodic trigger."""
+    interval_ns: int = job["checkpointing"]["interval_ns"]
+    near_ns = choices.of((0, 1, _MS // 2, 3 * _MS, interval_ns // 2, -1))
+    return max(1, choices.integer(1, 6) * interval_ns + near_ns)
+
+
+def _options(choices: Choices, job: dict[str, Any], *, on_records: bool) -> None:
+    """Change options around which what happens in between matters."""
+    checkpointing, costs = job["checkpointing"], job.setdefault("costs", {})
+    interval_ns = checkpointing["interval_ns"]
+    pause_ns = choices.of((None, None, interval_ns // 2, interval_ns, 2 * interval_ns))
+    if pause_ns is not None:
+        checkpointing["min_pause_ns"] = pause_ns
+    tolerable = choices.of((None, None, None, 0, 1, 2))
+    if tolerable is not None:
+        # Restarts have a bound, as whatever makes a checkpoint fail may do so in each attempt.
+        checkpointing["tolerable_failures"] = tolerable
+        job["restart"] = {"kind": "fixed_delay", "delay_ns": 5 * _MS}
+        job["restart"]["attempts"] = choices.integer(1, 5)
+    if on_records:
+        completion_ns = choices.of((None, None, 15 * _MS, interval_ns))
+        if completion_ns is not None:
+            costs["completion_ns"] = completion_ns
+        costs["checkpoint_failure_ratio"] = choices.of((0.0, 0.0, 0.0, 0.3))
+        job["channels"]["record_buffers"] = choices.of((1, 1, 1, 2, 3))
+
+
+def _rescales(choices: Choices, job: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return changes of parallelism, and fit the job to them."""
+    vertices = {vertex["name"]: vertex for vertex in job["vertices"]}
+    for vertex in vertices.values():
+        vertex.pop("recorded", None)
+    free = [name for name in vertices if not _goes_with_source(vertices, name)]
+    if not free:
+        return []
+    job["costs"]["read_record_ns"] = choices.of((0, 0, _MS // 4))
+    if "tolerable_failures" not in job["checkpointing"]:
+        job["restart"] = {"kind": "fixed_delay", "delay_ns": choices.of((0, 5 * _MS))}
+    return [
+        {
+            "kind": "rescale",
+            "vertex": choices.of(free),
+            "parallelism": choices.integer(1, 6),
+            "at_ns": _instant(choices, job),
+        }
+        for _ in range(choices.integer(1, 3))
+    ]
+
+
+def _fits(fault: dict[str, Any], vertices: Sequence[dict[str, Any]]) -> bool:
+    parallelism = {vertex["name"]: vertex["parallelism"] for vertex in vertices}
+    vertex = fault.get("vertex")
+    return vertex is None or fault.get("subtask", 0) < parallelism[vertex]
+
+
+def _goes_with_source(vertices: dict[str, Any], name: str) -> bool:
+    """Tell whether forward edges join a vertex to a source; sources keep their parallelism."""
+    group = [name]
+    for member in group:  # grows while it is looked through
+        for vertex in vertices.values():
+            for one in vertex.get("inputs", ()):
+                ends = (vertex["name"], one["upstream"])
+                if one["partitioner"] == "forward" and member in ends:
+                    group += [end for end in ends if end not in group]
+    return any(vertices[member].get("kind") == "source" for member in group)
