@@ -24,7 +24,7 @@ def barriers(choices: Choices) -> Scenario:
         text = add_environment(choices, _short(_fed(buffer_jobs.crashing_document(choices))))
     else:
         text = add_environment(choices, _fed(buffer_jobs.document(choices)))
-    return from_json(json.dumps({"violates": [buffer_jobs.CLOCK_HAZARD]} | text))
+    return from_json(json.dumps({"violates": list(buffer_jobs.HAZARDS)} | text))
 
 
 def _fed(text: dict[str, Any]) -> dict[str, Any]:

@@ -14,8 +14,9 @@ from ckptsim.scenarios.spec import Scenario
 
 MS = 1_000_000
 # What released Flink does: a tracker with one channel left loses the clock of a checkpoint and
-# fails its task.  It has a property of its own.
-CLOCK_HAZARD = "single_channel_keeps_the_clock"
+# fails its task; a savepoint completes behind tasks that have closed with records queued.  Both
+# have properties of their own.
+HAZARDS = ("single_channel_keeps_the_clock", "closed_tasks_leave_nothing_queued")
 US = 1_000
 MODES = ("aligned", "unaligned", "aligned_timeout", "at_least_once")
 PARTITIONERS = ("hash", "rebalance", "shuffle", "rescale", "broadcast", "global", "forward")

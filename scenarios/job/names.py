@@ -128,6 +128,8 @@ _PROPERTIES = (
     "ended_checkpoints_stay_ended",
     "savepoints_are_not_subsumed",
     "notified_after_completion",
+    "notified_once",
+    "cores_agree_with_their_world",
     "periodic_triggers_go_on",
     "checkpoint_ends_in_time",
 )

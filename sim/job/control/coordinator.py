@@ -85,7 +85,9 @@ class CoordinatorHost:
         self.completed: dict[int, JobCheckpoint] = {}
         self.highest_completed = -1
         self.stop_id: int | None = None
-        self.gateway = Gateway(env, messages, faults, loss_ratio=settings.notification_loss_ratio)
+        self.gateway = Gateway(
+            env, messages, faults, observer, loss_ratio=settings.notification_loss_ratio
+        )
         self._env = env
         self._entity = env.entity("coordinator")
         self._settings = settings
@@ -257,7 +259,9 @@ class CoordinatorHost:
                 numbers = self.planning.numbers(record.plan.commit_to)
                 self.gateway.notify_complete(numbers, checkpoint)
             case coordinator_events.NotifyAborted(checkpoint, latest_completed):
-                numbers = self.planning.numbers(self.records[checkpoint].plan.commit_to)
+                record = self.records[checkpoint]
+                self.observer.abort_notified(record)
+                numbers = self.planning.numbers(record.plan.commit_to)
                 self.gateway.notify_aborted(numbers, checkpoint, latest_completed)
             case coordinator_events.DiscardCheckpoint(checkpoint):
                 self._discard(checkpoint)
@@ -356,6 +360,9 @@ class CoordinatorHost:
         record.duration_ns = duration_ns
         record.ended_ns = env.now
         self.highest_completed = max(self.highest_completed, checkpoint)
+        kept: tuple[int, ...] | None = getattr(self.core, "completed", None)
+        if kept is not None:  # no core has to say so
+            self.observer.kept(kept)
         if record.request.savepoint:
             env.goals.reach("savepoint_completed")
         env.trace.record("completed", self._entity, checkpoint, duration_ns)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ckptsim.models.barriers import Barrier
     from ckptsim.models.lifecycle import StopMode
     from ckptsim.sim.job.control.faults import FaultPlan
+    from ckptsim.sim.job.oracle.observer import JobObserver
     from ckptsim.sim.job.port import Messages, TaskGateway, TaskPart
     from ckptsim.sim.kernel import Environment
 
@@ -42,13 +43,20 @@ class Gateway:
     """
 
     def __init__(
-        self, env: Environment, messages: Messages, faults: FaultPlan, *, loss_ratio: float
+        self,
+        env: Environment,
+        messages: Messages,
+        faults: FaultPlan,
+        observer: JobObserver,
+        *,
+        loss_ratio: float,
     ) -> None:
         self.tasks: Sequence[TaskGateway] = ()
         self.lost: set[tuple[int, int]] = set()
         self._env = env
         self._messages = messages
         self._faults = faults
+        self._observer = observer
         self._loss_ratio = loss_ratio
 
     def trigger(
@@ -102,6 +110,7 @@ class Gateway:
                 send(task, checkpoint, self._stray, task.place, checkpoint, late_ns=stray_ns)
             if self._is_lost(number) or faults.strikes(LoseNotification, task, checkpoint):
                 self.lost.add((number, checkpoint))
+                self._observer.notification_lost(number, checkpoint, completed=True)
                 continue
             late_ns = faults.delay_ns(DelayNotification, task, checkpoint)
             send(task, checkpoint, task.notify_complete, checkpoint, late_ns=late_ns)
@@ -111,9 +120,11 @@ class Gateway:
         faults, send = self._faults, self._messages.abort
         for number in numbers:
             task = self.tasks[number]
-            if not faults.strikes(LoseNotification, task, checkpoint):
-                late_ns = faults.delay_ns(DelayNotification, task, checkpoint)
-                send(task, task.notify_aborted, checkpoint, latest, late_ns=late_ns)
+            if faults.strikes(LoseNotification, task, checkpoint):
+                self._observer.notification_lost(number, checkpoint, completed=False)
+                continue
+            late_ns = faults.delay_ns(DelayNotification, task, checkpoint)
+            send(task, task.notify_aborted, checkpoint, latest, late_ns=late_ns)
 
     def _is_lost(self, number: int) -> bool:
         ratio = self._loss_ratio
@@ -123,4 +134,5 @@ class Gateway:
         """Let a notification reach whatever attempt runs by now, if it has such a subtask."""
         for task in self.tasks:
             if task.place == place:
+                self._observer.notification_repeated(task.number, checkpoint)
                 task.notify_complete(checkpoint)

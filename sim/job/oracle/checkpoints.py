@@ -25,6 +25,14 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.oracle.view import PlaneView, Violate
     from ckptsim.sim.kernel import Environment
 
+# Why a checkpoint is given up that still waits for tasks; one that is being stored waits for none.
+_ON_THE_WAY = (
+    FailureReason.CHECKPOINT_EXPIRED,
+    FailureReason.CHECKPOINT_DECLINED,
+    FailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY,
+    FailureReason.CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER,
+    FailureReason.CHECKPOINT_ASYNC_EXCEPTION,
+)
 # Kinds whose snapshot is always aligned, by the name of the barrier's kind.
 _ALIGNED = ("aligned", "savepoint", "at_least_once")
 
@@ -51,6 +59,8 @@ class CheckpointOracle:
         self._free_ns: int | None = None  # since when periodic triggers are due and nothing runs
         self._running: dict[int, CheckpointRecord] = {}
         self._newest_completed = -1
+        self._completed_ns: int | None = None  # when one was completed last since the start
+        self._kept: list[int] = []  # what a restart could begin from, oldest first
         self._newest_acknowledged: dict[int, int] = {}  # by task
         self._reported: dict[tuple[int, int], tuple[int, bool]] = {}  # by task and checkpoint
         self._held: dict[int, dict[int, tuple[list[Held], list[Held]]]] = {}  # by checkpoint, task
@@ -60,6 +70,7 @@ class CheckpointOracle:
     def scheduled(self, first_ns: int) -> None:
         """Note that periodic triggers begin, the first after `first_ns`."""
         self._free_ns = self._env.now + first_ns
+        self._completed_ns = None
 
     def unscheduled(self) -> None:
         """Note that periodic triggers have ended."""
@@ -111,7 +122,15 @@ class CheckpointOracle:
         return set(reached)
 
     def triggered(self, one: CheckpointRecord) -> None:
-        """Check that not more run at once than may; a forced savepoint comes on top."""
+        """Check that not more run at once than may; a forced savepoint comes on top.
+
+        A periodic one keeps the pause behind the last completion.
+        """
+        since_ns = self._env.now - (self._completed_ns or 0)
+        early = self._completed_ns is not None and since_ns < self._table.min_pause_ns
+        if early and one.request.periodic:
+            says = f"checkpoint {one.checkpoint} is triggered {since_ns} ns after a completion"
+            self._violate("periodic_triggers_go_on", says, one.checkpoint)
         running = [other for other in self._running.values() if not other.request.forced]
         if not one.request.forced and len(running) >= self._table.max_concurrent:
             says = f"checkpoint {one.checkpoint} is triggered while {sorted(self._running)} run"
@@ -167,7 +186,9 @@ class CheckpointOracle:
         """Check that what completes was running, is whole, and is a consistent cut."""
         number = one.checkpoint
         held = self._end(one, "completes")
+        self._completed_ns = self._env.now
         if not one.request.savepoint:
+            self._kept = [*self._kept, number][-self._table.retained :]
             if number <= self._newest_completed:
                 says = f"checkpoint {number} completes after {self._newest_completed}"
                 self._violate("completed_ids_increase", says, number)
@@ -257,6 +278,15 @@ class CheckpointOracle:
             self._violate("savepoints_are_not_subsumed", says, one.checkpoint)
         if reason is FailureReason.CHECKPOINT_EXPIRED:
             self._check_expired(one)
+        if reason in _ON_THE_WAY and set(one.tasks) <= set(one.parts):
+            says = f"checkpoint {one.checkpoint}, which all tasks have acknowledged, is given up: "
+            self._violate("ended_checkpoints_stay_ended", says + reason.value, one.checkpoint)
+
+    def kept(self, numbers: tuple[int, ...]) -> None:
+        """Check what the coordinator's core says that it keeps, behind a completion."""
+        if list(numbers) != self._kept:
+            says = f"the coordinator says that it keeps {list(numbers)}, it keeps {self._kept}"
+            self._violate("cores_agree_with_their_world", says)
 
     def _check_expired(self, one: CheckpointRecord) -> None:
         """Check that nobody whom an expired checkpoint waits for had closed long before.

@@ -9,6 +9,7 @@ from ckptsim.sim.job.oracle.channels import ChannelOracle
 from ckptsim.sim.job.oracle.checkpoints import CheckpointOracle
 from ckptsim.sim.job.oracle.contents import check_contents, check_restored
 from ckptsim.sim.job.oracle.files import FileOracle
+from ckptsim.sim.job.oracle.notifications import NotificationOracle
 from ckptsim.sim.job.oracle.observer import JobObserver
 from ckptsim.sim.job.oracle.tasks import TaskOracle
 from ckptsim.sim.job.settings import final_at_once
@@ -32,6 +33,7 @@ class JobOracle(JobObserver):
     def __init__(self, env: Environment, job: Job, plane: PlaneView, violate: Violate) -> None:
         self.tasks: dict[int, TaskOracle] = {}
         self.checkpoints = CheckpointOracle(env, job, plane, self.tasks, violate)
+        self.notifications = NotificationOracle(env, plane, self.tasks, violate)
         self._job = job
         self._plane = plane
         self._violate = violate
@@ -46,6 +48,7 @@ class JobOracle(JobObserver):
         self.tasks.clear()
         self._files.clear()
         self.checkpoints.attempt_ends()
+        self.notifications.attempt_ends()
 
     def task(self, task: ObservedTask) -> TaskOracle:
         """Return the oracle of a task; it is new at the first call of an attempt."""
@@ -54,6 +57,7 @@ class JobOracle(JobObserver):
             found = self.tasks[task.number] = TaskOracle(
                 self._job, self._plane, task, self._violate
             )
+            found.notifications = self.notifications
             found.lifecycle.completed = self._completed
         return found
 
@@ -94,6 +98,7 @@ class JobOracle(JobObserver):
     def look(self) -> None:
         """Check that nothing has waited too long."""
         self.checkpoints.look()
+        self.notifications.look()
         for task in self._running:
             task.look()
 
@@ -106,6 +111,8 @@ class JobOracle(JobObserver):
         self.look()
         for task in self._running:
             task.lifecycle.run_ended()
+        if not self._halted:
+            self.notifications.end()
         if not ended:
             return
         for file in self._files:
@@ -135,7 +142,8 @@ class JobOracle(JobObserver):
         self.checkpoints.asked()
 
     def planned(self, plan: Plan) -> None:
-        """Check the plan of a checkpoint."""
+        """Check the plan of a checkpoint, and what must have been done by now."""
+        self.notifications.look()
         self.checkpoints.planned(plan)
 
     def triggered(self, record: CheckpointRecord) -> None:
@@ -156,14 +164,33 @@ class JobOracle(JobObserver):
         """Check a checkpoint that is complete."""
         self._completed[record.checkpoint] = None
         self.checkpoints.completed(record, kept)
+        self.notifications.ended(record, completed=True)
 
     def failed(self, record: CheckpointRecord, reason: FailureReason) -> None:
         """Check that a checkpoint may be given up."""
         self.checkpoints.failed(record, reason)
+        self.notifications.ended(record, completed=False)
 
     def notified(self, record: CheckpointRecord) -> None:
         """Check that tasks are told of a completion after it."""
         self.checkpoints.notified(record)
+        self.notifications.told(record, completed=True)
+
+    def kept(self, numbers: tuple[int, ...]) -> None:
+        """Check what the coordinator's core says that it keeps."""
+        self.checkpoints.kept(numbers)
+
+    def abort_notified(self, record: CheckpointRecord) -> None:
+        """Check that tasks are told of an end that has come."""
+        self.notifications.told(record, completed=False)
+
+    def notification_lost(self, task: int, checkpoint: int, *, completed: bool) -> None:
+        """Expect one notification less."""
+        self.notifications.lost(task, checkpoint, completed=completed)
+
+    def notification_repeated(self, task: int, checkpoint: int) -> None:
+        """Expect one notification more."""
+        self.notifications.repeated(task, checkpoint)
 
     def restored(self, checkpoint: JobCheckpoint) -> None:
         """Check that an attempt may begin from a checkpoint."""

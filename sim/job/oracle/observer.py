@@ -100,6 +100,9 @@ class TaskObserver:
     def output_persisted(self, output: int, checkpoint: int, elements: Any, /) -> None:
         """Note elements of a subpartition that become state."""
 
+    def told(self, checkpoint: int, /, *, completed: bool) -> None:
+        """Note that a notification of a checkpoint's end comes to the task."""
+
     def triggered(self, barrier: Barrier, /) -> None:
         """Note that the barrier handler has the task take part in a checkpoint."""
 
@@ -284,6 +287,18 @@ class JobObserver:
 
     def notified(self, record: CheckpointRecord) -> None:
         """Note that tasks are told of a completion."""
+
+    def kept(self, numbers: tuple[int, ...]) -> None:
+        """Note what the coordinator's core says that it keeps, behind a completion."""
+
+    def abort_notified(self, record: CheckpointRecord) -> None:
+        """Note that tasks are told that a checkpoint was given up."""
+
+    def notification_lost(self, task: int, checkpoint: int, *, completed: bool) -> None:
+        """Note that a notification never comes to a task."""
+
+    def notification_repeated(self, task: int, checkpoint: int) -> None:
+        """Note that a task is told of a completion that was told before, perhaps to another one."""
 
     def restored(self, checkpoint: JobCheckpoint) -> None:
         """Note that an attempt was made from a checkpoint."""

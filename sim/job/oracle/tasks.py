@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
     from ckptsim.scenarios.job import Job
     from ckptsim.sim.job.oracle.channels import ChannelOracle
+    from ckptsim.sim.job.oracle.notifications import NotificationOracle
     from ckptsim.sim.job.oracle.view import PlaneView, Violate
     from ckptsim.sim.job.port import ObservedTask
 
@@ -29,10 +30,11 @@ Instant = tuple[int, int]
 class TaskOracle(TaskObserver):
     """What one task of one attempt has done about checkpoints.
 
-    inputs, outputs: its channels.
+    inputs, outputs: its channels.  notifications: of its job.
     """
 
     lifecycle: LifecycleOracle
+    notifications: NotificationOracle
 
     def __init__(self, job: Job, plane: PlaneView, task: ObservedTask, violate: Violate) -> None:
         self.task = task
@@ -213,6 +215,10 @@ class TaskOracle(TaskObserver):
         self.outputs[output].persisted(checkpoint, elements)
 
     # What the task does -----------------------------------------------------------------------
+
+    def told(self, checkpoint: int, /, *, completed: bool) -> None:
+        """Check that the task hears of the end of a checkpoint for a cause."""
+        self.notifications.heard(self, checkpoint, completed=completed)
 
     def triggered(self, barrier: Barrier, /) -> None:
         """Check that the task takes part in a checkpoint once, in rising order."""

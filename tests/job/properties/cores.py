@@ -295,6 +295,24 @@ class NeverSubsumes(CheckpointCoordinator):
         del checkpoint
 
 
+class TellsNobodyOfAborts(CheckpointCoordinator):
+    """Gives checkpoints up without a word to the tasks."""
+
+    def step(self, event: co.CoordinatorEvent) -> list[Any]:
+        """Leave the notifications out."""
+        untold = co.NotifyAborted
+        return [effect for effect in super().step(event) if not isinstance(effect, untold)]
+
+
+class SaysNothingIsKept(CheckpointCoordinator):
+    """Says that no completed checkpoint is kept, and keeps them."""
+
+    @property
+    def completed(self) -> tuple[int, ...]:
+        """Return nothing."""
+        return ()
+
+
 # --- more barrier handlers ---
 
 

@@ -90,6 +90,7 @@ BARRIERS: dict[str, Invariant] = {
         "side effects only after the completion is stored; words never early",
         "no_commit_before_completion",
         "notified_after_completion",
+        "notified_once",
     ),
     "S20": _row(
         "rescaled: each record in flight comes out whole, once, where its key belongs",
@@ -202,6 +203,7 @@ ENDS: dict[str, Invariant] = {
 
 # Properties of a job that no numbered invariant asks for.
 OURS: dict[str, str] = {
+    "cores_agree_with_their_world": "What a core says of itself is what its world has seen.",
     "tasks_fail_for_a_cause": "No handler fails its task but for what it must refuse.",
     "single_channel_keeps_the_clock": "Hazard of released Flink: see `single_channel_clock`.",
     "closed_tasks_leave_nothing_queued": (

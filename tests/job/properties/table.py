@@ -146,6 +146,18 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
             world=worlds.counts_in_flight_twice,
         ),
     ),
+    "notified_once": (
+        by_cores(small(chain()), world=worlds.tells_twice),
+        by_cores(
+            small(chain(), _at("sink", "fail_snapshot", checkpoint=1)),
+            world=worlds.tells_nobody_of_aborts,
+        ),
+        by_cores(
+            small(chain(), _at("sink", "fail_snapshot", checkpoint=1)),
+            coordinator=br.TellsNobodyOfAborts,
+        ),
+    ),
+    "cores_agree_with_their_world": (by_cores(small(chain()), coordinator=br.SaysNothingIsKept),),
     "job_ends": (
         by_mutant(
             "abort_repeats_nothing",
@@ -398,6 +410,8 @@ ON_BUFFERS: dict[str, int] = {
     "ordered_edges_hold_nothing_in_flight": 0,
     "unaligned_flag_is_true": 0,
     "pending_within_limit": 0,
+    "notified_once": 0,
+    "cores_agree_with_their_world": 0,
     "ended_checkpoints_stay_ended": 0,
     "periodic_triggers_go_on": 0,
     "checkpoint_ends_in_time": 1,

@@ -18,6 +18,7 @@ from ckptsim.models.coordinator.plan import (
     plan_checkpoint,
 )
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+from ckptsim.sim.job.control.gateway import Gateway
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.state import Parts, Snapshots, TaskSnapshot
@@ -36,6 +37,21 @@ def loses_a_record(patch: pytest.MonkeyPatch) -> None:
             right(self, record)
 
     patch.setattr(SinkWriter, "write", write)
+
+
+def tells_twice(patch: pytest.MonkeyPatch) -> None:
+    """Send every notification of a completion twice."""
+    right = Gateway.notify_complete
+
+    def notify_complete(self: Gateway, numbers: Sequence[int], checkpoint: int) -> None:
+        right(self, [*numbers, *numbers], checkpoint)
+
+    patch.setattr(Gateway, "notify_complete", notify_complete)
+
+
+def tells_nobody_of_aborts(patch: pytest.MonkeyPatch) -> None:
+    """Send no task word that a checkpoint was given up."""
+    patch.setattr(Gateway, "notify_aborted", lambda *_: None)
 
 
 def writes_twice(patch: pytest.MonkeyPatch) -> None:

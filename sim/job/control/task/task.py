@@ -109,10 +109,12 @@ class TaskControl:
 
     def notify_complete(self, checkpoint: int) -> None:
         """Take the notification that a checkpoint is complete."""
+        self._observer.told(checkpoint, completed=True)
         self.task.post(self.lifecycle.complete, checkpoint)
 
     def notify_aborted(self, checkpoint: int, latest_completed: int | None) -> None:
         """Take the notification that a checkpoint was given up."""
+        self._observer.told(checkpoint, completed=False)
         self.task.post(self.abort, checkpoint, latest_completed)
 
     # On the task's thread ---------------------------------------------------------------------

@@ -118,11 +118,13 @@ class Task:
     def notify_complete(self, checkpoint: int) -> None:
         """Take the notification that a checkpoint is complete."""
         if self.attempt.alive:
+            self.observer.told(checkpoint, completed=True)
             self.post(partial(handle_complete, self, checkpoint))
 
     def notify_aborted(self, checkpoint: int, latest_completed: int | None) -> None:
         """Take the notification that a checkpoint was given up."""
         if self.attempt.alive:
+            self.observer.told(checkpoint, completed=False)
             self.post(partial(handle_aborted, self, checkpoint, latest_completed))
 
     def connect(

@@ -1,0 +1,110 @@
+"""What must hold of notifications: of the end of each checkpoint every task is told, and once.
+
+The coordinator tells the tasks that the checkpoint's plan names: of the completion, or that it was
+given up.  Nobody is told of a plain savepoint that is complete.  Between the two ends only what the
+fault plan, or chance, takes away is lost, and only what it repeats comes twice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.control.checkpoint import CheckpointRecord
+    from ckptsim.sim.job.oracle.tasks import TaskOracle
+    from ckptsim.sim.job.oracle.view import PlaneView, Violate
+    from ckptsim.sim.kernel import Environment
+
+_NAME = "notified_once"
+_WHAT = {True: "is complete", False: "was given up"}
+
+
+class NotificationOracle:
+    """Who is still to be told of what, and who is still to hear of it.
+
+    tasks: of the attempt, by number.
+    """
+
+    def __init__(
+        self, env: Environment, plane: PlaneView, tasks: dict[int, TaskOracle], violate: Violate
+    ) -> None:
+        self._env = env
+        self._plane = plane
+        self._tasks = tasks
+        self._violate = violate
+        self._untold: dict[int, tuple[bool, int]] = {}  # checkpoint -> how it ended, and when
+        self._ended: dict[int, bool] = {}  # checkpoint -> whether it has ended again
+        # (task, checkpoint, whether complete) -> when it was sent, and how often
+        self._on_way: dict[tuple[int, int, bool], tuple[int, int]] = {}
+
+    def ended(self, one: CheckpointRecord, *, completed: bool) -> None:
+        """Note that tasks are to be told of the end of a checkpoint, in the same step.
+
+        One that ends again has a property of its own; what is said of it then is not looked at.
+        """
+        again = self._ended[one.checkpoint] = one.checkpoint in self._ended
+        if again:
+            self._untold.pop(one.checkpoint, None)
+            self._on_way = {k: v for k, v in self._on_way.items() if k[1] != one.checkpoint}
+        elif not completed or not one.request.savepoint or one.request.synchronous:
+            self._untold[one.checkpoint] = completed, self._env.now
+
+    def told(self, one: CheckpointRecord, *, completed: bool) -> None:
+        """Check that tasks are told of what has happened, and once."""
+        number = one.checkpoint
+        if completed and one.status != "completed":
+            self._ended[number] = True  # too early, which has a property of its own, too
+        if self._ended.get(number):
+            return
+        if self._untold.pop(number, (not completed, 0))[0] is not completed:
+            says = f"tasks are told, once more or wrongly, that {number} {_WHAT[completed]}"
+            self._violate(_NAME, says, number)
+        places = {task.task.place: who for who, task in self._tasks.items()}
+        for place in one.plan.commit_to:
+            if place in places:
+                self.repeated(places[place], number, completed=completed)
+
+    def repeated(self, task: int, checkpoint: int, *, completed: bool = True) -> None:
+        """Note one notification more on its way."""
+        _, times = self._on_way.get((task, checkpoint, completed), (0, 0))
+        self._on_way[task, checkpoint, completed] = self._env.now, times + 1
+
+    def lost(self, task: int, checkpoint: int, *, completed: bool) -> None:
+        """Note one that never arrives."""
+        self._take(task, checkpoint, completed=completed)
+
+    def heard(self, task: TaskOracle, checkpoint: int, *, completed: bool) -> None:
+        """Check that one that arrives was on its way; to an attempt that is over, any may come."""
+        number = task.task.number
+        if self._tasks.get(number) is not task or self._ended.get(checkpoint):
+            return
+        if not self._take(number, checkpoint, completed=completed):
+            says = f"{task.name} hears too often that {checkpoint} {_WHAT[completed]}"
+            self._violate(_NAME, says, checkpoint)
+
+    def _take(self, task: int, checkpoint: int, *, completed: bool) -> bool:
+        key = task, checkpoint, completed
+        sent_ns, times = self._on_way.pop(key, (0, 0))
+        if times > 1:
+            self._on_way[key] = sent_ns, times - 1
+        return times > 0
+
+    def look(self) -> None:
+        """Check that nobody was left untold at an instant before."""
+        for number, (completed, ended_ns) in list(self._untold.items()):
+            if ended_ns < self._env.now:
+                del self._untold[number]
+                says = f"no task is told that {number} {_WHAT[completed]}"
+                self._violate(_NAME, says, number)
+
+    def attempt_ends(self) -> None:
+        """Forget what was on its way to the tasks of an attempt."""
+        self._on_way.clear()
+
+    def end(self) -> None:
+        """Check, while the tasks are there, that nothing is on its way for too long."""
+        due_ns = self._env.now - self._plane.grace_ns
+        for (task, number, completed), (sent_ns, _) in self._on_way.items():
+            if sent_ns < due_ns:
+                says = f"{self._tasks[task].name} never hears that {number} {_WHAT[completed]}"
+                self._violate(_NAME, says, number)
