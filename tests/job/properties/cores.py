@@ -298,9 +298,9 @@ class NeverSubsumes(CheckpointCoordinator):
 class TellsNobodyOfAborts(CheckpointCoordinator):
     """Gives checkpoints up without a word to the tasks."""
 
-    def step(self, event: co.CoordinatorEvent) -> list[Any]:
+    def step(self, event: coordinator_events.CoordinatorEvent) -> list[Any]:
         """Leave the notifications out."""
-        untold = co.NotifyAborted
+        untold = coordinator_events.NotifyAborted
         return [effect for effect in super().step(event) if not isinstance(effect, untold)]
 
 

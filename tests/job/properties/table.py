@@ -154,10 +154,12 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
         ),
         by_cores(
             small(chain(), _at("sink", "fail_snapshot", checkpoint=1)),
-            coordinator=br.TellsNobodyOfAborts,
+            coordinator=cores.TellsNobodyOfAborts,
         ),
     ),
-    "cores_agree_with_their_world": (by_cores(small(chain()), coordinator=br.SaysNothingIsKept),),
+    "cores_agree_with_their_world": (
+        by_cores(small(chain()), coordinator=cores.SaysNothingIsKept),
+    ),
     "job_ends": (
         by_mutant(
             "abort_repeats_nothing",
