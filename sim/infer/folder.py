@@ -11,8 +11,8 @@ from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import load
 from ckptsim.scenarios.job import Job, Plane
 from ckptsim.sim.infer.job import Imported, scenario_of
-from ckptsim.sim.infer.machine import MachineChoice
 from ckptsim.sim.infer.measures import Measures, measured
+from ckptsim.sim.infer.tasks.machine import MachineChoice
 from ckptsim.sim.recording import Recording, read_recording
 
 RECORDINGS = Path(scenarios.__file__).parent / "recordings"

@@ -22,11 +22,12 @@ from ckptsim.scenarios.job import (
     VertexKind,
 )
 from ckptsim.scenarios.job.job import ON_BUFFERS
-from ckptsim.sim.infer import load, options, state, topology
+from ckptsim.sim.infer import options, topology
 from ckptsim.sim.infer.advice.budget import bounded
 from ckptsim.sim.infer.findings import Findings
 from ckptsim.sim.infer.found import Finding, Found, Sureness
-from ckptsim.sim.infer.machine import MachineChoice, machine_of, pace_of
+from ckptsim.sim.infer.tasks import load, rates, state
+from ckptsim.sim.infer.tasks.machine import MachineChoice, machine_of, pace_of
 from ckptsim.sim.job.buffers.constants import CONSTANTS, service_of_step
 from ckptsim.sim.recording import Recording, VertexAnswer
 
@@ -227,15 +228,20 @@ def _source(
     vertex: VertexAnswer, name: str, context: tuple[tuple[str | int, ...], Findings]
 ) -> dict[str, Any]:
     place, findings = context
-    rates = load.rates_of(vertex)
-    if rates.value is None:
-        findings.add((*place, "kind"), f"{name}: rate", rates, "as fast as it can")
+    found = rates.rates_of(vertex)
+    if found.value is None:
+        findings.add((*place, "kind"), f"{name}: rate", found, "as fast as it can")
         return {"kind": VertexKind.SOURCE}
-    total = round(sum(rates.value), 3)
-    findings.add((*place, "rate_per_s"), f"{name}: rate", rates, f"{total:,.1f} /s")
+    total = round(sum(found.value), 3)
+    findings.add((*place, "rate_per_s"), f"{name}: rate", found, f"{total:,.1f} /s")
     values: dict[str, Any] = {"kind": VertexKind.SOURCE, "rate_per_s": total}
-    if len(set(rates.value)) > 1:
-        values["rate_shares"] = tuple(round(rate / total, 4) for rate in rates.value)
+    if len(set(found.value)) > 1:
+        values["rate_shares"] = tuple(round(rate / total, 4) for rate in found.value)
+    if rates.makes_up(vertex):
+        values["replayable"] = True
+        how = "it emits as much where it was back-pressured for a while"
+        made_up = Found(value=True, how=how, answers=found.answers, sure=Sureness.ESTIMATED)
+        findings.add((*place, "replayable"), f"{name}: what it missed", made_up, "comes later")
     return values
 
 

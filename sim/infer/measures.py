@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from ckptsim.scenarios import Scenario
-from ckptsim.sim.infer.load import times_of
+from ckptsim.sim.infer.tasks.load import times_of
 from ckptsim.sim.recording import CheckpointAnswer, Recording, SubtaskPart, VertexAnswer
 from ckptsim.sim.rows import RunResult, TaskCheckpointRow
 from ckptsim.sim.validate.statistics import Stats, stats

@@ -17,7 +17,7 @@ from ckptsim.scenarios.job import Job, Mode, Partitioner, PlacementKind
 from ckptsim.sim.infer.change import changed
 from ckptsim.sim.infer.found import Sureness
 from ckptsim.sim.infer.job import Imported, scenario_of
-from ckptsim.sim.infer.machine import MachineChoice
+from ckptsim.sim.infer.tasks.machine import MachineChoice
 from ckptsim.sim.recording import read_recording
 from ckptsim.sim.world import run_world
 from tests.recording.folders import NAMES, SHIPPED, copied, without

@@ -9,7 +9,7 @@ from statistics import median
 
 from ckptsim.scenarios.job import Machine
 from ckptsim.sim.infer.found import Found, Sureness
-from ckptsim.sim.infer.load import times_of
+from ckptsim.sim.infer.tasks.load import times_of
 from ckptsim.sim.recording import Recording, SubtaskAnswer, SubtaskPart
 
 _PARTS = ("/checkpoints/details/:id/subtasks/:id",)

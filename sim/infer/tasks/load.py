@@ -1,4 +1,4 @@
-"""What records cost and how many there are: service times, rates, sizes, shares of keys.
+"""What records cost and how many there are: service times, selectivity, sizes, shares of keys.
 
 All of it comes from how much counters grew between the first and the last sample, never from the
 engine's means over 60 s, which are too low in a young job.  The clock is the task's own: its busy,
@@ -16,22 +16,20 @@ from statistics import median_low
 from ckptsim.sim.infer.found import Found, Sureness
 from ckptsim.sim.recording import SubtaskAnswer, VertexAnswer
 
-_SAMPLES = ("/vertices/:id/metrics?get",)
+SAMPLES = ("/vertices/:id/metrics?get",)
 _LIFE = ("/vertices/:id",)
 _US = 1_000
 _MS = 1_000_000
 
 # Below so many records a quotient of counters says little.  Assumption: busy time grows in lumps of
 # some 20 ms, so that 500 records of 1 ms are right to a few percent.
-_ENOUGH = 500
+ENOUGH = 500
 _FEW = 20
 # Service times of subtasks that differ by less are noise of the counters.  Source: recordings of
 # equal subtasks, 2 to 8 %.
 _SKEW = 0.15
-# A source that waits for its outputs for more than half of its time shows no rate of its own.
-_PRESSED = 0.5
 # Shares and rates that differ by less are taken as even.
-_EVEN = 0.05
+EVEN = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,8 +117,8 @@ def services_of(vertex: VertexAnswer, pace: float = 1.0) -> Found[tuple[int, ...
         how=f"busy time over {records:,.0f} records{skew}"
         if records
         else f"busy time over records since the tasks began{skew}",
-        answers=_SAMPLES if records else _LIFE,
-        sure=Sureness.COUNTED if records >= _ENOUGH else Sureness.ESTIMATED,
+        answers=SAMPLES if records else _LIFE,
+        sure=Sureness.COUNTED if records >= ENOUGH else Sureness.ESTIMATED,
     )
 
 
@@ -130,41 +128,6 @@ def _over_life(subtask: SubtaskAnswer) -> float | None:
     if not busy or not records or records < _FEW or busy < 0:
         return None
     return busy / records
-
-
-def rates_of(vertex: VertexAnswer) -> Found[tuple[float, ...] | None]:
-    """Return the records per second of each subtask of a source; None for as fast as it can."""
-    found = [times_of(subtask) for subtask in vertex.subtasks]
-    known = [times for times in found if times is not None and times.records_out > 0]
-    if not known:
-        return Found(
-            value=None,
-            how="it has emitted nothing while it was watched, or was not",
-            answers=(),
-            sure=Sureness.ASSUMED,
-            effect="a source without a rate fills every buffer in front of the slowest task",
-        )
-    clock = sum(times.clock_ms for times in known)
-    pressed = sum(times.pressed_ms for times in known) / clock
-    idle = sum(times.idle_ms for times in known) / clock
-    if pressed >= _PRESSED:
-        return Found(
-            value=None,
-            how=f"back-pressured for {pressed:.0%} of its time: a rate of its own cannot be seen",
-            answers=_SAMPLES,
-            sure=Sureness.COUNTED if pressed > 0.8 else Sureness.ESTIMATED,
-        )
-    mean = sum(t.records_out / t.clock_ms for t in known) / len(known)
-    rates = [mean if t is None else t.records_out / t.clock_ms for t in found]
-    if max(rates) - min(rates) < _EVEN * mean:
-        rates = [mean] * len(rates)
-    sure = idle > 0.2 and pressed < 0.1 and sum(t.records_out for t in known) >= _ENOUGH
-    return Found(
-        value=tuple(rate * 1000 for rate in rates),
-        how=f"records over the tasks' own clock, idle for {idle:.0%} of it",
-        answers=_SAMPLES,
-        sure=Sureness.COUNTED if sure else Sureness.ESTIMATED,
-    )
 
 
 def selectivity_of(vertex: VertexAnswer, receivers: Sequence[VertexAnswer]) -> Found[float]:
@@ -187,8 +150,8 @@ def selectivity_of(vertex: VertexAnswer, receivers: Sequence[VertexAnswer]) -> F
     return Found(
         value=1.0 if abs(found - 1) < 0.01 + 2 / math.sqrt(taken) * 0.2 else round(found, 4),
         how=f"{emitted:,.0f} records emitted over {taken:,.0f} processed",
-        answers=_SAMPLES,
-        sure=Sureness.COUNTED if taken >= _ENOUGH else Sureness.ESTIMATED,
+        answers=SAMPLES,
+        sure=Sureness.COUNTED if taken >= ENOUGH else Sureness.ESTIMATED,
     )
 
 
@@ -206,8 +169,8 @@ def record_bytes_of(vertex: VertexAnswer) -> Found[int] | None:
     return Found(
         value=max(1, round(size / count)),
         how=f"bytes over {count:,.0f} records emitted since it began",
-        answers=_SAMPLES,
-        sure=Sureness.COUNTED if count >= _ENOUGH else Sureness.ESTIMATED,
+        answers=SAMPLES,
+        sure=Sureness.COUNTED if count >= ENOUGH else Sureness.ESTIMATED,
     )
 
 
@@ -223,18 +186,18 @@ def shares_of(vertex: VertexAnswer) -> Found[tuple[float, ...]] | None:
         return None
     mean = total / len(counts)
     odd = max(abs(count - mean) for count in counts)
-    if odd < max(_EVEN * mean, 4 * math.sqrt(mean)):
+    if odd < max(EVEN * mean, 4 * math.sqrt(mean)):
         return None
     # Those that look alike get the same share: only what stands out is skew.
     usual = median_low(counts)
-    alike = [c for c in counts if abs(c - usual) < max(_EVEN * usual, 4 * math.sqrt(usual))]
+    alike = [c for c in counts if abs(c - usual) < max(EVEN * usual, 4 * math.sqrt(usual))]
     pooled = sum(alike) / len(alike)
     even = [pooled if c in alike else c for c in counts]
     return Found(
         value=tuple(round(count / sum(even), 4) for count in even),
         how=f"records of each subtask, {total:,.0f} in all; skewed",
-        answers=_SAMPLES,
-        sure=Sureness.COUNTED if total >= _ENOUGH * len(counts) else Sureness.ESTIMATED,
+        answers=SAMPLES,
+        sure=Sureness.COUNTED if total >= ENOUGH * len(counts) else Sureness.ESTIMATED,
     )
 
 
@@ -250,6 +213,6 @@ def keys_stay(vertex: VertexAnswer, upstream: VertexAnswer) -> bool:
         for before, after in zip(upstream.subtasks, vertex.subtasks, strict=True)
     ]
     return all(
-        out is not None and taken is not None and abs(out - taken) <= _EVEN * max(out, _ENOUGH)
+        out is not None and taken is not None and abs(out - taken) <= EVEN * max(out, ENOUGH)
         for out, taken in pairs
     )

@@ -1,0 +1,119 @@
+"""At which rate a source emits, and whether it emits later what back-pressure kept it from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from statistics import pstdev
+
+from ckptsim.sim.infer.found import Found, Sureness
+from ckptsim.sim.infer.tasks.load import ENOUGH, EVEN, SAMPLES, Times, times_of
+from ckptsim.sim.recording import SubtaskAnswer, VertexAnswer
+
+# A source with a rate is idle, or busy with getting at its records, for more than these parts of
+# its time.  Source: recordings of sources that emit as fast as they can: idle 0.0 %, busy 0.5 to
+# 3.2 %.
+_WAITS = 0.02
+_WORKS = 0.1
+_PRESSED = 0.5
+# Windows that are back-pressured for more than this part say little of a rate; and as many windows
+# whose parts are so far apart tell whether a source makes up for what it missed.
+_HELD_UP = 0.9
+_TELLING = 4
+_HELD_APART = 0.2
+
+
+def rates_of(vertex: VertexAnswer) -> Found[tuple[float, ...] | None]:
+    """Return the records per second of each subtask of a source; None for as fast as it can.
+
+    A source that emits as fast as it can is never idle, and busy only with emitting: it waits for
+    its outputs all the time.  One that is idle now and then waits for a clock of its own, or for
+    what it reads, however much it is back-pressured besides.
+    """
+    found = [times_of(subtask) for subtask in vertex.subtasks]
+    known = [times for times in found if times is not None and times.records_out > 0]
+    if not known:
+        return Found(
+            value=None,
+            how="it has emitted nothing while it was watched, or was not",
+            answers=(),
+            sure=Sureness.ASSUMED,
+            effect="a source without a rate fills every buffer in front of the slowest task",
+        )
+    clock = sum(times.clock_ms for times in known)
+    pressed, idle, busy = (
+        sum(getattr(times, key) for times in known) / clock
+        for key in ("pressed_ms", "idle_ms", "busy_ms")
+    )
+    if idle < _WAITS and busy < _WORKS and pressed >= _PRESSED:
+        return Found(
+            value=None,
+            how=f"back-pressured for {pressed:.0%} of its time: a rate of its own cannot be seen",
+            answers=SAMPLES,
+            sure=Sureness.COUNTED if pressed > 0.8 else Sureness.ESTIMATED,
+        )
+    late = makes_up(vertex)
+    each = [_rate_of(subtask, makes_up_=late) for subtask in vertex.subtasks]
+    seen = [rate for rate in each if rate is not None]
+    mean = sum(seen) / len(seen)
+    rates = [mean if rate is None else rate for rate in each]
+    if max(rates) - min(rates) < EVEN * mean:
+        rates = [mean] * len(rates)
+    sure = idle > 0.2 and pressed < 0.1 and sum(t.records_out for t in known) >= ENOUGH
+    how = f"records over the tasks' own clock, idle for {idle:.0%} of it"
+    if pressed >= EVEN and not late:
+        how += f", without the {pressed:.0%} that it was back-pressured"
+    return Found(
+        value=tuple(rate * 1000 for rate in rates),
+        how=how,
+        answers=SAMPLES,
+        sure=Sureness.COUNTED if sure else Sureness.ESTIMATED,
+    )
+
+
+def _rate_of(subtask: SubtaskAnswer, *, makes_up_: bool) -> float | None:
+    """Return the records per ms of a source's subtask while nothing held it up.
+
+    Of windows in which it was held up nearly all the time little is left to count in.
+    """
+    whole = times_of(subtask)
+    if whole is None or not whole.records_out:
+        return None
+    if makes_up_:
+        return whole.records_out / whole.clock_ms
+    free = [one for one in _windows(subtask) if one.pressed_ms < _HELD_UP * one.clock_ms] or [whole]
+    own_ms = sum(one.clock_ms - one.pressed_ms for one in free)
+    return sum(one.records_out for one in free) / own_ms if own_ms > 0 else None
+
+
+def _windows(subtask: SubtaskAnswer) -> list[Times]:
+    """Return the times between each two samples."""
+    return [
+        times
+        for pair in pairwise(subtask.samples)
+        if (times := times_of(replace(subtask, samples=pair))) is not None
+    ]
+
+
+def makes_up(vertex: VertexAnswer) -> bool:
+    """Return whether a source emits later what it could not while it was back-pressured.
+
+    As one that reads a log does: over windows that are back-pressured for different parts of their
+    time it emits the same number of records.  Of one that drops them it is the number over the rest
+    of the time that stays the same.  Where too little was held up to tell, it is none.
+    """
+    found = [one for subtask in vertex.subtasks for one in _windows(subtask)]
+    found = [one for one in found if one.idle_ms > _WAITS * one.clock_ms]
+    shares = [one.pressed_ms / one.clock_ms for one in found]
+    if len(found) < _TELLING or max(shares) - min(shares) < _HELD_APART:
+        return False
+    over_all = [one.records_out / one.clock_ms for one in found]
+    over_rest = [one.records_out / (one.clock_ms - one.pressed_ms) for one in found]
+    return _spread(over_all) < _spread(over_rest) / 2
+
+
+def _spread(values: Sequence[float]) -> float:
+    """Return the coefficient of variation."""
+    return pstdev(values) / (sum(values) / len(values)) if any(values) else math.inf
