@@ -211,6 +211,10 @@ def _vertex(
     place = ("job", "vertices", index)
     name = names[vertex.id]
     values: dict[str, Any] = {"name": name, "parallelism": vertex.parallelism}
+    chain = topology.chain_of(vertex)
+    if chain.value > 1:
+        values["chain"] = chain.value
+        findings.add((*place, "chain"), f"{name}: chain", chain, f"{chain.value} operators")
     size = load.record_bytes_of(vertex)
     if size is not None and abs(size.value / network.record_bytes - 1) > _SAME_SIZE:
         values["record_bytes"] = size.value

@@ -13,6 +13,7 @@ from ckptsim.sim.recording import Recording, VertexAnswer, VertexInput
 _PLAN = ("/plan",)
 _PLACES = ("/vertices/:id",)
 _LONGEST_NAME = 60
+_LONGEST_CHAIN = 8
 # The metric that only an operator with two inputs of its own has.
 # Source: Apache Flink 1.20.3, MetricNames.currentInputWatermarkName.
 _SECOND_INPUT = "currentInput2Watermark"
@@ -76,6 +77,17 @@ def names_of(recording: Recording) -> dict[str, str]:
         taken.append(name)
         found[vertex.id] = name
     return found
+
+
+def chain_of(vertex: VertexAnswer) -> Found[int]:
+    """Return how many operators a vertex chains, eight at most."""
+    count = max(1, len(vertex.operators))
+    return Found(
+        value=min(_LONGEST_CHAIN, count),
+        how="operators in the description of the vertex",
+        answers=_PLAN,
+        sure=Sureness.READ,
+    )
 
 
 def bare_name(name: str) -> str:

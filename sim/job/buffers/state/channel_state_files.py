@@ -9,6 +9,7 @@ FsCheckpointStateOutputStream (inline threshold).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.channel_state import group_of
@@ -30,6 +31,9 @@ class ChannelStateFile:
         self._world = world
         self._tasks = {task.subtask: task for task in tasks}
         self._uploads: dict[int, Upload] = {}
+        # What waits for a subtask's part of a checkpoint to be whole, and the latest that was.
+        self._behind: dict[tuple[int, int], Callable[[], object]] = {}
+        self._answered: dict[int, int] = {}
         core = world.protocol.channel_state(sorted(self._tasks))
         names = {task.subtask: task.entity.name for task in tasks}
         self.writer: ChannelStateHost = ChannelStateHost(core, self, world.observer.files(names))
@@ -64,8 +68,28 @@ class ChannelStateFile:
         subtask: int,
         event: subtask_events.ChannelStateWritten | subtask_events.ChannelStateFailed,
     ) -> None:
-        """Tell a subtask what became of its part."""
+        """Tell a subtask what became of its part, and go on with what waits for that."""
+        self._answered[subtask] = event.checkpoint
+        # A part that has failed ends the subtask's checkpoint, and with it what waits.
         self._tasks[subtask].control.checkpoints.step(event)
+        then = self._behind.pop((subtask, event.checkpoint), None)
+        if then is not None:
+            then()
+
+    def when_written(self, subtask: int, checkpoint: int, then: Callable[[], object]) -> None:
+        """Call `then` as soon as a subtask's part of a checkpoint is whole: now, if it is."""
+        if self._answered.get(subtask, -1) >= checkpoint:
+            then()
+        else:
+            self._behind[subtask, checkpoint] = then
+
+    def forget(self, subtask: int, checkpoint: int) -> None:
+        """Call nobody for a checkpoint that is given up."""
+        self._behind.pop((subtask, checkpoint), None)
+
+    def forget_all(self, subtask: int) -> None:
+        """Call nobody for a subtask that is gone."""
+        self._behind = {key: then for key, then in self._behind.items() if key[0] != subtask}
 
     def _end(self, checkpoint: int, stored: FileStored, *, failed: bool) -> None:
         self._uploads.pop(checkpoint, None)

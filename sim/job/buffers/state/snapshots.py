@@ -201,23 +201,39 @@ class Snapshots:
             self._uploaded(checkpoint, stored, failed=fails)
             return
         self._world.coordinator.note_file(checkpoint, size)
-        self._uploads[checkpoint] = storage.save(
-            size,
-            storage.state,
-            self._uploaded,
-            checkpoint,
-            stored,
-            late_ns=faults.delay_ns(SlowFile, self._task, checkpoint),
-            fails=fails,
-        )
+
+        def begin() -> None:
+            self._uploads[checkpoint] = storage.save(
+                size,
+                storage.state,
+                self._uploaded,
+                checkpoint,
+                stored,
+                late_ns=faults.delay_ns(SlowFile, self._task, checkpoint),
+                fails=fails,
+            )
+
+        # One thread finishes the snapshots of a chain, operator by operator.  The last one's has
+        # the outputs' channel state in it, which it waits for before it writes the first one's.
+        # Their order is that of a hash map; the last one comes first here (an assumption: it did in
+        # all five jobs that were looked at, and does in 10 of 16 pairs of random hashes).
+        # Source: Apache Flink 1.20.3, AsyncCheckpointRunnable and OperatorSnapshotFinalizer;
+        # measured: state of 1.5 MB behind a file of 0.58 MB at 2 MB/s took 1.06 s, not 0.76 s.
+        barrier, task = self.parts[checkpoint].barrier, self._task
+        if task.spec.vertex.chain > 1 and (barrier.is_unaligned or barrier.is_timeoutable):
+            task.file.when_written(task.subtask, checkpoint, begin)
+        else:
+            begin()
 
     def drop_all(self) -> None:
         """Stop writing whatever is being written."""
         for checkpoint in list(self._uploads):
             self.drop(checkpoint)
+        self._task.file.forget_all(self._task.subtask)
 
     def drop(self, checkpoint: int) -> None:
         """Stop writing the state."""
+        self._task.file.forget(self._task.subtask, checkpoint)
         upload = self._uploads.pop(checkpoint, None)
         if upload is not None:
             upload.cancel()
