@@ -1,0 +1,1 @@
+"""A real engine, started from a package of jars, to be recorded and compared with."""
