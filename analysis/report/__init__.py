@@ -1,6 +1,6 @@
 """Reports: one self-contained HTML page from the tables of one or several sweeps."""
 
-from ckptsim.analysis.report.page import PAGE, sweeps_in, write_report
+from ckptsim.analysis.report.page import PAGE, Opening, sweeps_in, write_report
 from ckptsim.analysis.report.view import View
 
-__all__ = ["PAGE", "View", "sweeps_in", "write_report"]
+__all__ = ["PAGE", "Opening", "View", "sweeps_in", "write_report"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PAGE = "report.html"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """What a report begins with before its sweeps; html: made by this program, shown as it is."""
+
+    anchor: str
+    title: str
+    html: str
 
 
 def sweeps_in(directory: Path) -> list[SweepStore]:
@@ -38,12 +48,13 @@ def write_report(
     *,
     view: View | None = None,
     begins: Callable[[str], None] | None = None,
+    opening: Opening | None = None,
 ) -> Path:
     """Write the report of the sweeps in a directory there, and return its path.
 
     session: takes the sweeps that are too large to be summarised here soon.
     view: which metrics, points and parameter are shown, and to what they are compared.
-    begins: is told the name of each sweep before it is aggregated.
+    begins: is told the name of each sweep before it is aggregated.  opening: stands before them.
     Raises UserError when a directory holds no sweep, or one without a run, and ScenarioError for a
     view of what is not there.
     """
@@ -66,7 +77,7 @@ def write_report(
     title = f"Sweep {sections[0]['name']}" if one else f"{len(sections)} questions, answered"
     path = directory / PAGE
     beside = path.with_suffix(".new")
-    beside.write_text(page(title, sections), encoding="utf-8")
+    beside.write_text(page(title, sections, opening), encoding="utf-8")
     beside.replace(path)
     return path
 
@@ -76,7 +87,7 @@ def _by_plan(directory: Path) -> dict[str, SweepStore]:
     return {str(store.swept()["plan"]): store for store in sweeps_in(directory)}
 
 
-def page(title: str, sections: Sequence[dict[str, Any]]) -> str:
+def page(title: str, sections: Sequence[dict[str, Any]], opening: Opening | None = None) -> str:
     """Return the page as HTML text, with its style and its script inside."""
     from jinja2 import Environment, StrictUndefined
 
@@ -89,4 +100,6 @@ def page(title: str, sections: Sequence[dict[str, Any]]) -> str:
         for ending in ("html", "css", "js")
     )
     template = environment.from_string(html)
-    return template.render(title=title, sweeps=sections, style=style, script=script)
+    return template.render(
+        title=title, sweeps=sections, opening=opening, style=style, script=script
+    )

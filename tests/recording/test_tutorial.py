@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from ckptsim.sim.cli.jobs.variant_page import page
+from ckptsim.analysis.report.page import page as report_page
+from ckptsim.sim.cli.jobs.variant_page import body, whole_page
 from ckptsim.sim.cli.main import main
+from ckptsim.sim.cli.sweeps import demo
 from ckptsim.sim.infer.folder import RECORDINGS
 from tests.recording.folders import SHIPPED
 from tests.recording.servers import Recorded, serving
@@ -78,12 +80,23 @@ def test_what_is_shipped_is_a_recording() -> None:
 def test_a_page_shows_what_users_name_as_text() -> None:
     """Nothing that a recording or an option says becomes markup."""
     bad = "<script>alert(1)</script>"
-    text = page(
-        bad,
+    inside = body(
         tables=[(bad, (bad,), ((bad,),))],
         bars=[(bad, bad, {"start delay": 1.0})],
         moved=[bad],
         notes=[bad],
     )
+    text = whole_page(bad, inside)
     assert "<script" not in text
-    assert text.count("&lt;script&gt;") == 10
+    assert text.count("&lt;script&gt;") == 9
+
+
+def test_the_demo_s_report_opens_with_the_tutorial_s_job() -> None:
+    """Its first section has measured, predicted and changed durations of the recorded job."""
+    opening = demo.job_of_the_tutorial()
+    text = report_page("Answers", [], opening)
+    first = text[text.index("<main") :]
+    assert first.index(opening.title) < first.index("as it is, measured") < first.index("<svg")
+    assert "aligned-checkpoint-timeout=300 ms" in first
+    assert f'href="#{opening.anchor}"' in text
+    assert "orders" in demo.TUTORIAL

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from statistics import median
 from typing import Any
 
 from ckptsim.scenarios import Scenario
 from ckptsim.sim.cli.columns import aligned
-from ckptsim.sim.cli.jobs.variant_page import page
+from ckptsim.sim.cli.jobs.variant_page import body, whole_page
 from ckptsim.sim.infer.advice.failing import Failure, FailurePrice
 from ckptsim.sim.infer.change.variants import Variant, price_of, slowest_part, why
 from ckptsim.sim.infer.folder import Named
@@ -63,6 +64,11 @@ class Answer:
 
     def page(self) -> str:
         """Return the answer as a page."""
+        title = f"What if: {self.named.scenario.name}"
+        return whole_page(title, f"<h1>{escape(title)}</h1>\n{self.body()}")
+
+    def body(self) -> str:
+        """Return the answer as HTML, for a page with more than that."""
         bars = [
             (label.removesuffix(", predicted"), slowest_part(outcome.measures))
             for label, _, outcome in self.labelled
@@ -70,8 +76,7 @@ class Answer:
         tables = [("", _HEAD, list(self._rows()))]
         if self.failure is not None:
             tables.append((_failure_title(self.failure), _FAILURE_HEAD, list(self._failure_rows())))
-        return page(
-            f"What if: {self.named.scenario.name}",
+        return body(
             tables=tables,
             bars=[(label, *found) for label, found in bars if found is not None],
             moved=self._moved(),

@@ -23,36 +23,40 @@ svg text { fill: currentColor; font-size: 12px; }
 _BAR, _GAP, _LEFT, _WIDE = 18, 10, 320, 560
 
 
-def page(
-    title: str,
+def whole_page(title: str, inside: str) -> str:
+    """Return a page around what is HTML already; title: plain text."""
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>\n"
+        f"{inside}\n</body></html>\n"
+    )
+
+
+def body(
     *,
     tables: Sequence[Table],
     bars: Sequence[Bar],
     moved: Sequence[str],
     notes: Sequence[str],
 ) -> str:
-    """Return the page: tables, bars of the parts of a checkpoint, what moved, notes."""
-    body = [
-        f"<h1>{escape(title)}</h1>",
-        *(line for table in tables for line in _table(table)),
-        "<h2>Where a checkpoint spends its time</h2>",
-        "<p>Of the vertex that ends it, medians over checkpoints and seeds.</p>",
-        _picture(bars),
-        _list("What moved", moved),
-        _list("To be read with it", notes),
-    ]
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>\n"
-        + "\n".join(body)
-        + "\n</body></html>\n"
+    """Return what stands below the title, as HTML for this page or a larger one."""
+    return "\n".join(
+        [
+            *(line for table in tables for line in table_lines(table)),
+            "<h3>Where a checkpoint spends its time</h3>",
+            "<p>Of the vertex that ends it, medians over checkpoints and seeds.</p>",
+            _picture(bars),
+            _list("What moved", moved),
+            _list("To be read with it", notes),
+        ]
     )
 
 
-def _table(table: Table) -> Iterator[str]:
+def table_lines(table: Table) -> Iterator[str]:
+    """Yield a table as HTML, below its title."""
     title, head, rows = table
     if title:
-        yield f"<h2>{escape(title[:1].upper() + title[1:].rstrip(':'))}</h2>"
+        yield f"<h3>{escape(title[:1].upper() + title[1:].rstrip(':'))}</h3>"
     yield "<table><thead>" + _row("th", head) + "</thead><tbody>"
     yield from (_row("td", row) for row in rows)
     yield "</tbody></table>"
@@ -66,7 +70,7 @@ def _list(head: str, lines: Sequence[str]) -> str:
     if not lines:
         return ""
     items = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    return f"<h2>{escape(head)}</h2><ul>{items}</ul>"
+    return f"<h3>{escape(head)}</h3><ul>{items}</ul>"
 
 
 def _picture(bars: Sequence[Bar]) -> str:

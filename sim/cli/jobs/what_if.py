@@ -93,21 +93,7 @@ def _restart_ns(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate the job as it is and every variant, and compare."""
-    named = job_named(arguments.job_place, job=arguments.job, machine=arguments.machine)
-    change, varied = read_change(arguments.set), _varied(arguments.vary)
-    if not change and not varied and arguments.failure is None:
-        expected = "at least one --set, --vary or --failure"
-        raise UserError(f"--set: found no change, expected {expected}")
-    variants = variants_of(named.scenario, change, varied)
-    failure = _failure(arguments, named)
-    outcomes = _outcomes(arguments, [named.scenario, *(v.scenario for v in variants)], failure)
-    answer = Answer(
-        named=named,
-        variants=variants,
-        outcomes=outcomes,
-        notes=list(_notes(named, variants, failure)),
-        failure=failure,
-    )
+    answer = answer_to(arguments)
     if arguments.json:
         print(json.dumps(answer.document(), indent=1))
     else:
@@ -116,6 +102,28 @@ def run(arguments: argparse.Namespace) -> int:
         written_whole(arguments.out, answer.page())
         print(f"written: {arguments.out}", file=sys.stderr)
     return EXIT_FINE
+
+
+def answer_to(arguments: argparse.Namespace) -> Answer:
+    """Return the answer to a command line of this verb.
+
+    Raises UserError for what is no question, and for a job, option or value that cannot be.
+    """
+    named = job_named(arguments.job_place, job=arguments.job, machine=arguments.machine)
+    change, varied = read_change(arguments.set), _varied(arguments.vary)
+    if not change and not varied and arguments.failure is None:
+        expected = "at least one --set, --vary or --failure"
+        raise UserError(f"--set: found no change, expected {expected}")
+    variants = variants_of(named.scenario, change, varied)
+    failure = _failure(arguments, named)
+    outcomes = _outcomes(arguments, [named.scenario, *(v.scenario for v in variants)], failure)
+    return Answer(
+        named=named,
+        variants=variants,
+        outcomes=outcomes,
+        notes=list(_notes(named, variants, failure)),
+        failure=failure,
+    )
 
 
 def _varied(words: Sequence[str]) -> dict[str, list[str]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ckptsim.scenarios.planning import load_plan
+from ckptsim.sim.cli.jobs import what_if
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar
@@ -16,6 +17,14 @@ EXAMPLES = """examples:
   ckptsim demo --out out/demo
   ckptsim demo --out out/demo --master "local[2]" """
 
+# The job of the tutorial, docs/your-job.md, and what it is asked.
+TUTORIAL = (
+    "orders",
+    "--set=execution.checkpointing.unaligned.enabled=true",
+    "--vary=execution.checkpointing.aligned-checkpoint-timeout=0 ms,300 ms,1 s",
+    "--seeds=2",
+    "--master=here",
+)
 PLANS = (
     "sockets_bound_and_not",
     "upload_latency",
@@ -37,15 +46,34 @@ def run(arguments: argparse.Namespace) -> int:
     from ckptsim.analysis.spark.session import spark_session
 
     settings = spark_settings(arguments)
+    job = job_of_the_tutorial()
     print(f"starting Spark on {arguments.master}", flush=True)
     with spark_session(arguments.master, settings=settings) as session:
         bad = sum([_sweep(session, name, arguments) for name in PLANS])
         print("aggregating and drawing", flush=True)
         path = write_report(
-            arguments.out, session, begins=lambda name: print(f"  {name}", flush=True)
+            arguments.out,
+            session,
+            begins=lambda name: print(f"  {name}", flush=True),
+            opening=job,
         )
     print(f"report: {path}")
     return EXIT_VIOLATED if bad else EXIT_FINE
+
+
+def job_of_the_tutorial() -> Any:
+    """Return what the report begins with: a recorded job as it is and as it would be."""
+    from ckptsim.analysis.report import Opening
+
+    print("a recorded Flink job, as it is and with unaligned checkpoints", flush=True)
+    parser = argparse.ArgumentParser()
+    what_if.add_arguments(parser)
+    answer = what_if.answer_to(parser.parse_args(list(TUTORIAL)))
+    return Opening(
+        anchor="your-job",
+        title="What would unaligned checkpoints do to this recorded Flink job?",
+        html=answer.body(),
+    )
 
 
 def _sweep(session: Any, name: str, arguments: argparse.Namespace) -> int:
