@@ -202,6 +202,18 @@ PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = 
             [],
         ),
         (
+            "ckptsim check b13_ids_collide_across_feeds --ties random,pct --seeds 20",
+            0,
+            matches("^as expected +broke release_is_deterministic in 20"),
+            [],
+        ),
+        (
+            "ckptsim replay b13_ids_collide_across_feeds --seed 0 --ties random",
+            0,
+            has("VIOLATED release_is_deterministic"),
+            [],
+        ),
+        (
             "ckptsim run savepoint_behind_closed_tasks --set job.checkpointing.enabled=true",
             0,
             matches("^violations +0$"),

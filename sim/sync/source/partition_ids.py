@@ -18,7 +18,7 @@ class PartitionIds:
     def __init__(self, attempt: Attempt) -> None:
         self._attempt = attempt
         self._characters = attempt.model.source.partition_id_characters
-        self._seen: dict[tuple[int, str], None] = {}
+        self._seen: dict[str, None] = {}
 
     def draw(self, feed: int, reader: int) -> str:
         """Return the id of a reader of a feed."""
@@ -28,8 +28,8 @@ class PartitionIds:
         if drawn is None:
             where = ("source.partition_id", feed, reader)
             drawn = world.draws.identifier(where, self._characters)
-        if (feed, drawn) in self._seen:
+        if drawn in self._seen:
             self._attempt.env.goals.reach("id_collision")
-        self._seen[(feed, drawn)] = None
+        self._seen[drawn] = None
         world.drawn_ids[(feed, reader)] = drawn
         return drawn
