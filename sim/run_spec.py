@@ -19,8 +19,9 @@ class RunSpec:
 
     cores: the factories of the cores.  chosen, mutant: which of them are not ours: slot ->
     `package.module:factory` of the user's, and the name of a mutant.
-    ties: the text that names `policy`.  environments: those that the world has asked for, so that
-    what happened until an exception can be told.
+    ties: the text that names `policy`.
+    steps_max: more steps of the calendar than these end the run with TooManyStepsError.
+    environments: those that the world has asked for; they tell what happened until an exception.
     """
 
     scenario: Scenario
@@ -35,11 +36,14 @@ class RunSpec:
     run_key: str
     version: str
     replay: str
+    steps_max: int | None = None
     environments: list[Environment] = field(default_factory=list)
 
     def environment(self, goals: Iterable[str] = ()) -> Environment:
         """Return the environment of this run, with seed, ties, trace and declared goals set."""
         env = Environment(self.seed, self.policy, keep_trace=self.keep_trace, goals=goals)
+        if self.steps_max is not None:
+            env.steps_max = self.steps_max
         self.environments.append(env)
         return env
 

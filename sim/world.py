@@ -23,7 +23,7 @@ from ckptsim.scenarios import Scenario, UserError
 from ckptsim.sim.blame import raised_by_core
 from ckptsim.sim.fingerprint import WORLDS, version
 from ckptsim.sim.identity import replay_command, run_key
-from ckptsim.sim.kernel import TiePolicy, fence, parse_ties
+from ckptsim.sim.kernel import TiePolicy, TooManyStepsError, fence, parse_ties
 from ckptsim.sim.rows import RunResult, RunRow
 from ckptsim.sim.run_spec import RunSpec
 from ckptsim.sim.slots import Factory, ProtocolCores
@@ -52,6 +52,7 @@ def run_world(
     mutant: str | None = None,
     parameters: str = "{}",
     source: str | None = None,
+    steps_max: int | None = None,
 ) -> RunResult:
     """Run one scenario and return its tables; the same arguments give the same bytes anywhere.
 
@@ -62,7 +63,9 @@ def run_world(
     parameters: canonical JSON of the swept parameters (path -> value) that `scenario` already has;
     source: what a command line names to get the scenario without them (by default its name).
     A core that raises what no core may raise ends the run with a violation.
-    Raises UserError for ties, slots, cores, a mutant or a link that do not exist or do not fit.
+    steps_max: more steps of the calendar than these end the run with an exception.
+    Raises UserError for ties, slots, cores, a mutant or a link that do not exist or do not fit,
+    TooManyStepsError for a run that takes more than `steps_max`.
     """
     world = load_world(scenario.world)
     policy = _policy(ties, seed) if isinstance(ties, str) else ties
@@ -78,11 +81,12 @@ def run_world(
         mutant=mutant,
         parameters=parameters,
         source=source,
+        steps_max=steps_max,
     )
     try:
         with fence():
             result = world.run(spec)
-    except UserError:
+    except (UserError, TooManyStepsError):
         raise
     except Exception as error:
         blamed = raised_by_core(spec, choice.factories, error)

@@ -13,6 +13,7 @@ from ckptsim.sim.kernel.errors import (
     ConservationError,
     FenceBreached,
     KernelError,
+    TooManyStepsError,
     TraceError,
 )
 from ckptsim.sim.kernel.events import Event, Process, Signal, Timeout
@@ -23,6 +24,7 @@ from ckptsim.sim.kernel.streams import Stream, Streams
 from ckptsim.sim.kernel.ties import (
     STRUCTURAL,
     Exhaustive,
+    Noting,
     Pct,
     SeededRandom,
     Structural,
@@ -48,6 +50,7 @@ __all__ = [
     "Field",
     "Goals",
     "KernelError",
+    "Noting",
     "Pct",
     "Process",
     "Request",
@@ -60,6 +63,7 @@ __all__ = [
     "TiePolicy",
     "Timeout",
     "Timer",
+    "TooManyStepsError",
     "Trace",
     "TraceError",
     "Wait",

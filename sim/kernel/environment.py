@@ -23,7 +23,7 @@ from simpy.events import NORMAL, URGENT
 from ckptsim.sim.kernel.calendar import Push, Timer, calendar_push
 from ckptsim.sim.kernel.channel import Channel
 from ckptsim.sim.kernel.entity import KIND_ORDINARY, Entity
-from ckptsim.sim.kernel.errors import KernelError, refused_time
+from ckptsim.sim.kernel.errors import KernelError, TooManyStepsError, refused_time
 from ckptsim.sim.kernel.events import Event, Process, ProcessGenerator, Timeout
 from ckptsim.sim.kernel.streams import Stream, Streams
 from ckptsim.sim.kernel.ties import STRUCTURAL, TiePolicy
@@ -58,6 +58,7 @@ class Environment(simpy.Environment):
         self.trace = Trace(self, keep=keep_trace)
         self.goals = Goals(goals)
         self.steps = 0  # calendar entries that were carried out
+        self.steps_max = _FOREVER  # more of them end the run with an exception
         self._entities: dict[tuple[str, int | None], Entity] = {}
         self._root = self._caller = self.entity(_ROOT)
         self._processes: dict[int, Process] = {}  # those that have not ended, by number
@@ -250,6 +251,7 @@ class Environment(simpy.Environment):
         queue = self._queue
         root = self._root
         steps = 0
+        limit = min(limit, self.steps_max - self.steps)
         callbacks: Any = []
         callback = item = None
         try:
@@ -258,6 +260,8 @@ class Environment(simpy.Environment):
                 time, _, _, sequence, item = entry
                 if time > last or steps == limit:
                     heappush(queue, entry)
+                    if self.steps + steps == self.steps_max and time <= last:
+                        raise TooManyStepsError(self.steps_max, self._now)
                     break
                 if item.__class__ is Timer:
                     # Else the entry is stale: the timer was cancelled or armed anew.  It counts as

@@ -23,6 +23,13 @@ class FenceBreached(KernelError):  # noqa: N818 - named after what happened, as 
     """The simulated program touched the real world: clock, threads, sockets, randomness."""
 
 
+class TooManyStepsError(KernelError):
+    """A run takes more steps than it was given."""
+
+    def __init__(self, steps: int, now: int) -> None:
+        super().__init__(f"the run has not ended after {steps} steps, at {now} ns")
+
+
 def refused_time(what: str, found: object, least: int) -> ClockError:
     """Return the error for a time or delay that the clock refuses."""
     return ClockError(

@@ -24,6 +24,7 @@ _MASK = (1 << 64) - 1
 # Keys of one instant under `Exhaustive` are placed halfway between their neighbours, which leaves
 # room for 4096 halvings.
 _SPAN = 1 << 4096
+_INSTANTS = re.compile(r"\d{1,20}(?:\.\d{1,20})*", re.ASCII)
 _DECISIONS = re.compile(r"\d{1,6}(?:\.\d{1,6})*", re.ASCII)
 
 
@@ -124,6 +125,40 @@ class Pct:
         return tuple(sorted(falls, reverse=True)), priority
 
 
+class AtInstants:
+    """Orders some instants as another policy does, and all others structurally.
+
+    With few instants left it says which ties matter.
+    """
+
+    def __init__(self, inner: TiePolicy, instants: tuple[int, ...]) -> None:
+        self.name = f"{inner.name}@{'.'.join(map(str, instants))}"
+        self._inner = inner
+        self._instants = frozenset(instants)
+
+    def tie(self, time: int, kind: int, entity: Entity) -> TieKey:
+        """Return the other policy's key at its instants, the structural rank at all others."""
+        if time in self._instants:
+            return self._inner.tie(time, kind, entity)
+        return entity.ranks[kind]
+
+
+class Noting:
+    """Orders as another policy does, and notes the instants that several entities share."""
+
+    def __init__(self, inner: TiePolicy) -> None:
+        self.name = inner.name
+        self._inner = inner
+        self._first: dict[int, int] = {}  # instant -> key of the entity that came first
+        self.shared: dict[int, None] = {}
+
+    def tie(self, time: int, kind: int, entity: Entity) -> TieKey:
+        """Return the other policy's key."""
+        if self._first.setdefault(time, entity.key) != entity.key:
+            self.shared[time] = None
+        return self._inner.tie(time, kind, entity)
+
+
 class Exhaustive:
     """Takes the given decisions, then the first choice each time, and notes what it could take.
 
@@ -171,9 +206,12 @@ STRUCTURAL = Structural()
 def parse_ties(text: str, seed: int) -> TiePolicy:
     """Return the policy that `structural`, `random`, `pct`, `pct:DEPTH` or `exhaustive` names.
 
-    `exhaustive:0.2.1` takes these decisions and then the first choice each time.  Raises ValueError
-    for any other text.
+    `exhaustive:0.2.1` takes these decisions and then the first choice each time; `random@5.9` and
+    `pct@5.9` order the instants 5 ns and 9 ns alone.  Raises ValueError for any other text.
     """
+    policy, at, instants = text.partition("@")
+    if at and policy.startswith(("random", "pct")) and _INSTANTS.fullmatch(instants):
+        return AtInstants(parse_ties(policy, seed), tuple(map(int, instants.split("."))))
     name, colon, rest = text.partition(":")
     if text == "structural":
         return STRUCTURAL

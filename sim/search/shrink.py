@@ -1,43 +1,64 @@
 """Shrink a scenario that breaks a property to one in which nothing is left that is not needed.
 
-The scenario's document is made simpler step by step: fewer faults, fewer items of any array, less
-work (a run with a tenth fewer events), more parameters at their default, smaller and rounder
-numbers.  A step is taken when the document still loads and still breaks the same property under the
-seed and ties found, or under one of a few others.  Every step makes the document or the run
-smaller and no later step undoes it, so this ends; nothing in it is random.
+First the tie order: structural if that will do, else as few instants as possible in another order.
+Then the document: everything in which it differs from the defaults goes, in halves, quarters and
+so on down to single faults, items and values; numbers become small and round, and the run short.
+A step is taken when the document still loads and still breaks the same property.  Every step
+makes the document or the run smaller and no later step undoes it, so this ends; nothing in it
+is random.
+
+Source: Zeller and Hildebrandt, Simplifying and isolating failure-inducing input, IEEE Transactions
+on Software Engineering 28 (2002), for the halves.
 """
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ckptsim.scenarios import LINKS, Scenario, ScenarioError
+from ckptsim.scenarios import LINKS, Scenario, ScenarioError, UserError
 from ckptsim.scenarios.files import document
+from ckptsim.sim.kernel import Noting, TooManyStepsError, parse_ties
+from ckptsim.sim.search.simpler import (
+    at,
+    deltas,
+    leaves,
+    size,
+    smaller_numbers,
+    with_value,
+    without,
+)
 from ckptsim.sim.search.trial import Subject, Trial, trial
 
-Path = tuple[str | int, ...]
-Size = tuple[int, int, int, int]
-
-_OTHER_SEEDS = range(4)
-TRIALS_MAX = 2000
-# Keys of a document's head that say what the scenario is, not what happens in it.
-_HEAD = frozenset({"name", "link", "says", "goals", "violates"})
+TRIALS_MAX = 300
+# Of them, at most so many for the instants of ties, of which at most so many are worth naming.
+_TIES_TRIALS_MAX = 60
+_INSTANTS_MAX = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shrunk:
     """The smallest scenario found, and the trial that breaks it.
 
-    trials: runs that it took; removed: what was made simpler, as many steps as there were.
+    trials: runs that it took; steps: how often something was made simpler.
     """
 
     scenario: Scenario
     trial: Trial
     trials: int
     steps: int
+
+    @property
+    def decisions(self) -> int:
+        """How many choices decide the run: faults, and instants in another than structural order.
+
+        A tie policy that orders every instant counts for one.
+        """
+        _, named, instants = self.trial.ties.partition("@")
+        ties = instants.count(".") + 1 if named else int(self.trial.ties != "structural")
+        return len(self.scenario.faults) + ties
 
 
 class ShrinkStopped(KeyboardInterrupt):
@@ -84,17 +105,19 @@ class _Shrinker:
         self.steps = 0
         self._document = _plain(subject.scenario)
         self._default = _default(subject.scenario)
+        self._failed: dict[str, None] = {}  # documents that were tried for nothing
 
     def run(self) -> None:
         """Take steps until a whole round brings none, or the trials are used up."""
         self._simpler_trial()
+        if self.found.ties != "structural":
+            self._fewer_instants()
         before = -1
         while before != self.steps and self._left > 0:
             before = self.steps
-            self._round(_without_items, self._is_smaller)
-            self._round(_with_less_of_something, self._is_less_work)
-            self._round(_with_defaults, self._is_simpler)
-            self._round(_with_smaller_numbers, self._is_simpler)
+            self._take_away()
+            self._simpler_numbers()
+            self._less_work()
 
     def so_far(self) -> Shrunk:
         """Return the smallest scenario until now."""
@@ -102,8 +125,87 @@ class _Shrinker:
             scenario=self.scenario, trial=self.found, trials=self.trials, steps=self.steps
         )
 
+    # Ties -------------------------------------------------------------------------------------
+
+    def _simpler_trial(self) -> None:
+        """Prefer structural ties and a small seed, which make the story easier to follow."""
+        for seed, ties in [(0, "structural"), (self.found.seed, "structural"), (0, "random")]:
+            if (ties, seed) == (self.found.ties, self.found.seed):
+                return
+            got = self._try(self.scenario, seed, ties)
+            if got is not None:
+                self.found = got
+                return
+
+    def _fewer_instants(self) -> None:
+        """Order as few instants as possible as the policy does, and all others structurally."""
+        base, seed = self.found.ties.partition("@")[0], self.found.seed
+        if not base.startswith(("random", "pct")):
+            return
+        noting = Noting(parse_ties(base, seed))
+        try:
+            self._subject.run(seed, noting)
+        except UserError:
+            return
+        self.trials, self._left = self.trials + 1, self._left - 1
+        instants = sorted(noting.shared)
+        least = max(0, self._left - _TIES_TRIALS_MAX)
+        kept, found = instants, self.found
+        block = len(instants)
+        while block and self._left > least:
+            begin = 0
+            while begin < len(kept) and self._left > least:
+                fewer = kept[:begin] + kept[begin + block :]
+                named = f"{base}@{'.'.join(map(str, fewer))}" if fewer else "structural"
+                got = self._try(self.scenario, seed, named)
+                if got is None:
+                    begin += block
+                else:
+                    kept, found = fewer, got
+            block //= 2
+        if len(kept) <= _INSTANTS_MAX:
+            self.found = found
+
+    # The document -----------------------------------------------------------------------------
+
+    def _take_away(self) -> None:
+        """Take away all that is not needed, in blocks that are halved again and again."""
+        there = deltas(self._document, self._default)
+        block = len(there)
+        while block and self._left > 0:
+            begin = 0
+            while begin < len(there) and self._left > 0:
+                candidate = without(self._document, there[begin : begin + block], self._default)
+                if self._take(candidate, self._is_smaller):
+                    there = deltas(self._document, self._default)
+                else:
+                    begin += block
+            block //= 2
+
+    def _simpler_numbers(self) -> None:
+        """Make numbers that are not at their default smaller or rounder."""
+        for path, value in list(leaves(self._document)):
+            if value == at(self._default, path):
+                continue
+            for number in smaller_numbers(value):
+                if self._left <= 0:
+                    return
+                if self._take(with_value(self._document, path, number), self._is_simpler):
+                    break
+
+    def _less_work(self) -> None:
+        """Make numbers smaller, also those at their default, where a tenth of the run goes."""
+        for path, value in list(leaves(self._document)):
+            if not isinstance(value, int) or isinstance(value, bool) or value <= 1:
+                continue
+            for number in dict.fromkeys([1, value // 10, value // 2]):
+                if self._left <= 0:
+                    return
+                if self._take(with_value(self._document, path, number), self._is_less_work):
+                    break
+
     def _is_smaller(self, candidate: dict[str, Any], _: Trial | None) -> bool:
-        return _size(candidate, self._default) < _size(self._document, self._default)
+        return size(candidate, self._default) < size(self._document, self._default)
 
     def _is_less_work(self, _: dict[str, Any], found: Trial | None) -> bool:
         return found is None or found.events * 10 < self.found.events * 9
@@ -112,71 +214,44 @@ class _Shrinker:
         more_work = found is not None and found.events > self.found.events
         return not more_work and self._is_smaller(candidate, found)
 
-    def _round(
-        self,
-        candidates: Callable[[Any, Any], Iterator[Any]],
-        better: Callable[[dict[str, Any], Trial | None], bool],
-    ) -> None:
-        """Take the first candidate that is better, until there is none.
-
-        better: judges a document before it is run (with None), and with the trial afterwards.
-        """
-        again = True
-        while again and self._left > 0:
-            again = False
-            for candidate in candidates(self._document, self._default):
-                if self._left <= 0:
-                    break
-                if self._take(candidate, better):
-                    again = True
-                    break
-
     def _take(
         self, candidate: dict[str, Any], better: Callable[[dict[str, Any], Trial | None], bool]
     ) -> bool:
-        """Make the candidate the best one, if it is better, loads and breaks the property."""
+        """Make the candidate the best one, if it is better, loads and breaks the property.
+
+        better: judges a document before it is run (with None), and with the trial afterwards.
+        """
         if not better(candidate, None):
             return False
+        text = json.dumps(candidate, sort_keys=True)
+        if text in self._failed:
+            return False
+        self._failed[text] = None
         try:
             scenario = document.read(candidate, source="a smaller scenario")
         except ScenarioError:
             return False
-        found = self._broken(scenario)
+        found = self._try(scenario, self.found.seed, self.found.ties)
         if found is None or not better(candidate, found):
             return False
         self.scenario, self.found, self._document = scenario, found, candidate
         self.steps += 1
         return True
 
-    def _broken(self, scenario: Scenario) -> Trial | None:
-        """Return a trial of the scenario that breaks the property, if one of a few does."""
-        attempts = [(self.found.seed, self.found.ties)]
-        attempts += [(seed, self.found.ties) for seed in _OTHER_SEEDS if seed != self.found.seed]
-        for seed, ties in attempts:
-            if self._left <= 0:
-                break
-            got = self._try(replace(self._subject, scenario=scenario), seed, ties)
-            if any(row.property == self._name for row in got.violations):
-                return got
-        return None
-
-    def _try(self, subject: Subject, seed: int, ties: str) -> Trial:
+    def _try(self, scenario: Scenario, seed: int, ties: str) -> Trial | None:
+        """Return a trial, if it breaks the property and takes no more than twice the work."""
         self._left -= 1
         self.trials += 1
-        found = trial(subject, seed, ties)
+        subject = replace(self._subject, scenario=scenario)
+        try:
+            found = trial(subject, seed, ties, steps_max=2 * self.found.events + 1000)
+        except TooManyStepsError:
+            found = None
         if self.progress is not None:
             self.progress(self.trials)
+        if found is None or all(row.property != self._name for row in found.violations):
+            return None
         return found
-
-    def _simpler_trial(self) -> None:
-        """Prefer structural ties and a small seed, which make the story easier to follow."""
-        for seed, ties in [(0, "structural"), (self.found.seed, "structural"), (0, "random")]:
-            if (ties, seed) == (self.found.ties, self.found.seed):
-                return
-            got = self._try(self._subject, seed, ties)
-            if any(row.property == self._name for row in got.violations):
-                self.found = got
-                return
 
 
 def _plain(scenario: Scenario) -> dict[str, Any]:
@@ -186,137 +261,5 @@ def _plain(scenario: Scenario) -> dict[str, Any]:
 
 def _default(scenario: Scenario) -> dict[str, Any]:
     """Return the document with everything that has a default at its default."""
-    without = replace(scenario, faults=(), goals=())
-    return document.plain(without) | document.defaults(LINKS[scenario.link])
-
-
-def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield the single values of a document with their paths, arrays after what they hold."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            if path or key not in _HEAD:
-                yield from _leaves(inner, (*path, key))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _leaves(inner, (*path, index))
-    else:
-        yield path, value
-
-
-def _arrays(value: Any, path: Path = ()) -> Iterator[tuple[Path, list[Any]]]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            if path or key not in _HEAD:
-                yield from _arrays(inner, (*path, key))
-    elif isinstance(value, list):
-        yield path, value
-        for index, inner in enumerate(value):
-            yield from _arrays(inner, (*path, index))
-
-
-def _at(value: Any, path: Path) -> Any:
-    """Return what stands at a path, or None."""
-    for step in path:
-        if isinstance(value, dict) and isinstance(step, str):
-            value = value.get(step)
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-            value = value[step]
-        else:
-            return None
-    return value
-
-
-def _with(found: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:
-    changed = copy.deepcopy(found)
-    holder = _at(changed, path[:-1])
-    holder[path[-1]] = value
-    return changed
-
-
-def _without_items(found: dict[str, Any], default: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the document without parts of its arrays: halves first, then single items."""
-    counted = [item for item in _arrays(found) if _weight(*item, default)]
-    arrays = sorted(counted, key=lambda item: (item[0][0] != "faults", -len(item[1])))
-    for path, items in arrays:
-        half = len(items) // 2
-        if half > 1:
-            yield _with(found, path, items[half:])
-            yield _with(found, path, items[:half])
-        for index in reversed(range(len(items))):
-            yield _with(found, path, items[:index] + items[index + 1 :])
-
-
-def _with_less_of_something(
-    found: dict[str, Any], _default: dict[str, Any]
-) -> Iterator[dict[str, Any]]:
-    """Yield the document with one whole number smaller, be it at its default or not."""
-    for path, value in _leaves(found):
-        if isinstance(value, int) and not isinstance(value, bool) and value > 1:
-            for number in dict.fromkeys([1, value // 10, value // 2]):
-                yield _with(found, path, number)
-
-
-def _with_defaults(found: dict[str, Any], default: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the document with one parameter, or one table, at its default."""
-    for key, value in found.items():
-        if key in default and key not in _HEAD and key != "faults" and value != default[key]:
-            yield _with(found, (key,), copy.deepcopy(default[key]))
-            if isinstance(value, dict):
-                for name, inner in value.items():
-                    other = _at(default, (key, name))
-                    if other is not None and inner != other:
-                        yield _with(found, (key, name), copy.deepcopy(other))
-    for path, value in _leaves(found):
-        other = _at(default, path)
-        if other is not None and other != value:
-            yield _with(found, path, other)
-
-
-def _with_smaller_numbers(
-    found: dict[str, Any], default: dict[str, Any]
-) -> Iterator[dict[str, Any]]:
-    """Yield the document with one number smaller or rounder."""
-    for path, value in _leaves(found):
-        if value == _at(default, path) or isinstance(value, bool):
-            continue
-        if isinstance(value, int):
-            rounded = 10 ** (len(str(abs(value))) - 1)
-            simpler = [
-                0,
-                1,
-                rounded,
-                value // 10,
-                value // 2,
-                value // rounded * rounded,
-                value - 1,
-            ]
-            for number in dict.fromkeys(simpler):
-                if 0 <= number < value:
-                    yield _with(found, path, number)
-        elif isinstance(value, float):
-            for real in dict.fromkeys([0.0, 1.0, float(round(value)), round(value, 1)]):
-                if 0 <= real != value:
-                    yield _with(found, path, real)
-
-
-def _weight(path: Path, array: list[Any], default: dict[str, Any]) -> int:
-    """Return how many items an array counts for; one of single values at its default for none."""
-    plain = not any(isinstance(item, dict) for item in array)
-    return 0 if plain and array == _at(default, path) else len(array)
-
-
-def _size(found: dict[str, Any], default: dict[str, Any]) -> Size:
-    """Return how large a document is: items, parameters that differ, digits, sum of numbers."""
-    items = sum(_weight(path, array, default) for path, array in _arrays(found))
-    different = digits = total = 0
-    for path, value in _leaves(found):
-        if value == _at(default, path):
-            continue
-        different += 1
-        if isinstance(value, int) and not isinstance(value, bool):
-            digits += len(str(abs(value)).rstrip("0"))
-            total += abs(value)
-        elif isinstance(value, float):
-            digits += len(repr(value).replace(".0", "").strip("0."))
-            total += int(abs(value))
-    return items, different, digits, total
+    without_plan = replace(scenario, faults=(), goals=())
+    return document.plain(without_plan) | document.defaults(LINKS[scenario.link])

@@ -34,8 +34,15 @@ class Subject:
         """Return slot -> `package.module:factory` of the cores that are not ours."""
         return {slot: name_of(core) for slot, core in sorted(self.cores.items())}
 
-    def run(self, seed: int, ties: str | TiePolicy, *, keep_trace: bool = False) -> RunResult:
-        """Run the scenario once."""
+    def run(
+        self,
+        seed: int,
+        ties: str | TiePolicy,
+        *,
+        keep_trace: bool = False,
+        steps_max: int | None = None,
+    ) -> RunResult:
+        """Run the scenario once; see `run_world`."""
         return run_world(
             self.scenario,
             seed=seed,
@@ -45,6 +52,7 @@ class Subject:
             mutant=self.mutant,
             parameters=self.parameters,
             source=self.source,
+            steps_max=steps_max,
         )
 
 
@@ -61,10 +69,15 @@ class Trial:
     violations: tuple[ViolationRow, ...] = ()
 
 
-def trial(subject: Subject, seed: int, ties: str | TiePolicy) -> Trial:
-    """Run once and return what came of it."""
+def trial(
+    subject: Subject, seed: int, ties: str | TiePolicy, *, steps_max: int | None = None
+) -> Trial:
+    """Run once and return what came of it.
+
+    Raises TooManyStepsError for a run of more steps than `steps_max`.
+    """
     text = ties if isinstance(ties, str) else ties.name
-    result = subject.run(seed, ties)
+    result = subject.run(seed, ties, steps_max=steps_max)
     return Trial(
         seed=seed,
         ties=text,
