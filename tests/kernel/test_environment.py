@@ -13,6 +13,7 @@ from ckptsim.sim.kernel import (
     Environment,
     KernelError,
     SeededRandom,
+    TooManyStepsError,
     run_until,
 )
 
@@ -274,3 +275,24 @@ def test_an_item_that_vanished_is_found_at_the_end():
     channel._items.clear()
     with pytest.raises(ConservationError, match="pipe"):
         env.finish()
+
+
+def test_a_run_of_too_many_steps_ends():
+    """A bound on steps ends the run with an exception, and one that it keeps changes nothing."""
+
+    def ticks(env):
+        for _ in range(10):
+            yield env.timeout(1)
+
+    def run(steps_max=None):
+        env = Environment()
+        if steps_max is not None:
+            env.steps_max = steps_max
+        env.process(ticks(env))
+        env.run()
+        return env.steps
+
+    needed = run()
+    assert run(needed) == needed
+    with pytest.raises(TooManyStepsError, match=f"after {needed - 1} steps"):
+        run(needed - 1)

@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ckptsim.sim.kernel import (
+    STRUCTURAL,
     Entity,
     Environment,
     Exhaustive,
     Exploration,
+    Noting,
     Pct,
     SeededRandom,
     Structural,
@@ -281,3 +283,26 @@ def test_exploring_keeps_first_in_first_out_inside_an_entity():
         return seen
 
     assert all(seen == [0, 1, 2] for seen in Exploration(run, limit=100))
+
+
+def test_one_instant_can_be_ordered_as_another_policy_does():
+    """At the instants named the inner policy's keys hold, at all others the structural ones."""
+    policy, inner = parse_ties("random@5.9", 3), parse_ties("random", 3)
+    entity = Entity("task", 1)
+    for time in range(12):
+        wanted = inner if time in (5, 9) else STRUCTURAL
+        assert policy.tie(time, 0, entity) == wanted.tie(time, 0, entity)
+    assert policy.name == "random@5.9"
+    assert parse_ties("pct:2@7", 1).name == "pct:2@7"
+    for text in ("structural@5", "random@", "random@x", "exhaustive@4", "fifo@4"):
+        with pytest.raises(ValueError, match="ties: found"):
+            parse_ties(text, 0)
+
+
+def test_shared_instants_are_noted():
+    """An instant at which two entities have something to do is one whose order can matter."""
+    noting = Noting(parse_ties("random", 0))
+    first, second = Entity("task", 0), Entity("task", 1)
+    for time, entity in ((1, first), (1, first), (2, first), (2, second), (3, second)):
+        assert noting.tie(time, 0, entity) == parse_ties("random", 0).tie(time, 0, entity)
+    assert list(noting.shared) == [2]

@@ -30,12 +30,12 @@ def interrupted_at(monkeypatch: pytest.MonkeyPatch, module: str, run: int) -> No
     """Let the module's n-th trial be interrupted."""
     runs = 0
 
-    def interrupted(*arguments: Any) -> Any:
+    def interrupted(*arguments: Any, **named: Any) -> Any:
         nonlocal runs
         runs += 1
         if runs == run:
             raise KeyboardInterrupt
-        return trial(*arguments)
+        return trial(*arguments, **named)
 
     monkeypatch.setattr(
         sys.modules[f"{check_package.__module__.rpartition('.')[0]}.{module}"], "trial", interrupted

@@ -12,6 +12,7 @@ from ckptsim.sim.blame import CORE_RAISED
 from ckptsim.sim.search import Subject, check, hunt, trial
 from ckptsim.sim.search.check import RUN_REPEATS
 from ckptsim.sim.search.faults import with_random_faults
+from ckptsim.sim.search.shrink import TRIALS_MAX
 from tests.search.toy import Lose, Producer, Slow
 
 TWO = (Producer(name="one", items=40), Producer(name="two", items=30, pause_ns=1_234_567))
@@ -179,3 +180,19 @@ def test_exhaustive_ties_find_the_one_order_that_breaks(toy):
     sound = check(replace(subject, mutant=None), range(2), ties=("exhaustive",), orders=5000)
     assert (sound.passed, sound.unexplored) == (True, [])
     assert check(replace(subject, mutant=None), range(2), ties=("exhaustive",), orders=2).unexplored
+
+
+def test_shrinking_names_the_instants_whose_ties_matter():
+    """A defect of tie order is shrunk to a few instants in another order, within the bound."""
+    scenario = by_name("stop_overtaken_at_once")
+    find = hunt(Subject(scenario=scenario), range(60), ties=("random",), property_name="stop_ends")
+    assert find is not None
+    policy, _, instants = find.shrunk.trial.ties.partition("@")
+    assert policy == "random"
+    assert 1 <= len(instants.split(".")) <= 3
+    assert find.shrunk.decisions <= 3
+    assert find.shrunk.trials <= TRIALS_MAX
+    again = trial(
+        Subject(scenario=find.shrunk.scenario), find.shrunk.trial.seed, find.shrunk.trial.ties
+    )
+    assert again.digest == find.shrunk.trial.digest

@@ -146,6 +146,7 @@ def _document(find: Find, subject: Subject, row: ViolationRow, path: Path) -> di
         "runs": find.runs,
         "seed": find.shrunk.trial.seed,
         "ties": find.shrunk.trial.ties,
+        "decisions": find.shrunk.decisions,
         "faults_before": len(find.scenario.faults),
         "faults_after": len(find.shrunk.scenario.faults),
         "shrinking_runs": find.shrunk.trials,
@@ -158,11 +159,16 @@ def _document(find: Find, subject: Subject, row: ViolationRow, path: Path) -> di
 def _text(find: Find, subject: Subject, row: ViolationRow, path: Path) -> str:
     before, after = len(find.scenario.faults), len(find.shrunk.scenario.faults)
     shrunk = f"{find.shrunk.steps} steps, {find.shrunk.trials} runs; faults {before} -> {after}"
+    how = find.shrunk.trial
+    decided = (
+        f"{find.shrunk.decisions} (faults, instants of ties); seed {how.seed}, {how.ties} ties"
+    )
     summary = table(
         [
             *ran_with(subject.names, subject.mutant),
             ("found", f"after {find.runs} run(s), seed {find.found.seed}, {find.found.ties} ties"),
             ("shrunk", shrunk),
+            ("decisions", decided),
             ("written", path),
         ]
     )
