@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ckptsim.sim.export.messages import Message
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.story import Vocabulary, milliseconds, tell
 from ckptsim.sim.story.spans import spans
@@ -17,8 +18,15 @@ from ckptsim.sim.story.spans import spans
 _LINES_MAX = 250
 
 
-def diagram(entries: Sequence[Entry], vocabulary: Vocabulary) -> str:
-    """Return the diagram as text; what is beyond a few hundred lines is left out, and said so."""
+def diagram(entries: Sequence[Entry], vocabulary: Vocabulary, sent: Sequence[Message] = ()) -> str:
+    """Return the diagram as text; what is beyond a few hundred lines is left out, and said so.
+
+    sent: messages between entries that are no spans of the vocabulary, such as barriers.
+    """
+    arriving: dict[int, list[Message]] = {}
+    for message in sent:
+        if entries[message.start][2] != entries[message.end][2]:
+            arriving.setdefault(message.end, []).append(message)
     receivers = {
         span.end: str(entries[span.start][2])
         for span in spans(entries, vocabulary)
@@ -37,6 +45,9 @@ def diagram(entries: Sequence[Entry], vocabulary: Vocabulary) -> str:
         here = aliases[str(entry[2])]
         line = tell([entry], vocabulary)[0]
         says = f"{milliseconds(line.time_ns)} {_text(line.text)}"
+        for message in arriving.get(position, []):
+            start = aliases[str(entries[message.start][2])]
+            lines.append(f"    {start}->>{here}: {_text(message.name)}")
         sender = receivers.get(position)
         receiver = _handed_to(entry, vocabulary)
         if sender is not None:

@@ -1,8 +1,10 @@
 """Write a trace as Chrome JSON, which ui.perfetto.dev opens.
 
-Each entity is a thread of the process that its component is; entries are instants, spans and
-checkpoints are asynchronous slices, because they may overlap.  Times are microseconds, written
-from whole nanoseconds without rounding.  The bytes depend on nothing but the trace.
+Each entity is a thread of the process that its component is; entries are instants, or slices of
+1 ns where a message begins or ends, because flows join slices alone; spans and checkpoints are
+asynchronous slices, because they may overlap; how many checkpoints are pending and how many
+messages are under way are counters.  Times are microseconds, written from whole
+nanoseconds without rounding.  The bytes depend on nothing but the trace.
 
 Source: Trace Event Format (Chromium project, catapult), and Perfetto's reading of it.
 """
@@ -10,8 +12,9 @@ Source: Trace Event Format (Chromium project, catapult), and Perfetto's reading 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from ckptsim.sim.export.messages import Message
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.rows import CheckpointRow
 from ckptsim.sim.story import Telling, Vocabulary
@@ -20,18 +23,35 @@ from ckptsim.sim.story.spans import spans
 Event = dict[str, object]
 
 _CHECKPOINTS = "checkpoints"
+_DURATION = 0.001  # of an entry as a slice, in us
 
 
 def document(
-    entries: Sequence[Entry], vocabulary: Vocabulary, checkpoints: Iterable[CheckpointRow] = ()
+    entries: Sequence[Entry],
+    vocabulary: Vocabulary,
+    checkpoints: Sequence[CheckpointRow] = (),
+    sent: Sequence[Message] = (),
 ) -> str:
-    """Return the whole file as text."""
+    """Return the whole file as text.
+
+    sent: messages between entries that are no spans of the vocabulary, such as barriers.
+    """
     places = _Places(entries)
     last = max((_time(entry) for entry in entries), default=0)
     events = places.metadata()
-    body = [_instant(entry, vocabulary, places) for entry in entries]
+    flows = [*sent, *_messages_of(entries, vocabulary)]
+    ends = {position for flow in flows for position in (flow.start, flow.end)}
+    body = [
+        _entry(entry, vocabulary, places, is_slice=position in ends)
+        for position, entry in enumerate(entries)
+    ]
     body += _span_events(entries, vocabulary, places, last)
+    body += _flow_events(entries, flows, places)
     body += _checkpoint_events(checkpoints, last)
+    body += _counter("messages under way", [(_time(entries[each.start]), _time(entries[each.end]))
+                                            for each in flows])  # fmt: skip
+    pending = [(row.triggered_ns, _ended(row, last)) for row in checkpoints]
+    body += _counter("checkpoints pending", pending)
     body.sort(key=lambda event: event["ts"])  # type: ignore[arg-type, return-value] # stable
     lines = [_line(event) for event in events + body]
     return '{"displayTimeUnit":"ns","traceEvents":[\n' + ",\n".join(lines) + "\n]}\n"
@@ -80,12 +100,56 @@ def _meta(what: str, process: int, thread: int, value: str | int) -> Event:
     return {"ph": "M", "name": what, "pid": process, "tid": thread, "ts": 0, "args": {key: value}}
 
 
-def _instant(entry: Entry, vocabulary: Vocabulary, places: _Places) -> Event:
+def _messages_of(entries: Sequence[Entry], vocabulary: Vocabulary) -> Iterator[Message]:
+    """Yield the spans that end at another entity than they began."""
+    for span in spans(entries, vocabulary):
+        if span.end is not None and entries[span.start][2] != entries[span.end][2]:
+            yield Message(span.name, span.start, span.end)
+
+
+def _flow_events(
+    entries: Sequence[Entry], flows: Sequence[Message], places: _Places
+) -> Iterator[Event]:
+    for number, flow in enumerate(flows):
+        common: Event = {"cat": "message", "id": number, "name": flow.name}
+        for phase, position in (("s", flow.start), ("f", flow.end)):
+            process, thread = places.of(str(entries[position][2]))
+            time = _time(entries[position])
+            event: Event = {**common, "ph": phase, "pid": process, "tid": thread, "ts": time}
+            yield event | ({"bp": "e"} if phase == "f" else {})
+
+
+def _counter(name: str, spells: Sequence[tuple[int, int]]) -> Iterator[Event]:
+    """Yield how many spells, (begin, end) in ns, last, whenever that changes."""
+    changes: dict[int, int] = {}
+    for begin, end in spells:
+        changes[begin] = changes.get(begin, 0) + 1
+        changes[end] = changes.get(end, 0) - 1
+    count = 0
+    for time in sorted(changes):
+        if changes[time]:
+            count += changes[time]
+            yield {
+                "ph": "C",
+                "name": name,
+                "pid": 1,
+                "tid": 0,
+                "ts": time,
+                "args": {"count": count},
+            }
+
+
+def _ended(row: CheckpointRow, last: int) -> int:
+    """Return when a checkpoint ended; one that did not, at the end of the trace."""
+    return max(last, row.triggered_ns) if row.completed_ns is None else row.completed_ns
+
+
+def _entry(entry: Entry, vocabulary: Vocabulary, places: _Places, *, is_slice: bool) -> Event:
     process, thread = places.of(str(entry[2]))
     telling = vocabulary.get(str(entry[1]))
-    return {
-        "ph": "i",
-        "s": "t",
+    # One nanosecond: the least that is drawn, and two entries of one instant nest.
+    how: Event = {"ph": "X", "dur": _DURATION} if is_slice else {"ph": "i", "s": "t"}
+    return how | {
         "name": str(entry[1]),
         "cat": "entry",
         "pid": process,
@@ -121,7 +185,7 @@ def _checkpoint_events(checkpoints: Iterable[CheckpointRow], last: int) -> list[
     for number, row in enumerate(checkpoints):
         name = f"{row.scope}/{row.checkpoint_id}"
         common: Event = {"cat": "checkpoint", "id": number, "name": name, "pid": 1, "tid": 0}
-        end = max(last, row.triggered_ns) if row.completed_ns is None else row.completed_ns
+        end = _ended(row, last)
         arguments = {"status": row.status, "attempt": row.attempt, "kind": row.kind}
         events.append({**common, "ph": "b", "ts": row.triggered_ns, "args": arguments})
         events.append({**common, "ph": "e", "ts": end, "args": {}})

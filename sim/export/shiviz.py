@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from ckptsim.sim.export.messages import Message
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.story import Vocabulary, milliseconds, tell
 from ckptsim.sim.story.spans import spans
@@ -19,17 +20,23 @@ from ckptsim.sim.story.spans import spans
 PATTERN = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})"
 
 
-def log(entries: Sequence[Entry], vocabulary: Vocabulary) -> str:
-    """Return the log: per entry a line of text, then the entity and its clock."""
-    causes = {span.end: span.start for span in spans(entries, vocabulary) if span.end is not None}
+def log(entries: Sequence[Entry], vocabulary: Vocabulary, sent: Sequence[Message] = ()) -> str:
+    """Return the log: per entry a line of text, then the entity and its clock.
+
+    sent: messages between entries that are no spans of the vocabulary, such as barriers.
+    """
+    causes: dict[int, list[int]] = {}
+    ends = [(span.end, span.start) for span in spans(entries, vocabulary)]
+    for end, start in [*ends, *((message.end, message.start) for message in sent)]:
+        if end is not None:
+            causes.setdefault(end, []).append(start)
     clocks: dict[str, dict[str, int]] = {}
     at: list[dict[str, int]] = []
     lines: list[str] = []
     for position, entry in enumerate(entries):
         host = _host(entry)
         clock = clocks.setdefault(host, {})
-        cause = causes.get(position)
-        if cause is not None:
+        for cause in causes.get(position, []):
             for other, count in at[cause].items():
                 clock[other] = max(clock.get(other, 0), count)
         clock[host] = clock.get(host, 0) + 1

@@ -92,7 +92,7 @@ def keep(folder: Path, subject: Subject, *, seed: int, ties: str, name: str) -> 
 
 def _texts(subject: Subject, result: RunResult, row: ViolationRow) -> dict[str, str]:
     vocabulary = load_world(subject.scenario.world).VOCABULARY
-    found = pictures(result.trace, vocabulary, result)
+    found = pictures(result.trace, vocabulary, subject.scenario, result)
     decisions = {
         "property": row.property,
         "says": row.says,

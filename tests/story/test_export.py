@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
 from ckptsim.sim.export import mermaid, perfetto, shiviz
+from ckptsim.sim.export.messages import messages
+from ckptsim.sim.export.pictures import pictures
 from ckptsim.sim.rows import CheckpointRow
 from ckptsim.sim.story import Telling, tell
 from ckptsim.sim.world import WORLDS, load_world, run_world
@@ -58,34 +60,61 @@ def _checkpoint(completed: int | None) -> CheckpointRow:
     )
 
 
+FLOW_WITHOUT_SLICES = (
+    '{"ph":"s","name":"m","cat":"m","id":1,"pid":1,"tid":1,"ts":1.0},'
+    '{"ph":"f","bp":"e","name":"m","cat":"m","id":1,"pid":1,"tid":1,"ts":2.0}'
+)
+
+
 def validate_chrome_json(text: str) -> None:
     """Raise AssertionError unless the text follows the rules of the trace event format."""
     document = json.loads(text)
     assert set(document) == {"displayTimeUnit", "traceEvents"}
     assert document["displayTimeUnit"] in ("ms", "ns")
     open_spans: dict[tuple[object, ...], list[float]] = {}
+    flows: dict[object, list[dict[str, object]]] = {}
+    slices: set[tuple[int, int, float]] = set()
+    counters: dict[str, object] = {}
     named: dict[tuple[int, int], str] = {}
     times: list[float] = []
     for event in document["traceEvents"]:
-        assert event["ph"] in "MibeC"
+        phase = event["ph"]
+        assert phase in "MibeCXsf"
         assert all(type(event[key]) is int for key in ("pid", "tid"))
         assert type(event["ts"]) is float
-        if event["ph"] == "M":
+        if phase == "M":
             assert times == [], "metadata comes first"
             named[(event["pid"], event["tid"])] = event["name"]
             assert event["args"]
             continue
         assert (event["pid"], event["tid"]) in named
         times.append(event["ts"])
-        if event["ph"] in "be":
+        if phase in "be":
             key = (event["cat"], event["id"], event["name"])
-            if event["ph"] == "b":
+            if phase == "b":
                 assert key not in open_spans
                 open_spans[key] = [event["ts"]]
             else:
                 open_spans[key].append(event["ts"])
+        elif phase == "X":
+            assert event["dur"] > 0
+            slices.add((event["pid"], event["tid"], event["ts"]))
+        elif phase in "sf":
+            assert phase == "s" or event["bp"] == "e", "else it binds to the next slice"
+            flows.setdefault(event["id"], []).append(event)
+        elif phase == "C":
+            assert all(type(value) is int and value >= 0 for value in event["args"].values())
+            assert counters.get(event["name"]) != event["args"], "on change only"
+            counters[event["name"]] = event["args"]
     assert all(earlier <= later for earlier, later in pairwise(times))
     assert all(len(ends) == 2 and ends[0] <= ends[1] for ends in open_spans.values())
+    for start, end in flows.values():
+        assert (start["ph"], end["ph"]) == ("s", "f")
+        assert start["ts"] <= end["ts"]
+        assert (start["cat"], start["name"]) == (end["cat"], end["name"])
+        for half in (start, end):
+            assert (half["pid"], half["tid"], half["ts"]) in slices, "a flow joins slices"
+    assert all(list(last.values()) == [0] for last in counters.values())
 
 
 @given(TRACES, st.lists(st.sampled_from([None, 7, 9000]), max_size=2))
@@ -108,6 +137,15 @@ def test_perfetto_times_are_exact_microseconds():
     [
         '{"traceEvents":[]}',
         '{"displayTimeUnit":"ns","traceEvents":[{"ph":"i","pid":1,"tid":1,"ts":1.0}]}',
+        *(
+            '{"displayTimeUnit":"ns","traceEvents":[{"ph":"M","name":"a","pid":1,"tid":1,"ts":0.0,'
+            '"args":{"name":"a"}},' + event + "]}"
+            for event in (
+                '{"ph":"C","name":"c","pid":1,"tid":1,"ts":1.0,"args":{"count":1}}',
+                '{"ph":"X","name":"x","pid":1,"tid":1,"ts":1.0,"dur":0}',
+                FLOW_WITHOUT_SLICES,
+            )
+        ),
     ],
 )
 def test_the_validator_refuses_what_is_wrong(broken):
@@ -180,9 +218,44 @@ def test_the_pictures_of_a_real_run_are_sound(name):
     kinds = dict.fromkeys(str(entry[1]) for entry in result.trace)
     assert [kind for kind in kinds if kind not in vocabulary] == []
     assert sum(line.count for line in tell(result.trace, vocabulary)) == len(result.trace)
-    validate_chrome_json(perfetto.document(result.trace, vocabulary, result.checkpoints))
-    assert mermaid.diagram(result.trace, vocabulary).startswith("sequenceDiagram\n")
-    assert shiviz.log(result.trace, vocabulary).count("\n") == 2 * len(result.trace)
+    files = pictures(result.trace, vocabulary, scenario, result)
+    validate_chrome_json(files["trace.perfetto.json"])
+    assert files["sequence.mmd"].startswith("sequenceDiagram\n")
+    assert files["shiviz.log"].count("\n") == 2 * len(result.trace)
+
+
+@pytest.mark.parametrize(
+    "name", ["keyed_crash", "alignment_timeout", "pipeline_aligned", "pipeline_buffers"]
+)
+def test_barriers_are_arrows_between_tasks(name):
+    """On both data planes barriers, triggers, acknowledgements and notifications are messages."""
+    scenario = by_name(name)
+    result = run_world(scenario, seed=0, keep_trace=True)
+    found = messages(result.trace, scenario)
+    kinds = {message.name.rpartition(" ")[0] for message in found}
+    assert {"barrier", "trigger", "acknowledges"} <= kinds
+    # On buffers no entry says that a task hears of a completion.
+    assert ("notification" in kinds) == (name in ("keyed_crash", "pipeline_aligned"))
+    for message in found:
+        start, end = result.trace[message.start], result.trace[message.end]
+        assert start[0] <= end[0]
+        assert start[2] != end[2]
+        if message.name.startswith("barrier"):
+            assert start[3] == end[3] == int(message.name.split()[1])
+    files = pictures(result.trace, load_world(scenario.world).VOCABULARY, scenario, result)
+    assert re.search(r"    P\d+->>P\d+: barrier \d", files["sequence.mmd"])
+    phases = {event["ph"] for event in json.loads(files["trace.perfetto.json"])["traceEvents"]}
+    assert phases >= set("MXisfbeC") - set("e")
+
+
+def test_every_barrier_of_buffers_has_its_sender():
+    """Each barrier that a task takes from a channel comes from the task at its other end."""
+    scenario = by_name("alignment_timeout")
+    result = run_world(scenario, seed=0, keep_trace=True)
+    ends = [message.end for message in messages(result.trace, scenario)]
+    taken = [at for at, entry in enumerate(result.trace) if entry[1] == "barrier"]
+    assert taken
+    assert set(taken) <= set(ends)
 
 
 def test_messages_of_a_real_run_are_arrows():

@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         entries = list(concerning(entries, vocabulary, target))
     lines = tell(entries, vocabulary)
     folder = arguments.out or Path("out", "replay", result.run.run_key[:12])
-    files = pictures(entries, vocabulary, result)
+    files = pictures(entries, vocabulary, subject.scenario, result)
     model = subject.scenario.model
     if target is not None and isinstance(model, Job) and model.plane is Plane.BUFFERS:
         try:
