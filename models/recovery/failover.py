@@ -204,6 +204,10 @@ TABLE: dict[tuple[Phase, type], tuple[Phase, tuple[Action, ...]]] = {
     (_P.CANCELING, FinalFailure): (_P.FAILING, ()),
     (_P.CANCELED_LATE, FinalFailure): (_P.FAILING, ()),
     (_P.DELAYING, FinalFailure): (_P.FAILED, (_A.END,)),
+    # Tasks go on until they are cancelled, so the last of them may still come to run.
+    (_P.CANCELING, AllRunning): (_P.CANCELING, ()),
+    (_P.CANCELED_LATE, AllRunning): (_P.CANCELED_LATE, ()),
+    (_P.FAILING, AllRunning): (_P.FAILING, ()),
     # What is being cancelled for good may still fail, and its delay may still run out.
     (_P.FAILING, AllCanceled): (_P.FAILED, (_A.END,)),
     (_P.FAILING, RestartableFailure): (_P.FAILING, ()),

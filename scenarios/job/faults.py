@@ -220,9 +220,6 @@ class Rescale(_Fault):
         vertex = next((v for v in model.vertices if v.name == self.vertex), None)
         if vertex is None:
             return [*found, Problem("vertex", f'"{self.vertex}"', "the name of a vertex")]
-        if getattr(model, "plane", Plane.RECORDS) is Plane.BUFFERS:
-            expected = 'no such fault on plane "buffers", where parallelism stays'
-            found.append(Problem("kind", '"rescale"', expected))
         if vertex.repeat > 1:
             says = f'"{self.vertex}", which stands {vertex.repeat} times'
             found.append(Problem("vertex", says, "the name of a vertex that stands once"))
@@ -232,12 +229,28 @@ class Rescale(_Fault):
             )
             found.append(Problem("vertex", f'"{self.vertex}"', expected))
         group = forward_group(model.vertices, self.vertex)
+        found += [
+            Problem("vertex", f'"{self.vertex}", which goes with "{one.name}"', expected)
+            for one in model.vertices
+            if one.name in group
+            for expected in _of_one_parallelism(one, getattr(model, "plane", Plane.RECORDS))
+        ]
         sources = [v.name for v in model.vertices if v.is_source and v.name in group]
         if sources:
             says = f'"{self.vertex}", which goes with source "{sources[0]}"'
             expected = "a vertex that is no source and is not joined to one by forward edges"
             found.append(Problem("vertex", says, expected))
         return found
+
+
+def _of_one_parallelism(vertex: Vertex, plane: Plane) -> list[str]:
+    """Return what a vertex that is rescaled may not have, since it holds for one parallelism."""
+    lists = ("service_factors", "subtask_state_bytes", "task_managers")
+    found = [f"a vertex without {name}, one for each subtask" for name in lists]
+    found = [text for name, text in zip(lists, found, strict=True) if getattr(vertex, name)]
+    if plane is Plane.BUFFERS and vertex.selectivity != 1.0:
+        found.append("a vertex of selectivity 1: how far it was in emitting is told per subtask")
+    return found
 
 
 JobFault = (

@@ -67,6 +67,8 @@ _BUFFERS_GOALS = (
     "restored_fully_finished",
     "restored_partly_finished",
     "restore_refused",
+    "restored_rescaled",
+    "record_filtered",
     "restarted",
     "restarts_used_up",
     "immediate_final_checkpoint",

@@ -240,7 +240,7 @@ class JobWorld:
             return
         self._note_failure(cause)
         if self.timed is not None:
-            self.timed.known(cause)
+            self.timed.known(cause, planned=planned)
             return
         self.running = False
         self._plane.halt()

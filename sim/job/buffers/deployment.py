@@ -30,6 +30,7 @@ from ckptsim.sim.job.buffers.tasks import (
     VaryingReferenceTask,
     VaryingTask,
 )
+from ckptsim.sim.job.control.sinks.sink import open_sink
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.world import DataflowWorld
@@ -207,6 +208,23 @@ class Deployment:
     def _emitted(self, up: Task) -> int:
         """Return how many records a task has emitted before this attempt: keys come once."""
         return Selectivity(up.spec.vertex.selectivity).emitted(self._processed(up))
+
+
+def open_transactions(world: DataflowWorld, task: Task, restored: JobCheckpoint | None) -> None:
+    """Give a task of a sink transactions, and those that its restored state has.
+
+    Without identities, how many records are in one is what the task processes meanwhile.
+    """
+    sinks, embedding = world.control.sinks, world.embedding
+    committer = embedding.committer
+    task.sink = embedding.sink(
+        sinks,
+        task.place,
+        None if task.records is not None else lambda: task.processed,
+        committer=None if committer is None else committer(task.subtask),
+        settled=task.control.commits_settled,
+    )
+    open_sink(task.control, task.sink, sinks.states_of(restored, task.spec))
 
 
 def _keeps_key(spec: TaskSpec, channels: int) -> bool:

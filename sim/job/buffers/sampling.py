@@ -10,6 +10,7 @@ from ckptsim.sim.job.tables import TaskFigures
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.graph import Graph
 
 
 class Sampling:
@@ -25,6 +26,13 @@ class Sampling:
         self.count = 0
         self._world = world
         self._entity = world.env.entity("sampling")
+
+    def redeployed(self, before: Graph, now: Graph) -> None:
+        """Let sums stay with their subtasks, whatever numbers these have now."""
+        sums = {t.place: (self.inputs[t.index], self.outputs[t.index]) for t in before.tasks}
+        kept = [sums.get(task.place, (0, 0)) for task in now.tasks]
+        self.inputs = [at_inputs for at_inputs, _ in kept]
+        self.outputs = [at_outputs for _, at_outputs in kept]
 
     def start(self) -> None:
         """Begin to sample."""

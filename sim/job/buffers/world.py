@@ -8,13 +8,13 @@ from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.scenarios.job import Engine, Job, Vertex, VertexKind
 from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants, on_machine
 from ckptsim.sim.job.buffers.cores import Cores
-from ckptsim.sim.job.buffers.deployment import Deployment
+from ckptsim.sim.job.buffers.deployment import Deployment, open_transactions
 from ckptsim.sim.job.buffers.halt import cancel_all_but, kill, stall
 from ckptsim.sim.job.buffers.input import InputEvents
 from ckptsim.sim.job.buffers.kinds import Kind, State
 from ckptsim.sim.job.buffers.mechanisms import MECHANISMS, Mechanisms
 from ckptsim.sim.job.buffers.messages import BufferMessages
-from ckptsim.sim.job.buffers.restoring import TimedFailover
+from ckptsim.sim.job.buffers.restoring import Rescales, TimedFailover
 from ckptsim.sim.job.buffers.sampling import Sampling
 from ckptsim.sim.job.buffers.situations import note_goals, waits
 from ckptsim.sim.job.buffers.state import (
@@ -36,12 +36,10 @@ from ckptsim.sim.job.control.failover import FailoverHost
 from ckptsim.sim.job.control.faults import NO_FAULTS, FaultPlan
 from ckptsim.sim.job.control.gateway import Gateway
 from ckptsim.sim.job.control.sinks import Sinks
-from ckptsim.sim.job.control.sinks.sink import open_sink
 from ckptsim.sim.job.control.started import lost_state
 from ckptsim.sim.job.control.task import TaskControl
 from ckptsim.sim.job.control.task.cores import make_cores
 from ckptsim.sim.job.embedding import ALONE, Embedding
-from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
 from ckptsim.sim.job.oracle.view import Violation
 from ckptsim.sim.job.settings import job_settings
@@ -102,7 +100,8 @@ class DataflowWorld:
         self.faults = faults
         self.embedding = embedding
         self.identities = None if embedding.reader is None else Identities()
-        self.graph = Graph(model)
+        self.rescales = Rescales(model)
+        self.graph = self.rescales.graph
         self.violations: list[Violation] = []
         self.tasks: list[Task] = []
         self.pauses = Pauses(env, constants) if pauses is None else pauses
@@ -116,7 +115,6 @@ class DataflowWorld:
         self._over = env.event()
         self.input_ended_ns = 0  # when a source ended its data last
         self.closed_ns: dict[int, int] = {}
-        self._final: dict[int, int] = {}  # records of tasks that have FINISHED
         self.timed = TimedFailover(self) if model.recovery.timed else None
         self.stretches: Stretches | None = None
         self.observer = observer(self)
@@ -136,8 +134,8 @@ class DataflowWorld:
         if self.timed is not None:
             self.timed.attach(self.control)
         self._deploy(restored)
-        # A job whose failovers take time runs by callbacks: stretches know no recovered channels.
-        if model.engine is Engine.STRETCHES and self.timed is None:
+        # Stretches know neither recovered channels nor tasks that come and go: there callbacks run.
+        if model.engine is Engine.STRETCHES and self.timed is None and not faults.rescales:
             self.stretches = Stretches(self)
 
     def run(self) -> None:
@@ -200,8 +198,8 @@ class DataflowWorld:
         return len(self.graph.tasks)
 
     def rescale(self, vertex: str, parallelism: int) -> None:
-        """Refuse: scenarios on this plane have no such fault."""
-        raise NotImplementedError(vertex, parallelism)
+        """Give a vertex, and those joined to it by forward edges, another parallelism."""
+        self.rescales.ask(vertex, parallelism)
 
     def deploy(self, number: int, restored: JobCheckpoint | None) -> None:
         """Make the tasks and channels of an attempt, with what a checkpoint holds of them."""
@@ -209,25 +207,32 @@ class DataflowWorld:
         self.cores.forget()
         self.storage.forget()
         self.closed_ns = {}
+        before, times = self.graph, {task.place: task.time_in for task in self.tasks}
+        self.model, self.graph = self.rescales.apply()
+        self.sampling.redeployed(before, self.graph)
         self.lost_state = lost_state(self.graph, restored)
-        before = self.tasks
         self._deploy(restored)
-        for task, old in zip(self.tasks, before, strict=True):
-            task.time_in = old.time_in
+        for task in self.tasks:
+            task.time_in = times.get(task.place, task.time_in)
         if self.stretches is not None:
             self.stretches.redeployed()
 
     def _deploy(self, restored: JobCheckpoint | None) -> None:
         self.observer.deploying()
-        self.tasks = Deployment(self, restored).tasks()
-        if restored is not None:
-            self._restore_positions(restored)
-        self._equip(restored)
+        taken_over = self.rescales.taken_over(restored)
+        held = restored if taken_over is None else taken_over.checkpoint
+        for goal in () if taken_over is None else taken_over.goals:
+            self.env.goals.reach(goal)
+        self.tasks = Deployment(self, held).tasks()
+        if held is not None:
+            self._restore_positions(held)
+        self._equip(restored, held)
+        self.rescales.begun(self.control, self.tasks, restored)
         backlog = self.model.channels.preloaded_records
         if self.timed is not None and self.timed.restores(restored):
-            self.timed.prepare(restored)
-        elif restored is not None:
-            restore_channels(self.tasks, restored)
+            self.timed.prepare(held, taken_over)
+        elif held is not None:
+            restore_channels(self.tasks, held)
         elif backlog:
             preload(self.tasks, self.graph, backlog, self.model.network.segment_bytes)
         if self.timed is not None:
@@ -236,7 +241,7 @@ class DataflowWorld:
 
     def _restore_positions(self, restored: JobCheckpoint) -> None:
         for task in self.tasks:
-            over = restore_position(task, restored, self._final.get(task.number))
+            over = restore_position(task, restored, self.rescales.final(task.place))
             # One that is fed from outside reads what it gets there: the end of that is its own.
             if over and self.embedding.reader is None and isinstance(task, Source):
                 task.stop()
@@ -294,13 +299,15 @@ class DataflowWorld:
 
     def unacknowledged(self, number: int, checkpoint: int) -> Part | None:
         """Return a task's part in a checkpoint that has not come to the coordinator, if any."""
+        if number >= len(self.tasks):  # of an attempt with more tasks
+            return None
         return self.tasks[number].snapshots.parts.get(checkpoint)
 
     def task_finished(self, number: int) -> None:
         """Note when a task is known to have FINISHED, and what it has done."""
         task = self.tasks[number]
         task.finished_ns = self.env.now
-        self._final[number] = task.processed
+        self.rescales.finished(task.place, task.processed)
         if self.identities is not None:
             self.identities.finished(task)
         self.env.trace.record("finished", task.entity)
@@ -341,11 +348,14 @@ class DataflowWorld:
 
     # Parts of an attempt -----------------------------------------------------------------------
 
-    def _equip(self, restored: JobCheckpoint | None) -> None:
-        """Give every task what it needs besides its channels."""
+    def _equip(self, restored: JobCheckpoint | None, held: JobCheckpoint | None) -> None:
+        """Give every task what it needs besides its channels.
+
+        held: what is restored, with the numbers of today's tasks.
+        """
         sizes = state_sizes(self.model)
         if self.identities is not None:
-            self.identities.deploy(self.tasks, restored)
+            self.identities.deploy(self.tasks, held)
         for task, file in zip(self.tasks, make_files(self), strict=True):
             task.file = file
             vertex = task.spec.vertex
@@ -378,23 +388,7 @@ class DataflowWorld:
             if isinstance(task, Source) and self.embedding.reader is not None:
                 task.feed(self.embedding.reader(task.subtask, task.wake))
             if vertex.kind is VertexKind.SINK and not finished:
-                self._open_sink(task, restored)
-
-    def _open_sink(self, task: Task, restored: JobCheckpoint | None) -> None:
-        """Give a task transactions.
-
-        Without identities, how many records are in one is what the task processes meanwhile.
-        """
-        sinks, spec = self.control.sinks, self.graph.tasks[task.number]
-        committer = self.embedding.committer
-        task.sink = self.embedding.sink(
-            sinks,
-            task.place,
-            None if task.records is not None else lambda: task.processed,
-            committer=None if committer is None else committer(task.subtask),
-            settled=task.control.commits_settled,
-        )
-        open_sink(task.control, task.sink, sinks.states_of(restored, spec))
+                open_transactions(self, task, restored)
 
     def _finished_on_restore(self, task: Task, restored: JobCheckpoint | None) -> bool:
         return restored is not None and restored.vertices[task.name] is FinishedState.FULL

@@ -144,12 +144,18 @@ class FailoverHost:
         self._plane.kill(numbers)
         self._later(self._times.report_ns, self.known, cause)
 
-    def known(self, cause: str) -> None:
-        """Fail over: the job manager knows of a failure."""
+    def known(self, cause: str, *, planned: bool = False) -> None:
+        """Fail over: the job manager knows of a failure.
+
+        planned: the user has asked for the restart, so no strategy is asked and nothing delays it.
+        """
         if self.core.phase in (failover.Phase.FAILING, failover.Phase.FAILED):
             return
         self._cause = cause
         may_restart, now_ns = self._job.failure_known(cause), self._env.now
+        if planned and may_restart:
+            self._step(failover.RestartableFailure(now_ns, 0))
+            return
         jitter = self._env.stream("restart").uniform()
         (answer,) = self._strategy.step(FailureNoticed(now_ns, jitter, recoverable=may_restart))
         if isinstance(answer, GiveUp):

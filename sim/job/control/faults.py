@@ -61,6 +61,11 @@ class FaultPlan:
         return [fault for fault in self._faults if isinstance(fault, Timed)]
 
     @property
+    def rescales(self) -> bool:
+        """Return whether a vertex is given another parallelism."""
+        return any(isinstance(fault, Rescale) for fault in self._faults)
+
+    @property
     def longest_ns(self) -> int:
         """Return all delays and stalls, added up, in ns."""
         return self._sum("delay_ns", "lasts_ns")

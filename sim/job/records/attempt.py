@@ -19,11 +19,12 @@ from ckptsim.scenarios.job import Partitioner, VertexKind
 from ckptsim.scenarios.job.faults import CrashAtCheckpoint
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.graph import TaskSpec
+from ckptsim.sim.job.parallelism import is_rescaled
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.keys import owner_of
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.restoring.held import HeldInFlight
-from ckptsim.sim.job.records.restoring.rescaling import Rescaling, is_rescaled
+from ckptsim.sim.job.records.restoring.rescaling import Rescaling
 from ckptsim.sim.job.records.state import (
     SOURCE_SPAN,
     ChannelStateFile,

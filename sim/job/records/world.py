@@ -14,10 +14,10 @@ from ckptsim.sim.job.embedding import ALONE, Embedding
 from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.job.oracle.job import JobOracle
 from ckptsim.sim.job.oracle.view import Violation
+from ckptsim.sim.job.parallelism import with_parallelism
 from ckptsim.sim.job.records.attempt import Attempt
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.messages import RecordMessages
-from ckptsim.sim.job.records.restoring.rescaling import with_parallelism
 from ckptsim.sim.job.records.state import Parts, SpillCounts
 from ckptsim.sim.job.records.state.view import RecordView
 from ckptsim.sim.job.records.watchdog import Watchdog, longest_idle_ns

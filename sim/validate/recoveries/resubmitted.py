@@ -76,7 +76,7 @@ def _once(
     env.run(until=waiting)
     other = replace(with_parallelism(model, parallelism), duration_ns=until_ns)
     second = DataflowWorld(
-        env, other, constants, restored=rescaled(checkpoint, first.graph, Graph(other))
+        env, other, constants, restored=_as_taken_up(checkpoint, first.graph, other)
     )
     second.run()
     record = FailoverRecord(1, "cancelled and submitted again", at_ns)
@@ -84,6 +84,12 @@ def _once(
     if second.timed is not None:
         note_latencies([record], second.timed.lateness, until_ns)
     return record, first.coordinator.records[checkpoint.checkpoint_id].triggered_ns
+
+
+def _as_taken_up(checkpoint: JobCheckpoint, old: Graph, other: Job) -> JobCheckpoint:
+    """Return what a job with other parallelisms takes up."""
+    size = other.network.record_bytes
+    return rescaled(checkpoint, old, Graph(other), record_bytes=size).checkpoint
 
 
 def _latest(world: DataflowWorld) -> JobCheckpoint:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ckptsim.sim.job.buffers.restoring.costs import FIRST, LATER
 from ckptsim.sim.job.buffers.restoring.lateness import Lateness
+from ckptsim.sim.job.buffers.restoring.rescales import Rescales
 from ckptsim.sim.job.buffers.restoring.timed import TimedFailover
 
-__all__ = ["FIRST", "LATER", "Lateness", "TimedFailover"]
+__all__ = ["FIRST", "LATER", "Lateness", "Rescales", "TimedFailover"]

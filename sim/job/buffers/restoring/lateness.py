@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from ckptsim.sim.job.buffers.output import Segment, SelectiveWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ckptsim.sim.job.buffers.input import Channel
     from ckptsim.sim.job.buffers.output import RecordWriter
+    from ckptsim.sim.job.buffers.restoring.rescale import Part
     from ckptsim.sim.job.buffers.state import BufferSnapshot, Span
     from ckptsim.sim.job.buffers.tasks import Source, Task
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
@@ -77,6 +78,18 @@ def _of_outputs(writer: RecordWriter, due: Instants) -> Instants:
     return due
 
 
+def _taken(parts: Sequence[Part], held: Mapping[Key, Instants]) -> list[Instants]:
+    """Return the due instants that a channel takes: what was at receivers, then at senders."""
+    received: list[Instants] = []
+    sent: list[Instants] = []
+    for part in parts:
+        due = held[part.old]
+        kept = np.ones(len(due), dtype=np.bool_) if part.taken.kept is None else part.taken.kept
+        received.append(due[: part.received][kept[: part.received]])
+        sent.append(due[part.received :][kept[part.received :]])
+    return received + sent
+
+
 class Lateness:
     """The due instants of all records in flight, and how late they were at the end.
 
@@ -90,6 +103,7 @@ class Lateness:
         self.began_ns: list[int | None] = [None]
         self._channels: dict[Key, _Sequence] = {}
         self._marks: dict[int, dict[Key, list[int]]] = {}
+        self._held: dict[int, dict[Key, Instants]] = {}  # of the checkpoint that was restored
 
     # What tasks tell --------------------------------------------------------------------------
 
@@ -144,7 +158,7 @@ class Lateness:
 
     def knows(self, checkpoint: int) -> bool:
         """Return whether tasks have said how far they had come at a checkpoint."""
-        return checkpoint in self._marks
+        return checkpoint in self._marks or checkpoint in self._held
 
     def started_from(self, tasks: Sequence[Task], restored: JobCheckpoint) -> None:
         """Begin with what another job has left in flight; nobody knows when it was due."""
@@ -182,15 +196,30 @@ class Lateness:
             key = (subpartition.input_channel.gate.task.number, subpartition.input_channel.index)
             marks.setdefault(key, [0, 0])[1] = self._of(*key).pushed
 
-    def restored(self, checkpoint: int | None) -> None:
-        """Begin an attempt with what was in flight in a checkpoint, None for nothing."""
-        marks = {} if checkpoint is None else self._marks[checkpoint]
-        self._channels = {
-            key: _Sequence(self._of(*key).between(taken, pushed))
-            for key, (taken, pushed) in marks.items()
-        }
-        self._marks = {}  # older checkpoints cannot be restored once a newer one was
+    def restored(
+        self, checkpoint: int | None, parts: Mapping[Key, Sequence[Part]] | None = None
+    ) -> None:
+        """Begin an attempt with what was in flight in a checkpoint, None for nothing.
+
+        parts: what each channel takes, where they are others than those of the checkpoint.
+        """
+        held: dict[Key, Instants] = {}
         if checkpoint is not None:
-            # It may be restored again: all it holds is in flight, and nothing of it taken.
-            self._marks[checkpoint] = {key: [0, one.pushed] for key, one in self._channels.items()}
+            held = self._in_flight(checkpoint)
+        if parts is not None:
+            now = {key: np.concatenate(_taken(taken, held)) for key, taken in parts.items()}
+        else:
+            now = held
+        self._channels = {key: _Sequence(due.copy()) for key, due in now.items()}
+        self._marks = {}  # older checkpoints cannot be restored once a newer one was
+        self._held = {} if checkpoint is None else {checkpoint: held}  # it may be once more
         self.began_ns.append(None)
+
+    def _in_flight(self, checkpoint: int) -> dict[Key, Instants]:
+        """Return the due instants of what a checkpoint holds in flight, by its channels."""
+        if checkpoint in self._held:
+            return self._held[checkpoint]
+        return {
+            key: self._of(*key).between(taken, pushed)
+            for key, (taken, pushed) in self._marks[checkpoint].items()
+        }

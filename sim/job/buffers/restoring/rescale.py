@@ -1,161 +1,233 @@
 """What a checkpoint holds for the same job with other parallelisms.
 
 Which old channel's in-flight data goes into which new channel the core says (`models/recovery/
-in_flight`), by the mappers of each edge.  Here data is sizes and counts: of an old channel that
-several receivers take over, each keeps the records whose key groups it owns, in proportion to them;
-taken over from all takers together, each record is kept once.
+in_flight`), by the mappers of each edge; which records of it, `redistribution`.  Keyed state goes
+with its key groups and list state is dealt out: here both are numbers of processed records, shared
+out evenly.  Broadcast state is the same in every subtask, so each new one has as much as the old.
 
-Assumption: keyed operators of old and new jobs own key groups evenly.  What a filter drops is not
-read here, though a real task reads the whole of it.
+Assumption: what a filter drops is not read, though a real task reads the whole of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ckptsim.models.recovery import DISTRIBUTIONS, Partitioner, key_group_range
-from ckptsim.models.recovery.in_flight import Exchange, InFlightAssignment, Pair, recovered_data
-from ckptsim.models.recovery.key_groups import MAX_PARALLELISM
-from ckptsim.scenarios.job import Partitioner as Word
+from ckptsim.models.recovery import Exchange, GateAssignment, InFlightAssignment
+from ckptsim.sim.job.buffers.restoring.redistribution import Flight, Taken, taken_by
 from ckptsim.sim.job.buffers.state import BufferSnapshot, Span
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+from ckptsim.sim.job.parallelism import distribution_of
 
 if TYPE_CHECKING:
-    from ckptsim.scenarios.job import Edge
+    from ckptsim.scenarios.job import Edge, Vertex
     from ckptsim.sim.job.graph import ChannelSpec, Graph
 
-_CLASSES = {
-    Word.HASH: Partitioner.KEY_GROUP,
-    Word.REBALANCE: Partitioner.REBALANCE,
-    Word.SHUFFLE: Partitioner.SHUFFLE,
-    Word.GLOBAL: Partitioner.GLOBAL,
-    Word.FORWARD: Partitioner.FORWARD,
-    Word.RESCALE: Partitioner.RESCALE,
-    Word.BROADCAST: Partitioner.BROADCAST,
-}
+Pair = tuple[int, int]
+"""An upstream and a downstream subtask."""
 
-Held = dict[Pair, list[Span]]
-"""In-flight data of one edge, by upstream and downstream subtask."""
+Place = tuple[str, int]
+"""A vertex and a subtask of it."""
+
+ChannelKey = tuple[int, int]
+"""A channel: number of the receiving task, place among its channels."""
 
 
-def rescaled(checkpoint: JobCheckpoint, old: Graph, new: Graph) -> JobCheckpoint:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Records of an old channel that go into a new one; taken: which of them.
+
+    received: how many of the old channel's records in flight were at its receiver.
+    """
+
+    old: ChannelKey
+    taken: Taken
+    received: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rescaled:
+    """A checkpoint as the tasks of a job with other parallelisms take it up.
+
+    checkpoint: with their numbers.  parts: of each new channel that takes something, in order.
+    processed: of tasks of which the checkpoint holds nothing, since all of their vertex had
+    finished.
+    """
+
+    checkpoint: JobCheckpoint
+    parts: Mapping[ChannelKey, list[Part]]
+    processed: Mapping[Place, int]
+
+    @property
+    def goals(self) -> tuple[str, ...]:
+        """Return the situations that it is."""
+        filtered = any(
+            one.taken.kept is not None and not one.taken.kept.all()
+            for parts in self.parts.values()
+            for one in parts
+        )
+        return ("restored_rescaled", "record_filtered") if filtered else ("restored_rescaled",)
+
+
+def rescaled(
+    checkpoint: JobCheckpoint,
+    old: Graph,
+    new: Graph,
+    *,
+    record_bytes: int,
+    finished: Mapping[Place, int] | None = None,
+) -> Rescaled:
     """Return what a job with the vertices and edges of another one takes up from its checkpoint.
 
-    Sources keep their parallelism.
+    Sources keep their parallelism.  record_bytes: of a vertex that does not say; finished: what
+    subtasks had processed that had finished.
 
     Raises ProtocolError for in-flight data of an edge that cannot be redistributed.
     """
     inputs: dict[int, dict[int, list[Span]]] = {task.index: {} for task in new.tasks}
     outputs: dict[int, dict[int, list[Span]]] = {task.index: {} for task in new.tasks}
+    parts: dict[ChannelKey, list[Part]] = {}
     for number, edge in enumerate(old.edges):
-        at_receivers, at_senders = _held(checkpoint, old, number)
+        size = old.vertex(edge.upstream).record_bytes or record_bytes
+        flights, keys = _in_flight(checkpoint, old, number, size)
         for channel in (one for one in new.channels if one.edge == number):
-            for held, kept in ((at_receivers, inputs), (at_senders, outputs)):
-                spans = _taken(held, channel, edge, old, new)
-                if spans and held is at_receivers:
-                    kept[channel.downstream][channel.input] = spans
-                elif spans:
-                    kept[channel.upstream][channel.output] = spans
-    tasks = {
-        task.index: BufferSnapshot(
-            processed=processed,
-            exhausted=exhausted,
-            input_spans=inputs[task.index],
-            output_spans=outputs[task.index],
-        )
-        for task in new.tasks
-        for processed, exhausted in [_progress(checkpoint, old, task.place, new)]
-    }
-    return JobCheckpoint(
-        checkpoint_id=checkpoint.checkpoint_id,
-        savepoint=checkpoint.savepoint,
-        tasks=tasks,
-        subtasks=new.subtasks,
-        vertices=checkpoint.vertices,
-        finished=frozenset(),
-        positions={index: tasks[index].position for index in checkpoint.positions},
-        lost_state=checkpoint.lost_state,
+            found = _taken(flights, channel, edge, old, new)
+            if not found:
+                continue
+            key = channel.downstream, channel.input
+            parts[key] = [
+                Part(old=keys[one.pair], taken=one, received=flights[one.pair].counts[0])
+                for one in found
+            ]
+            received, sent = _spans(found, flights)
+            if received:
+                inputs[channel.downstream][channel.input] = received
+            if sent:
+                outputs[channel.upstream][channel.output] = sent
+    progress = _Progress(checkpoint, finished or {})
+    tasks, processed = {}, {}
+    for task in new.tasks:
+        snapshot = progress.of(task.vertex, task.subtask)
+        if isinstance(snapshot, BufferSnapshot):
+            tasks[task.index] = replace(
+                snapshot, input_spans=inputs[task.index], output_spans=outputs[task.index]
+            )
+        elif snapshot is not None:
+            processed[task.place] = snapshot
+    return Rescaled(
+        checkpoint=_renumbered(checkpoint, new, tasks), parts=parts, processed=processed
     )
 
 
-def _held(checkpoint: JobCheckpoint, old: Graph, edge: int) -> tuple[Held, Held]:
-    """Return what of an edge was in flight at receivers and at senders."""
-    at_receivers: Held = {}
-    at_senders: Held = {}
+# Data in flight -----------------------------------------------------------------------------------
+
+
+def _in_flight(
+    checkpoint: JobCheckpoint, old: Graph, edge: int, record_bytes: int
+) -> tuple[dict[Pair, Flight], dict[Pair, ChannelKey]]:
+    """Return what of an edge was in flight, by old pair, and which channel a pair had."""
+    found: dict[Pair, Flight] = {}
+    keys: dict[Pair, ChannelKey] = {}
     for channel in (one for one in old.channels if one.edge == edge):
         pair = old.tasks[channel.upstream].subtask, old.tasks[channel.downstream].subtask
-        for number, place, held in (
-            (channel.downstream, channel.input, at_receivers),
-            (channel.upstream, channel.output, at_senders),
-        ):
-            snapshot: BufferSnapshot | None = checkpoint.tasks.get(number)
-            if snapshot is not None:
-                spans: Mapping[int, list[Span]] = (
-                    snapshot.input_spans if held is at_receivers else snapshot.output_spans
-                )
-                held[pair] = list(spans.get(place, ()))
-    return at_receivers, at_senders
+        keys[pair] = channel.downstream, channel.input
+        receiver: BufferSnapshot | None = checkpoint.tasks.get(channel.downstream)
+        sender: BufferSnapshot | None = checkpoint.tasks.get(channel.upstream)
+        flight = Flight(
+            received=[] if receiver is None else receiver.input_spans.get(channel.input, []),
+            sent=[] if sender is None else sender.output_spans.get(channel.output, []),
+            record_bytes=record_bytes,
+        )
+        if flight.received or flight.sent:
+            found[pair] = flight
+    return found, keys
 
 
-def _taken(held: Held, channel: ChannelSpec, edge: Edge, old: Graph, new: Graph) -> list[Span]:
-    """Return what a new channel takes over, buffer by buffer."""
-    sizes = [
-        tuple(graph.vertex(name).parallelism for name in (edge.upstream, edge.downstream))
+def _taken(
+    flights: Mapping[Pair, Flight], channel: ChannelSpec, edge: Edge, old: Graph, new: Graph
+) -> list[Taken]:
+    """Return what a new channel takes over."""
+    before, now = (
+        (graph.vertex(edge.upstream).parallelism, graph.vertex(edge.downstream).parallelism)
         for graph in (old, new)
-    ]
+    )
     exchange = Exchange(
-        distribution=DISTRIBUTIONS[_CLASSES[edge.partitioner]],
-        old=(sizes[0][0], sizes[0][1]),
-        new=(sizes[1][0], sizes[1][1]),
-        in_flight=any(held.values()),
+        distribution=distribution_of(edge.partitioner),
+        old=before,
+        new=now,
+        in_flight=bool(flights),
     )
     subtask = new.tasks[channel.downstream].subtask
-    gate = InFlightAssignment().gate(exchange, subtask)
-    found: list[Span] = []
-    for taken in gate.old_subtasks:
-        share = _share(taken, subtask, exchange) if taken in gate.ambiguous else (0, 1, 1)
-        of_it = {pair: spans for pair, spans in held.items() if pair[1] == taken}
-        data = recovered_data(gate, new.tasks[channel.upstream].subtask, of_it)
-        found += _filtered([span for span in data if isinstance(span, tuple)], share)
-    return found
+    gate: GateAssignment = InFlightAssignment().gate(exchange, subtask)
+    counts = {pair: sum(flight.counts) for pair, flight in flights.items()}
+    upstream = new.tasks[channel.upstream].subtask
+    return taken_by(gate, upstream, subtask, (before[1], now[1]), counts)
 
 
-def _share(taken: int, subtask: int, exchange: Exchange) -> tuple[int, int, int]:
-    """Return which part of an old subtask's key groups a new one owns: from, to, of how many."""
-    before = key_group_range(taken, max_parallelism=MAX_PARALLELISM, parallelism=exchange.old[1])
-    now = key_group_range(subtask, max_parallelism=MAX_PARALLELISM, parallelism=exchange.new[1])
-    start, stop = max(before.start, now.start), min(before.stop, now.stop)
-    return start - before.start, stop - before.start, len(before)
+def _spans(found: list[Taken], flights: Mapping[Pair, Flight]) -> tuple[list[Span], list[Span]]:
+    """Return the buffers of a new channel, at its receiver and at its sender."""
+    received: list[Span] = []
+    sent: list[Span] = []
+    for one in found:
+        flight = flights[one.pair]
+        whole = list(flight.received), list(flight.sent)
+        mine = whole if one.kept is None else flight.filtered(one.kept)
+        received += mine[0]
+        sent += mine[1]
+    return received, sent
 
 
-def _filtered(spans: Sequence[Span], share: tuple[int, int, int]) -> list[Span]:
-    """Keep a part of the records of each buffer; all parts together are all records."""
-    start, stop, whole = share
-    if (start, stop) == (0, whole):
-        return list(spans)
-    found, before = [], 0
-    for size, records in spans:
-        after = before + records
-        kept = sum(
-            sign * (after * bound // whole - before * bound // whole)
-            for sign, bound in ((1, stop), (-1, start))
-        )
-        if kept:
-            found.append((size * kept // records, kept))
-        before = after
-    return found
+# State --------------------------------------------------------------------------------------------
 
 
-def _progress(
-    checkpoint: JobCheckpoint, old: Graph, place: tuple[str, int], new: Graph
-) -> tuple[int, bool]:
-    """Return how many records a new subtask counts as processed, and whether it has no more."""
-    name, subtask = place
-    snapshots: list[BufferSnapshot] = [
-        checkpoint.tasks[number] for number in old.tasks_of(name) if number in checkpoint.tasks
-    ]
-    if old.vertex(name).parallelism == new.vertex(name).parallelism:
-        return snapshots[subtask].processed, snapshots[subtask].exhausted
-    total, count = sum(one.processed for one in snapshots), new.vertex(name).parallelism
-    return total // count + (subtask < total % count), False
+class _Progress:
+    """What new subtasks have processed, from what old ones had."""
+
+    def __init__(self, checkpoint: JobCheckpoint, finished: Mapping[Place, int]) -> None:
+        self._checkpoint = checkpoint
+        self._finished = finished
+
+    def of(self, vertex: Vertex, subtask: int) -> BufferSnapshot | int | None:
+        """Return the snapshot of a new subtask without data in flight.
+
+        Its number of processed records where the whole vertex had finished; None where nothing is
+        held of it: a subtask among others that had finished.
+        """
+        held: list[BufferSnapshot | None] = self._checkpoint.snapshots_of(vertex.name)
+        if len(held) == vertex.parallelism:
+            return held[subtask]
+        counts = [
+            self._finished.get((vertex.name, index), 0) if one is None else one.processed
+            for index, one in enumerate(held)
+        ]
+        if vertex.broadcast_state:
+            processed = max(counts)
+        else:
+            total, count = sum(counts), vertex.parallelism
+            processed = total // count + (subtask < total % count)
+        if all(one is None for one in held):
+            return processed
+        return BufferSnapshot(processed=processed, exhausted=False, input_spans={}, output_spans={})
+
+
+def _renumbered(
+    checkpoint: JobCheckpoint, new: Graph, tasks: Mapping[int, BufferSnapshot]
+) -> JobCheckpoint:
+    """Return a checkpoint with the task numbers of another graph.
+
+    Subtasks of a vertex that is rescaled have no successors, so none of them has finished before.
+    """
+    numbers = {
+        old: now
+        for name, olds in checkpoint.subtasks.items()
+        if len(olds) == len(new.tasks_of(name))
+        for old, now in zip(olds, new.tasks_of(name), strict=True)
+    }
+    return replace(
+        checkpoint,
+        tasks=tasks,
+        subtasks=new.subtasks,
+        finished=frozenset(numbers[old] for old in checkpoint.finished if old in numbers),
+        positions={numbers[old]: n for old, n in checkpoint.positions.items() if old in numbers},
+    )

@@ -12,6 +12,7 @@ from ckptsim.sim.job.buffers.restoring.lateness import Lateness
 from ckptsim.sim.job.control.failover import FailoverHost, FailoverTimes
 
 if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.restoring.rescale import Rescaled
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.world import JobWorld
@@ -45,13 +46,17 @@ class TimedFailover:
         """Return whether tasks of the attempt have to restore: not when a job starts afresh."""
         return restored is not None or self._control.attempts > 1
 
-    def prepare(self, restored: JobCheckpoint | None) -> None:
-        """Let the tasks that have just been made wait for their restore."""
+    def prepare(self, restored: JobCheckpoint | None, taken_over: Rescaled | None) -> None:
+        """Let the tasks that have just been made wait for their restore.
+
+        taken_over: what goes where, if the checkpoint is of other parallelisms.
+        """
         costs = FIRST if self._control.attempts <= _FIRST_RESTART else LATER
         self._restore = AttemptRestore(self._world, restored, costs, self._all_running)
         self._host.starting = self._control.attempts == 1
         if restored is None or self.lateness.knows(restored.checkpoint_id):
-            self.lateness.restored(None if restored is None else restored.checkpoint_id)
+            number = None if restored is None else restored.checkpoint_id
+            self.lateness.restored(number, None if taken_over is None else taken_over.parts)
         else:
             self.lateness.started_from(self._world.tasks, restored)
 

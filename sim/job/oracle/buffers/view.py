@@ -132,7 +132,7 @@ class BufferView:
     at_most = ever = expected
 
     def _sent_to(self, vertex: Vertex) -> int:
-        graph, total = self._world.graph, 0
+        graph, total = self._world.graph, self._world.rescales.owed.get(vertex.name, 0)
         for edge in graph.edges:
             if edge.downstream == vertex.name:
                 emitted = Selectivity(graph.vertex(edge.upstream).selectivity).emitted

@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING
 from ckptsim.models.barriers import EndOfChannelState
 from ckptsim.models.core import ProtocolError
 from ckptsim.models.recovery import (
-    DISTRIBUTIONS,
     Exchange,
     GateAssignment,
     InFlightAssignment,
     recovered_data,
 )
-from ckptsim.models.recovery import Partitioner as Distributed
-from ckptsim.scenarios.job import Job, Partitioner
+from ckptsim.scenarios.job import Partitioner
 from ckptsim.sim.job.graph import Graph
+from ckptsim.sim.job.parallelism import distribution_of, with_parallelism
 from ckptsim.sim.job.records.keys import owner_of
 from ckptsim.sim.job.records.restoring.held import HeldInFlight
 from ckptsim.sim.job.records.restoring.recovered_gate import RecoveredGate
@@ -36,32 +35,6 @@ if TYPE_CHECKING:
 
 Pairs = Mapping[tuple[int, int], Sequence["Item"]]
 """Records in flight by old pair (upstream subtask, downstream subtask)."""
-
-FLINK: Mapping[Partitioner, Distributed] = {
-    Partitioner.FORWARD: Distributed.FORWARD,
-    Partitioner.HASH: Distributed.KEY_GROUP,
-    Partitioner.REBALANCE: Distributed.REBALANCE,
-    Partitioner.RESCALE: Distributed.RESCALE,
-    Partitioner.SHUFFLE: Distributed.SHUFFLE,
-    Partitioner.BROADCAST: Distributed.BROADCAST,
-    Partitioner.GLOBAL: Distributed.GLOBAL,
-}
-
-
-def with_parallelism(job: Job, subtasks: Mapping[str, int]) -> Job:
-    """Return a job with so many subtasks per vertex."""
-    vertices = tuple(
-        replace(vertex, parallelism=subtasks.get(vertex.name, vertex.parallelism))
-        for vertex in job.vertices
-    )
-    return replace(job, vertices=vertices)
-
-
-def is_rescaled(graph: Graph, restored: JobCheckpoint) -> bool:
-    """Tell whether a checkpoint was taken at another parallelism than that of a graph."""
-    return any(
-        len(restored.subtasks[vertex.name]) != vertex.parallelism for vertex in graph.vertices
-    )
 
 
 class Rescaling:
@@ -113,7 +86,7 @@ class Rescaling:
         new, old = self._attempt.graph, self._old
         ends = new.edges[edge].upstream, new.edges[edge].downstream
         return Exchange(
-            distribution=DISTRIBUTIONS[FLINK[new.edges[edge].partitioner]],
+            distribution=distribution_of(new.edges[edge].partitioner),
             old=(old.vertex(ends[0]).parallelism, old.vertex(ends[1]).parallelism),
             new=(new.vertex(ends[0]).parallelism, new.vertex(ends[1]).parallelism),
             in_flight=bool(self._input[edge] or self._output[edge]),

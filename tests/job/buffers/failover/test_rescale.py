@@ -24,6 +24,13 @@ from tests.job.buffers.failover.test_timed_failover import S, job
 BYTES = 1_000
 
 
+def taken_up(
+    held: JobCheckpoint, old: Graph, new: Graph, record_bytes: int = BYTES
+) -> JobCheckpoint:
+    """Return what a job with other parallelisms takes up."""
+    return rescaled(held, old, new, record_bytes=record_bytes).checkpoint
+
+
 def graph(parallelism: int, partitioner: Partitioner) -> Graph:
     """Return two subtasks of a source in front of so many of an operator."""
     source = Vertex(name="source", kind=VertexKind.SOURCE, parallelism=2)
@@ -85,7 +92,7 @@ def test_every_record_is_taken_up_once(
     """From any parallelism to any other, whatever is replicated and filtered."""
     before, after = graph(old, partitioner), graph(new, partitioner)
     held = checkpoint(before, counts)
-    found = rescaled(held, before, after)
+    found = taken_up(held, before, after)
     for outputs in (False, True):
         assert by_sender(after, found, outputs=outputs) == by_sender(before, held, outputs=outputs)
     done = [
@@ -101,7 +108,7 @@ def test_the_same_parallelism_changes_nothing(partitioner: Partitioner) -> None:
     """An identity keeps every buffer in its channel."""
     here = graph(3, partitioner)
     held = checkpoint(here, [3, 1, 4, 1, 5])
-    found = rescaled(held, here, here)
+    found = taken_up(held, here, here)
     for number, snapshot in held.tasks.items():
         kept = found.tasks[number]
         assert kept.processed == snapshot.processed
@@ -116,8 +123,8 @@ def test_an_edge_that_cannot_be_redistributed_is_refused() -> None:
     """In-flight data of a broadcast has no mappers; without such data there is nothing to ask."""
     before, after = graph(2, Partitioner.BROADCAST), graph(3, Partitioner.BROADCAST)
     with pytest.raises(ProtocolError, match="unsupported"):
-        rescaled(checkpoint(before, [1]), before, after)
-    rescaled(checkpoint(before, [0]), before, after)
+        taken_up(checkpoint(before, [1]), before, after)
+    taken_up(checkpoint(before, [0]), before, after)
 
 
 @pytest.mark.parametrize(("mode", "parallelism"), [(Mode.ALIGNED, 4), (Mode.UNALIGNED, 1)])
@@ -129,7 +136,7 @@ def test_a_job_goes_on_with_another_parallelism(mode: Mode, parallelism: int) ->
     kept = first.coordinator.completed
     latest = kept[max(kept)]
     other = with_parallelism(replace(model, duration_ns=3 * S), parallelism)
-    again = rescaled(latest, first.graph, Graph(other))
+    again = taken_up(latest, first.graph, Graph(other), 1024)
     second = DataflowWorld(Environment(2), other, restored=again)
     assert sum(second.positions().values()) == sum(latest.positions.values())
     second.run()

@@ -1,0 +1,126 @@
+"""Which records in flight of old channels a new channel takes, as shares of their bytes.
+
+Data here has sizes and counts and no keys.  The records of an old pair of subtasks are numbered in
+the order in which the sender wrote them: those at the receiver first, the rest at the sender.
+Where an old subtask's data goes to several new ones, record n falls into one of its key groups by
+n alone, the same for every taker, so that it is kept once; a record that was cut keeps the bytes of
+both its parts.
+
+Assumption: in-flight records are spread evenly over the key groups of their old subtask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ckptsim.models.recovery import GateAssignment, key_group_range
+from ckptsim.models.recovery.key_groups import MAX_PARALLELISM
+from ckptsim.sim.job.buffers.state import Span
+
+Kept = NDArray[np.bool_]
+"""Which records of a pair a taker keeps, shape (records,)."""
+
+# Multiples of the golden ratio, as fractions of 2**32, are spread evenly however many there are.
+_GOLDEN = 0x9E3779B9
+_TURN = 1 << 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flight:
+    """What of one old pair of subtasks is in flight, at its receiver and at its sender.
+
+    record_bytes: of one record; the pair's bytes are whole records.
+    """
+
+    received: Sequence[Span]
+    sent: Sequence[Span]
+    record_bytes: int
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Return how many records end at the receiver and at the sender."""
+        return _records(self.received), _records(self.sent)
+
+    def filtered(self, kept: Kept) -> tuple[list[Span], list[Span]]:
+        """Return the buffers of both ends with the bytes of some records only."""
+        before = np.concatenate([[0], np.cumsum(kept)])
+        place = _Place(kept, before, self.record_bytes)
+        return list(place.of(self.received)), list(place.of(self.sent))
+
+
+class _Place:
+    """Walks through the buffers of a pair; buffers that keep nothing are left out."""
+
+    def __init__(self, kept: Kept, before: NDArray[np.int64], record_bytes: int) -> None:
+        self._kept = kept
+        self._before = before
+        self._record_bytes = record_bytes
+        self._bytes = self._records = 0
+
+    def of(self, spans: Sequence[Span]) -> Iterable[Span]:
+        """Yield what is kept of the next buffers."""
+        for size, records in spans:
+            first_byte, first = self._bytes, self._records
+            self._bytes += size
+            self._records += records
+            kept_bytes = self._kept_below(self._bytes) - self._kept_below(first_byte)
+            if kept_bytes:
+                kept = self._before[self._records] - self._before[first]
+                yield kept_bytes, int(kept)
+
+    def _kept_below(self, position: int) -> int:
+        """Return how many of the pair's first bytes are kept."""
+        whole, rest = divmod(position, self._record_bytes)
+        if whole >= len(self._kept):
+            return int(self._before[-1]) * self._record_bytes
+        return int(self._before[whole]) * self._record_bytes + rest * bool(self._kept[whole])
+
+
+def kept_by(subtask: int, taken: int, parallelisms: tuple[int, int], count: int) -> Kept:
+    """Return which of `count` records of an old subtask a new one keeps: those of its key groups.
+
+    parallelisms: of the old job and of the new one.
+    """
+    held = key_group_range(taken, max_parallelism=MAX_PARALLELISM, parallelism=parallelisms[0])
+    own = key_group_range(subtask, max_parallelism=MAX_PARALLELISM, parallelism=parallelisms[1])
+    turns = np.arange(count, dtype=np.uint64) * np.uint64(_GOLDEN) % np.uint64(_TURN)
+    groups = held.start + (turns.astype(np.int64) * len(held) >> 32)
+    found: Kept = (groups >= own.start) & (groups < own.stop)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a new channel takes of one old pair; kept: of its records, None for all."""
+
+    pair: tuple[int, int]
+    kept: Kept | None
+
+
+def taken_by(
+    gate: GateAssignment,
+    channel: int,
+    subtask: int,
+    parallelisms: tuple[int, int],
+    counts: dict[tuple[int, int], int],
+) -> list[Taken]:
+    """Return what a new channel of a gate takes, pair by pair, in the order of its replay.
+
+    parallelisms: of the receiving vertex, old and new; counts: records in flight by old pair.
+    """
+    found = []
+    for taken, upstream in gate.virtual_channels(channel):
+        count = counts.get((upstream, taken), 0)
+        ambiguous = taken in gate.ambiguous
+        kept = kept_by(subtask, taken, parallelisms, count) if ambiguous else None
+        if count:
+            found.append(Taken((upstream, taken), kept))
+    return found
+
+
+def _records(spans: Sequence[Span]) -> int:
+    return sum(records for _, records in spans)

@@ -1,0 +1,137 @@
+"""The parallelisms of one job over its attempts, and what follows from a change of them.
+
+A rescale is asked for while an attempt runs and holds from the next one on, whatever that begins
+from; so an attempt may take up a checkpoint of the parallelism before, more than once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ckptsim.scenarios.job.graph import forward_group
+from ckptsim.sim.job.buffers.output import Selectivity
+from ckptsim.sim.job.buffers.restoring.rescale import Rescaled, rescaled
+from ckptsim.sim.job.graph import Graph
+from ckptsim.sim.job.parallelism import is_rescaled, with_parallelism
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ckptsim.scenarios.job import Job
+    from ckptsim.sim.job.buffers.tasks import Task
+    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+    from ckptsim.sim.job.world import JobWorld
+
+Place = tuple[str, int]
+
+
+class Rescales:
+    """Keeps a job's graph, and counts what a rescale does to numbers of records.
+
+    model, graph: of the attempt.  owed: per vertex, how many more records are sent to it than its
+    senders' numbers of today say: a broadcast to other numbers of subtasks, or state that was
+    copied.
+    """
+
+    def __init__(self, model: Job) -> None:
+        self.model = model
+        self.graph = self._origin = Graph(model)
+        self.owed: dict[str, int] = {}
+        self._owed_in: dict[int, dict[str, int]] = {}
+        self._asked: dict[str, int] = {}
+        self._final: dict[tuple[Place, int], int] = {}
+
+    def ask(self, vertex: str, parallelism: int) -> None:
+        """Give a vertex, and those joined to it by forward edges, another parallelism."""
+        for name in forward_group(self.model.vertices, vertex):
+            self._asked[name] = parallelism
+
+    def apply(self) -> tuple[Job, Graph]:
+        """Let what was asked for hold; return the job and its graph from now on."""
+        if self._asked:
+            self.model = with_parallelism(self.model, self._asked)
+            self.graph = Graph(self.model, self._origin)
+            self._asked.clear()
+        return self.model, self.graph
+
+    # Tasks that have finished -----------------------------------------------------------------
+
+    def finished(self, place: Place, processed: int) -> None:
+        """Note what a task had processed that has finished: no checkpoint holds it any more."""
+        self._final[place, self.graph.vertex(place[0]).parallelism] = processed
+
+    def final(self, place: Place) -> int | None:
+        """Return what a task has processed that has finished at today's parallelism."""
+        return self._final.get((place, self.graph.vertex(place[0]).parallelism))
+
+    # Restores ---------------------------------------------------------------------------------
+
+    def taken_over(self, restored: JobCheckpoint | None) -> Rescaled | None:
+        """Return how today's tasks take a checkpoint up; None where they are those it has."""
+        if restored is None or not is_rescaled(self.graph, restored):
+            return None
+        found = rescaled(
+            restored,
+            self._graph_of(restored),
+            self.graph,
+            record_bytes=self.model.network.record_bytes,
+            finished=self._finals_of(restored),
+        )
+        for (name, subtask), processed in found.processed.items():
+            self.finished((name, subtask), processed)
+        return found
+
+    def _graph_of(self, restored: JobCheckpoint) -> Graph:
+        counts = {name: len(numbers) for name, numbers in restored.subtasks.items()}
+        return Graph(with_parallelism(self.model, counts), self._origin)
+
+    def _finals_of(self, restored: JobCheckpoint) -> dict[Place, int]:
+        counts = {name: len(numbers) for name, numbers in restored.subtasks.items()}
+        return {p: n for (p, among), n in self._final.items() if among == counts[p[0]]}
+
+    def begun(
+        self, control: JobWorld, tasks: Sequence[Task], restored: JobCheckpoint | None
+    ) -> None:
+        """Work out what is owed in the attempt that begins."""
+        record = None
+        if restored is not None:
+            record = control.coordinator.records.get(restored.checkpoint_id)
+        before = {} if record is None else self._owed_in.get(record.attempt, {})
+        if restored is None:
+            self.owed = {}
+        elif is_rescaled(self.graph, restored):
+            old = self._graph_of(restored)
+            now = _sent(self.graph, {task.place: task.processed for task in tasks})
+            sent = _sent(old, self._processed(restored))
+            self.owed = {
+                name: _kept(old, self.graph, name, sent[name] + before.get(name, 0)) - now[name]
+                for name in sent
+            }
+        else:
+            self.owed = before
+        self._owed_in[control.attempts] = self.owed
+
+    def _processed(self, restored: JobCheckpoint) -> dict[Place, int]:
+        found = self._finals_of(restored)
+        for name, numbers in restored.subtasks.items():
+            for subtask, number in enumerate(numbers):
+                if number in restored.tasks:
+                    found[name, subtask] = restored.tasks[number].processed
+        return found
+
+
+def _sent(graph: Graph, processed: Mapping[Place, int]) -> dict[str, int]:
+    """Return what is sent to each vertex by tasks that have processed so many records."""
+    found = dict.fromkeys((vertex.name for vertex in graph.vertices), 0)
+    for edge in graph.edges:
+        emitted = Selectivity(graph.vertex(edge.upstream).selectivity).emitted
+        counts = [count for (name, _), count in processed.items() if name == edge.upstream]
+        found[edge.downstream] += graph.copies(edge) * sum(emitted(count) for count in counts)
+    return found
+
+
+def _kept(old: Graph, new: Graph, name: str, sent: int) -> int:
+    """Return what a vertex has of what was sent to it, also where its state was copied."""
+    if not new.vertex(name).broadcast_state:
+        return sent
+    return sent * new.vertex(name).parallelism // old.vertex(name).parallelism

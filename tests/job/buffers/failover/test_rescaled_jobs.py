@@ -1,0 +1,159 @@
+"""Jobs on buffers that are rescaled while they run: what is in flight is taken up once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ckptsim.scenarios.job import Engine, Input, Job, Mode, Partitioner, Vertex, VertexKind
+from ckptsim.scenarios.job.faults import CrashTask, Rescale
+from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.job.buffers.restoring import redistribution
+from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.oracle.buffers import BufferOracle
+from ckptsim.sim.kernel import Environment
+from tests.job.buffers.failover.test_timed_failover import MS, S, job
+from tests.job.buffers.rescaled_jobs import HUNT
+from tests.many import tally
+
+
+def run(model: Job, *rescales: tuple[int, int], **settings: Any) -> DataflowWorld:
+    """Run a job whose operator is given other parallelisms at some instants in ms."""
+    faults = [
+        Rescale(vertex="operator", parallelism=count, at_ns=at_ms * MS) for at_ms, count in rescales
+    ]
+    crashes = [CrashTask(vertex="operator", at_ns=at) for at in settings.get("crashes", ())]
+    world = DataflowWorld(
+        Environment(settings.get("seed", 1)),
+        model,
+        faults=FaultPlan((*faults, *crashes)),
+        observer=BufferOracle,
+    )
+    world.run()
+    return world
+
+
+def at_once(**settings: Any) -> Job:
+    """Return a job behind back-pressure whose restarts take no time."""
+    model = job(rate=None, mode=Mode.UNALIGNED, duration_ns=4 * S, **settings)
+    return replace(model, recovery=replace(model.recovery, timed=False))
+
+
+def test_a_rescale_gives_the_next_attempt_its_parallelism() -> None:
+    """From 2 to 3 to 1 subtasks, with what was in flight, and no violation."""
+    world = run(at_once(), (2_100, 3), (3_100, 1))
+    assert world.violations == []
+    assert [one.cause for one in world.control.failovers] == [
+        "operator is rescaled to 3",
+        "operator is rescaled to 1",
+    ]
+    assert len(world.tasks_of("operator")) == 1
+    assert world.env.goals.counts["record_filtered"]
+
+
+@pytest.mark.parametrize("engine", list(Engine))
+def test_every_driver_rescales(engine: Engine) -> None:
+    """Reference processes and callbacks have the same course; stretches leave it to callbacks."""
+    digests = [
+        run(at_once(engine=one), (2_100, 4), (3_100, 1)).env.trace.digest()
+        for one in (engine, Engine.CALLBACKS)
+    ]
+    assert digests[0] == digests[1]
+
+
+def test_a_rescale_asks_no_restart_strategy() -> None:
+    """Nothing delays it, in no time and in its time; one failure behind it still has its delay."""
+    for timed in (False, True):
+        model = job(rate=None, mode=Mode.UNALIGNED, duration_ns=6 * S)
+        model = replace(model, recovery=replace(model.recovery, timed=timed))
+        world = run(model, (2_100, 3), crashes=(4_000 * MS,))
+        planned, crash = world.control.failovers
+        assert planned.resumed_ns is not None
+        assert crash.resumed_ns is not None
+        assert planned.resumed_ns - planned.failed_ns < 200 * MS
+        assert crash.resumed_ns - crash.failed_ns >= 1_000 * MS
+        assert world.violations == []
+
+
+def test_latency_lives_through_a_rescale() -> None:
+    """Due instants follow their records into other channels.
+
+    The latest record is late by what was done again and the restart, and the job catches up.
+    """
+    model = job(rate=1_000.0, mode=Mode.UNALIGNED, duration_ns=8 * S)
+    world = run(model, (3_600, 3))
+    (one,) = world.control.failovers
+    assert one.first_record_ns is not None
+    assert one.caught_up_ns is not None
+    assert one.peak_latency_ns is not None
+    began = one.first_record_ns - one.failed_ns
+    assert began + one.reprocessed * MS <= one.peak_latency_ns <= began + one.reprocessed * MS + S
+
+
+def test_unfiltered_copies_are_convicted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If every taker kept every record, the attempt would begin from no cut."""
+    monkeypatch.setattr(
+        redistribution, "kept_by", lambda *arguments: np.ones(arguments[-1], dtype=np.bool_)
+    )
+    world = run(at_once(), (2_100, 3))
+    assert "restored_checkpoint_is_a_cut" in {name for name, *_ in world.violations}
+
+
+def test_dropped_records_are_convicted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If no taker kept a record, they would be missing."""
+    monkeypatch.setattr(
+        redistribution, "kept_by", lambda *arguments: np.zeros(arguments[-1], dtype=np.bool_)
+    )
+    world = run(at_once(), (2_100, 3))
+    assert "restored_checkpoint_is_a_cut" in {name for name, *_ in world.violations}
+
+
+@pytest.mark.parametrize(("old", "new"), [(2, 3), (3, 2), (1, 8), (8, 5)])
+def test_every_record_has_one_keeper(old: int, new: int) -> None:
+    """Of the takers of an old subtask each record has exactly one, and shares are even."""
+    for taken in range(old):
+        kept = [redistribution.kept_by(one, taken, (old, new), 1_000) for one in range(new)]
+        assert np.array_equal(np.sum(kept, axis=0), np.ones(1_000))
+        shares = sorted(int(one.sum()) for one in kept if one.any())
+        widths = [1_000 * old // new for _ in shares]
+        assert all(count <= width + 2 for count, width in zip(shares, widths, strict=True))
+
+
+def test_broadcast_state_is_the_same_in_every_new_subtask() -> None:
+    """What was broadcast to two subtasks is in the state of each of three, not shared out."""
+    source = Vertex(name="source", kind=VertexKind.SOURCE, rate_per_s=200.0)
+    edge = Input(upstream="source", partitioner=Partitioner.BROADCAST)
+    operator = Vertex(
+        name="operator", parallelism=2, inputs=(edge,), service_ns=MS // 10, broadcast_state=True
+    )
+    model = replace(at_once(), vertices=(source, operator))
+    assert model.problems() == []
+    world = run(model, (2_100, 3))
+    assert world.violations == []
+    counts = [task.processed for task in world.tasks_of("operator")]
+    emitted = sum(world.positions().values())
+    assert all(emitted - 20 <= count <= emitted for count in counts)
+    shared = replace(model, vertices=(source, replace(operator, broadcast_state=False)))
+    world = run(shared, (2_100, 3))
+    assert world.violations == []
+    assert sum(t.processed for t in world.tasks_of("operator")) < 3 * emitted - 100
+
+
+def test_random_jobs_that_crash_and_are_rescaled_break_nothing() -> None:
+    """Fifty jobs from 1 to 8 subtasks; every record is taken up once, whatever is replicated."""
+    found = tally(HUNT, range(50))
+    assert found.violations == []
+    assert found.missed() == []
+    assert found.goals["record_filtered"] >= 3
+
+
+@pytest.mark.long
+def test_many_random_jobs_that_crash_and_are_rescaled_break_nothing() -> None:
+    """The same for 500 jobs."""
+    found = tally(HUNT, range(50, 550))
+    assert found.violations == []
+    assert all(one < other for one, other in pairwise((0, 40, found.goals["record_filtered"])))

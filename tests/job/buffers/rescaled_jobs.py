@@ -1,0 +1,95 @@
+"""Random jobs on buffers that crash and are rescaled, 1 to 8 subtasks.
+
+`python -m tests.job.buffers.rescaled_jobs FIRST LAST` runs the jobs of the seeds FIRST to LAST,
+excluded, and prints each violation, how far it is, and at the end what was reached.  Two of three
+restart at once, the third takes the time that recoveries take.
+"""
+
+from __future__ import annotations
+
+import sys
+from random import Random
+from typing import Any
+
+from ckptsim.scenarios import Scenario
+from tests import many
+from tests.job.buffers import many as jobs
+from tests.job.buffers.plans import MS, crashing_document, scenario_of
+from tests.job.records.plans import Seeded
+from tests.job.records.rescaled_jobs import _differ, _fits, _goes_with_source
+
+GOALS = ("restarted", "restored_rescaled", "record_filtered", "overtook_buffers")
+_TIMED = 3
+
+
+def random_job(seed: int) -> Scenario:
+    """Return the random job of a seed: one that crashes, with rescales drawn on top."""
+    return scenario_of(document(seed))
+
+
+def document(seed: int) -> dict[str, Any]:
+    """Return it as the document of a scenario file."""
+    text, random = crashing_document(Seeded(seed)), Random(f"rescaled {seed}")
+    job = text["job"]
+    vertices = {vertex["name"]: vertex for vertex in job["vertices"]}
+    for vertex in vertices.values():
+        vertex.pop("recorded", None)
+        if vertex.get("kind") != "source":
+            vertex["parallelism"] = random.choice((1, 2, 3, random.randint(1, 8)))
+    for vertex in vertices.values():
+        for one in vertex.get("inputs", ()):
+            if one["partitioner"] == "forward" and _differ(vertices, one["upstream"], vertex):
+                one["partitioner"] = "hash"
+    if random.random() < 0.5:
+        _fill_channels(random, job, vertices)
+    for vertex in vertices.values():
+        broadcasts = [one["partitioner"] == "broadcast" for one in vertex.get("inputs", ())]
+        vertex["broadcast_state"] = bool(broadcasts) and all(broadcasts) and random.random() < 0.5
+    # Tasks that end one by one leave data behind them that no checkpoint knows of.
+    job["ending"]["protocol"] = job["ending"]["protocol"].replace("naive", "flink")
+    text["faults"] = [one for one in text["faults"] if _fits(one, vertices)]
+    text["faults"] += _rescales(random, vertices, 8 * int(job["checkpointing"]["interval_ns"]))
+    if seed % _TIMED == 0 and job.get("engine") != "processes":
+        job["recovery"] = {"timed": True}
+        for vertex in vertices.values():
+            vertex["replayable"] = vertex.get("kind") == "source" and "rate_per_s" in vertex
+    return text
+
+
+def _fill_channels(random: Random, job: dict[str, Any], vertices: dict[str, Any]) -> None:
+    """Let sources fill keyed channels, and barriers overtake what is in them."""
+    job["checkpointing"] |= {
+        "mode": random.choice(("unaligned", "aligned_timeout")),
+        "timeout_ns": 600_000 * MS,
+        "max_concurrent": 1,
+    }
+    job["storage"] |= {"create_latency_ns": 0, "failure_ratio": 0.0, "tail_ratio": 0.0}
+    for vertex in vertices.values():
+        vertex.pop("rate_per_s", None)
+        vertex["service_ns"] = max(vertex.get("service_ns", 0), MS // 10)
+        for one in vertex.get("inputs", ()):
+            if one["partitioner"] != "forward" and random.random() < 0.7:
+                one["partitioner"] = random.choice(("hash", "hash", "rebalance"))
+
+
+def _rescales(random: Random, vertices: dict[str, Any], last_ns: int) -> list[dict[str, Any]]:
+    """Return some changes of parallelism, and crashes between them."""
+    free = [name for name in vertices if not _goes_with_source(_spelled(vertices), name)]
+    found: list[dict[str, Any]] = []
+    for _ in range(random.randint(1, 4) if free else 0):
+        at = {"vertex": random.choice(free), "at_ns": random.randint(MS, last_ns)}
+        found.append({"kind": "rescale", "parallelism": random.randint(1, 8), **at})
+        if random.random() < 0.5:
+            at = {"vertex": random.choice(free), "at_ns": random.randint(MS, last_ns)}
+            found.append({"kind": "crash_task", "subtask": 0, **at})
+    return found
+
+
+def _spelled(vertices: dict[str, Any]) -> dict[str, Any]:
+    return {name: {"kind": "operator", **vertex} for name, vertex in vertices.items()}
+
+
+HUNT = many.Hunt(random_job=random_job, goals=GOALS, mode=jobs._mode, is_hazard=jobs._is_hazard)
+
+if __name__ == "__main__":
+    many.show(HUNT, sys.argv[1:])
