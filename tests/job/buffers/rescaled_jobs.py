@@ -14,8 +14,8 @@ from typing import Any
 from ckptsim.scenarios import Scenario
 from tests import many
 from tests.job.buffers import many as jobs
-from tests.job.buffers.plans import MS, crashing_document, scenario_of
-from tests.job.records.plans import Seeded
+from tests.job.buffers.plans import crashing_document, scenario_of
+from tests.job.records.plans import MS, Seeded
 from tests.job.records.rescaled_jobs import _differ, _fits, _goes_with_source
 
 GOALS = ("restarted", "restored_rescaled", "record_filtered", "overtook_buffers")

@@ -153,11 +153,7 @@ def _fault(kind: str) -> dict[str, Any]:
 @pytest.mark.parametrize("plane", Plane)
 @pytest.mark.parametrize("kind", JOB_FAULTS)
 def test_every_fault_is_taken_on_both_planes(kind: str, plane: Plane) -> None:
-    """One union of faults; each leads to a run without a violation, or is refused by its plane."""
-    if (kind, plane) == ("rescale", Plane.BUFFERS):
-        with pytest.raises(ScenarioError, match="where parallelism stays"):
-            _with_fault(kind, plane)
-        return
+    """One union of faults; each leads to a run without a violation."""
     found = _with_fault(kind, plane)
     assert type(found.faults[0]) is JOB_FAULTS[kind]
     assert run_world(found, seed=1).violations == []
@@ -166,6 +162,25 @@ def test_every_fault_is_taken_on_both_planes(kind: str, plane: Plane) -> None:
 def _with_fault(kind: str, plane: Plane) -> Scenario:
     text = document.plain(scenario("barriers", plane=plane.value)) | {"faults": [_fault(kind)]}
     return document.read(text, source="test")
+
+
+@pytest.mark.parametrize(
+    ("plane", "key", "value", "expected"),
+    [
+        (Plane.RECORDS, "service_factors", [1.0, 1.0], "without service_factors"),
+        (Plane.BUFFERS, "subtask_state_bytes", [5, 5], "without subtask_state_bytes"),
+        (Plane.BUFFERS, "selectivity", 2.0, "of selectivity 1"),
+    ],
+)
+def test_what_is_said_per_subtask_is_not_rescaled(
+    plane: Plane, key: str, value: object, expected: str
+) -> None:
+    """What holds for one parallelism is refused with the vertex that has it."""
+    text = document.plain(scenario("barriers", plane=plane.value)) | {"faults": [_fault("rescale")]}
+    sink = next(vertex for vertex in text["job"]["vertices"] if vertex["name"] == "sink")
+    sink[key] = value
+    with pytest.raises(ScenarioError, match=expected):
+        document.read(text, source="test")
 
 
 def test_names_are_those_of_the_plane() -> None:
