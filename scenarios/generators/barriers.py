@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from ckptsim.scenarios.files import from_json
-from ckptsim.scenarios.generators import buffer_jobs, final_checkpoint
+from ckptsim.scenarios.generators import buffer_jobs, final_checkpoint, uncoordinated
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.job_environment import add_environment
 from ckptsim.scenarios.spec import Scenario
@@ -16,10 +16,12 @@ _SLOW_PER_S = 10.0
 
 def barriers(choices: Choices) -> Scenario:
     """Return a random job with a fault plan; some on buffers fail and are restarted."""
-    kind = choices.of(("buffers", "records", "crashing"))
+    kind = choices.of(("buffers", "records", "crashing", "uncoordinated"))
     if kind == "records":
         text = add_environment(choices, final_checkpoint.document(choices))
         text |= {"link": "barrier_protocol", "violates": final_checkpoint.hazards_of(text)}
+    elif kind == "uncoordinated":
+        text = uncoordinated.document(choices)
     elif kind == "crashing":
         text = add_environment(choices, _short(_fed(buffer_jobs.crashing_document(choices))))
     else:

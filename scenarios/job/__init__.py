@@ -1,7 +1,7 @@
 """Jobs of a stream processor: one dialect for every link that has a job, and for both planes."""
 
 from ckptsim.scenarios.job.channel_state import ChannelState, ReplayFrom, Spilling
-from ckptsim.scenarios.job.checkpointing import Checkpointing, Mode
+from ckptsim.scenarios.job.checkpointing import Checkpointing, CheckpointProtocol, Mode
 from ckptsim.scenarios.job.costs import Costs, Machine, Storage
 from ckptsim.scenarios.job.ending import Ending, Protocol, StopKind
 from ckptsim.scenarios.job.graph import (
@@ -29,6 +29,7 @@ __all__ = [
     "BufferSizes",
     "ChannelState",
     "Channels",
+    "CheckpointProtocol",
     "Checkpointing",
     "Costs",
     "Edge",

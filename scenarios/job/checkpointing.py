@@ -20,11 +20,30 @@ class Mode(StrEnum):
     AT_LEAST_ONCE = "at_least_once"
 
 
+class CheckpointProtocol(StrEnum):
+    """Who decides that a task takes a checkpoint."""
+
+    COORDINATED = "coordinated"
+    UNCOORDINATED = "uncoordinated"
+    COMMUNICATION_INDUCED = "communication_induced"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpointing:
     """When checkpoints are taken, and how."""
 
     enabled: bool = flag(True, says="checkpoints are taken at all", source=_JOB)
+    protocol: CheckpointProtocol = choice(
+        "coordinated",
+        CheckpointProtocol,
+        says="who decides that a task takes a checkpoint: barriers, the task, or its messages too",
+        source="Source: Elnozahy et al. (2002); coordinated is what Flink does",
+    )
+    message_logs: bool = flag(
+        True,
+        says="without barriers senders log all messages, and a restart sends them again",
+        source="Source: Elnozahy et al. (2002), sender-based logging; off shows the domino effect",
+    )
     mode: Mode = choice(
         "aligned", Mode, says="how what is in flight is treated", source=_CHECKPOINTS
     )
@@ -101,6 +120,11 @@ class Checkpointing:
         says="completed ones that end the run",
         source=_JOB,
     )
+
+    @property
+    def coordinated(self) -> bool:
+        """Whether a coordinator triggers checkpoints of all tasks, by barriers."""
+        return self.enabled and self.protocol is CheckpointProtocol.COORDINATED
 
     @property
     def exactly_once(self) -> bool:

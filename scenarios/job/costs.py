@@ -46,6 +46,18 @@ class Costs:
     notification_loss_ratio: float = ratio(
         0.0, says="share of completion notifications that are lost", source=_SMALL
     )
+    log_message_ns: int = duration_ns(
+        0,
+        maximum="1 min",
+        says="without barriers, how long logging one message keeps the sender's thread",
+        source=_SMALL,
+    )
+    carry_index_ns: int = duration_ns(
+        0,
+        maximum="1 min",
+        says="communication-induced, how long the index of one message keeps the sender's thread",
+        source=_SMALL,
+    )
     snapshot_sync_ns: int = duration_ns(
         0,
         maximum="1 min",

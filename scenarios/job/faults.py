@@ -11,6 +11,7 @@ from typing import Protocol
 
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import REQUIRED, count, duration_ns, name
+from ckptsim.scenarios.job.checkpointing import Checkpointing
 from ckptsim.scenarios.job.graph import Vertex, forward_group
 from ckptsim.scenarios.job.graph.planes import Plane
 
@@ -220,6 +221,10 @@ class Rescale(_Fault):
         vertex = next((v for v in model.vertices if v.name == self.vertex), None)
         if vertex is None:
             return [*found, Problem("vertex", f'"{self.vertex}"', "the name of a vertex")]
+        checkpointing = getattr(model, "checkpointing", None)
+        if isinstance(checkpointing, Checkpointing) and not checkpointing.coordinated:
+            expected = "no such fault without a coordinator, whose checkpoints alone are rescaled"
+            found.append(Problem("kind", '"rescale"', expected))
         if vertex.repeat > 1:
             says = f'"{self.vertex}", which stands {vertex.repeat} times'
             found.append(Problem("vertex", says, "the name of a vertex that stands once"))

@@ -26,6 +26,7 @@ from ckptsim.scenarios.job.names import GOALS, PROPERTIES
 from ckptsim.scenarios.job.network import Channels, Network
 from ckptsim.scenarios.job.recovery import Recovery
 from ckptsim.scenarios.job.restart import RESTART_STRATEGIES, FixedDelay, RestartStrategy
+from ckptsim.scenarios.job.uncoordinated import uncoordinated_problems
 
 _JOB = "assumption: part of the job"
 _CHOICE = "assumption: a choice of whoever runs the job"
@@ -140,6 +141,13 @@ class Job:
         found = graph_problems(self.vertices)
         found += self._preload_problems() + self._subtask_problems()
         found += unaligned_problems(self.checkpointing)
+        found += uncoordinated_problems(
+            self.checkpointing,
+            self.ending,
+            self.vertices,
+            plane=self.plane,
+            preloaded_records=self.channels.preloaded_records,
+        )
         return found + plane_problems(self, self.vertices, self.plane)
 
     def _preload_problems(self) -> list[Problem]:

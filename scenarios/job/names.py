@@ -20,6 +20,8 @@ _RECORDS_GOALS = (
     "restored_partly_finished",
     "restore_refused",
     "restored_rescaled",
+    "checkpoint_forced",
+    "rolled_back_behind_a_checkpoint",
     "record_filtered",
     "declined_during_recovery",
     "offset_lost",
@@ -142,6 +144,7 @@ _RECORDS_PROPERTIES = (
     "keyed_records_reach_their_subtask",
     "restored_checkpoint_gives_the_same_output",
     "stop_ends",
+    "common_index_is_a_line",
 )
 
 # Data have no identity there, but take up memory.

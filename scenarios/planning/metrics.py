@@ -35,6 +35,11 @@ class Metric:
 FIGURES: Mapping[str, Metric] = {
     "undone_per_crash": Metric(says="records undone by a crash", measure=Measure.COUNT),
     "lost_per_crash": Metric(says="records lost by a crash", measure=Measure.COUNT),
+    "forced_checkpoints": Metric(says="checkpoints that a message forced", measure=Measure.COUNT),
+    "discarded_checkpoints": Metric(
+        says="stored checkpoints that a restart went back behind", measure=Measure.COUNT
+    ),
+    "logged_messages": Metric(says="messages written to logs", measure=Measure.COUNT),
     "sync_share": Metric(
         says="share of the working time that durability takes", measure=Measure.SHARE
     ),

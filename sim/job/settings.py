@@ -47,7 +47,7 @@ def final_at_once(job: Job) -> bool:
     are off or end with tasks, and not in the naive protocol, which has no end of data.
     """
     checkpointing = job.checkpointing
-    if not checkpointing.enabled or not checkpointing.after_finish:
+    if not checkpointing.coordinated or not checkpointing.after_finish:
         return False
     if job.ending.protocol is Protocol.NAIVE:
         return False
@@ -60,7 +60,7 @@ def parameters_of(job: Job) -> CoordinatorParameters:
     """Return the coordinator's settings of a job."""
     checkpointing = job.checkpointing
     return CoordinatorParameters(
-        interval_ns=checkpointing.interval_ns if checkpointing.enabled else None,
+        interval_ns=checkpointing.interval_ns if checkpointing.coordinated else None,
         timeout_ns=checkpointing.timeout_ns,
         min_pause_ns=checkpointing.min_pause_ns,
         max_concurrent=checkpointing.max_concurrent,

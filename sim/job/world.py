@@ -25,13 +25,11 @@ from ckptsim.sim.job.control.failover import FailoverRecord
 from ckptsim.sim.job.control.faults import FaultPlan, enter_instants
 from ckptsim.sim.job.control.sinks import Sinks
 from ckptsim.sim.job.control.sinks.external import ExternalSystem
+from ckptsim.sim.job.control.started import note_restored
 from ckptsim.sim.job.control.task_plans import TaskPlans
 
 if TYPE_CHECKING:
-    from ckptsim.models.coordinator import (
-        CheckpointCoordinator,
-        EndOfDataListener,
-    )
+    from ckptsim.models.coordinator import CheckpointCoordinator, EndOfDataListener
     from ckptsim.sim.job.control.failover import FailoverHost
     from ckptsim.sim.job.embedding import JobOwner
     from ckptsim.sim.job.port import DataPlane
@@ -50,7 +48,8 @@ class JobWorld:
     restored: the checkpoint that the first attempt starts from, as a user would start a job from a
     savepoint; later the one that the attempt which runs was started from.  external: the system
     that sinks write to.  over: called when the run is to end.  owner: who begins the attempts of a
-    job that is part of something larger.
+    job that is part of something larger.  latest: what a restart begins from where no coordinator
+    triggers checkpoints; it is given what the job began from.
     running: an attempt runs.  ended: every task has FINISHED.  gave_up: the job has failed for
     good, because of `failure`; failed_while_stopping: after the savepoint of a stop.  timed: hosts
     failovers that take time, where they do.
@@ -70,6 +69,7 @@ class JobWorld:
         restored: JobCheckpoint | None = None,
         external: ExternalSystem | None = None,
         owner: JobOwner | None = None,
+        latest: Callable[[JobCheckpoint | None], JobCheckpoint | None] | None = None,
     ) -> None:
         self.env = env
         self.settings = settings
@@ -84,6 +84,7 @@ class JobWorld:
         self._over = over
         self._recovery = recovery
         self._owner = owner
+        self._latest_of = latest
         self._make_core = core
         self._task_plans = TaskPlans(plane, self.finished_on_restore, listener, settings)
         self._strategy = RestartStrategy(settings.restart)
@@ -326,13 +327,12 @@ class JobWorld:
         if restored is None:
             return
         plane.observer.restored(restored)
-        if FinishedState.FULL in restored.vertices.values():
-            env.goals.reach("restored_fully_finished")
-        if FinishedState.PARTIAL in restored.vertices.values():
-            env.goals.reach("restored_partly_finished")
+        note_restored(env, restored)
 
     def _latest(self) -> JobCheckpoint | None:
         """Return the latest checkpoint that the job may start from."""
+        if self._latest_of is not None:
+            return self._latest_of(self._initial)
         kept = [one for one in self.coordinator.completed.values() if not one.savepoint]
         return max(kept, key=lambda one: one.checkpoint_id, default=self._initial)
 

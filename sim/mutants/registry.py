@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 from ckptsim.scenarios.dialect import suggestion
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.mutants import barriers, composed, lifecycle, ordering, rescaling, store
+from ckptsim.sim.mutants import (
+    barriers,
+    composed,
+    lifecycle,
+    ordering,
+    rescaling,
+    store,
+    uncoordinated,
+)
 from ckptsim.sim.mutants.mutant import Mutant, by_name
 from ckptsim.sim.slots.table import slots_of
 
@@ -15,6 +23,7 @@ MUTANTS: dict[str, Mutant] = by_name(
     *barriers.MUTANTS.values(),
     *lifecycle.MUTANTS.values(),
     *rescaling.MUTANTS.values(),
+    *uncoordinated.MUTANTS.values(),
     *store.MUTANTS.values(),
     *composed.MUTANTS.values(),
 )

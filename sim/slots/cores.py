@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -28,6 +28,13 @@ from ckptsim.models.lifecycle import TaskLifecycle, TaskParameters
 from ckptsim.models.ordering import OrderingDoor, OrderingParameters, make_core
 from ckptsim.models.recovery import GateAssignment, InFlightAssignment, RecoveredInput
 from ckptsim.models.store import Placement, StoreVersions, make_store
+from ckptsim.models.uncoordinated import (
+    Checkpoint,
+    InducedTask,
+    LineChannel,
+    RecoveryLine,
+    TaskProtocol,
+)
 
 Factory = Callable[..., Any]
 
@@ -78,6 +85,16 @@ class MakeRecoveredInput(Protocol):
         ...
 
 
+class MakeRecoveryLine(Protocol):
+    """Makes what finds the checkpoints of single tasks that a job is restarted from."""
+
+    def __call__(
+        self, channels: Sequence[LineChannel], begin: Sequence[Checkpoint], *, logged: bool = True
+    ) -> RecoveryLine:
+        """Make it for an attempt; begin: how each task begins."""
+        ...
+
+
 class AfterFailure(Protocol):
     """Decides what becomes of a job that fails."""
 
@@ -109,6 +126,8 @@ class ProtocolCores:
     failover: AfterFailure = after_failure
     assignment: Callable[[], InFlightAssignment] = InFlightAssignment
     recovered_input: MakeRecoveredInput = RecoveredInput
+    induced: Callable[[], TaskProtocol] = InducedTask
+    recovery_line: MakeRecoveryLine = RecoveryLine
 
 
 OURS = ProtocolCores()

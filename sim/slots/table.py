@@ -232,6 +232,26 @@ _PARTS = (
         sample=_recovered_input,
         of=RecoveredInput,
     ),
+    Slot(
+        name="induced",
+        says="when a task takes a checkpoint by itself, or a message forces it to",
+        takes="()",
+        gives="TaskProtocol",
+        ours="ckptsim.models.uncoordinated:InducedTask",
+        links=_RECORD_JOBS,
+        sample=Call,
+        offers=("step", "index", "carries_index"),
+    ),
+    Slot(
+        name="recovery_line",
+        says="of which checkpoints of single tasks a job is restarted, without barriers",
+        takes="(channels: Sequence[LineChannel], begin: Sequence[Checkpoint], *, logged: bool)",
+        gives="RecoveryLine",
+        ours="ckptsim.models.uncoordinated:RecoveryLine",
+        links=_RECORD_JOBS,
+        sample=lambda: Call(((), ()), {"logged": True}),
+        offers=("step", "line"),
+    ),
 )
 
 # Parts of a pipeline where two links meet; a world makes them with what it is made of.

@@ -20,9 +20,19 @@ your own; an implementation of your own that has the same door can be put into a
 | restore of a task | `recovery.TaskRestore` | `restore` |
 | redistribution of state | functions of `recovery`, `recovery.InFlightAssignment` | none |
 | gate with in-flight data of old channels | `recovery.RecoveredInput` | `recovered_input` |
+| checkpoints of a task without barriers | `uncoordinated.InducedTask` | `uncoordinated` |
+| recovery line of single tasks' checkpoints | `uncoordinated.RecoveryLine` | `uncoordinated` |
 """
 
-from ckptsim.models import barriers, coordinator, lifecycle, ordering, recovery, store
+from ckptsim.models import (
+    barriers,
+    coordinator,
+    lifecycle,
+    ordering,
+    recovery,
+    store,
+    uncoordinated,
+)
 from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.channels import network as channel_effects
 from ckptsim.models.barriers.handler import events as handler_events
@@ -53,5 +63,6 @@ __all__ = [
     "restore",
     "store",
     "subtask_events",
+    "uncoordinated",
     "writer_events",
 ]

@@ -24,6 +24,7 @@ LONG = pytest.mark.long
 SPARK = pytest.mark.spark
 RECORDING = "tests/data/airbyte/source_faker.jsonl"
 KEEPS = "single_channel_keeps_the_clock"
+CUT = "VIOLATED restored_checkpoint_is_a_cut"
 CLOSES = "VIOLATED closes_when_all_is_over"
 TRACKER = "ckptsim check flink_23201_tracker_clock --ties random,pct --seeds 60"
 
@@ -119,6 +120,35 @@ PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = 
             0,
             has("29 of 29 (100 %)", "31 of 32 (97 %)", "23 of 24 (96 %)"),
             [LONG],
+        ),
+    ],
+    "docs/checkpoint-protocols.md": [
+        (
+            "ckptsim run uncoordinated_crash",
+            0,
+            matches(r"^discarded_checkpoints +[1-9]"),
+            [],
+        ),
+        (
+            "ckptsim check communication_induced_crash --seeds 100 --ties random,pct",
+            0,
+            matches("^violations +none$"),
+            [],
+        ),
+        ("ckptsim run domino_effect", 0, matches(r"^discarded_checkpoints +[1-9]"), []),
+        *[
+            (f"ckptsim check {scenario} --seeds 50 --mutant {mutant}", 1, has(wanted), [])
+            for scenario, mutant, wanted in (
+                ("uncoordinated_crash", "newest_of_each", CUT),
+                ("domino_effect", "forgets_messages_on_their_way", CUT),
+                ("communication_induced_crash", "never_forced", "common_index_is_a_line"),
+            )
+        ],
+        (
+            "ckptsim sweep checkpoint_protocols --out out/protocols --report",
+            0,
+            has("report: "),
+            [LONG, SPARK],
         ),
     ],
     "docs/hazards.md": [

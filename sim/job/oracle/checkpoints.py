@@ -85,7 +85,7 @@ class CheckpointOracle:
     def check_triggers(self) -> None:
         """Check that, with nothing under way, the next trigger is not overdue."""
         table, now_ns = self._table, self._env.now
-        if self._free_ns is None or self._running or not table.enabled:
+        if self._free_ns is None or self._running or not table.coordinated:
             return
         pause_ns = max(table.interval_ns, table.min_pause_ns) + table.min_pause_ns
         if now_ns - self._free_ns > pause_ns:

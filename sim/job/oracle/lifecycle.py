@@ -38,7 +38,7 @@ class LifecycleOracle(LifecycleObserver):
     def __init__(self, job: Job, task: TaskOracle) -> None:
         self._task = task
         self._naive = job.ending.protocol is Protocol.NAIVE
-        self._final = job.checkpointing.enabled and job.checkpointing.after_finish
+        self._final = job.checkpointing.coordinated and job.checkpointing.after_finish
         self._is_flink = job.ending.protocol is Protocol.FLINK
         self._wants_acknowledgements = job.ending.acknowledgements
         self.reported = self.cut_short = False

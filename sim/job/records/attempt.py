@@ -109,6 +109,8 @@ class Attempt:
 
     def start(self) -> None:
         """Begin: channels send what they hold, tasks work."""
+        if self.world.uncoordinated is not None:
+            self.world.uncoordinated.begin(self)
         for channel in self.channels:
             if channel.waits_for_offset:
                 channel.connect()
@@ -207,6 +209,8 @@ class Attempt:
         self.progress()
         self.env.trace.record("task_state", task.entity, state.name)
         if state is TaskState.WAITING_FOR_FINAL_CP:
+            if task.checkpoints is not None:
+                task.checkpoints.data_ended()
             if task.is_source:
                 self.input_ended_ns = self.env.now
             if len(task.end_modes) > 1:

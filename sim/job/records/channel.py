@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.oracle.observer import ChannelObserver
     from ckptsim.sim.job.records.attempt import Attempt
     from ckptsim.sim.job.records.tasks import Task
+    from ckptsim.sim.job.records.uncoordinated import MessageLog
 
 _BACKOFF_NS = 100_000_000  # before a request for a partition is made again
 
@@ -66,6 +67,7 @@ class Channel:
         edge = attempt.graph.edges[spec.edge]
         self.keyed_edge = edge if edge.partitioner is Partitioner.HASH else None
         self.deserializer: RecordDeserializer = RecordDeserializer()
+        self.log: MessageLog | None = attempt.world.new_log()
         self._parts: int = channels.record_buffers
         supports_unaligned = attempt.graph.supports_unaligned(attempt.graph.edges[spec.edge])
         self.observer: ChannelObserver = attempt.world.observer.channel(
@@ -95,6 +97,13 @@ class Channel:
         return self.subpartition.data_count < self.capacity
 
     @property
+    def head_is_data(self) -> bool:
+        """Say whether the next element at the receiver is data, and no event."""
+        if self.recovered and not self.input_channel.has_priority:
+            return isinstance(self.recovered[0], tuple)
+        return isinstance(self.input_channel.peek(), tuple)
+
+    @property
     def head_takes_time(self) -> bool:
         """Say whether the next element at the receiver is a record, which takes service."""
         if self.recovered and not self.input_channel.has_priority:
@@ -107,6 +116,7 @@ class Channel:
         for item in input_state:
             self.emitted += 1
             self.recovered.append((self.emitted, item))
+            self._log(item)
         self.observer.preloaded(tuple(self.recovered))
         for item in output_state:
             self._add(item)
@@ -171,6 +181,13 @@ class Channel:
         if self.subpartition.add_data((self.emitted + 1, item)):
             self.emitted += 1
             self.sender.snapshots.logs.append(self, item)
+            self._log(item)
+
+    def _log(self, item: Item) -> None:
+        """Log a message before it is sent, where tasks take checkpoints by themselves."""
+        checkpoints = self.sender.checkpoints
+        if self.log is not None and checkpoints is not None:
+            self.log.append(item, checkpoints.core.index)
 
     def joined(self, item: Item) -> Record | None:
         """Return the record that is whole with what was taken, if one is."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ckptsim.sim.job.records.uncoordinated.tables import checkpoint_rows, figure_rows
 from ckptsim.sim.job.tables import job_tables
 from ckptsim.sim.rows import FigureRow
 
@@ -18,10 +20,19 @@ def fill(spec: RunSpec, world: RecordWorld) -> RunResult:
     good = world.ended or world.control.has_enough
     outcome = "completed" if good else "failed" if world.control.gave_up else "stalled"
     result = job_tables(spec, world, outcome=outcome, error=None)
+    own = world.uncoordinated
+    if own is not None:
+        result.checkpoints = checkpoint_rows(spec.run_key, own)
+        result.figures = list(figure_rows(spec.run_key, own))
+        result.run = replace(
+            result.run,
+            checkpoints_completed=sum(one.stored_ns is not None for one in own.taken),
+            checkpoints_failed=sum(one.status == "failed" for one in own.taken),
+        )
     result.violations = [
         spec.violation(name, at_ns, says) for name, at_ns, says, _ in world.violations
     ]
-    result.figures = [
+    result.figures += [
         FigureRow(run_key=spec.run_key, figure=name, value=value, expected=None)
         for name, value in _figures(world).items()
     ]

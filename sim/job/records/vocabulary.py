@@ -17,5 +17,12 @@ VOCABULARY: Vocabulary = {
         "ignores the completion of checkpoint {index}: it is behind {newer}", "index newer"
     ),
     "end_of_data_acknowledged": Telling("has its EndOfData acknowledged by {receiver}", "receiver"),
+    "took": Telling(
+        "takes its own checkpoint {number}, index {index}; forced by a message: {forced}",
+        "number index forced",
+    ),
+    "stored": Telling("has stored its checkpoint {number}", "number"),
+    "snapshot_failed": Telling("could not store its checkpoint {number}", "number"),
+    "rolled_back": Telling("goes back behind its checkpoint {number}", "number"),
     "output": Telling("committed output of {sink} has digest {digest}", "sink digest"),
 }

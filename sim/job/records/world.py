@@ -20,6 +20,7 @@ from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.messages import RecordMessages
 from ckptsim.sim.job.records.state import Parts, SpillCounts
 from ckptsim.sim.job.records.state.view import RecordView
+from ckptsim.sim.job.records.uncoordinated import UncoordinatedJob, uncoordinated
 from ckptsim.sim.job.records.watchdog import Watchdog, longest_idle_ns
 from ckptsim.sim.job.settings import job_settings, variant_of
 from ckptsim.sim.job.tables import TaskFigures
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.control.sinks.sink import SinkWriter
     from ckptsim.sim.job.oracle.observer import JobObserver
     from ckptsim.sim.job.records.tasks import Task
+    from ckptsim.sim.job.records.uncoordinated import MessageLog, TaskCheckpoints
 
 
 def record_oracle(world: RecordWorld) -> JobObserver:
@@ -91,6 +93,7 @@ class RecordWorld:
         self.observer = observer(self)
         self.messages = RecordMessages(env, job.costs)
         self._over = env.event()
+        self.uncoordinated: UncoordinatedJob | None = uncoordinated(job, cores)
         settings = job_settings(
             job, kind=Kind.COORDINATOR, fault_kind=Kind.FAULT, may_stop=may_stop
         )
@@ -106,9 +109,18 @@ class RecordWorld:
             restored=restored,
             external=external,
             owner=embedding.owner,
+            latest=None if self.uncoordinated is None else self.uncoordinated.restored,
         )
         self.lost_state: frozenset[str] = lost_state(self.graph, restored)
         self.attempt: Attempt = Attempt(self, 1, restored)
+
+    def new_log(self) -> MessageLog | None:
+        """Return the log of a channel that is being made, where messages are logged or indexed."""
+        return None if self.uncoordinated is None else self.uncoordinated.new_log()
+
+    def checkpoints_of(self, task: Task) -> TaskCheckpoints | None:
+        """Return what takes the checkpoints of a task by itself, where that is how it is done."""
+        return None if self.uncoordinated is None else self.uncoordinated.of_task(task)
 
     # --- running ---
 
@@ -169,7 +181,7 @@ class RecordWorld:
         if not self.coordinator.stop_completed or stop_id is None:
             return False
         rules = RULES[variant_of(self.job)]
-        if rules.triggers_after_stop and self.job.checkpointing.enabled:
+        if rules.triggers_after_stop and self.job.checkpointing.coordinated:
             return False
         return any(
             task.ending.state is TaskState.WAITING_FOR_FINAL_CP

@@ -209,6 +209,9 @@ OURS: dict[str, str] = {
     "closed_tasks_leave_nothing_queued": (
         "Hazard of released Flink: see `savepoint_behind_closed_tasks`."
     ),
+    "common_index_is_a_line": (
+        "By indices no task goes back behind the last one that all have stored."
+    ),
     "every_record_is_somewhere": "What was written was sent or is queued, what was sent was read.",
     "pools_stay_within_bounds": "No output has more segments than its pool and the overdraft.",
     "credits_stay_within_bounds": "Data are sent for credit, and each credit has a free buffer.",

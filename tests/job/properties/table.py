@@ -300,6 +300,7 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
         by_cores(small(join()), handler=cores.handler(cores.FailsTheTask, first_only=True)),
     ),
     "single_channel_keeps_the_clock": (by_scenario("single_channel_clock"),),
+    "common_index_is_a_line": (by_mutant("never_forced", "communication_induced_crash", seed=1),),
     "closed_tasks_leave_nothing_queued": (
         by_scenario(
             "savepoint_behind_closed_tasks",

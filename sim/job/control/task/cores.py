@@ -50,7 +50,7 @@ def make_cores(
         gate_channels=tuple(gate_channels),
         output_channels=outputs,
         chain=vertex.chain,
-        checkpointing=checkpointing.enabled,
+        checkpointing=checkpointing.coordinated,
         checkpoints_after_finish=checkpointing.after_finish,
         restored_from=restored_from,
         finished_on_restore=finished_on_restore,

@@ -67,6 +67,8 @@ class Operator(Task):
                 self._woken = yield self.last_in_instant()
             else:
                 self._turn = (channel.spec.input + 1) % len(self.inputs)
+                if self.checkpoints is not None:
+                    self.checkpoints.before(channel)
                 record = self._take(channel)
                 if record is not None:
                     if channel.keyed_edge is not None:

@@ -36,6 +36,7 @@ from ckptsim.sim.kernel import Entity, Environment, Process, Signal, Timer, Wait
 if TYPE_CHECKING:
     from ckptsim.sim.job.oracle.observer import TaskObserver
     from ckptsim.sim.job.records.attempt import Attempt
+    from ckptsim.sim.job.records.uncoordinated import TaskCheckpoints
 
 Steps = Generator[Any, Any, None]
 
@@ -45,7 +46,8 @@ class Task:
 
     state: records whose effect its state has, in order.  position: records that a source has
     emitted.  output_channels: the outgoing channels in the order of the edges.  outbox: what the
-    cores of its channels and subpartitions ask for.
+    cores of its channels and subpartitions ask for.  checkpoints: those that it takes by itself,
+    where no coordinator triggers them.
     """
 
     def __init__(
@@ -100,6 +102,7 @@ class Task:
             clock=self.env,
             reach=attempt.goal,
         )
+        self.checkpoints: TaskCheckpoints | None = attempt.world.checkpoints_of(self)
         self.process: Process | None = None
         # A mail, an element, room in an output, a record that is due; or the end of the instant.
         self.news: Signal = Signal(self.env)
@@ -297,3 +300,5 @@ class Task:
         for channel in self.outputs.channels_of(record):
             channel.put(record)
             channel.pump()
+            if self.checkpoints is not None:
+                self.checkpoints.message_sent()

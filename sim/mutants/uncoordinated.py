@@ -1,0 +1,98 @@
+"""Mutants of checkpoints without barriers: of the recovery line, and of what messages force."""
+
+from __future__ import annotations
+
+from ckptsim.models.uncoordinated import (
+    InducedTask,
+    LineEffect,
+    MessageNext,
+    RecoveryLine,
+    TakeCheckpoint,
+    TaskEvent,
+    TruncateLog,
+)
+from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
+
+
+class NewestOfEach(RecoveryLine):
+    """Restarts every task from its newest checkpoint, whatever others have processed."""
+
+    def _newest_consistent(self) -> list[int]:
+        return [len(stored) - 1 for stored in self._stored]
+
+
+class ForgetsMessagesOnTheirWay(RecoveryLine):
+    """Goes back for orphans alone although no log has the messages on their way."""
+
+    def _newest_consistent(self) -> list[int]:
+        logged, self._logged = self._logged, True
+        found = super()._newest_consistent()
+        self._logged = logged
+        return found
+
+
+class LooksAtEachChannelOnce(RecoveryLine):
+    """Goes back over each channel once: what that causes on earlier channels is not looked at."""
+
+    def _newest_consistent(self) -> list[int]:
+        places = [len(stored) - 1 for stored in self._stored]
+        for channel, ends in reversed(list(enumerate(self._channels))):
+            sent = self._stored[ends.sender][places[ends.sender]].sent.get(channel, 0)
+            while self._received(channel, ends.receiver, places[ends.receiver]) > sent:
+                places[ends.receiver] -= 1
+        return places
+
+
+class TruncatesWhatWasSent(RecoveryLine):
+    """Truncates logs up to what the sender's checkpoint has sent: what is on its way is lost."""
+
+    def _truncate(self) -> list[LineEffect]:
+        found: list[LineEffect] = []
+        for channel, ends in enumerate(self._channels):
+            number = self._stored[ends.sender][0].sent.get(channel, 0)
+            found += [TruncateLog(channel, number)] if number else []
+        return found
+
+
+class NeverForced(InducedTask):
+    """Takes over a higher index without a checkpoint."""
+
+    def step(self, event: TaskEvent) -> list[TakeCheckpoint]:
+        """Believe the message."""
+        if isinstance(event, MessageNext):
+            self.index = max(self.index, event.index)
+            return []
+        return super().step(event)
+
+
+MUTANTS = by_name(
+    Mutant("newest_of_each", sentence(NewestOfEach), "recovery_line", NewestOfEach),
+    Mutant(
+        "forgets_messages_on_their_way",
+        sentence(ForgetsMessagesOnTheirWay),
+        "recovery_line",
+        ForgetsMessagesOnTheirWay,
+    ),
+    Mutant(
+        "looks_at_each_channel_once",
+        sentence(LooksAtEachChannelOnce),
+        "recovery_line",
+        LooksAtEachChannelOnce,
+    ),
+    Mutant(
+        "truncates_what_was_sent",
+        sentence(TruncatesWhatWasSent),
+        "recovery_line",
+        TruncatesWhatWasSent,
+    ),
+    Mutant("never_forced", sentence(NeverForced), "induced", NeverForced),
+)
+
+# The library's scenario on which a mutant is told from the right core, and by which property.
+SHOWN_BY: dict[str, tuple[str, str]] = {
+    "newest_of_each": ("uncoordinated_crash", "restored_checkpoint_is_a_cut"),
+    "forgets_messages_on_their_way": ("domino_effect", "restored_checkpoint_is_a_cut"),
+    "looks_at_each_channel_once": ("uncoordinated_crash", "restored_checkpoint_is_a_cut"),
+    "truncates_what_was_sent": ("uncoordinated_crash", "restored_checkpoint_is_a_cut"),
+    "never_forced": ("communication_induced_crash", "common_index_is_a_line"),
+}

@@ -1,0 +1,1 @@
+"""Tests of checkpoints without barriers: their cores, and jobs that take them."""

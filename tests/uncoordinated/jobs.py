@@ -1,0 +1,33 @@
+"""Many random jobs whose tasks take checkpoints by themselves.
+
+`python -m tests.uncoordinated.jobs FIRST LAST` runs the jobs of the seeds FIRST to LAST, excluded.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.files import from_json
+from ckptsim.scenarios.generators.uncoordinated import document
+from tests import many
+from tests.job.records.plans import Seeded
+
+WANTED = ("checkpoint_forced", "rolled_back_behind_a_checkpoint", "restarted")
+
+
+def random_job(seed: int) -> Scenario:
+    """Return the job of a seed."""
+    return from_json(json.dumps(document(Seeded(seed))))
+
+
+HUNT = many.Hunt(
+    random_job=random_job,
+    goals=WANTED,
+    mode=lambda scenario: str(scenario.model.checkpointing.protocol),  # type: ignore[attr-defined]
+    is_hazard=lambda _scenario, _row: False,
+)
+
+if __name__ == "__main__":
+    many.show(HUNT, sys.argv[1:])

@@ -1,0 +1,172 @@
+"""Jobs whose tasks take checkpoints by themselves: exactly once through every crash, at a price."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.errors import ScenarioError
+from ckptsim.scenarios.files import loads
+from ckptsim.scenarios.job import CheckpointProtocol, Job
+from ckptsim.sim.mutants.uncoordinated import MUTANTS, SHOWN_BY
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.search import Subject, check
+from ckptsim.sim.world import run_world
+from tests.many import tally
+from tests.uncoordinated.jobs import HUNT
+
+COORDINATED = CheckpointProtocol.COORDINATED
+UNCOORDINATED = CheckpointProtocol.UNCOORDINATED
+INDUCED = CheckpointProtocol.COMMUNICATION_INDUCED
+SEEDS = range(3)
+
+
+def test_random_jobs_break_nothing() -> None:
+    """Random jobs with crashes, lost files and all ties: complete, and no property breaks."""
+    found = tally(HUNT, range(80))
+    assert found.violations == []
+    assert set(found.outcomes) == {"completed"}
+    assert found.missed() == []
+
+
+def test_every_mutant_is_shown() -> None:
+    """No mutant is without a scenario that tells it from the right core."""
+    assert set(SHOWN_BY) == set(MUTANTS)
+
+
+@pytest.mark.parametrize("mutant", list(SHOWN_BY))
+def test_mutants_are_convicted(mutant: str) -> None:
+    """Each faulty core breaks the property that speaks of it, and the right core does not."""
+    scenario, name = SHOWN_BY[mutant]
+    right = Subject(scenario=by_name(scenario))
+    assert check(right, range(12), ties=("random", "pct")).passed
+    (found,) = check(replace(right, mutant=mutant), range(12), ties=("random",)).unexpected
+    assert name in {row.property for row in found.violations}
+
+
+def ran(
+    protocol: CheckpointProtocol, seed: int, *, crash: bool, hot: float = 0.0, **words: bool
+) -> RunResult:
+    """Return a run of the job that all protocols are compared on."""
+    scenario = by_name("saturated_crash")
+    job = scenario.model
+    assert isinstance(job, Job)
+    source = replace(job.vertices[0], hot_ratio=hot, records=1_600)
+    checkpointing = replace(job.checkpointing, protocol=protocol, **words)
+    model = replace(job, vertices=(source, *job.vertices[1:]), checkpointing=checkpointing)
+    faults = tuple(replace(one, at_ns=330_000_000) for one in scenario.faults)  # type: ignore[type-var]
+    result = run_world(
+        replace(scenario, model=model, faults=faults if crash else (), goals=()), seed=seed
+    )
+    assert result.run.outcome == "completed"
+    assert result.violations == []
+    return result
+
+
+def ended_ns(protocol: CheckpointProtocol, **words: bool) -> int:
+    """Return how long runs without a crash take together."""
+    return sum(ran(protocol, seed, crash=False, **words).run.ended_ns for seed in SEEDS)
+
+
+def redone(protocol: CheckpointProtocol, *, hot: float = 0.0, **words: bool) -> int:
+    """Return how many records the sources of runs with a crash read again."""
+    runs = [ran(protocol, seed, crash=True, hot=hot, **words) for seed in SEEDS]
+    return sum(one.records_reprocessed for run in runs for one in run.recoveries)
+
+
+def test_overhead_has_the_known_order() -> None:
+    """Without failures nothing is cheapest, barriers come next, then logs, then logs and indices.
+
+    Source: Siachamis et al., CheckMate (2024): coordinated checkpoints are best under uniform load,
+    communication-induced ones pay for what every message carries.
+    """
+    none = ended_ns(COORDINATED, enabled=False)
+    assert none < ended_ns(COORDINATED) < ended_ns(UNCOORDINATED) < ended_ns(INDUCED)
+
+
+def test_skew_slows_barriers_alone() -> None:
+    """With a hot key a coordinated checkpoint waits for the slow channel; a task's own does not."""
+
+    def median_ns(protocol: CheckpointProtocol, hot: float) -> int:
+        rows = ran(protocol, 0, crash=False, hot=hot).checkpoints
+        found = sorted(row.duration_ns for row in rows if row.duration_ns is not None)
+        return found[len(found) // 2]
+
+    assert median_ns(COORDINATED, 0.6) > 1.1 * median_ns(COORDINATED, 0.0)
+    assert median_ns(UNCOORDINATED, 0.6) == pytest.approx(median_ns(UNCOORDINATED, 0.0), rel=0.1)
+    assert median_ns(UNCOORDINATED, 0.6) < 0.5 * median_ns(COORDINATED, 0.6)
+
+
+def test_without_logs_a_crash_costs_everything() -> None:
+    """The domino effect: as much is done again as without checkpoints; logs or indices end it."""
+    everything = redone(COORDINATED, enabled=False)
+    assert redone(UNCOORDINATED, message_logs=False) > 0.9 * everything
+    assert redone(UNCOORDINATED) < 0.3 * everything
+    assert redone(INDUCED) <= redone(UNCOORDINATED)
+
+
+def test_rows_say_what_was_taken_and_given_up() -> None:
+    """Each task's checkpoints are rows, numbered on through restarts; figures add up."""
+    result = run_world(by_name("communication_induced_crash"), seed=1)
+    by_task: dict[str, list[int]] = {}
+    for row in result.checkpoints:
+        by_task.setdefault(row.scope, []).append(row.checkpoint_id)
+    assert set(by_task) == {f"{v}/{s}" for v in ("source", "join", "last") for s in (0, 1)}
+    assert all(ids == list(range(1, len(ids) + 1)) for ids in by_task.values())
+    figures = {row.figure: row.value for row in result.figures}
+    kinds = [row.kind for row in result.checkpoints]
+    assert figures["forced_checkpoints"] == kinds.count("forced") > 0
+    discarded = sum(row.status == "discarded" for row in result.checkpoints)
+    assert figures["discarded_checkpoints"] == discarded
+    assert figures["logged_messages"] > 400
+
+
+JOB = """
+name = "small"
+link = "barrier_protocol"
+says = "small"
+
+[job]
+vertices = [
+    {{ name = "source", kind = "source", rate = "1000 /s"{source} }},
+    {{ name = "last", kind = "{last}", inputs = [{{ upstream = "source" }}] }},
+]
+{more}
+checkpointing = {{ protocol = "uncoordinated"{words} }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "found"),
+    [
+        ({"more": 'plane = "buffers"'}, "job.checkpointing.protocol", '"uncoordinated"'),
+        ({"words": ', savepoint_at = "1 s"'}, "job.checkpointing.savepoint_at", "1000000000"),
+        ({"words": ", count = 3"}, "job.checkpointing.count", "3"),
+        ({"more": 'ending = { stop_at = "1 s" }'}, "job.ending.stop_at", "1000000000"),
+        ({"last": "sink"}, "job.vertices[1].kind", '"sink"'),
+        ({"source": ""}, "job.vertices[0].records", "no end"),
+        ({"source": ', records = 5, recorded = "full"'}, "job.vertices[0].recorded", '"full"'),
+        (
+            {"words": ", message_logs = false", "more": "channels = { preloaded_records = 3 }"},
+            "job.channels.preloaded_records",
+            "3",
+        ),
+        (
+            {"fault": 'kind = "rescale"\nvertex = "last"\nparallelism = 2\nat = "5 ms"'},
+            "faults[0].kind",
+            '"rescale"',
+        ),
+    ],
+)
+def test_what_needs_a_coordinator_is_refused(
+    changes: dict[str, str], path: str, found: str
+) -> None:
+    """What only a checkpoint of the whole job can do is refused by its place."""
+    changes = {"source": ", records = 5", "last": "operator", "more": "", "words": ""} | changes
+    fault = changes.pop("fault", None)
+    text = JOB.format(**changes) + ("" if fault is None else f"\n[[faults]]\n{fault}\n")
+    with pytest.raises(ScenarioError) as caught:
+        loads(text, source="small.toml")
+    assert [(p.path, p.found) for p in caught.value.problems] == [(f"small.toml: {path}", found)]
