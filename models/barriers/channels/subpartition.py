@@ -214,7 +214,12 @@ class Subpartition:
         if self._priority:
             self.next_sequence += 1
             self.event_count -= 1
-            return self._priority.pop(0)
+            event = self._priority.pop(0)
+            # A barrier that timed out as the last of the queue leaves from here.  A request that
+            # outlived it would be taken for one that is being met, and nothing would leave again.
+            if not queue and not self._priority:
+                self.flush_requested = False
+            return event
         if not queue:
             return None
         element = queue.popleft()

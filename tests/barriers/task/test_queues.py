@@ -118,6 +118,17 @@ def test_a_flush_is_over_when_the_queue_has_run_empty() -> None:
     assert not queue.flush_requested
 
 
+def test_a_flush_is_over_too_when_a_barrier_leaves_last_that_timed_out() -> None:
+    """Such a barrier leaves from the front; what is written afterwards can be flushed again."""
+    queue, _ = sender("a", timed(1))
+    queue.flush_requested = True
+    assert queue.poll() == "a"
+    assert queue.time_out(1)
+    assert queue.flush_requested
+    queue.poll()
+    assert not queue.flush_requested
+
+
 def test_the_output_state_of_a_timeoutable_barrier() -> None:
     """Open until the barrier is sent, which leaves nothing to be written."""
     queue, outbox = sender("a")

@@ -153,6 +153,18 @@ class Subpartition:
             self.release(head)
         return None
 
+    def drop_spent(self) -> bool:
+        """Drop the first segment if it is closed and all of it has left; say whether it was."""
+        core = self.core
+        head = core.head
+        if not isinstance(head, Segment) or not head.closed or head.bytes > self.taken_bytes:
+            return False
+        core.poll()
+        core.next_sequence -= 1  # nothing of it was left to be sent
+        self.taken_bytes = self.taken_records = 0
+        self.release(head)
+        return True
+
     def release(self, segment: Segment) -> None:
         """Give a segment back to the pool when the last subpartition is done with it."""
         segment.owners -= 1

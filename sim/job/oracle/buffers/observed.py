@@ -105,6 +105,11 @@ class ObservedRemoteChannel(RemoteChannel):
             self._check(self._allowed >= 0, "sends data without credit")
         super()._send(element, sent_ns)
 
+    def _send_empty(self, sent_ns: int) -> None:
+        self._allowed -= 1
+        self._check(self._allowed >= 0, "sends an empty buffer without credit")
+        super()._send_empty(sent_ns)
+
     def _add_credit(self, count: int) -> None:
         self._allowed += count
         super()._add_credit(count)

@@ -1,0 +1,84 @@
+"""Channels that own no buffers: what a gate lends them moves on, and no channel starves."""
+
+from __future__ import annotations
+
+import pytest
+
+from ckptsim.scenarios.job import (
+    Checkpointing,
+    Input,
+    Job,
+    Mode,
+    Network,
+    Partitioner,
+    PlacementKind,
+    Vertex,
+    VertexKind,
+)
+from ckptsim.sim.job.buffers.output import Subpartition
+from ckptsim.sim.job.buffers.world import DataflowWorld
+from ckptsim.sim.job.oracle.buffers import BufferOracle
+from ckptsim.sim.kernel import Environment
+from tests.job.buffers.jobs import on_buffers
+
+MS = 1_000_000
+
+
+def one_lent_buffer(records: int, others: int, *, record_bytes: int) -> Job:
+    """Return a job whose gates lend one buffer and own none; records span many buffers."""
+    middle = (
+        Input(upstream="source", partitioner=Partitioner.REBALANCE),
+        Input(upstream="other", partitioner=Partitioner.HASH),
+    )
+    sink = (Input(upstream="middle", partitioner=Partitioner.REBALANCE),)
+    source = VertexKind.SOURCE
+    return on_buffers(
+        Vertex(kind=source, name="source", records=records, rate_per_s=3_000.0),
+        Vertex(kind=source, name="other", parallelism=2, records=others),
+        Vertex(name="middle", parallelism=4, inputs=middle, service_ns=100_000),
+        Vertex(name="sink", inputs=sink, service_ns=0),
+        network=Network(
+            exclusive_buffers=0,
+            floating_buffers=1,
+            record_bytes=record_bytes,
+            segment_bytes=1024,
+            buffer_timeout_ns=10 * MS,
+        ),
+        checkpointing=Checkpointing(
+            mode=Mode.ALIGNED_TIMEOUT, interval_ns=20 * MS, aligned_timeout_ns=5 * MS
+        ),
+        placement=PlacementKind.REMOTE,
+        duration_ns=3_000 * MS,
+    )
+
+
+def run(seed: int, job: Job) -> DataflowWorld:
+    """Run a job under the eyes of the oracle."""
+    world = DataflowWorld(Environment(seed), job, observer=BufferOracle)
+    world.run()
+    return world
+
+
+JOBS = [(1, 40, 1, 10_000), (1, 60, 20, 10_000), (0, 40, 1, 40_000), (3, 40, 1, 10_000)]
+
+
+@pytest.mark.parametrize(("seed", "records", "others", "record_bytes"), JOBS)
+def test_one_lent_buffer_is_enough_for_every_channel(
+    seed: int, records: int, others: int, record_bytes: int
+) -> None:
+    """With a single floating buffer and no exclusive ones a job runs to its end."""
+    world = run(seed, one_lent_buffer(records, others, record_bytes=record_bytes))
+    assert world.violations == []
+    assert world.control.ended
+
+
+def test_a_buffer_lent_for_data_that_has_left_would_be_missed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The jobs above stall where senders drop spent segments without telling their receivers."""
+    monkeypatch.setattr(Subpartition, "drop_spent", lambda _: False)
+    stalled = [
+        not run(seed, one_lent_buffer(records, others, record_bytes=size)).control.ended
+        for seed, records, others, size in JOBS[:3]
+    ]
+    assert stalled == [True, True, True]
