@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.scenarios.files.toml import to_toml
 from ckptsim.scenarios.job import (
     Input,
@@ -22,6 +24,7 @@ from ckptsim.scenarios.job import (
     Vertex,
     VertexKind,
 )
+from ckptsim.sim.cli.jobs.advice_picture import Curve, picture
 from ckptsim.sim.cli.main import main
 from ckptsim.sim.infer.advice import (
     Advisor,
@@ -29,9 +32,12 @@ from ckptsim.sim.infer.advice import (
     Point,
     best_of,
     daly_s,
+    frontier_of,
     optimum_s,
+    read_load,
     young_s,
 )
+from ckptsim.sim.infer.advice.day import loaded
 from tests.recording.folders import SHIPPED
 
 MS = 1_000_000
@@ -119,6 +125,66 @@ def test_the_optimum_lies_between_the_points() -> None:
     assert optimum_s([_point(t, t) for t in (1.0, 2.0, 4.0)]) is None
 
 
+def test_the_frontier_leaves_out_what_is_beaten() -> None:
+    """A point that is better in nothing than another one, and worse in something, is not on it."""
+    short, long = _point(2.0, 0.1), _point(8.0, 0.1)
+    beaten = replace(_point(9.0, 0.1), in_flight_bytes=1.0)
+    slow = replace(_point(1.0, 0.1), duration_s=2.0)
+    assert frontier_of([long, beaten, short, slow]) == [short, slow]
+
+
+def test_a_load_is_parts_of_a_day() -> None:
+    """Before the first instant it is that of the evening before; equal loads are one part."""
+    night, day, evening = read_load("06:00=1, 18:00=50%,22:00=0.25")
+    assert (night.factor, day.factor, evening.factor) == (1.0, 0.5, 0.25)
+    assert (night.share, day.share, evening.share) == pytest.approx((12 / 24, 4 / 24, 8 / 24))
+    assert len(read_load("00:00=1,08:00=2,20:00=1")) == 2
+    for bad in ("08:00", "25:00=1", "08:00=1,07:00=2", "08:00=0", "08:00=1,08:00=2"):
+        with pytest.raises(ScenarioError, match="--load"):
+            read_load(bad)
+
+
+def test_a_day_costs_what_its_parts_do() -> None:
+    """An interval comes to the mean of its costs at each load, and to the most that it undoes."""
+    failures = Failures(mtbf_s=60, restart_s=1)
+    job = scenario(sync_ms=50, rate=50.0)
+    parts = read_load("00:00=0.5,12:00=1.5")
+    whole = Advisor(job, failures, parts=parts).point(Mode.ALIGNED, 2.0)
+    halves = [
+        Advisor(loaded(job, factor), failures).point(Mode.ALIGNED, 2.0) for factor in (0.5, 1.5)
+    ]
+    assert whole.cost == pytest.approx(sum(one.cost for one in halves) / 2)
+    assert whole.undone_most_records == halves[1].undone_most_records
+    assert halves[1].undone_most_records > 2 * halves[0].undone_most_records
+
+
+def test_catching_up_takes_longer_at_a_higher_load() -> None:
+    """What falls due while the job is down is worked off by spare capacity, which is less then."""
+    failures = Failures(mtbf_s=600, restart_s=5)
+    low, high = (
+        Advisor(scenario(rate=rate), failures).point(Mode.ALIGNED, 4.0).caught_up_s
+        for rate in (40.0, 80.0)
+    )
+    assert low is not None
+    assert high is not None
+    # Down for 5.3 s, and half an interval undone; over the capacity that is left.
+    assert low == pytest.approx((5.3 + 2.2 * 0.4) / 0.6, rel=0.1)
+    assert high == pytest.approx((5.3 + 2.2 * 0.8) / 0.2, rel=0.1)
+    assert Advisor(scenario(), failures).point(Mode.ALIGNED, 4.0).caught_up_s is None
+
+
+def test_the_picture_has_the_optima_of_paper_in_it() -> None:
+    """Points, the simulated optimum, Young's and Daly's are drawn; an interval of 0 is not."""
+    points = tuple(_point(t, 4 / t + t / 9) for t in (2.5, 4.0, 6.4, 10.2))
+    curve = Curve(mode=Mode.ALIGNED, points=points, optimum_s=6.0, young_s=5.0, daly_s=5.2)
+    text = picture(curve)
+    assert text.count("<circle") == 4
+    for said in ("Young 5 s", "Daly 5.2 s", "simulated 6 s"):
+        assert said in text
+    nothing = picture(replace(curve, young_s=0.0, daly_s=0.0, optimum_s=None))
+    assert "Young" not in nothing
+
+
 @pytest.fixture(scope="module")
 def job_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a scenario file with a job that is quick to simulate."""
@@ -127,7 +193,7 @@ def job_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_advice_is_a_table_and_a_sentence(job_file: Path, capsys: Captured) -> None:
+def test_advice_is_a_table_and_a_sentence(job_file: Path, tmp_path: Path, capsys: Captured) -> None:
     """The command names mode, interval, loss and what paper says, and keeps the objectives."""
     words = ["advise", str(job_file), "--mtbf", "1min", "--modes", "aligned"]
     assert main(words) == 0
@@ -138,7 +204,13 @@ def test_advice_is_a_table_and_a_sentence(job_file: Path, capsys: Captured) -> N
     found = json.loads(capsys.readouterr().out)
     assert found["advised"]["undone_most_records"] <= 60
     assert len(found["curves"][0]["points"]) == 7
-    assert main([*words, "--rto", "1ms", "--json"]) == 0
+    assert found["frontier"]
+    page = tmp_path / "advice.html"
+    assert (
+        main([*words, "--load", "00:00=0.5,12:00=1", "--rto", "1ms", "--json", "--out", str(page)])
+        == 0
+    )
+    assert "<polyline" in page.read_text()
     assert json.loads(capsys.readouterr().out)["advised"] is None
 
 
@@ -149,6 +221,11 @@ def test_advice_is_a_table_and_a_sentence(job_file: Path, capsys: Captured) -> N
         (["--mtbf", "1h", "--max-overhead", "lots"], "a share such as"),
         (["--mtbf", "1h", "--modes", "sideways"], "expected some of"),
         (["--mtbf", "1h", "--set", "source.src.rate=5000 /s"], "overloaded"),
+        (["--mtbf", "1h", "--load", "00:00=2"], "a source with a rate"),
+        (
+            ["--mtbf", "1h", "--set", "source.src.rate=900 /s", "--load", "00:00=1,08:00=2"],
+            "overloaded",
+        ),
     ],
 )
 def test_what_cannot_be_advised_is_refused(capsys: Captured, words: list[str], says: str) -> None:

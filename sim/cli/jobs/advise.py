@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, cast
+import sys
+from collections.abc import Sequence
+from typing import cast
 
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.job import Job, Mode
-from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.cli.jobs.advice_picture import Curve
+from ckptsim.sim.cli.jobs.advice_text import document_of, lines_of, page_of
 from ckptsim.sim.cli.jobs.import_job import add_import_arguments
 from ckptsim.sim.cli.main import EXIT_FINE
+from ckptsim.sim.cli.places import output_file, written_whole
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.infer.advice import (
     Advisor,
     Failures,
     Point,
+    around_the_least,
     best_of,
     daly_s,
     grid_s,
     optimum_s,
     young_s,
 )
+from ckptsim.sim.infer.advice.day import WHOLE_DAY, loaded, read_load
 from ckptsim.sim.infer.advice.loads import loads_of
 from ckptsim.sim.infer.advice.warnings import warnings_of
 from ckptsim.sim.infer.change import changed, read_change
@@ -34,6 +38,7 @@ EXAMPLES = """examples:
   ckptsim advise orders --mtbf 30min --restart 20s
   ckptsim advise job.toml --mtbf 1h --restart 1min --max-reprocessed 50000
   ckptsim advise orders --mtbf 1h --restart 30s --rto 45s --modes aligned,unaligned --json
+  ckptsim advise job.toml --mtbf 1d --load 00:00=0.3,08:00=1,20:00=60% --out advice.html
 
 The cost of an interval is the share of time that taking checkpoints and doing again what failures
 undo take together; both are simulated.  Young and Daly are what paper says with the same loss.
@@ -65,18 +70,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--modes", type=_modes, default=_MODES, help="which to compare (aligned,unaligned)"
     )
+    parser.add_argument(
+        "--load",
+        metavar="HH:MM=FACTOR,...",
+        help="load through the day: from each instant on, times the rates of the sources",
+    )
+    parser.add_argument(
+        "--out", type=output_file, metavar="PAGE.html", help="write the advice as a page, too"
+    )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Curve:
-    """The points of a mode, by interval, and the best intervals simulated and on paper."""
-
-    mode: Mode
-    points: tuple[Point, ...]
-    optimum_s: float | None
-    young_s: float
-    daly_s: float
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -84,33 +86,41 @@ def run(arguments: argparse.Namespace) -> int:
     named = job_named(arguments.job_place, job=arguments.job, machine=arguments.machine)
     scenario = changed(named.scenario, read_change(arguments.set))
     job = cast("Job", scenario.model)
-    overloaded = [name for name, load in loads_of(job).items() if load >= 1]
+    parts = WHOLE_DAY if arguments.load is None else read_load(arguments.load)
+    if arguments.load is not None and all(v.rate_per_s is None for v in job.vertices):
+        expected = "a source with a rate: say one with --set source.NAME.rate"
+        raise UserError(f"--load: found no source whose rate could change, expected {expected}")
+    heaviest = cast("Job", loaded(scenario, max(part.factor for part in parts)).model)
+    overloaded = [name for name, load in loads_of(heaviest).items() if load >= 1]
     if overloaded:
         raise UserError(
             f"{arguments.job_place}: found {', '.join(overloaded)} overloaded, expected a job that"
             " can catch up after a failure: no interval helps this one"
         )
     failures = Failures(mtbf_s=arguments.mtbf, restart_s=arguments.restart)
-    advisor = Advisor(scenario, failures)
+    advisor = Advisor(scenario, failures, parts=parts)
     curves = []
     total = len(arguments.modes) * _POINTS
     with ProgressBar("advise") as bar:
         for index, mode in enumerate(arguments.modes):
             first = advisor.point(mode, job.checkpointing.interval_ns / 1e9)
-            curves.append(_curve(advisor, mode, grid_s(job, first, failures, count=_POINTS)))
+            curves.append(_curve(advisor, mode, grid_s(heaviest, first, failures, count=_POINTS)))
             bar(done=(index + 1) * _POINTS, total=total)
     wanted = _Objectives(arguments, failures)
     found = best_of([p for curve in curves for p in curve.points], allowed=wanted.allow)
     notes = list(warnings_of(job, named.recording))
     if arguments.json:
-        print(json.dumps(_document(curves, found, notes), indent=1))
+        print(json.dumps(document_of(curves, found, notes), indent=1))
     else:
-        print("\n".join(_lines(curves, found, notes)))
+        print("\n".join(lines_of(curves, found, notes)))
+    if arguments.out is not None:
+        written_whole(arguments.out, page_of(scenario.name, curves, found, notes))
+        print(f"written: {arguments.out}", file=sys.stderr)
     return EXIT_FINE
 
 
 def _curve(advisor: Advisor, mode: Mode, intervals_s: Sequence[float]) -> Curve:
-    points = tuple(advisor.curve(mode, intervals_s))
+    points = tuple(around_the_least(advisor, mode, intervals_s))
     losses = sorted(point.loss_s for point in points)
     loss_s = losses[len(losses) // 2]
     mtbf_s = advisor.failures.mtbf_s
@@ -133,7 +143,9 @@ class _Objectives:
     def allow(self, point: Point) -> bool:
         """Tell whether a point keeps all objectives; what a failure undoes is taken at its most."""
         wanted = self._arguments
-        worst_s = self._restart_s + point.effective_s + point.duration_s
+        worst_s = point.caught_up_most_s
+        if worst_s is None:  # nothing is due at an instant: what is undone is done again
+            worst_s = self._restart_s + point.effective_s + point.duration_s
         return (
             (wanted.rto is None or worst_s <= wanted.rto)
             and (
@@ -145,74 +157,6 @@ class _Objectives:
                 or point.loss_s / point.effective_s <= wanted.max_overhead
             )
         )
-
-
-# Output ------------------------------------------------------------------------------------------
-
-_HEAD = ("mode", "interval", "reached", "duration", "loss each", "undone", "in flight", "cost", "")
-
-
-def _lines(curves: Sequence[Curve], best: Point | None, notes: Sequence[str]) -> Iterator[str]:
-    rows = [_row(point, best) for curve in curves for point in curve.points]
-    yield from aligned(_HEAD, rows)
-    yield ""
-    for curve in curves:
-        least = "outside of these" if curve.optimum_s is None else f"at {curve.optimum_s:,.2f} s"
-        paper = f"Young {curve.young_s:,.2f} s, Daly {curve.daly_s:,.2f} s"
-        yield f"{curve.mode.value}: least cost {least}; on paper {paper}. {_why(curve)}"
-    yield f"\n{_sentence(curves, best)}"
-    if notes:
-        yield ""
-        yield from (f"note: {note}" for note in notes)
-
-
-def _row(point: Point, best: Point | None) -> tuple[str, ...]:
-    return (
-        point.mode.value,
-        f"{point.interval_s:,.2f} s",
-        f"{point.effective_s:,.2f} s",
-        f"{point.duration_s * 1e3:,.0f} ms",
-        f"{point.loss_s * 1e3:,.1f} ms",
-        f"{point.undone_s:,.2f} s",
-        f"{point.in_flight_bytes / 1e6:,.1f} MB",
-        f"{point.cost:.3%}",
-        "<- advised" if point is best else "",
-    )
-
-
-def _why(curve: Curve) -> str:
-    """Say whether paper can be believed here."""
-    first = curve.points[0]
-    if curve.young_s < first.duration_s:
-        return "Paper's is shorter than a checkpoint takes, so it cannot be kept."
-    losses = [point.loss_s for point in curve.points]
-    if min(losses) > 0 and max(losses) > 1.5 * min(losses):
-        return "The loss depends on the interval, which paper takes as fixed."
-    return "The assumptions of paper hold."
-
-
-def _sentence(curves: Sequence[Curve], best: Point | None) -> str:
-    if best is None:
-        return "advised: nothing, since no simulated interval keeps the objectives"
-    curve = next(one for one in curves if one.mode is best.mode)
-    interval_s = best.effective_s
-    if curve.optimum_s is not None and best is min(curve.points, key=lambda one: one.cost):
-        interval_s = curve.optimum_s
-    return (
-        f"advised: {best.mode.value} checkpoints every {interval_s:,.1f} s. One takes"
-        f" {best.duration_s * 1e3:,.0f} ms and costs {best.loss_s * 1e3:,.1f} ms of work, a failure"
-        f" undoes {best.undone_s:,.1f} s in the mean; together {best.cost:.2%} of the time"
-    )
-
-
-def _document(curves: Sequence[Curve], best: Point | None, notes: Sequence[str]) -> dict[str, Any]:
-    """Return what `--json` prints."""
-    return {
-        "curves": [asdict(curve) for curve in curves],
-        "advised": None if best is None else asdict(best),
-        "says": _sentence(curves, best),
-        "notes": list(notes),
-    }
 
 
 # Arguments ---------------------------------------------------------------------------------------

@@ -1,14 +1,27 @@
 """Which interval of checkpoints costs least, from simulated runs and simulated failures."""
 
-from ckptsim.sim.infer.advice.advice import (
-    Advisor,
+from ckptsim.sim.infer.advice.advice import Advisor, around_the_least, grid_s
+from ckptsim.sim.infer.advice.curve import (
     Failures,
     Point,
     best_of,
     daly_s,
-    grid_s,
+    frontier_of,
     optimum_s,
     young_s,
 )
+from ckptsim.sim.infer.advice.day import read_load
 
-__all__ = ["Advisor", "Failures", "Point", "best_of", "daly_s", "grid_s", "optimum_s", "young_s"]
+__all__ = [
+    "Advisor",
+    "Failures",
+    "Point",
+    "around_the_least",
+    "best_of",
+    "daly_s",
+    "frontier_of",
+    "grid_s",
+    "optimum_s",
+    "read_load",
+    "young_s",
+]

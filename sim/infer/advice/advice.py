@@ -17,17 +17,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
-import numpy as np
-
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.job import Checkpointing, FixedDelay, Job, Mode
+from ckptsim.scenarios.job import Checkpointing, FixedDelay, Job, Mode, Recovery
 from ckptsim.scenarios.job.faults import CrashTask
 from ckptsim.sim.infer.advice.budget import records_per_s
+from ckptsim.sim.infer.advice.curve import Failures, Point, young_s
+from ckptsim.sim.infer.advice.day import WHOLE_DAY, Part, loaded, mean_of
+from ckptsim.sim.infer.advice.failing import afterwards_ns, can_make_up, caught_up_s, replayable
 from ckptsim.sim.infer.measures import WARM_UP, predicted
-from ckptsim.sim.rows import RunResult
+from ckptsim.sim.rows import RecoveryRow, RunResult
 from ckptsim.sim.world import run_world
 
 _SECOND_NS = 1_000_000_000
@@ -36,63 +37,34 @@ _YEARS_NS = 10 * 86_400 * _SECOND_NS
 # what relaxes from one checkpoint to the next.  Failures are spread over the phases before a
 # checkpoint completes and after.
 _CHECKPOINTS = 7
+# So many checkpoints behind the warm-up say what one takes; a run that waits for them ends here.
+_SEEN = 3
+_LONGEST_S = 3600.0
 _EARLY, _LATE = 2, 4
 _BEFORE = 3
 # Neighbouring intervals differ by this factor; the records that a point may take to simulate.
 _RATIO = 1.6
+_MORE = 6
 _RECORDS = 30_000_000
-# Costs that differ from a curve by less follow it; six failures scatter by so much.
-_FITS = 0.04
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failures:
-    """How often the job fails, in the mean, and how long it is down each time."""
-
-    mtbf_s: float
-    restart_s: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """What one interval in one mode comes to.
-
-    interval_s: that was set; effective_s: that is reached, since a checkpoint may outlast it.
-    loss_s: what one checkpoint costs the job.  undone_s: what a failure undoes in the mean, as time
-    that it takes to do again; undone_most_records: the most of the simulated failures.
-    cost: share of the time that is lost.
-    """
-
-    mode: Mode
-    interval_s: float
-    effective_s: float
-    duration_s: float
-    loss_s: float
-    undone_s: float
-    undone_most_records: int
-    in_flight_bytes: float
-    cost: float
-
-
-def young_s(loss_s: float, mtbf_s: float) -> float:
-    """Return the best interval between two checkpoints by Young."""
-    return math.sqrt(2 * loss_s * mtbf_s)
-
-
-def daly_s(loss_s: float, mtbf_s: float) -> float:
-    """Return the best interval between two checkpoints by Daly, from one's end to the other's."""
-    if loss_s >= 2 * mtbf_s:
-        return mtbf_s
-    ratio = loss_s / (2 * mtbf_s)
-    return young_s(loss_s, mtbf_s) * (1 + math.sqrt(ratio) / 3 + ratio / 9)
 
 
 class Advisor:
-    """Simulates a job at intervals and modes, each once; `failures` are those that it may have."""
+    """Simulates a job at intervals and modes, each once; `failures` are those that it may have.
 
-    def __init__(self, scenario: Scenario, failures: Failures, *, seed: int = 1) -> None:
-        self._scenario = scenario
-        self.failures = self._failures = failures
+    parts: of a day, with their loads; what an interval comes to is the mean over the day.  A
+    failure strikes at any time of it, so it costs in the mean what it costs in each part.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        failures: Failures,
+        *,
+        seed: int = 1,
+        parts: Sequence[Part] = WHOLE_DAY,
+    ) -> None:
+        self._scenarios = [(part.share, loaded(scenario, part.factor)) for part in parts]
+        self.failures = failures
         self._seed = seed
         self._points: dict[tuple[Mode, float], Point] = {}
 
@@ -100,7 +72,11 @@ class Advisor:
         """Return what an interval comes to."""
         key = mode, interval_s
         if key not in self._points:
-            self._points[key] = self._measured(mode, interval_s)
+            found = [
+                (share, _Runs(one, self.failures, self._seed).point(mode, interval_s))
+                for share, one in self._scenarios
+            ]
+            self._points[key] = mean_of(found)
         return self._points[key]
 
     def curve(
@@ -113,20 +89,37 @@ class Advisor:
             tick()
         return found
 
-    # Runs -------------------------------------------------------------------------------------
 
-    def _measured(self, mode: Mode, interval_s: float) -> Point:
+class _Runs:
+    """The runs of a job at one load."""
+
+    def __init__(self, scenario: Scenario, failures: Failures, seed: int) -> None:
+        self._scenario = scenario
+        self._failures = failures
+        self._seed = seed
+        self._makes_up = can_make_up(cast("Job", scenario.model))
+
+    def point(self, mode: Mode, interval_s: float) -> Point:
         window_s = max(_CHECKPOINTS * interval_s, 5.0)
         calm = self._run(mode, interval_s, window_s)
         found = predicted([calm])
+        while int(found.duration_ms["n"]) < _SEEN and window_s < _LONGEST_S:
+            # Checkpoints outlast the interval: too few of them are done to say what one takes.
+            window_s *= 2
+            calm = self._run(mode, interval_s, window_s)
+            found = predicted([calm])
         duration_s = found.duration_ms.get("median", window_s * 1e3) / 1e3
-        effective_s = max(interval_s, duration_s)
+        pause_s = cast("Job", self._scenario.model).checkpointing.min_pause_ns / _SECOND_NS
+        effective_s = max(interval_s, duration_s + pause_s)
         taken = int(found.duration_ms["n"]) + WARM_UP
         lost = max(0.0, 1 - _rate(calm) / self._without(window_s))
         loss_s = lost * window_s / taken
         undone = self._undone(mode, interval_s, (effective_s, duration_s))
         emitted = _emitted(calm)
-        undone_s = math.fsum(share * count for share, count in undone) / max(1.0, emitted)
+        undone_s = math.fsum(s * row.records_reprocessed for s, row in undone) / max(1.0, emitted)
+        late = [(s, caught_up_s(row)) for s, row in undone if self._makes_up]
+        known = [(s, time_s) for s, time_s in late if time_s is not None]
+        all_known = bool(late) and len(known) == len(late)
         failures = self._failures
         return Point(
             mode=mode,
@@ -135,15 +128,17 @@ class Advisor:
             duration_s=duration_s,
             loss_s=loss_s,
             undone_s=undone_s,
-            undone_most_records=max((count for _, count in undone), default=0),
+            undone_most_records=max((row.records_reprocessed for _, row in undone), default=0),
             in_flight_bytes=found.persisted_bytes.get("median", 0.0),
             cost=loss_s / effective_s + (failures.restart_s + undone_s) / failures.mtbf_s,
+            caught_up_s=math.fsum(s * time_s for s, time_s in known) if all_known else None,
+            caught_up_most_s=max(time_s for _, time_s in known) if all_known else None,
         )
 
     def _undone(
         self, mode: Mode, interval_s: float, times_s: tuple[float, float]
-    ) -> list[tuple[float, int]]:
-        """Return shares of failures and how many records each undoes, each in a run of its own.
+    ) -> list[tuple[float, RecoveryRow]]:
+        """Return shares of failures and the recovery from each, each in a run of its own.
 
         times_s: the interval that is reached, and how long a checkpoint takes.  Before it completes
         a failure undoes a whole interval more, so phases are spread over either part on its own.
@@ -154,9 +149,19 @@ class Advisor:
         for share, phase_s in _phases(effective_s, early):
             at_s = _BEFORE * effective_s + phase_s
             window_s = at_s + self._failures.restart_s + 1
+            if self._makes_up:
+                window_s = at_s + self._afterwards_s(effective_s + phase_s)
             failing = self._run(mode, interval_s, window_s, crash_s=at_s)
-            found += [(share, row.records_reprocessed) for row in failing.recoveries[:1]]
+            found += [(share, row) for row in failing.recoveries[:1]]
         return found
+
+    def _afterwards_s(self, undone_s: float) -> float:
+        """Return how long a run goes on so that the job catches up, in a number of records."""
+        job = cast("Job", self._scenario.model)
+        restart_ns = round(self._failures.restart_s * _SECOND_NS)
+        undone_ns = round(undone_s * _SECOND_NS)
+        most = _RECORDS // 30
+        return afterwards_ns(job, restart_ns, undone_ns, most_records=most) / _SECOND_NS
 
     def _without(self, window_s: float) -> float:
         """Return records per second of the job without checkpoints, over the same time."""
@@ -183,6 +188,10 @@ class Advisor:
         )
         faults: tuple[CrashTask, ...] = ()
         if crash_s is not None:
+            if self._makes_up:
+                # Only a failover in its time knows when records were due.
+                vertices = tuple(replayable(vertex) for vertex in job.vertices)
+                model = replace(model, vertices=vertices, recovery=Recovery(timed=True))
             at_ns = round(crash_s * _SECOND_NS)
             faults = (CrashTask(vertex=last.name, subtask=0, at_ns=at_ns),)
         return run_world(replace(self._scenario, model=model, faults=faults), seed=self._seed)
@@ -224,47 +233,20 @@ def _emitted(result: RunResult) -> float:
     return result.run.records_produced / max(1, result.run.ended_ns) * _SECOND_NS
 
 
-def best_of(points: Sequence[Point], *, allowed: Callable[[Point], bool]) -> Point | None:
-    """Return the point of least cost among those that are allowed; of equal ones the longest."""
-    found = [point for point in points if allowed(point)]
-    return min(found, key=lambda one: (one.cost, -one.effective_s), default=None)
+def around_the_least(
+    advisor: Advisor, mode: Mode, intervals_s: Sequence[float], *, more: int = _MORE
+) -> list[Point]:
+    """Return the points of a mode by interval, so many beyond the longest while it costs least.
 
-
-def optimum_s(points: Sequence[Point]) -> float | None:
-    """Return the interval of least cost; None where the least is at an end, so it lies outside.
-
-    points: of one mode, by interval.  Where the costs follow `a/T + b + cT` it is the least of that
-    curve, which all points have a part in; elsewhere a parabola over the logarithm of the interval
-    joins the least point and its neighbours.
+    Where spare capacity makes up for what a checkpoint costs, the loss is next to nothing and paper
+    begins far below the least.
     """
-    costs = [point.cost for point in points]
-    place = costs.index(min(costs))
-    if not 0 < place < len(points) - 1:
-        return None
-    near = points[max(0, place - 2) : place + 3]
-    return _on_a_curve(near) or _on_a_parabola(points[place - 1 : place + 2])
-
-
-def _on_a_curve(points: Sequence[Point]) -> float | None:
-    """Return the least of the curve of that form that fits best; None where none fits."""
-    if len(points) < 4:
-        return None
-    times = np.array([point.effective_s for point in points])
-    costs = np.array([point.cost for point in points])
-    basis = np.stack([1 / times, np.ones_like(times), times], axis=1)
-    found = np.linalg.lstsq(basis, costs, rcond=None)[0]
-    rest = np.abs(basis @ found - costs) / costs
-    if float(rest.max()) > _FITS or found[0] <= 0 or found[2] <= 0:
-        return None
-    return float(math.sqrt(found[0] / found[2]))
-
-
-def _on_a_parabola(points: Sequence[Point]) -> float:
-    x0, x1, x2 = (math.log(point.effective_s) for point in points)
-    y0, y1, y2 = (point.cost for point in points)
-    over = (x1 - x0) ** 2 * (y1 - y2) - (x1 - x2) ** 2 * (y1 - y0)
-    under = (x1 - x0) * (y1 - y2) - (x1 - x2) * (y1 - y0)
-    return math.exp(x1 - over / (2 * under)) if under else points[1].effective_s
+    found = advisor.curve(mode, intervals_s)
+    for _ in range(more):
+        if min(found, key=lambda one: one.cost) is not found[-1]:
+            break
+        found.append(advisor.point(mode, found[-1].interval_s * _RATIO))
+    return found
 
 
 def grid_s(job: Job, first: Point, failures: Failures, *, count: int) -> list[float]:

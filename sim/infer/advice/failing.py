@@ -86,7 +86,7 @@ def failing(
     first_ns = min(_FIRST_NS, interval_ns)
     model = replace(
         job,
-        vertices=tuple(_replayable(vertex) for vertex in job.vertices),
+        vertices=tuple(replayable(vertex) for vertex in job.vertices),
         recovery=Recovery(timed=True),
         restart=FixedDelay(delay_ns=failure.restart_ns),
         checkpointing=replace(
@@ -100,17 +100,22 @@ def failing(
     for number in range(count):
         phase_ns = round((number + 0.5) / count * interval_ns)
         at_ns = first_ns + interval_ns + phase_ns
-        until_ns = at_ns + _afterwards_ns(job, failure, interval_ns + phase_ns)
+        until_ns = at_ns + afterwards_ns(job, failure.restart_ns, interval_ns + phase_ns)
         crash = CrashTask(vertex=failure.vertex, subtask=0, at_ns=at_ns)
         whole = replace(model, duration_ns=until_ns)
         found.append(replace(scenario, model=whole, faults=(crash,)))
     return found
 
 
-def _replayable(vertex: Vertex) -> Vertex:
+def replayable(vertex: Vertex) -> Vertex:
     """Return a source that reads a log; one whose rate changes cannot be simulated so."""
     reads_a_log = vertex.is_source and vertex.rate_per_s is not None and not vertex.rate_changes
     return replace(vertex, replayable=True) if reads_a_log else vertex
+
+
+def can_make_up(job: Job) -> bool:
+    """Return whether a source has a rate, so that it can be late, and can be simulated as a log."""
+    return any(replayable(vertex).replayable for vertex in job.vertices)
 
 
 def _reached_ns(job: Job, measures: Measures) -> int:
@@ -119,18 +124,20 @@ def _reached_ns(job: Job, measures: Measures) -> int:
     return max(job.checkpointing.interval_ns, duration_ns + job.checkpointing.min_pause_ns)
 
 
-def _afterwards_ns(job: Job, failure: Failure, undone_ns: int) -> int:
+def afterwards_ns(
+    job: Job, restart_ns: int, undone_ns: int, *, most_records: int = MOST_RECORDS
+) -> int:
     """Return how long a run goes on behind its failure, so that a job that can catches up.
 
     Work of `undone + down` at load `r` is worked off in `r` of that time over `1 - r`; half as much
     again for what checkpoints and skewed keys take.
     """
-    down_ns = failure.restart_ns + _DEPLOYED_NS
+    down_ns = restart_ns + _DEPLOYED_NS
     load = max(loads_of(job).values(), default=0.0)
     rated = any(v.is_source and v.rate_per_s is not None for v in job.vertices)
     left = max(0.05, 1 - load)
     catching_ns = round(1.5 * (undone_ns + down_ns) * load / left) if rated and load < 1 else 0
-    affordable_ns = round(MOST_RECORDS / max(1.0, records_per_s(job)) * _SECOND_NS)
+    affordable_ns = round(most_records / max(1.0, records_per_s(job)) * _SECOND_NS)
     return down_ns + min(catching_ns, max(affordable_ns, _MARGIN_NS)) + _MARGIN_NS
 
 
@@ -150,6 +157,12 @@ def price_of_failures(results: Sequence[RunResult]) -> FailurePrice:
         caught_up_s=median(caught_up) if caught_up else None,
         not_caught_up=len(rows) - len(caught_up) if latest else 0,
     )
+
+
+def caught_up_s(row: RecoveryRow) -> float | None:
+    """Return how long after a failure no record was late any more, None where that did not come."""
+    found_ns = _since(row, row.caught_up_ns)
+    return None if found_ns is None else found_ns / _SECOND_NS
 
 
 def _since(row: RecoveryRow, end_ns: int | None) -> int | None:

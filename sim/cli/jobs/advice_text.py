@@ -1,0 +1,147 @@
+"""The answer of `advise`: its table, its sentences, the document of `--json` and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from html import escape
+from typing import Any
+
+from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.cli.jobs.advice_picture import Curve, picture
+from ckptsim.sim.cli.jobs.variant_page import table_lines, whole_page
+from ckptsim.sim.infer.advice import Point, frontier_of
+
+# Optima that differ by less are one: six failures for each point scatter by so much.
+_NEAR = 0.15
+_HEAD = (
+    "mode",
+    "interval",
+    "reached",
+    "duration",
+    "loss each",
+    "undone",
+    "caught up",
+    "in flight",
+    "cost",
+    "",
+)
+
+
+def lines_of(curves: Sequence[Curve], best: Point | None, notes: Sequence[str]) -> Iterator[str]:
+    """Yield what is printed: the table, optima beside those on paper, the frontier, the advice."""
+    rows = [_row(point, best) for curve in curves for point in curve.points]
+    yield from aligned(_HEAD, rows)
+    yield "\nnothing has shorter checkpoints, less in flight and a sooner recovery than"
+    yield from (f"  {line}" for line in _frontier(curves))
+    yield ""
+    for curve in curves:
+        least = "outside of these" if curve.optimum_s is None else f"at {curve.optimum_s:,.2f} s"
+        paper = f"Young {curve.young_s:,.2f} s, Daly {curve.daly_s:,.2f} s"
+        yield f"{curve.mode.value}: least cost {least}; on paper {paper}. {_why(curve)}"
+    yield f"\n{_sentence(curves, best)}"
+    if notes:
+        yield ""
+        yield from (f"note: {note}" for note in notes)
+
+
+def _row(point: Point, best: Point | None) -> tuple[str, ...]:
+    return (
+        point.mode.value,
+        f"{point.interval_s:,.2f} s",
+        f"{point.effective_s:,.2f} s",
+        f"{point.duration_s * 1e3:,.0f} ms",
+        f"{point.loss_s * 1e3:,.1f} ms",
+        f"{point.undone_s:,.2f} s",
+        "-" if point.caught_up_s is None else f"{point.caught_up_s:,.1f} s",
+        f"{point.in_flight_bytes / 1e6:,.1f} MB",
+        f"{point.cost:.3%}",
+        "<- advised" if point is best else "",
+    )
+
+
+def _why(curve: Curve) -> str:
+    """Say whether paper can be believed here."""
+    first = curve.points[0]
+    losses = [point.loss_s for point in curve.points]
+    off = 1.0 if curve.optimum_s is None else abs(curve.young_s / curve.optimum_s - 1)
+    if curve.young_s < first.duration_s:
+        return "Paper's is shorter than a checkpoint takes, so it cannot be kept."
+    if min(losses) > 0 and max(losses) > 1.5 * min(losses):
+        return "The loss depends on the interval, which paper takes as fixed."
+    if off > _NEAR:
+        return "Paper takes the loss as fixed and counts nothing but it and what is undone."
+    return "The assumptions of paper hold."
+
+
+def _sentence(curves: Sequence[Curve], best: Point | None) -> str:
+    if best is None:
+        return "advised: nothing, since no simulated interval keeps the objectives"
+    curve = next(one for one in curves if one.mode is best.mode)
+    interval_s = best.effective_s
+    if curve.optimum_s is not None and best is min(curve.points, key=lambda one: one.cost):
+        interval_s = curve.optimum_s
+    return (
+        f"advised: {best.mode.value} checkpoints every {interval_s:,.1f} s. One takes"
+        f" {best.duration_s * 1e3:,.0f} ms and costs {best.loss_s * 1e3:,.1f} ms of work, a failure"
+        f" undoes {best.undone_s:,.1f} s in the mean; together {best.cost:.2%} of the time."
+        f" {_late(best)}On paper it would be every {curve.young_s:,.1f} s (Young) or"
+        f" {curve.daly_s:,.1f} s (Daly)"
+    )
+
+
+def _late(best: Point) -> str:
+    """Say how long results are late after a failure, where that is known."""
+    if best.caught_up_s is None or best.caught_up_most_s is None:
+        return ""
+    return (
+        f"After a failure no result is late any more in {best.caught_up_s:,.0f} s in the mean,"
+        f" {best.caught_up_most_s:,.0f} s at most. "
+    )
+
+
+def _frontier(curves: Sequence[Curve]) -> Iterator[str]:
+    for point in frontier_of([p for curve in curves for p in curve.points]):
+        yield (
+            f"{point.mode.value} every {point.effective_s:,.2f} s:"
+            f" {point.duration_s * 1e3:,.0f} ms, {point.in_flight_bytes / 1e6:,.1f} MB,"
+            f" {_recovery(point)}"
+        )
+
+
+def _recovery(point: Point) -> str:
+    if point.caught_up_s is None:
+        return f"{point.undone_s:,.1f} s undone"
+    return f"caught up after {point.caught_up_s:,.1f} s"
+
+
+def page_of(name: str, curves: Sequence[Curve], best: Point | None, notes: Sequence[str]) -> str:
+    """Return the advice as a page: the curves of the cost, the table, the frontier, notes."""
+    rows = [_row(point, best) for curve in curves for point in curve.points]
+    title = f"How often should {name} take checkpoints?"
+    items = "".join(f"<li>{escape(line)}</li>" for line in _frontier(curves))
+    said = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    inside = [
+        f"<h1>{escape(title)}</h1>",
+        f"<p>{escape(_sentence(curves, best))}.</p>",
+        *(f"<h3>{escape(c.mode.value)}</h3>{picture(c)}<p>{escape(_why(c))}</p>" for c in curves),
+        *table_lines(("", _HEAD, rows)),
+        "<h3>Shortest checkpoints, least in flight, soonest recovered</h3>",
+        f"<p>Nothing is better in all three at</p><ul>{items}</ul>",
+        f"<h3>To be read with it</h3><ul>{said}</ul>" if notes else "",
+    ]
+    return whole_page(title, "\n".join(inside))
+
+
+def document_of(
+    curves: Sequence[Curve], best: Point | None, notes: Sequence[str]
+) -> dict[str, Any]:
+    """Return what `--json` prints."""
+    frontier = frontier_of([point for curve in curves for point in curve.points])
+    return {
+        "curves": [asdict(curve) for curve in curves],
+        "frontier": [asdict(point) for point in frontier],
+        "advised": None if best is None else asdict(best),
+        "says": _sentence(curves, best),
+        "notes": list(notes),
+    }

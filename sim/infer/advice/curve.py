@@ -1,0 +1,129 @@
+"""Points of a curve: what an interval comes to, the best of them, and what paper says instead.
+
+On paper the optimum is `sqrt(2 C M)` (Young), or with terms of higher order (Daly).
+
+Source: J. W. Young, CACM 17(9), 1974; J. T. Daly, FGCS 22(3), 2006, equation 37.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ckptsim.scenarios.job import Mode
+
+# Costs that differ from a curve by less follow it; six failures scatter by so much.
+_FITS = 0.04
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failures:
+    """How often the job fails, in the mean, and how long it is down each time."""
+
+    mtbf_s: float
+    restart_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """What one interval in one mode comes to.
+
+    interval_s: that was set; effective_s: that is reached, since a checkpoint may outlast it.
+    loss_s: what one checkpoint costs the job.  undone_s: what a failure undoes in the mean, as time
+    that it takes to do again; undone_most_records: the most of the simulated failures.
+    cost: share of the time that is lost.  caught_up_s, caught_up_most_s: from a failure until no
+    record is late, in the mean and at most; None where no source has a rate that can be made up
+    for, or where it did not come.
+    """
+
+    mode: Mode
+    interval_s: float
+    effective_s: float
+    duration_s: float
+    loss_s: float
+    undone_s: float
+    undone_most_records: int
+    in_flight_bytes: float
+    cost: float
+    caught_up_s: float | None = None
+    caught_up_most_s: float | None = None
+
+
+def young_s(loss_s: float, mtbf_s: float) -> float:
+    """Return the best interval between two checkpoints by Young."""
+    return math.sqrt(2 * loss_s * mtbf_s)
+
+
+def daly_s(loss_s: float, mtbf_s: float) -> float:
+    """Return the best interval between two checkpoints by Daly, from one's end to the other's."""
+    if loss_s >= 2 * mtbf_s:
+        return mtbf_s
+    ratio = loss_s / (2 * mtbf_s)
+    return young_s(loss_s, mtbf_s) * (1 + math.sqrt(ratio) / 3 + ratio / 9)
+
+
+def best_of(points: Sequence[Point], *, allowed: Callable[[Point], bool]) -> Point | None:
+    """Return the point of least cost among those that are allowed; of equal ones the longest."""
+    found = [point for point in points if allowed(point)]
+    return min(found, key=lambda one: (one.cost, -one.effective_s), default=None)
+
+
+def optimum_s(points: Sequence[Point]) -> float | None:
+    """Return the interval of least cost; None where the least is at an end, so it lies outside.
+
+    points: of one mode, by interval.  Where the costs follow `a/T + b + cT` it is the least of that
+    curve, which all points have a part in; elsewhere a parabola over the logarithm of the interval
+    joins the least point and its neighbours.
+    """
+    costs = [point.cost for point in points]
+    place = costs.index(min(costs))
+    if not 0 < place < len(points) - 1:
+        return None
+    near = points[max(0, place - 2) : place + 3]
+    return _on_a_curve(near) or _on_a_parabola(points[place - 1 : place + 2])
+
+
+def _on_a_curve(points: Sequence[Point]) -> float | None:
+    """Return the least of the curve of that form that fits best; None where none fits."""
+    if len(points) < 4:
+        return None
+    times = np.array([point.effective_s for point in points])
+    costs = np.array([point.cost for point in points])
+    basis = np.stack([1 / times, np.ones_like(times), times], axis=1)
+    found = np.linalg.lstsq(basis, costs, rcond=None)[0]
+    rest = np.abs(basis @ found - costs) / costs
+    if float(rest.max()) > _FITS or found[0] <= 0 or found[2] <= 0:
+        return None
+    return float(math.sqrt(found[0] / found[2]))
+
+
+def _on_a_parabola(points: Sequence[Point]) -> float:
+    x0, x1, x2 = (math.log(point.effective_s) for point in points)
+    y0, y1, y2 = (point.cost for point in points)
+    over = (x1 - x0) ** 2 * (y1 - y2) - (x1 - x2) ** 2 * (y1 - y0)
+    under = (x1 - x0) * (y1 - y2) - (x1 - x2) * (y1 - y0)
+    return math.exp(x1 - over / (2 * under)) if under else points[1].effective_s
+
+
+def frontier_of(points: Sequence[Point]) -> list[Point]:
+    """Return the points that no other one beats in all of three things, by their duration.
+
+    The three: duration of a checkpoint, bytes in flight in it, and what a failure takes to recover
+    from, which is the time until caught up, where known, or what it undoes.
+    """
+
+    def worth(point: Point) -> tuple[float, float, float]:
+        recovery_s = point.undone_s if point.caught_up_s is None else point.caught_up_s
+        return point.duration_s, point.in_flight_bytes, recovery_s
+
+    def beaten(point: Point) -> bool:
+        own = worth(point)
+        return any(
+            worth(other) != own and all(x <= y for x, y in zip(worth(other), own, strict=True))
+            for other in points
+        )
+
+    return sorted((one for one in points if not beaten(one)), key=worth)
