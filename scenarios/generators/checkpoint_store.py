@@ -37,11 +37,11 @@ def checkpoint_store(choices: Choices) -> Scenario:
     model = StoreModel(
         placement=choices.of(tuple(StorePlacement)), input=_input(choices), sync=_sync(choices)
     )
-    present = choices.features(tuple(_FAULTS))
+    present = choices.features(tuple(STORE_FAULT_DRAWS))
     faults: tuple[StoreFault, ...] = ()
     if present:
         faults = choices.several(
-            lambda: _FAULTS[choices.of(present)](choices, model), most=_FAULTS_MAX
+            lambda: STORE_FAULT_DRAWS[choices.of(present)](choices, model), most=_FAULTS_MAX
         )
     return Scenario(
         name="generated",
@@ -107,7 +107,7 @@ def _partition(choices: Choices) -> int:
     return choices.integer(0, 1)
 
 
-_FAULTS: Mapping[str, Callable[[Choices, StoreModel], StoreFault]] = {
+STORE_FAULT_DRAWS: Mapping[str, Callable[[Choices, StoreModel], StoreFault]] = {
     "crash_at": lambda c, _: CrashAt(at_ns=_at(c), down_ns=_while(c)),
     "crash_between": lambda c, _: CrashBetween(sync=c.integer(1, 30)),
     "crash_rate": lambda c, _: CrashRate(mean_ns=c.of((50, 700)) * _MS, until_ns=_at(c)),

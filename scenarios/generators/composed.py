@@ -83,7 +83,7 @@ def document(choose: Choices, plane: str = "records") -> dict[str, Any]:
         "link": "composed",
         "says": "a random pipeline with a random fault plan",
         "pipeline": pipeline,
-        "faults": [_fault(choose, pipeline) for _ in range(choose.integer(0, FAULTS_MAX))],
+        "faults": [drawn_fault(choose, pipeline) for _ in range(choose.integer(0, FAULTS_MAX))],
     }
     if plane == "buffers":
         _put_on_buffers(choose, found)
@@ -193,7 +193,8 @@ def _store(choose: Choices) -> dict[str, Any]:
     }
 
 
-def _fault(choose: Choices, pipeline: dict[str, Any]) -> dict[str, Any]:
+def drawn_fault(choose: Choices, pipeline: dict[str, Any]) -> dict[str, Any]:
+    """Return a fault of any part of a pipeline, crashes most often."""
     which = choose.integer(0, 4)
     if which == 0:
         return _sync_fault(choose)

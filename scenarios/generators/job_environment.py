@@ -16,15 +16,15 @@ _MOST = 5
 _LATE = ("repeat_acknowledgement", "stray_decline", "delay_acknowledgement", "stray_notification")
 _AT_CHECKPOINT = ("lose_acknowledgement", "crash_at_checkpoint", "fail_snapshot")
 _OF_USERS = ("request_checkpoint", "request_savepoint")
-_KINDS = (*_OF_USERS, *_LATE, *_AT_CHECKPOINT, "stall_task", "crash_task", "crash_job_manager")
+KINDS = (*_OF_USERS, *_LATE, *_AT_CHECKPOINT, "stall_task", "crash_task", "crash_job_manager")
 
 
 def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
     """Return a job's document with what else happens to it, and with options that matter then."""
     job = text["job"]
     on_records = job.get("plane", text["link"]) not in ("buffers", "barriers")
-    present = choices.features(_KINDS)
-    found = choices.several(lambda: _fault(choices, job, present), most=_MOST) if present else ()
+    present = choices.features(KINDS)
+    found = choices.several(lambda: job_fault(choices, job, present), most=_MOST) if present else ()
     _options(choices, job, on_records=on_records)
     rescales = _rescales(choices, job) if on_records and choices.integer(0, 5) == 5 else []
     faults = [*text["faults"], *found]
@@ -35,7 +35,10 @@ def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
     return text | {"faults": faults}
 
 
-def _fault(choices: Choices, job: dict[str, Any], present: Sequence[str]) -> dict[str, Any]:
+def job_fault(
+    choices: Choices, job: dict[str, Any], present: Sequence[str] = KINDS
+) -> dict[str, Any]:
+    """Return a fault of one of the kinds; job: as a document has it."""
     kind = choices.of(present)
     fault: dict[str, Any] = {"kind": kind}
     if kind in _OF_USERS or kind == "crash_job_manager":

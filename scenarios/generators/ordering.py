@@ -59,10 +59,12 @@ def ordering(choices: Choices) -> Scenario:
         destination=_destination(choices),
         platform=PlatformTable(),
     )
-    present = choices.features(tuple(_FAULTS))
+    present = choices.features(tuple(SYNC_FAULT_DRAWS))
     faults: tuple[SyncFault, ...] = ()
     if present:
-        faults = choices.several(lambda: _FAULTS[choices.of(present)](choices), most=FAULTS_MAX)
+        faults = choices.several(
+            lambda: SYNC_FAULT_DRAWS[choices.of(present)](choices), most=FAULTS_MAX
+        )
     if any(isinstance(fault, RepeatIndex) for fault in faults):
         # Of two states with one index the first counts; on several sockets that may be the wrong
         # one, which no core can tell.
@@ -166,7 +168,7 @@ def _reader(choices: Choices) -> int:
 
 
 # What the core, the source and the platform must all survive.
-_FAULTS: Mapping[str, Callable[[Choices], SyncFault]] = {
+SYNC_FAULT_DRAWS: Mapping[str, Callable[[Choices], SyncFault]] = {
     "fail_send": lambda c: FailSend(occurrence=c.integer(1, 6), sends=c.integer(1, 4)),
     "fail_upload": lambda c: FailUpload(occurrence=c.integer(1, 6), uploads=c.integer(1, 2)),
     "reorder_uploads": lambda c: ReorderUploads(

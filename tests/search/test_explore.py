@@ -9,8 +9,10 @@ import pytest
 
 from ckptsim.models.ordering import OrderingCore
 from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import plain, read
 from ckptsim.scenarios.generators import GENERATORS, Choices
+from ckptsim.scenarios.generators.around import around
 from ckptsim.scenarios.sync import SYNC_FAULTS
 from ckptsim.sim.cli import main
 from ckptsim.sim.kernel import Streams
@@ -133,6 +135,34 @@ def _decisive(choices: tuple[int, ...]) -> int:
     return sum(each != 0 for each in choices[2:])
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["reference", "final_chain", "placed_colocated", "quickstart", "alignment_timeout", "pipeline"],
+)
+def test_scenarios_are_drawn_around_one(name: str) -> None:
+    """No choices give the scenario itself; others give valid ones nearby, clean with right cores."""
+    scenario = by_name(name)
+    generate = around(scenario)
+    assert generate(Choices()).model == scenario.model
+    drawn = [generate(Choices(more=Streams(3).stream(name, n).integer)) for n in range(20)]
+    assert len({repr(one.model) for one in drawn}) > 3
+    assert len({len(one.faults) for one in drawn}) > 1
+    explorer = Explorer(link=scenario.link, scenario=scenario)
+    assert explore(explorer, Exploring(runs=8), Corpus()).violating == []
+
+
+def test_a_mutant_is_convicted_around_a_scenario(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command line takes a scenario's name, and writes what breaks under it."""
+    monkeypatch.chdir(tmp_path)
+    command = ["check", "quickstart", "--explore", "--runs", "200", "--json"]
+    assert main([*command, "--mutant", "cursor_before_send"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["scenario"] == "quickstart"
+    assert Path(found["violations"][0]["file"]).name.startswith("quickstart-")
+
+
 class _Raising(OrderingCore):
     def step(self, event):  # type: ignore[no-untyped-def]
         if type(event).__name__ == "SendFailed":
@@ -201,7 +231,7 @@ def test_what_failed_last_is_run_again(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["reference", "--explore"], "expected a link"),
+        (["nowhere", "--explore"], "nowhere"),
         (["ordering", "--explore", "--mutant", "nobody"], "nobody"),
         (["ordering", "--explore", "--set", "sync.sockets.count=4"], "--set: found together"),
         (["reference", "--seconds", "1"], "--seconds: found without --explore"),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ckptsim.scenarios import UserError
+from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import to_toml
 from ckptsim.scenarios.generators import GENERATORS
 from ckptsim.sim.blame import CORE_RAISED
@@ -57,13 +58,13 @@ class Found:
 def run_explore(arguments: argparse.Namespace) -> int:
     """Explore a link, or all that can be drawn; print what broke and what was reached."""
     _refuse_others(arguments)
-    links = _links(arguments)
+    chosen = _chosen(arguments)
     documents: list[dict[str, Any]] = []
-    for link in links:
-        explorer = _explorer(arguments, link)
-        corpus_file, failed_file = _files(arguments, link)
-        report = _explored(arguments, explorer, corpus_file, failed_file, share=len(links))
-        found = [_shrunk(explorer, each) for each in report.violating]
+    for each in chosen:
+        explorer = _with_cores(arguments, each)
+        corpus_file, failed_file = _files(arguments, explorer.name)
+        report = _explored(arguments, explorer, corpus_file, failed_file, share=len(chosen))
+        found = [_shrunk(explorer, broken) for broken in report.violating]
         _keep_failures(failed_file, report, last_failed=arguments.last_failed)
         documents.append(_document(explorer, report, found))
         if not arguments.json:
@@ -71,8 +72,8 @@ def run_explore(arguments: argparse.Namespace) -> int:
         if found and not arguments.keep_going:
             break
     if arguments.json:
-        print(json.dumps(documents[0] if len(links) == 1 else {"links": documents}, indent=1))
-    return EXIT_VIOLATED if any(each["violations"] for each in documents) else EXIT_FINE
+        print(json.dumps(documents[0] if len(chosen) == 1 else {"links": documents}, indent=1))
+    return EXIT_VIOLATED if any(one["violations"] for one in documents) else EXIT_FINE
 
 
 def _refuse_others(arguments: argparse.Namespace) -> None:
@@ -89,18 +90,18 @@ def _refuse_others(arguments: argparse.Namespace) -> None:
             raise UserError(f"{name}: found together with --explore, expected one of them alone")
 
 
-def _links(arguments: argparse.Namespace) -> list[str]:
+def _chosen(arguments: argparse.Namespace) -> list[Explorer]:
+    """Return what is explored: every link, one, or what lies around one scenario."""
     word: str = arguments.scenario
     if word == ALL:
-        return list(GENERATORS)
-    if word not in GENERATORS:
-        expected = ", ".join(GENERATORS)
-        raise UserError(f"--explore: found {word!r}, expected a link: {expected}; or {ALL}")
-    return [word]
+        return [Explorer(link=link) for link in GENERATORS]
+    if word in GENERATORS:
+        return [Explorer(link=word)]
+    scenario = by_name(word)
+    return [Explorer(link=scenario.link, scenario=scenario)]
 
 
-def _explorer(arguments: argparse.Namespace, link: str) -> Explorer:
-    explorer = Explorer(link=link)
+def _with_cores(arguments: argparse.Namespace, explorer: Explorer) -> Explorer:
     subject, *_ = explorer.subject(())
     world = subject.scenario.world
     cores = read_cores(arguments.core, (world,))
@@ -109,11 +110,11 @@ def _explorer(arguments: argparse.Namespace, link: str) -> Explorer:
     return replace(explorer, cores=cores, mutant=arguments.mutant)
 
 
-def _files(arguments: argparse.Namespace, link: str) -> tuple[Path | None, Path]:
+def _files(arguments: argparse.Namespace, name: str) -> tuple[Path | None, Path]:
     """Return where the corpus is kept, if it is, and where the runs that failed are."""
     folder: Path | None = arguments.corpus
-    corpus = None if folder is None else folder / f"{link}.jsonl"
-    return corpus, (folder or OUT) / f"{link}.failed.jsonl"
+    corpus = None if folder is None else folder / f"{name}.jsonl"
+    return corpus, (folder or OUT) / f"{name}.failed.jsonl"
 
 
 def _explored(
@@ -143,7 +144,7 @@ def _explored(
         keep_going=arguments.keep_going or arguments.last_failed,
     )
     try:
-        with ProgressBar(f"exploring {explorer.link}") as bar:
+        with ProgressBar(f"exploring {explorer.name}") as bar:
             return explore(
                 explorer,
                 how,
@@ -200,7 +201,7 @@ def _shrunk(explorer: Explorer, before: Explored) -> Found:
             )
             subject = replace(subject, scenario=smallest.scenario)
             seed, ties, runs = smallest.trial.seed, smallest.trial.ties, runs + smallest.trials
-    path = OUT / f"{explorer.link}-{name}.toml"
+    path = OUT / f"{explorer.name}-{name}.toml"
     subject = _written(subject, name, path)
     if name in _OUTSIDE_OF_WORLDS:
         row = next(row for row in found.violations if row.property == name)
@@ -225,6 +226,7 @@ def _document(explorer: Explorer, report: ExploreReport, found: list[Found]) -> 
     cores = Subject(scenario=explorer.subject(())[0].scenario, cores=explorer.cores).names
     return {
         "link": explorer.link,
+        "scenario": None if explorer.scenario is None else explorer.scenario.name,
         "cores": cores,
         "mutant": explorer.mutant,
         "runs": report.runs,
@@ -265,7 +267,7 @@ def _text(explorer: Explorer, report: ExploreReport, found: list[Found]) -> str:
     rate = report.runs / report.seconds if report.seconds else 0.0
     new = f"{coverage['last_new']} in run {coverage['last_new_run']}" if report.covered else "none"
     pairs: list[tuple[str, object]] = [
-        ("explored", explorer.link),
+        ("explored", explorer.name),
         *ran_with(document["cores"], explorer.mutant),
         ("runs", f"{report.runs} in {report.seconds:.1f} s, {rate:.0f} per second"),
         ("outcomes", ", ".join(f"{count} {name}" for name, count in report.outcomes.items())),

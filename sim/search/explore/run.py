@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from traceback import extract_tb
 from types import FrameType
@@ -15,6 +16,7 @@ from typing import NoReturn
 from ckptsim import models
 from ckptsim.scenarios import Scenario, UserError
 from ckptsim.scenarios.generators import COMPLETE, GENERATORS, Choices
+from ckptsim.scenarios.generators.around import around
 from ckptsim.scenarios.generators.choices import lowest
 from ckptsim.sim.blame import CORE_RAISED, OUTCOME_RAISED
 from ckptsim.sim.rows import ViolationRow
@@ -29,6 +31,10 @@ SURVIVES = "the_scenario_completes"
 # Seconds after which a run is taken for one that never ends; an assumption: a hundred times what
 # the longest drawn ones take.
 RUN_SECONDS_MAX = 30
+
+
+# What is made once for all runs of a process.
+_around = lru_cache(maxsize=1)(around)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,16 +57,22 @@ class Explored:
 class Explorer:
     """What is explored: the random scenarios of a link, run with these cores.
 
-    cores, mutant: as of `Subject`.
+    cores, mutant: as of `Subject`.  scenario: around which one scenarios are drawn, instead of any.
     Raises UserError for a link that has no generator.
     """
 
     link: str
     cores: Mapping[str, Factory | str] = field(default_factory=dict)
     mutant: str | None = None
+    scenario: Scenario | None = None
+
+    @property
+    def name(self) -> str:
+        """Return what is explored, as files are named after it."""
+        return self.link if self.scenario is None else self.scenario.name
 
     def __post_init__(self) -> None:
-        if self.link not in GENERATORS:
+        if self.scenario is None and self.link not in GENERATORS:
             raise UserError(
                 f"--explore: found {self.link!r}, expected one of {', '.join(GENERATORS)}"
             )
@@ -72,7 +84,8 @@ class Explorer:
         choices = Choices(given, more)
         ties = choices.of(TIES)
         seed = choices.integer(0, 999_999)
-        scenario: Scenario = GENERATORS[self.link](choices)
+        generate = GENERATORS[self.link] if self.scenario is None else _around(self.scenario)
+        scenario: Scenario = generate(choices)
         subject = Subject(scenario=scenario, cores=self.cores, mutant=self.mutant)
         return subject, seed, ties, tuple(choices.taken)
 
@@ -88,6 +101,8 @@ class Explorer:
         subject, seed, ties, taken = self.subject(given, more)
         reached: list[str] = []
         found = _trial(subject, seed, ties, reached, branches)
+        if self.scenario is None and self.link in COMPLETE:
+            found = _completed(found)
         hazards, violations = _apart(found.violations, subject.scenario.violates)
         return Explored(
             number=number,
@@ -136,11 +151,6 @@ def _trial(
         if branches is not None:
             reached += branches.take()
     reached += dict.fromkeys(features(result))
-    violations = tuple(result.violations)
-    link = subject.scenario.link
-    if link in COMPLETE and not violations and result.run.outcome != "completed":
-        says = f"the run {result.run.outcome}: {result.run.error or 'no reason is given'}"
-        violations = (_row(SURVIVES, says, at_ns=result.run.ended_ns),)
     return Trial(
         seed=seed,
         ties=ties,
@@ -148,8 +158,15 @@ def _trial(
         digest=result.run.digest,
         events=result.run.events,
         goals=result.goals,
-        violations=violations,
+        violations=tuple(result.violations),
     )
+
+
+def _completed(found: Trial) -> Trial:
+    """Return a trial in which it is a violation that the run has not completed."""
+    if found.violations or found.outcome == "completed":
+        return found
+    return replace(found, violations=(_row(SURVIVES, f"the run {found.outcome}"),))
 
 
 def _ended(seed: int, ties: str, row: ViolationRow) -> Trial:

@@ -1,0 +1,126 @@
+"""Random scenarios around a given one: sizes and times at and around its own, and more faults.
+
+Its design stays: of choices and flags none is changed.  A change that does not fit the scenario,
+and a fault that names what it has not, are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import asdict, is_dataclass
+from functools import partial
+from typing import Any, cast
+
+from ckptsim.scenarios.errors import ScenarioError
+from ckptsim.scenarios.files import plain, read
+from ckptsim.scenarios.generators.checkpoint_store import STORE_FAULT_DRAWS
+from ckptsim.scenarios.generators.choices import Choices
+from ckptsim.scenarios.generators.composed import drawn_fault
+from ckptsim.scenarios.generators.job_environment import job_fault
+from ckptsim.scenarios.generators.ordering import SYNC_FAULT_DRAWS
+from ckptsim.scenarios.links import LINKS
+from ckptsim.scenarios.spec import Scenario
+from ckptsim.scenarios.store import StoreModel
+
+_CHANGES_MAX = 4
+_FAULTS_MAX = 3
+_CHANGES: tuple[Callable[[Any], Any], ...] = (
+    lambda value: value // 2 if isinstance(value, int) else value / 2,
+    lambda value: value * 2,
+    lambda value: value + 1,
+    lambda value: max(0, value - 1),
+    lambda _: 0,
+    lambda _: 1,
+)
+_HAZARDS = {
+    "job": ("stop_ends", "single_channel_keeps_the_clock", "closed_tasks_leave_nothing_queued"),
+}
+
+_Path = tuple[str | int, ...]
+
+
+def around(scenario: Scenario) -> Callable[[Choices], Scenario]:
+    """Return a generator of scenarios around a scenario; no choices give it without its goals."""
+    key = LINKS[scenario.link].key
+    begin = plain(scenario) | {"goals": []}
+    known = LINKS[scenario.link].properties
+    hazards = [name for name in _HAZARDS.get(key, ()) if name in known]
+    begin["violates"] = list(dict.fromkeys([*scenario.violates, *hazards]))
+    begin = _valid(begin) or plain(scenario) | {"goals": []}
+    numbers = tuple(_numbers(begin[key], (key,)))
+
+    def generate(choices: Choices) -> Scenario:
+        text = begin
+        for path, change in choices.several(lambda: _change(choices, numbers), most=_CHANGES_MAX):
+            text = _valid(_changed(text, path, change)) or text
+        kept = [fault for fault in _list(text["faults"]) if choices.integer(0, 3) < 3]
+        text = text | {"faults": kept}
+        further = choices.several(partial(_fault, choices, key, text), most=_FAULTS_MAX)
+        for fault in further:
+            text = _valid(text | {"faults": [*_list(text["faults"]), fault]}) or text
+        return read(text, source="around")
+
+    return generate
+
+
+def _change(choices: Choices, numbers: tuple[_Path, ...]) -> tuple[_Path, Callable[[Any], Any]]:
+    return choices.of(numbers), choices.of(_CHANGES)
+
+
+def _changed(text: dict[str, object], path: _Path, change: Callable[[Any], Any]) -> dict[str, Any]:
+    """Return a document with one number changed."""
+    found: Any = deepcopy(text)
+    place = found
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = change(place[path[-1]])
+    return cast("dict[str, Any]", found)
+
+
+def _valid(text: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a document that is a scenario, None for one that is none."""
+    try:
+        read(text, source="around")
+    except ScenarioError:
+        return None
+    return text
+
+
+def _numbers(value: object, path: _Path) -> Iterator[_Path]:
+    """Yield where a model has numbers."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _numbers(inner, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _numbers(inner, (*path, index))
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield path
+
+
+def _fault(choices: Choices, key: str, text: dict[str, Any]) -> dict[str, Any]:
+    """Return one more fault of the link's kinds."""
+    model: Any = text[key]
+    if key == "job":
+        return job_fault(choices, model)
+    if key == "pipeline":
+        return drawn_fault(choices, model)
+    if key == "store":
+        scenario = read(text, source="around")
+        kind = choices.of(tuple(STORE_FAULT_DRAWS))
+        drawn: object = STORE_FAULT_DRAWS[kind](choices, cast("StoreModel", scenario.model))
+    else:
+        kind = choices.of(tuple(SYNC_FAULT_DRAWS))
+        drawn = SYNC_FAULT_DRAWS[kind](choices)
+    if not is_dataclass(drawn) or isinstance(drawn, type):
+        raise TypeError("faults are dataclasses")
+    return {"kind": kind} | {name: _base(value) for name, value in asdict(drawn).items()}
+
+
+def _base(value: Any) -> Any:
+    return "none" if value is None else value
+
+
+def _list(value: object) -> list[Any]:
+    return cast("list[Any]", value)
