@@ -28,8 +28,8 @@ from ckptsim.sim.slots import Factory
 TIES = ("structural", "random", "pct", "pct:1", "pct:5")
 RUN_ENDS = "a_run_ends"
 SURVIVES = "the_scenario_completes"
-# Seconds after which a run is taken for one that never ends; an assumption: a hundred times what
-# the longest drawn ones take.
+# Seconds of processor time after which a run is taken for one that never ends; an assumption: a
+# hundred times what the longest drawn ones take.
 RUN_SECONDS_MAX = 30
 
 
@@ -143,7 +143,7 @@ def _trial(
     except UserError:
         raise
     except _TooLongError:
-        says = f"the run has not ended after {RUN_SECONDS_MAX} s"
+        says = f"the run has not ended after {RUN_SECONDS_MAX} s of work"
         return _ended(seed, ties, _row(RUN_ENDS, says))
     except Exception as error:  # noqa: BLE001 - what a core raises is what is looked for
         return _ended(seed, ties, _row(CORE_RAISED, _raised(error)))
@@ -201,14 +201,14 @@ def _limited() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGALRM, _too_long)
+    before = signal.signal(signal.SIGPROF, _too_long)
     # Again and again: a process of the simulation may have swallowed the first one.
-    signal.setitimer(signal.ITIMER_REAL, RUN_SECONDS_MAX, 1)
+    signal.setitimer(signal.ITIMER_PROF, RUN_SECONDS_MAX, 1)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def _too_long(_signal: int, _frame: FrameType | None) -> NoReturn:
