@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,6 +37,8 @@ _MOST_SUBTASKS = 1024
 _SECOND_NS = 1_000_000_000
 # Sizes of records that differ by less are one size, counted with noise.
 _SAME_SIZE = 0.03
+# What receivers count has the rest of a buffer in it that is being read: some percent of few.
+_APART = 0.1
 # A simulated run ends after so many completed checkpoints, of which two are warm-up, or after this
 # time: as many as the runs had that the model was calibrated with.
 CHECKPOINTS = 14
@@ -333,11 +336,33 @@ def _inputs(
         if own is not None:
             said = ", ".join(f"{share:.1%}" for share in own.value)
             findings.add((*where, "shares"), f"{label}: keys", own, said)
+        size = size_on_edge(recording.vertices, vertex, by_id[edge.upstream])
+        if size is not None:
+            findings.add((*where, "record_bytes"), f"{label}: record_bytes", size)
         found.append(
             Input(
                 upstream=names[edge.upstream],
                 partitioner=partitioner.value,
                 shares=() if own is None else own.value,
+                record_bytes=None if size is None else size.value,
             )
         )
     return tuple(found)
+
+
+def size_on_edge(
+    vertices: Sequence[VertexAnswer], vertex: VertexAnswer, upstream: VertexAnswer
+) -> Found[int] | None:
+    """Return the size of a record on an edge, where its upstream's outputs differ and it shows."""
+    readers = [v for v in vertices if any(i.upstream == upstream.id for i in v.inputs)]
+    if len(readers) < 2 or len(vertex.inputs) != 1:
+        return None
+    sizes = [found for v in readers if (found := load.edge_bytes_of(v)) is not None]
+    own = load.edge_bytes_of(vertex)
+    if own is None or max(sizes, key=_size).value <= (1 + _APART) * min(sizes, key=_size).value:
+        return None
+    return own
+
+
+def _size(found: Found[int]) -> int:
+    return found.value

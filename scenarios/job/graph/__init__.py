@@ -1,9 +1,7 @@
 """The graph of a job: vertices with subtasks, their inputs with partitioners, and what fits."""
 
+from ckptsim.scenarios.job.graph.edges import Edge, Input, Partitioner
 from ckptsim.scenarios.job.graph.graph import (
-    Edge,
-    Input,
-    Partitioner,
     RateChange,
     Recorded,
     Vertex,

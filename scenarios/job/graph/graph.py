@@ -23,6 +23,7 @@ from ckptsim.scenarios.fields import (
     size_bytes,
     whole,
 )
+from ckptsim.scenarios.job.graph.edges import Edge, Input, Partitioner
 
 _JOB = "assumption: part of the job"
 _SMALL = "assumption: small enough to be hunted in milliseconds"
@@ -43,32 +44,6 @@ class VertexKind(StrEnum):
     SINK = "sink"
 
 
-class Partitioner(StrEnum):
-    """How records choose a subtask of the next vertex, by the names of Flink's partitioners."""
-
-    FORWARD = "forward"
-    HASH = "hash"
-    REBALANCE = "rebalance"
-    RESCALE = "rescale"
-    SHUFFLE = "shuffle"
-    BROADCAST = "broadcast"
-    GLOBAL = "global"
-
-    @property
-    def is_pointwise(self) -> bool:
-        """Whether a sender is connected to some of the receivers only."""
-        return self in (Partitioner.FORWARD, Partitioner.RESCALE)
-
-    @property
-    def supports_unaligned(self) -> bool:
-        """Whether a barrier may overtake records: their order or copies must not matter.
-
-        Source: Apache Flink 1.20.3, StreamPartitioner.disableUnalignedCheckpoints, which the job
-        graph calls for pointwise and broadcast edges.
-        """
-        return not self.is_pointwise and self is not Partitioner.BROADCAST
-
-
 class Recorded(StrEnum):
     """What the checkpoint that a job is started from says of a vertex."""
 
@@ -76,26 +51,6 @@ class Recorded(StrEnum):
     RUNNING = "running"
     PARTIAL = "partial"
     FULL = "full"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Input:
-    """One input of a vertex: an edge of the job graph, and an input gate of each subtask."""
-
-    upstream: str = name(REQUIRED, says="vertex that it comes from", source=_JOB)
-    partitioner: Partitioner = choice(
-        "rebalance",
-        Partitioner,
-        says="how records choose a subtask",
-        source=_FLINK + "StreamGraph, between vertices of unequal parallelism",
-    )
-    shares: tuple[float, ...] = many(
-        real(minimum=0.0, maximum=1e9),
-        says="weights of the receiving subtasks among the records that come by key, one each; "
-        "absent: even, but for the source's hot_ratio",
-        source=_JOB,
-        maximum=1024,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -339,16 +294,6 @@ class Vertex:
         return service_ns + self.service_step_ns * subtask
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edge:
-    """One edge of the job graph, with both its ends."""
-
-    upstream: str
-    downstream: str
-    partitioner: Partitioner
-    shares: tuple[float, ...] = ()
-
-
 def edges_of(vertices: Sequence[Vertex]) -> tuple[Edge, ...]:
     """Return all edges, by receiving vertex and in the order of its inputs."""
     return tuple(
@@ -357,6 +302,7 @@ def edges_of(vertices: Sequence[Vertex]) -> tuple[Edge, ...]:
             downstream=vertex.name,
             partitioner=one.partitioner,
             shares=one.shares,
+            record_bytes=one.record_bytes,
         )
         for vertex in vertices
         for one in vertex.inputs

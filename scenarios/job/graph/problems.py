@@ -7,7 +7,8 @@ from itertools import pairwise
 
 from ckptsim.scenarios import graphs
 from ckptsim.scenarios.errors import Problem
-from ckptsim.scenarios.job.graph.graph import Partitioner, Recorded, Vertex, VertexKind, spelled_out
+from ckptsim.scenarios.job.graph.edges import Partitioner
+from ckptsim.scenarios.job.graph.graph import Recorded, Vertex, VertexKind, spelled_out
 
 
 def graph_problems(vertices: Sequence[Vertex]) -> list[Problem]:

@@ -174,6 +174,24 @@ def record_bytes_of(vertex: VertexAnswer) -> Found[int] | None:
     )
 
 
+def edge_bytes_of(vertex: VertexAnswer) -> Found[int] | None:
+    """Return the size of a record that a vertex takes, over the life of the job; None if none.
+
+    What an upstream vertex emits to several receivers may differ between them.
+    """
+    pairs = [(s.last("numBytesIn"), s.last("numRecordsIn")) for s in vertex.subtasks]
+    size = sum(bytes_ for bytes_, records in pairs if bytes_ and records)
+    count = sum(records for bytes_, records in pairs if bytes_ and records)
+    if count < ENOUGH or size <= 0:
+        return None
+    return Found(
+        value=max(1, round(size / count)),
+        how=f"bytes over {count:,.0f} records taken since it began",
+        answers=SAMPLES,
+        sure=Sureness.COUNTED,
+    )
+
+
 def shares_of(vertex: VertexAnswer) -> Found[tuple[float, ...]] | None:
     """Return the share of each subtask in the records that come by key; None for even ones.
 

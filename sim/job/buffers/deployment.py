@@ -122,7 +122,7 @@ class Deployment:
 
     def _writer(self, output: OutputSpec, up: Task) -> RecordWriter:
         network, world, vertex = self._network, self._world, up.spec.vertex
-        record_bytes = vertex.record_bytes or network.record_bytes
+        record_bytes = output.edge.record_bytes or vertex.record_bytes or network.record_bytes
         name, channels = output.edge.downstream, len(output.channels)
         broadcast = output.partitioner is Partitioner.BROADCAST
         # A pool has at least one buffer more than there are channels, or the task could not
