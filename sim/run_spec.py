@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from ckptsim.scenarios import Scenario
 from ckptsim.sim.identity import canonical_names
 from ckptsim.sim.kernel import Environment, TiePolicy
 from ckptsim.sim.rows import RunResult, RunRow, ViolationRow
 from ckptsim.sim.slots import ProtocolCores
+
+
+class Watch(Protocol):
+    """Looks on at the cores of one run, and changes nothing of it."""
+
+    def beside(self, cores: ProtocolCores, foreign: Collection[str]) -> ProtocolCores:
+        """Return factories whose cores are looked at; foreign: slots that are not ours."""
+        ...
+
+    def begin(self, env: Environment) -> None:
+        """Take the environment of the run."""
+        ...
+
+    def rows(self, spec: RunSpec) -> list[ViolationRow]:
+        """Return what was found."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +38,7 @@ class RunSpec:
     ties: the text that names `policy`.
     steps_max: more steps of the calendar than these end the run with TooManyStepsError.
     environments: those that the world has asked for; they tell what happened until an exception.
+    watch: who looks on at the cores, if anybody does.
     """
 
     scenario: Scenario
@@ -38,6 +55,7 @@ class RunSpec:
     replay: str
     steps_max: int | None = None
     environments: list[Environment] = field(default_factory=list)
+    watch: Watch | None = None
 
     def environment(self, goals: Iterable[str] = ()) -> Environment:
         """Return the environment of this run, with seed, ties, trace and declared goals set."""
@@ -45,6 +63,8 @@ class RunSpec:
         if self.steps_max is not None:
             env.steps_max = self.steps_max
         self.environments.append(env)
+        if self.watch is not None:
+            self.watch.begin(env)
         return env
 
     def result(self, env: Environment, *, outcome: str, **counts: Any) -> RunResult:

@@ -25,9 +25,9 @@ from ckptsim.sim.fingerprint import WORLDS, version
 from ckptsim.sim.identity import replay_command, run_key
 from ckptsim.sim.kernel import TiePolicy, TooManyStepsError, fence, parse_ties
 from ckptsim.sim.rows import RunResult, RunRow
-from ckptsim.sim.run_spec import RunSpec
+from ckptsim.sim.run_spec import RunSpec, Watch
 from ckptsim.sim.slots import Factory, ProtocolCores
-from ckptsim.sim.slots.resolve import resolve
+from ckptsim.sim.slots.resolve import Choice, resolve
 from ckptsim.sim.story import Vocabulary
 
 
@@ -53,6 +53,7 @@ def run_world(
     parameters: str = "{}",
     source: str | None = None,
     steps_max: int | None = None,
+    watch: Watch | None = None,
 ) -> RunResult:
     """Run one scenario and return its tables; the same arguments give the same bytes anywhere.
 
@@ -62,6 +63,7 @@ def run_world(
     that names one; mutant: the name of a mutant of ours, which takes its slot.
     parameters: canonical JSON of the swept parameters (path -> value) that `scenario` already has;
     source: what a command line names to get the scenario without them (by default its name).
+    watch: looks on at the cores, ours and mutants; what it finds are violations of the run.
     A core that raises what no core may raise ends the run with a violation.
     steps_max: more steps of the calendar than these end the run with an exception.
     Raises UserError for ties, slots, cores, a mutant or a link that do not exist or do not fit,
@@ -76,7 +78,8 @@ def run_world(
         ties=policy.name,
         policy=policy,
         keep_trace=keep_trace,
-        cores=world.CORES(**choice.factories),
+        cores=_cores(world, choice, watch),
+        watch=watch,
         chosen=dict(sorted(choice.names.items())),
         mutant=mutant,
         parameters=parameters,
@@ -94,6 +97,8 @@ def run_world(
             error.add_note(f"in the run that this repeats: {spec.replay}")
             raise
         result = blamed
+    if watch is not None:
+        result.violations += watch.rows(spec)
     result.run = _with_violations(result)
     return result
 
@@ -103,6 +108,12 @@ def load_world(link: str) -> World:
     if link not in WORLDS:
         raise UserError(f"link: found {link!r}, expected one of {', '.join(WORLDS)}")
     return cast("World", import_module(WORLDS[link]))
+
+
+def _cores(world: World, choice: Choice, watch: Watch | None) -> ProtocolCores:
+    """Return the factories of the run's cores, each looked at if somebody does."""
+    cores = world.CORES(**choice.factories)
+    return cores if watch is None else watch.beside(cores, choice.names)
 
 
 def _policy(text: str, seed: int) -> TiePolicy:

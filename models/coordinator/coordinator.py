@@ -324,6 +324,7 @@ class CheckpointCoordinator:
             raise ProtocolError("not_being_stored", state=self._words(), event=event)
         if event.failed:
             self._abort(checkpoint, event.reason)
+            self._unanswered.discard(checkpoint)  # this was the answer
             self._choose()
             return
         del self._pending[checkpoint]

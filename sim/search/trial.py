@@ -9,6 +9,7 @@ from ckptsim.scenarios import Scenario
 from ckptsim.sim.identity import replay_command
 from ckptsim.sim.kernel import TiePolicy
 from ckptsim.sim.rows import RunResult, ViolationRow
+from ckptsim.sim.rules import differential
 from ckptsim.sim.slots import Factory
 from ckptsim.sim.slots.load import name_of
 from ckptsim.sim.world import run_world
@@ -20,6 +21,7 @@ class Subject:
 
     cores: slot -> factory of a core to run instead of ours, or `package.module:factory`, which
     several processes need; mutant: a faulty core of ours.
+    differential: whether the naive rules of the cores run beside them.
     source, parameters: how a command line gets this scenario again, see `run_world`.
     """
 
@@ -28,6 +30,7 @@ class Subject:
     mutant: str | None = None
     source: str | None = None
     parameters: str = "{}"
+    differential: bool = False
 
     @property
     def names(self) -> dict[str, str]:
@@ -53,6 +56,7 @@ class Subject:
             parameters=self.parameters,
             source=self.source,
             steps_max=steps_max,
+            watch=differential(self.scenario.link, seed) if self.differential else None,
         )
 
 

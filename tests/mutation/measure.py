@@ -19,12 +19,12 @@ from tests.mutation.reach import Reach
 
 # Which links run a core, the one that uses it most first.
 LINKS: dict[str, tuple[str, ...]] = {
-    "barriers": ("final_checkpoint",),
-    "coordinator": ("final_checkpoint",),
+    "barriers": ("final_checkpoint", "barriers"),
+    "coordinator": ("final_checkpoint", "barriers"),
     "core.py": ("ordering",),
     "lifecycle": ("final_checkpoint",),
     "ordering": ("ordering",),
-    "recovery": ("final_checkpoint",),
+    "recovery": ("final_checkpoint", "barriers"),
     "store": ("checkpoint_store",),
 }
 

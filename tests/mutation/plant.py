@@ -31,7 +31,7 @@ from tests.mutation.operators import MODELS, Fault, planted
 RUN_SECONDS_MAX = 10
 MEMORY_BYTES_MAX = 2 << 30
 # What a process may take beyond its budget: imports, and runs that do not end.
-_GRACE_SECONDS = 30 + RUN_SECONDS_MAX
+_GRACE_SECONDS = 30 + 20 * RUN_SECONDS_MAX
 
 
 class EndedError(Exception):

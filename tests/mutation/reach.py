@@ -7,11 +7,15 @@ of its entries reaches.  It is kept in a file and made again when cores or gener
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from tests.mutation.operators import MODELS, ROOT, Fault
@@ -57,7 +61,6 @@ def _explored(link: str, seconds: float) -> list[Any]:
     """Explore with right cores, and run each entry of the corpus again for all its lines."""
     import_anew(None)
     exploring = import_module("ckptsim.sim.search.explore")
-    lines = import_module("ckptsim.sim.search.explore.coverage").Lines
     explorer = exploring.Explorer(link=link)
     corpus = exploring.Corpus()
     report = exploring.explore(explorer, exploring.Exploring(seconds=seconds), corpus)
@@ -66,15 +69,43 @@ def _explored(link: str, seconds: float) -> list[Any]:
         raise RuntimeError(f"the right cores break a property of {link}: {says}")
     entries = []
     for number, choices in enumerate(corpus.entries):
-        run = explorer.run(number, choices, lines=lines())
-        seen = sorted(name for name in run.reached if ".py:" in name)
-        entries.append([list(choices), run.trial.events, seen])
+        seen: set[tuple[str, int]] = set()
+        with _tracing(seen):
+            run = explorer.run(number, choices)
+        entries.append([list(choices), run.trial.events, sorted(_named(seen))])
     return entries
+
+
+@contextmanager
+def _tracing(seen: set[tuple[str, int]]) -> Iterator[None]:
+    """Collect the lines of functions of cores that run in the block."""
+
+    def ran(frame: FrameType, event: str, _: Any) -> Any:
+        if event == "line":
+            seen.add((frame.f_code.co_filename, frame.f_lineno))
+        return ran
+
+    def called(frame: FrameType, _event: str, _: Any) -> Any:
+        return ran if "/models/" in frame.f_code.co_filename else None
+
+    sys.settrace(called)
+    try:
+        yield
+    finally:
+        sys.settrace(None)
+
+
+def _named(seen: set[tuple[str, int]]) -> Iterator[str]:
+    """Yield the lines as `ordering/core.py:120`; the folder has another path as an import."""
+    for name, line in seen:
+        path = Path(name).resolve()
+        if path.is_relative_to(MODELS):
+            yield f"{path.relative_to(MODELS).as_posix()}:{line}"
 
 
 def _fingerprint() -> str:
     digest = blake2b(digest_size=16)
-    for folder in (MODELS, ROOT / "scenarios" / "generators"):
+    for folder in (MODELS, ROOT / "scenarios" / "generators", ROOT / "sim" / "rules"):
         for path in sorted(folder.rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
@@ -67,6 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
     subject = subject_of(arguments) if kept is None else kept.subject
     seed = arguments.seed if kept is None else kept.seed
     ties = arguments.ties if kept is None else kept.ties
+    # With the rules of cores beside them, so that what exploring found is found again.
+    subject = replace(subject, differential=True)
     target = _target(arguments.checkpoint)
     result = subject.run(seed, ties, keep_trace=True)
     vocabulary = load_world(subject.scenario.world).VOCABULARY

@@ -34,7 +34,7 @@ class Branches:
     """
 
     def __init__(self) -> None:
-        self._seen: set[tuple[str, int]] = set()
+        self._seen: set[str] = set()  # by name: two conditions of a line have one
 
     def watch(self) -> None:
         """Note from now on what runs."""
@@ -44,10 +44,10 @@ class Branches:
     def take(self) -> list[str]:
         """Return the branches seen since the last call, as `ordering/core.py:120 true`."""
         fresh: list[str] = []
-        for path, notes in _noted().items():
+        for notes in _noted().values():
             for number in notes.numbers():
-                if (path, number) not in self._seen:
-                    self._seen.add((path, number))
+                if notes.names[number] not in self._seen:
+                    self._seen.add(notes.names[number])
                     fresh.append(notes.names[number])
             notes.clear()
         return fresh

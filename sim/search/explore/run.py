@@ -86,7 +86,9 @@ class Explorer:
         seed = choices.integer(0, 999_999)
         generate = GENERATORS[self.link] if self.scenario is None else _around(self.scenario)
         scenario: Scenario = generate(choices)
-        subject = Subject(scenario=scenario, cores=self.cores, mutant=self.mutant)
+        subject = Subject(
+            scenario=scenario, cores=self.cores, mutant=self.mutant, differential=True
+        )
         return subject, seed, ties, tuple(choices.taken)
 
     def run(

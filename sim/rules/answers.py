@@ -1,0 +1,137 @@
+"""What cores answer, what rules expect of them, and how both are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ckptsim.models.core import ProtocolError
+from ckptsim.sim.kernel import Stream
+
+_TEXT_MAX = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The core is to refuse the event, with one of these kinds; none named: with any."""
+
+    kinds: frozenset[str] = frozenset()
+
+    @classmethod
+    def by(cls, *kinds: str) -> Refused:
+        """Return the refusal with one of some kinds."""
+        return cls(frozenset(str(kind) for kind in kinds))
+
+
+Answer = tuple[Any, ...] | Refused
+"""What a core gave: its effects, or `Refused` with the one kind."""
+
+
+class Pick:
+    """Draws for events and parameters, from a stream of their own."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+
+    def of(self, options: Sequence[Any]) -> Any:
+        """Return one of the options."""
+        return options[self._stream.integer(0, len(options) - 1)]
+
+    def integer(self, low: int, high: int) -> int:
+        """Return a whole number between two bounds, both included."""
+        return self._stream.integer(low, high)
+
+    def one_in(self, count: int) -> bool:
+        """Return True once in so many times."""
+        return self._stream.integer(1, count) == 1
+
+
+class Rules(Protocol):
+    """A naive statement of the rules of one core."""
+
+    def answer(self, event: Any) -> Answer | None:
+        """Note the event, and return what the core is to answer; None where that is open."""
+        ...
+
+    def normal(self, answer: Answer) -> Answer:
+        """Return an answer without what is not compared."""
+        ...
+
+    def copied(self) -> Rules:
+        """Return rules with the same facts, to which others can be added."""
+        ...
+
+    def says(self, core: Any) -> Iterator[tuple[str, object, object]]:
+        """Yield questions to the core: a name, what it says, and what it is to say."""
+        ...
+
+    def stray(self, pick: Pick) -> Any:
+        """Return an event that some host could send now, a careless one too; None for no event."""
+        ...
+
+
+def given(core: Any, event: Any) -> Answer:
+    """Return what a core answers; a refusal is an answer."""
+    try:
+        return tuple(core.step(event))
+    except ProtocolError as error:
+        return Refused.by(error.kind)
+
+
+def agree(answer: Answer, expected: Answer) -> bool:
+    """Return whether what a core gave is what its rules say."""
+    if isinstance(expected, Refused):
+        refused = isinstance(answer, Refused)
+        return refused and (not expected.kinds or answer.kinds <= expected.kinds)  # type: ignore[union-attr]
+    return answer == expected
+
+
+def difference(rules: Rules, event: Any, answer: Answer, expected: Answer) -> str | None:
+    """Return in what an answer differs from the rules, or None."""
+    if agree(rules.normal(answer), rules.normal(expected)):
+        return None
+    return f"at {event!r} it gave {text(answer)}, by its rules it is to give {text(expected)}"
+
+
+def disagreement(core: Any, rules: Rules) -> str | None:
+    """Return what a core says of itself and its rules do not, or None."""
+    for name, found, expected in rules.says(core):
+        if found != expected:
+            return f"it says {name} is {found!r}, by its rules it is {expected!r}"
+    return None
+
+
+def text(answer: Answer) -> str:
+    """Return an answer in one line."""
+    if isinstance(answer, Refused):
+        kinds = ", ".join(sorted(answer.kinds))
+        return f"a refusal ({kinds})" if kinds else "a refusal"
+    return ("[" + ", ".join(repr(effect) for effect in answer) + "]")[:_TEXT_MAX]
+
+
+def walked(core: Any, rules: Rules, pick: Pick, steps: int) -> tuple[str, list[str]] | None:
+    """Send a core so many events that some host could send, with its rules beside it.
+
+    Returns the first difference and the events before it, or None.  What a core raises that is no
+    refusal is a difference, too.
+    """
+    story: list[str] = []
+    for _ in range(steps):
+        event = rules.stray(pick)
+        if event is None:
+            return None
+        expected = rules.answer(event)
+        if expected is None:
+            return None
+        try:
+            answer = given(core, event)
+        except Exception as error:  # noqa: BLE001 - whatever a core raises is what is looked for
+            return f"at {event!r} it raised {type(error).__name__}: {error}", story
+        found = difference(rules, event, answer, expected)
+        if found is None and (isinstance(answer, Refused) or pick.one_in(3)):
+            found = disagreement(core, rules)
+        if found is not None:
+            return found, story
+        story.append(f"{event!r} -> {text(answer)}")
+    return None

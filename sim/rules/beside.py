@@ -1,0 +1,208 @@
+"""The differential oracle: a second, naive statement of a core's rules runs beside the core.
+
+At each event the core answers and its rules say what it was to answer; the first difference of a
+core is a violation, and from then on that core is left alone, since everything behind a difference
+differs.  Rules know facts (lists of what happened) and work out everything else from them anew each
+time: slow, and hard to get wrong in the way in which a core with state does.
+
+A host of ours sends a core less than others might.  So from time to time a copy of the core, and
+one of its rules, takes a walk: some dozens of events that some host could send from here, strays,
+repetitions and refusals among them.  At the beginning of each run cores of other settings take one
+as well.  The run itself does not notice: neither draws nor order nor trace change.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ckptsim.models.core import ProtocolError
+from ckptsim.sim.kernel import Environment, Streams
+from ckptsim.sim.rows import ViolationRow
+from ckptsim.sim.rules.answers import (
+    Answer,
+    Pick,
+    Refused,
+    Rules,
+    difference,
+    disagreement,
+    text,
+    walked,
+)
+from ckptsim.sim.run_spec import RunSpec
+from ckptsim.sim.slots import Factory, ProtocolCores
+
+FOLLOWS_RULES = "a_core_follows_its_rules"
+# Of how many events one is followed by questions, and one by a walk of a copy (assumptions: with
+# them the oracle takes about as long as the run).
+ASK_EVERY = 4
+WALK_EVERY = 24
+WALK_EVENTS = 30
+_STORY = 8
+_TEXT_MAX = 600
+
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How a core walks alone: drawn arguments to make it and its rules with.
+
+    make: of a core that has no slot; the others are made as the run makes its own.  adapt: what
+    makes a core that is stepped by events of one that is called in another way.
+    """
+
+    draw: Callable[[Pick], Arguments]
+    rules: Callable[..., Rules]
+    make: Factory | None = None
+    adapt: Callable[[Factory], Factory] | None = None
+
+    def walked(self, make: Factory, pick: Pick, events: int) -> tuple[str, list[str]] | None:
+        """Let a new core walk; return its first difference from the rules, if any."""
+        positional, named = self.draw(pick)
+        make = make if self.adapt is None else self.adapt(make)
+        core, rules = make(*positional, **named), self.rules(*positional, **named)
+        return walked(core, rules, pick, events)
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """Where a core and its rules part; the story has the events before, oldest first."""
+
+    at_ns: int
+    says: str
+    story: tuple[str, ...]
+
+
+class Differential:
+    """The rules that run beside the cores of one run.
+
+    rules: slot -> makes the rules of a core from the arguments with which the core is made.
+    walks: slot, or name of a core without one -> how it walks at the beginning, `each` times.
+    """
+
+    def __init__(
+        self,
+        rules: Mapping[str, Callable[..., Rules]],
+        walks: Mapping[str, Walk],
+        *,
+        each: int,
+        seed: int,
+    ) -> None:
+        self.partings: list[Parting] = []
+        self._rules = rules
+        self._walks = walks
+        self._each = each
+        self._walking: list[tuple[str, Walk, Factory]] = []
+        self._streams = Streams(seed)
+        self._env: Environment | None = None
+        self._made = 0
+
+    def beside(self, cores: ProtocolCores, foreign: Collection[str]) -> ProtocolCores:
+        """Return factories that make each core with its rules beside it.
+
+        foreign: slots whose cores are the user's; they may promise the same by other effects.
+        """
+        slots = [slot for slot in self._rules if hasattr(cores, slot) and slot not in foreign]
+        made = {slot: self._factory(slot, getattr(cores, slot)) for slot in slots}
+        for name, walk in self._walks.items():
+            make = walk.make if name in foreign else walk.make or getattr(cores, name, None)
+            if make is not None:
+                self._walking.append((name, walk, make))
+        return replace(cores, **made)
+
+    def begin(self, env: Environment) -> None:
+        """Take the environment of the run, for the times of violations, and let cores walk."""
+        self._env = env
+        for name, walk, make in self._walking:
+            for number in range(self._each):
+                pick = Pick(self._streams.stream(f"walk {name}", number))
+                found = walk.walked(make, pick, WALK_EVENTS)
+                if found is not None:
+                    self.part(f"core {name}, on a walk of its own: {found[0]}", found[1])
+                    break
+
+    def rows(self, spec: RunSpec) -> list[ViolationRow]:
+        """Return a violation for each core that did not follow its rules."""
+        return [
+            spec.violation(FOLLOWS_RULES, each.at_ns, each.says, story=each.story)
+            for each in self.partings
+        ]
+
+    def part(self, says: str, story: Sequence[str]) -> None:
+        """Note that a core and its rules differ."""
+        at_ns = 0 if self._env is None else self._env.now
+        lines = tuple(line[:_TEXT_MAX] for line in story[-_STORY:])
+        self.partings.append(Parting(at_ns, says[: 3 * _TEXT_MAX], lines))
+
+    def _factory(self, slot: str, factory: Factory) -> Factory:
+        def make(*arguments: Any, **named: Any) -> Any:
+            core = factory(*arguments, **named)
+            rules = self._rules[slot](*arguments, **named)
+            self._made += 1
+            pick = Pick(self._streams.stream(f"beside {slot}", self._made))
+            return Beside(core, rules, name=f"{slot} {self._made}", pick=pick, watch=self)
+
+        return make
+
+
+class Beside:
+    """A core with its rules; whatever is asked of it, but for `step`, goes to the core."""
+
+    __slots__ = ("_core", "_name", "_pick", "_rules", "_story", "_together", "_watch")
+
+    def __init__(
+        self, core: Any, rules: Rules, *, name: str, pick: Pick, watch: Differential
+    ) -> None:
+        self._core = core
+        self._rules = rules
+        self._name = name
+        self._pick = pick
+        self._watch = watch
+        self._story: list[str] = []
+        self._together = True
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the core has under the name."""
+        return getattr(self._core, name)
+
+    def step(self, event: Any) -> list[Any]:
+        """Have the core take an event, and compare what it answers."""
+        if not self._together:
+            effects: list[Any] = self._core.step(event)
+            return effects
+        expected = self._rules.answer(event)
+        try:
+            effects = self._core.step(event)
+        except ProtocolError as error:
+            self._compare(event, Refused.by(error.kind), expected)
+            raise
+        self._compare(event, tuple(effects), expected)
+        if self._together and self._pick.one_in(ASK_EVERY):
+            self._part(disagreement(self._core, self._rules), "")
+        if self._together and self._pick.one_in(WALK_EVERY):
+            self._walk()
+        return effects
+
+    def _compare(self, event: object, answer: Answer, expected: Answer | None) -> None:
+        if expected is None:
+            self._together = False  # the rules leave open what follows
+            return
+        found = difference(self._rules, event, answer, expected)
+        self._part(found, f"at event {len(self._story) + 1}: ")
+        self._story.append(f"{event!r} -> {text(answer)}")
+
+    def _walk(self) -> None:
+        """Let a copy of the core take events that did not come."""
+        core = pickle.loads(pickle.dumps(self._core, pickle.HIGHEST_PROTOCOL))  # noqa: S301 - ours
+        found = walked(core, self._rules.copied(), self._pick, WALK_EVENTS)
+        if found is not None:
+            self._story += [f"a copy: {line}" for line in found[1]]
+            self._part(found[0], "with events that did not come and could, ")
+
+    def _part(self, says: str | None, where: str) -> None:
+        if says is not None:
+            self._together = False
+            self._watch.part(f"core {self._name}: {where}{says}", self._story)

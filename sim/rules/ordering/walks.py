@@ -1,0 +1,166 @@
+"""Questions to an ordering core, and the events of its walks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ckptsim.models import ordering
+from ckptsim.models.ordering import Level, StateKind
+from ckptsim.sim.rules.answers import Pick
+from ckptsim.sim.rules.ordering.answers import OrderingAnswers
+
+_Stream = ordering.StreamDescriptor
+
+
+class OrderingRules(OrderingAnswers):
+    """The rules with what can be asked of the core, and the events of its walks."""
+
+    def says(self, core: Any) -> Iterator[tuple[str, object, object]]:
+        """Yield what can be asked of the core, and what it is to say."""
+        yield "pending_count", core.pending_count(), len(self._states) - len(self._sent)
+        blocked = tuple(self._blocked(scope) for scope in self._scopes() if self._unsent(scope))
+        yield "blocked", core.blocked(), blocked
+        for stream in self._catalog:
+            yield f"records_read of {stream}", core.records_read(stream), self._read(stream)
+            verdicts = [verdict for s, verdict in self._verdicts if s == stream]
+            verdict = verdicts[0] if verdicts else ordering.Verdict.PENDING
+            yield f"verdict of {stream}", core.verdict(stream), verdict
+            complete = sum(
+                count.accounted
+                for (s, level, _), counts in self._durable.items()
+                for count in counts
+                if s == stream and level is Level.COMPLETE
+            )
+            done = self._ended(stream) and complete == self._read(stream)
+            yield f"stream_done of {stream}", core.stream_done(stream), done
+            if not self._sockets:
+                yield f"ordinal of {stream}", core.ordinal(stream), self._interval(stream)
+
+    def stray(self, pick: Pick) -> Any:
+        """Return what a right host may send next, more often than what it may not."""
+        return self._plausible(pick) if not pick.one_in(4) else self._careless(pick)
+
+    def _plausible(self, pick: Pick) -> Any:
+        """Return an event with right numbers: records, reports, states, answers to sends."""
+        if self._outstanding is not None and not pick.one_in(3):
+            sent = (self._outstanding.scope, self._outstanding.index)
+            answer = ordering.SendFailed if pick.one_in(4) else ordering.StateSent
+            return answer(scope=sent[0], index=sent[1])
+        stream, identity = pick.of(self._catalog), pick.of(("p", "q", "r"))
+        kind = pick.integer(0, 9)
+        missing = [
+            (*portion, level)
+            for portion in self._reads
+            for level in Level
+            if self._at(level, *portion).accounted < self._read(*portion)
+        ]
+        if kind < 3 and missing:
+            stream, identity, level = pick.of(missing)
+            count = self._read(stream, identity) - self._at(level, stream, identity).accounted
+            rejected = pick.integer(0, count) if pick.one_in(4) else 0
+            return ordering.RecordsDurable(
+                stream=stream,
+                id=identity,
+                count=count - rejected,
+                size_bytes=pick.integer(0, 5),
+                rejected=rejected,
+                level=level,
+            )
+        if kind < 5:
+            return ordering.RecordsRead(
+                stream=stream,
+                size_bytes=pick.integer(0, 9),
+                count=pick.integer(0, 3),
+                id=identity,
+                channel=pick.of(self._channels),
+            )
+        return self._next_state(pick, stream, identity) if kind < 8 else ordering.FlushRequested()
+
+    def _next_state(self, pick: Pick, stream: _Stream, identity: str) -> Any:
+        """Return a state of the attempt's kind with the index behind the last one, or so."""
+        of_streams = not self._states or self._states[0].scope is not None
+        scope = stream if of_streams else None
+        if not self._states and pick.one_in(2):
+            of_streams, scope = False, None
+        used = [state.index for state in self._states if state.scope == scope]
+        ids = [state.id for state in self._states if state.scope == scope]
+        fresh = f"{identity}{len(ids)}" if identity in ids else identity
+        snapshot = not of_streams and self._sockets and pick.one_in(2)
+        inner = ((stream, identity),) if snapshot else ()
+        kind = StateKind.STREAM if of_streams else StateKind.GLOBAL
+        covered = [stream] if of_streams else self._catalog
+        count = sum(self._accounted((each, fresh)) for each in covered)
+        if snapshot:
+            count = self._accounted((stream, identity))
+        return ordering.StateRead(
+            kind=StateKind.SNAPSHOT if snapshot else kind,
+            payload=len(self._states),
+            stream=scope,
+            index=max(used, default=0) + pick.of((1, 1, 1, 2)),
+            id=fresh,
+            source_count=count,
+            inner=inner,
+            listed=pick.of((None, tuple(self._catalog), (stream,))),
+        )
+
+    def _careless(self, pick: Pick) -> Any:
+        """Return an event with a wrong, old or repeated number, or one that comes too late."""
+        stream = pick.of([*self._catalog, _Stream("a stream that nobody knows")])
+        channel = pick.of([*self._channels, -1, len(self._channels)])
+        known = [identity for _, identity in self._reads] or ["none"]
+        identity = pick.of([known[0], known[-1], pick.of(known), "none"])
+        kind = pick.integer(0, 9)
+        if kind == 0:
+            return ordering.RecordsRead(
+                stream=stream,
+                size_bytes=pick.of([-1, 0, 7]),
+                count=pick.of([0, 1, -1, 3]),
+                id=pick.of([None, identity, "new"]),
+                channel=channel,
+            )
+        if kind == 1:
+            return self._stray_report(pick, stream, identity)
+        if kind in (2, 3, 4):
+            return self._stray_state(pick, stream, identity)
+        states = [(state.scope, state.index) for state in self._states] or [(stream, 1)]
+        scope, index = pick.of(states)
+        return pick.of(
+            [
+                ordering.StateSent(scope=scope, index=index),
+                ordering.SendFailed(scope=scope, index=index),
+                ordering.CompleteRead(stream=stream, channel=channel),
+                ordering.ChannelClosed(channel=channel),
+                ordering.ProcessingSucceeded(stream=stream),
+                ordering.ProcessingFailed(stream=stream),
+                ordering.FinishRequested(wait_ns=pick.of([0, 5])),
+                ordering.FinishTimerFired(),
+                ordering.FlushRequested(),
+                ordering.StreamAnnounced(stream=stream),
+            ]
+        )
+
+    def _stray_report(self, pick: Pick, stream: _Stream, identity: str) -> Any:
+        return ordering.RecordsDurable(
+            stream=stream,
+            id=identity,
+            count=pick.of([-1, 0, 1, 5]),
+            size_bytes=pick.of([-1, 0, 9]),
+            rejected=pick.of([0, 0, -1, 1]),
+            level=pick.of(tuple(Level)),
+        )
+
+    def _stray_state(self, pick: Pick, stream: _Stream, identity: str) -> Any:
+        used = [state.index for state in self._states] or [1]
+        ids = [state.id for state in self._states] or ["none"]
+        inner_id = pick.of([identity, identity, None])
+        return ordering.StateRead(
+            kind=pick.of(tuple(StateKind)),
+            payload="stray",
+            stream=stream,
+            index=pick.of([0, -1, None, pick.of(used), max(used) + 1, max(used) + 2]),
+            id=pick.of([identity, None, pick.of(ids), "new"]),
+            source_count=pick.of([None, 0, 1, 5]),
+            inner=pick.of([(), ((stream, inner_id),)]),
+            listed=pick.of([None, (stream,), ()]),
+        )

@@ -1,0 +1,174 @@
+"""Which rules run beside the core of which slot, and which walk alone at the beginning of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from ckptsim.models.barriers import HandlerKind
+from ckptsim.models.ordering import Medium, OrderingParameters, StreamDescriptor
+from ckptsim.models.ordering.source import SourceCore
+from ckptsim.models.recovery.detection import FailureDetector, HeartbeatParameters
+from ckptsim.models.recovery.failover import Failover
+from ckptsim.models.recovery.restart import RestartStrategy
+from ckptsim.models.store.ingestion import PartitionIngestion
+from ckptsim.sim.rules.answers import Pick, Rules
+from ckptsim.sim.rules.beside import Differential, Walk
+from ckptsim.sim.rules.calls import FunctionRules, Functions, called, function, methods
+from ckptsim.sim.rules.channels import InputChannelRules, SubpartitionRules
+from ckptsim.sim.rules.coordinator import CoordinatorRules, drawn_parameters
+from ckptsim.sim.rules.functions import (
+    CORES,
+    DRAWS,
+    NAIVE,
+    DebloaterCore,
+    DebloaterRules,
+    drawn_debloating,
+    wire,
+)
+from ckptsim.sim.rules.handler import handler_rules
+from ckptsim.sim.rules.lifecycle import LifecycleRules, drawn_task
+from ckptsim.sim.rules.ordering import OrderingRules
+from ckptsim.sim.rules.restart import (
+    DetectionRules,
+    FailoverRules,
+    RestartRules,
+    StrategyMaker,
+    StrategyRules,
+    drawn_strategy,
+)
+from ckptsim.sim.rules.small import (
+    AfterFailureRules,
+    AssignmentRules,
+    EdgeRules,
+    EndOfDataRules,
+)
+from ckptsim.sim.rules.source import SourceRules, drawn_source
+from ckptsim.sim.rules.store import (
+    ClientRules,
+    IngestionRules,
+    client,
+    drawn_client,
+    drawn_ingestion,
+)
+from ckptsim.sim.rules.subtask import SubtaskRules
+from ckptsim.sim.rules.writer import WriterRules
+
+# Slot -> rules, made from what the core is made from.
+RULES: Mapping[str, Callable[..., Rules]] = {
+    "ordering": OrderingRules,
+    "coordinator": CoordinatorRules,
+    "handler": handler_rules,
+    "channel_state": WriterRules,
+    "subtask": SubtaskRules,
+    "lifecycle": LifecycleRules,
+}
+
+
+def _ordering(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    parameters = OrderingParameters(
+        medium=pick.of(tuple(Medium)),
+        streams=tuple(StreamDescriptor(name) for name in "abc"[: pick.integer(1, 3)]),
+        channels=pick.integer(1, 2),
+    )
+    return (parameters,), {}
+
+
+def _coordinator(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    first = {"first_checkpoint": pick.integer(1, 4), "completed": pick.of(((), (), (1, 3)))}
+    return (drawn_parameters(pick),), first
+
+
+def _handler(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    kind, channels = pick.of(tuple(HandlerKind)), pick.integer(1, 4)
+    gates, after_finish = pick.integer(1, min(2, channels)), not pick.one_in(5)
+    return (kind, channels), {"gates": gates, "after_finish": after_finish}
+
+
+def _writer(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return (list(range(pick.integer(1, 3))),), {}
+
+
+def _nothing(_: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return (), {}
+
+
+def _lifecycle(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return (drawn_task(pick),), {}
+
+
+def _channel(_: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return (3, []), {}
+
+
+def _tasks(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return (pick.integer(1, 3),), {"enabled": not pick.one_in(4)}
+
+
+def _strategy(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return (drawn_strategy(pick),), {}
+
+
+def _detector(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    threshold = pick.of((None, 1, 2, 3))
+    parameters = HeartbeatParameters(interval_ns=10, timeout_ns=50, rpc_failure_threshold=threshold)
+    return (parameters,), {}
+
+
+def _source(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return (drawn_source(pick),), {}
+
+
+def _debloater(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return (drawn_debloating(pick),), {}
+
+
+_SYNC: Mapping[str, Walk] = {
+    "ordering": Walk(_ordering, OrderingRules),
+    "source": Walk(_source, SourceRules, SourceCore),
+    "messages": Walk(
+        _nothing,
+        partial(FunctionRules, wire.NAIVE, wire.DRAWS),
+        partial(Functions, wire.CORES),
+    ),
+}
+_JOB: Mapping[str, Walk] = {
+    "coordinator": Walk(_coordinator, CoordinatorRules),
+    "handler": Walk(_handler, partial(handler_rules, counts_bytes=True)),
+    "channel_state": Walk(_writer, WriterRules),
+    "subtask": Walk(_nothing, SubtaskRules),
+    "lifecycle": Walk(_lifecycle, LifecycleRules),
+    "input_channel": Walk(_channel, InputChannelRules, adapt=called),
+    "output_subpartition": Walk(_channel, SubpartitionRules, adapt=called),
+    "end_of_data": Walk(_tasks, EndOfDataRules, adapt=methods),
+    "failover": Walk(_nothing, AfterFailureRules, adapt=function),
+    "edge": Walk(_nothing, EdgeRules, adapt=function),
+    "assignment": Walk(_nothing, AssignmentRules, adapt=methods),
+    "restart strategy": Walk(_strategy, RestartRules, RestartStrategy),
+    "restart parameters": Walk(_nothing, StrategyRules, StrategyMaker),
+    "course of failures": Walk(_nothing, FailoverRules, Failover),
+    "failure detector": Walk(_detector, DetectionRules, FailureDetector),
+    "functions": Walk(_nothing, partial(FunctionRules, NAIVE, DRAWS), partial(Functions, CORES)),
+    "debloater": Walk(_debloater, DebloaterRules, DebloaterCore),
+}
+_STORE: Mapping[str, Walk] = {
+    "ingestion": Walk(drawn_ingestion, IngestionRules, PartitionIngestion),
+    "store": Walk(drawn_client, ClientRules, adapt=client),
+}
+# Link -> slot -> how its core walks.
+WALKS: Mapping[str, Mapping[str, Walk]] = {
+    "ordering": _SYNC,
+    "barriers": _JOB,
+    "barrier_protocol": _JOB,
+    "final_checkpoint": _JOB,
+    "checkpoint_store": _STORE,
+    "composed": {**_SYNC, **_JOB, **_STORE},
+}
+# Where a run is short, so that its walks do not take longer than itself; an assumption.
+_EACH = {"ordering": 2, "checkpoint_store": 2}
+
+
+def differential(link: str, seed: int) -> Differential:
+    """Return what compares the cores of one run of a link with their rules."""
+    return Differential(RULES, WALKS.get(link, {}), each=_EACH.get(link, 4), seed=seed)

@@ -1,0 +1,1 @@
+"""The naive rules that run beside cores in exploring runs."""

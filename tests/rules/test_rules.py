@@ -1,0 +1,156 @@
+"""Right cores follow their naive rules in the runs that exploring draws; faulty ones are named."""
+
+from __future__ import annotations
+
+import pytest
+
+from ckptsim.scenarios.generators import GENERATORS
+from ckptsim.sim.kernel import Streams
+from ckptsim.sim.mutants.registry import MUTANTS
+from ckptsim.sim.rules import FOLLOWS_RULES, differential
+from ckptsim.sim.rules.answers import Pick, Refused, agree, walked
+from ckptsim.sim.rules.table import RULES, WALKS
+from ckptsim.sim.search import Subject, trial
+from ckptsim.sim.search.explore import Corpus, Explorer, Exploring, explore
+from ckptsim.sim.slots import OURS, Factory
+from ckptsim.sim.world import load_world
+
+WALKING = {name: walk for walks in WALKS.values() for name, walk in walks.items()}
+LINKS = sorted(GENERATORS)
+WALKED = {name: one for name, one in MUTANTS.items() if one.slot in WALKING}
+# Mutants that follow the rules of their core, and why.
+FOLLOWS = {
+    "slow_stores_forgotten": "sixteen checkpoints have to end while one is stored",
+    "hangs_on_recovery": "what a failed recovery ends is the process, which no walk has",
+    "wipes_before_clearing": "a crash has to come between two writes of one step",
+}
+
+
+def _first_difference(slot: str, make: Factory, walks: int) -> tuple[str, list[str]] | None:
+    for number in range(walks):
+        found = WALKING[slot].walked(make, Pick(Streams(number).stream(slot)), 40)
+        if found is not None:
+            return found
+    return None
+
+
+@pytest.mark.parametrize("name", sorted(WALKING))
+def test_right_cores_walk_as_their_rules_say(name: str) -> None:
+    """On events that no host of ours sends, too, core and rules agree."""
+    make = WALKING[name].make or getattr(OURS, name)
+    assert _first_difference(name, make, 150) is None
+
+
+@pytest.mark.parametrize("name", sorted(WALKED))
+def test_a_mutant_parts_from_the_rules_of_its_core(name: str) -> None:
+    """Each is told from the right core on walks alone, but for those with a reason."""
+    found = _first_difference(WALKED[name].slot, WALKED[name].factory, 300)
+    assert (found is None) == (name in FOLLOWS)
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_right_cores_follow_their_rules_in_drawn_runs(link: str) -> None:
+    """Beside every core of a run that has rules, nothing differs."""
+    report = explore(Explorer(link=link), Exploring(runs=20, seed=7), Corpus())
+    assert report.violating == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("link", LINKS)
+def test_right_cores_follow_their_rules_in_a_thousand_runs(link: str) -> None:
+    """The same in a thousand runs of each link."""
+    how = Exploring(runs=1000, seed=8, jobs=2)
+    assert explore(Explorer(link=link), how, Corpus()).violating == []
+
+
+@pytest.mark.parametrize(
+    ("link", "mutant"),
+    [("ordering", "gaps_tolerated"), ("final_checkpoint", "told_before_stored")],
+)
+def test_a_faulty_core_is_named_where_it_parts_from_its_rules(link: str, mutant: str) -> None:
+    """The violation says which core, at which event, what it gave and what it was to give."""
+    explorer = Explorer(link=link, mutant=mutant)
+    for number in range(40):
+        more = Streams(5).stream("drawn", number).integer
+        found = explorer.run(number, (), more)
+        rows = [row for row in found.trial.violations if row.property == FOLLOWS_RULES]
+        if rows:
+            break
+    assert rows[0].says.startswith("core ")
+    assert "by its rules it is" in rows[0].says
+    assert rows[0].story
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_rules_beside_a_run_change_nothing_of_it(link: str) -> None:
+    """A run has the same digest, outcome and number of events with rules and without."""
+    subject, seed, ties, _ = Explorer(link=link).subject((), Streams(3).stream("drawn").integer)
+    plain = Subject(scenario=subject.scenario)
+    assert subject.differential
+    assert not plain.differential
+    watched, alone = trial(subject, seed, ties), trial(plain, seed, ties)
+    assert (watched.digest, watched.outcome, watched.events) == (
+        alone.digest,
+        alone.outcome,
+        alone.events,
+    )
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_cores_of_a_user_have_no_rules_beside_them(link: str) -> None:
+    """Whoever promises the same by other effects is not held to ours."""
+    world = load_world(link)
+    cores = world.CORES()
+    slots = [slot for slot in RULES if hasattr(cores, slot)]
+    watched = differential(link, 0).beside(cores, slots)
+    assert all(getattr(watched, slot) is getattr(cores, slot) for slot in slots)
+
+
+def test_a_refusal_is_compared_by_its_kind() -> None:
+    """A refusal agrees with one that names its kind among others, or none, and with no effects."""
+    given = Refused.by("stale_index")
+    assert agree(given, Refused.by("stale_index", "duplicate_index"))
+    assert agree(given, Refused())
+    assert not agree(given, Refused.by("duplicate_index"))
+    assert not agree(given, ())
+    assert not agree((), Refused())
+    assert agree((1, 2), (1, 2))
+    assert not agree((1, 2), (2, 1))
+
+
+class _Silent:
+    def step(self, event: object) -> list[object]:
+        return []
+
+
+class _Raising:
+    def step(self, event: object) -> list[object]:
+        raise KeyError(event)
+
+
+class _Echo:
+    """Rules that expect an answer of one effect, the event."""
+
+    def answer(self, event: object) -> tuple[object, ...]:
+        return (event,)
+
+    def copied(self) -> _Echo:
+        return self
+
+    def says(self, core: object) -> object:
+        return iter(())
+
+    def normal(self, answer: object) -> object:
+        return answer
+
+    def stray(self, pick: Pick) -> object:
+        return pick.integer(1, 5)
+
+
+@pytest.mark.parametrize(("core", "text"), [(_Silent(), "it gave []"), (_Raising(), "KeyError")])
+def test_a_walk_ends_at_the_first_difference(core: object, text: str) -> None:
+    """What a core gives too little, and what it raises, both end a walk with a sentence."""
+    found = walked(core, _Echo(), Pick(Streams(1).stream("walk")), 10)  # type: ignore[arg-type]
+    assert found is not None
+    assert text in found[0]
+    assert found[1] == []
