@@ -140,7 +140,43 @@ def _of_recoveries(
     return {
         "recovery_ns": _per_run(down, count),
         "records_reprocessed": _per_run(again, count),
+        **_of_timed_recoveries(recoveries, run, ints(tables["runs"], "ended_ns"), count),
     }
+
+
+def _of_timed_recoveries(
+    recoveries: pa.Table, run: Ints, ended: Ints, count: int
+) -> dict[str, npt.NDArray[np.float64]]:
+    """Return the parts of recoveries that took their time, as means over those of a run.
+
+    A part counts where both its ends are known.  One that was not caught up with lasts until the
+    next failure, or the end of the run.
+    """
+    failed, first = ints(recoveries, "failed_ns"), ints(recoveries, "first_record_ns")
+    following = pd.Series(failed).groupby(run).shift(-1, fill_value=ABSENT).to_numpy()
+    until = np.where(following == ABSENT, ended[run] if len(run) else ended[:0], following)
+    caught_up = ints(recoveries, "caught_up_ns")
+    caught_up = np.where((caught_up == ABSENT) & (first != ABSENT), until, caught_up)
+    known, resumed = ints(recoveries, "detected_ns"), ints(recoveries, "resumed_ns")
+    read = ints(recoveries, "state_read_ns")
+    timed = read != ABSENT  # on records, and where restarts take no time, nothing is read
+    zero = np.zeros_like(failed)
+    spans = {
+        "downtime_ns": (failed, first),
+        "catch_up_ns": (failed, caught_up),
+        "peak_latency_ns": (zero, ints(recoveries, "peak_latency_ns")),
+        "recovery_detected_ns": (failed, known),
+        "recovery_restart_ns": (known, resumed),
+        "recovery_read_ns": (resumed, read),
+        "recovery_first_record_ns": (read, first),
+        "recovery_catch_up_ns": (first, caught_up),
+    }
+    came = pd.Series((ints(recoveries, "caught_up_ns") != ABSENT)[timed]).astype(float)
+    found = {"caught_up_share": _per_run(came.groupby(run[timed]).mean(), count)}
+    for name, (begin, end) in spans.items():
+        there = timed & (begin != ABSENT) & (end != ABSENT)
+        found[name] = _per_run(pd.Series((end - begin)[there]).groupby(run[there]).mean(), count)
+    return found
 
 
 def _of_tasks(tables: Mapping[str, pa.Table], count: int) -> dict[str, npt.NDArray[np.float64]]:

@@ -27,6 +27,7 @@ from ckptsim.analysis.report.pictures import (
     metric_pictures,
     task_pictures,
 )
+from ckptsim.analysis.report.recoveries import recovery_pictures
 from ckptsim.analysis.report.slowest import slowest_run
 from ckptsim.scenarios.planning import METRICS
 
@@ -201,6 +202,11 @@ def folded(findings: Findings) -> list[Folded]:
             title="Tasks and back-pressure",
             pictures=list(task_pictures(findings)),
             tables=[tables.tasks_part(findings)],
+        ),
+        Folded(
+            name="recoveries",
+            title="Recoveries",
+            pictures=list(recovery_pictures(findings)),
         ),
         Folded(
             name="slowest",

@@ -89,5 +89,28 @@ METRICS: Mapping[str, Metric] = {
     ),
     "recovery_ns": Metric(says="time spent down and restarting", measure=Measure.TIME),
     "records_reprocessed": Metric(says="records done again after failures", measure=Measure.COUNT),
+    "downtime_ns": Metric(says="time from a failure to the first record", measure=Measure.TIME),
+    "catch_up_ns": Metric(
+        says="time from a failure until caught up, or the end of the run", measure=Measure.TIME
+    ),
+    "caught_up_share": Metric(
+        says="share of failures that a job catches up with",
+        measure=Measure.SHARE,
+        less_is_better=False,
+    ),
+    "peak_latency_ns": Metric(says="largest latency of a record", measure=Measure.TIME),
+    "recovery_detected_ns": Metric(says="time until a failure is known", measure=Measure.TIME),
+    "recovery_restart_ns": Metric(
+        says="time from there until tasks are cancelled and the delay is over", measure=Measure.TIME
+    ),
+    "recovery_read_ns": Metric(
+        says="time from there until tasks have read their state", measure=Measure.TIME
+    ),
+    "recovery_first_record_ns": Metric(
+        says="time from there to the first record", measure=Measure.TIME
+    ),
+    "recovery_catch_up_ns": Metric(
+        says="time from the first record until caught up", measure=Measure.TIME
+    ),
     **FIGURES,
 }

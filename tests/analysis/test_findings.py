@@ -121,6 +121,44 @@ def test_the_slowest_checkpoint_of_each_run_is_kept() -> None:
     assert told == [("b", 2, 900), ("c", 0, 900), ("a", 4, 50)]
 
 
+def test_parts_of_recoveries_are_means_over_those_of_a_run() -> None:
+    """Parts follow each other; one not caught up with lasts until the next failure or the end."""
+    first = {
+        "run_key": "a",
+        "attempt": 1,
+        "cause": "",
+        "failed_ns": 100,
+        "detected_ns": 110,
+        "resumed_ns": 140,
+        "state_read_ns": 200,
+        "first_record_ns": 205,
+        "caught_up_ns": 305,
+        "peak_latency_ns": 150,
+        "records_reprocessed": 3,
+    }
+    moved = {key: first[key] + 300 for key in first if key.endswith("_ns") and key[:4] != "peak"}
+    behind = first | moved | {"attempt": 2, "caught_up_ns": None}
+    at_once = first | dict.fromkeys(("state_read_ns", "first_record_ns", "caught_up_ns"))
+    share = summarise(
+        tables(
+            runs=[run("a", FAST, 1), run("b", SLOW, 1)],
+            recoveries=[first, behind, at_once | {"run_key": "b"}],
+        )
+    )
+    values = points.replications(share, POINTS)
+    means = {name: found[POINTS[0]][1] for name, found in values.items() if POINTS[0] in found}
+    assert means["recovery_detected_ns"] == 10
+    assert means["recovery_restart_ns"] == 30
+    assert means["recovery_read_ns"] == 60
+    assert means["recovery_first_record_ns"] == 5
+    assert means["downtime_ns"] == 105
+    assert means["recovery_catch_up_ns"] == (100 + 1000 - 505) / 2
+    assert means["catch_up_ns"] == 105 + means["recovery_catch_up_ns"]
+    assert means["caught_up_share"] == 0.5
+    assert means["peak_latency_ns"] == 150
+    assert POINTS[1] not in values["catch_up_ns"]  # a restart that takes no time has no parts
+
+
 def test_outcomes_are_counted() -> None:
     """Each way of ending has its count, and they add up."""
     rows = [run("a", FAST, 1), run("b", FAST, 2, outcome="error"), run("c", FAST, 3, violations=2)]

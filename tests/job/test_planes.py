@@ -25,6 +25,7 @@ from ckptsim.sim.job.world import JobWorld
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.slots import OURS
 from tests.job.records.plans import Chooser, Seeded
+from tests.job.records.rescaled_jobs import goes_with_source
 
 MS = 1_000_000
 S = 1_000 * MS
@@ -81,6 +82,8 @@ def scenario(choose: Chooser, plane: str) -> Scenario:
     }
     faults = [_fault(choose, vertices) for _ in range(choose.integer(0, 3))]
     _vary(choose, job, faults)
+    if not job["checkpointing"].get("enabled", True):  # nothing coordinates what is rescaled
+        faults = [one for one in faults if one["kind"] != "rescale"]
     text = {"name": "both", "link": "barriers", "says": "a job for both planes", "job": job}
     return from_json(json.dumps(text | {"faults": faults}))
 
@@ -152,10 +155,16 @@ def _reader(choose: Chooser, before: list[dict[str, Any]], number: int) -> dict[
 
 
 def _fault(choose: Chooser, vertices: list[dict[str, Any]]) -> dict[str, Any]:
-    kind = choose.of((*NUMBERED, "crash_task", "crash_task_manager", "crash_job_manager"))
+    crashes = ("crash_task", "crash_task_manager", "crash_job_manager")
+    kind = choose.of((*NUMBERED, *crashes, "rescale", "rescale"))
     at_ns = choose.integer(1, 4) * S + S // 4
-    if kind == "crash_job_manager":
-        return {"kind": kind, "at_ns": at_ns}
+    free = [vertex for vertex in vertices if not _goes_with_source(vertices, vertex["name"])]
+    if kind == "rescale" and free:
+        vertex = choose.of(tuple(free))
+        found = {"kind": kind, "vertex": vertex["name"], "parallelism": choose.integer(1, 4)}
+        return found | {"at_ns": at_ns}
+    if kind in ("crash_job_manager", "rescale"):
+        return {"kind": "crash_job_manager", "at_ns": at_ns}
     sources = [vertex for vertex in vertices if vertex.get("kind") == "source"]
     # Only sources refuse triggers, and only they have state, and so a file, in each of these jobs.
     of_sources = kind in ("refuse_trigger", "slow_file")
@@ -168,6 +177,12 @@ def _fault(choose: Chooser, vertices: list[dict[str, Any]]) -> dict[str, Any]:
     fault["checkpoint"] = choose.integer(1, 5 if kind.endswith("_notification") else 2)
     late = kind.startswith(("delay_", "stray_", "slow_"))
     return fault | ({"delay_ns": choose.of((60, 340)) * MS} if late else {})
+
+
+def _goes_with_source(vertices: list[dict[str, Any]], name: str) -> bool:
+    """Tell whether forward edges join a vertex to a source; sources keep their parallelism."""
+    spelled = {vertex["name"]: {"kind": "operator", **vertex} for vertex in vertices}
+    return goes_with_source(spelled, name)
 
 
 class NoPauses(Pauses):

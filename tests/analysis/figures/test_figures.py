@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from itertools import combinations
@@ -19,6 +20,7 @@ from ckptsim.analysis.answers import Layout
 from ckptsim.analysis.figures import barriers, validation
 from ckptsim.analysis.figures.headline import headline
 from ckptsim.analysis.figures.latency import latency_bands, latency_cdf, latency_parts
+from ckptsim.analysis.figures.recovery import PARTS, SHARE, recovery_parts, recovery_timeline
 from ckptsim.analysis.figures.replications import paired_differences
 from ckptsim.analysis.figures.run.barrier_story import barrier_story, lanes_of
 from ckptsim.analysis.figures.run.timeline import checkpoints_of, scale_of, timeline
@@ -39,6 +41,24 @@ def sync_timeline() -> Figure:
     scenario = by_name("reference")
     result = run_world(scenario, seed=3, keep_trace=True)
     return timeline(result.trace, load_world(scenario.link).VOCABULARY, result.checkpoints)
+
+
+def recovery_means() -> pd.DataFrame:
+    """Return the parts of recoveries at two loads, one of which is not caught up with."""
+    parts = dict(zip(PARTS, (50e6, 1.05e9, 600e6, 12e6, 3e9), strict=True))
+    rows = [
+        ("s", json.dumps({"load": load}), metric, 2, value, value, value)
+        for load, longer, share in (("half", 1, 1.0), ("nearly all", 9, 0.0))
+        for metric, value in {**parts, "recovery_catch_up_ns": longer * 3e9, SHARE: share}.items()
+    ]
+    columns = ["scenario", "parameters", "metric", "n", "mean", "low", "high"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def one_recovery() -> Figure:
+    """Draw the second recovery of the library's job that is back in its time."""
+    result = run_world(by_name("recovery_in_its_time"), seed=1)
+    return recovery_timeline(result.recoveries[1], result.checkpoints)
 
 
 def barrier_diagram(name: str) -> Figure:
@@ -92,6 +112,8 @@ FIGURES: dict[str, Callable[[], Figure]] = {
         "sync_share",
         ["undone_per_crash", "lost_per_crash"],
     ),
+    "recoveries": lambda: recovery_parts(recovery_means(), ["load"]),
+    "one recovery": one_recovery,
     "timeline": sync_timeline,
     "durations": lambda: barriers.durations_over_time(frames.barrier_checkpoints()),
     "heat map": lambda: barriers.alignment_heat_map(frames.task_checkpoints()),

@@ -16,7 +16,7 @@ from tests import many
 from tests.job.buffers import many as jobs
 from tests.job.buffers.plans import crashing_document, scenario_of
 from tests.job.records.plans import MS, Seeded
-from tests.job.records.rescaled_jobs import _differ, _fits, _goes_with_source
+from tests.job.records.rescaled_jobs import differ, fits, goes_with_source
 
 GOALS = ("restarted", "restored_rescaled", "record_filtered", "overtook_buffers")
 _TIMED = 3
@@ -38,7 +38,7 @@ def document(seed: int) -> dict[str, Any]:
             vertex["parallelism"] = random.choice((1, 2, 3, random.randint(1, 8)))
     for vertex in vertices.values():
         for one in vertex.get("inputs", ()):
-            if one["partitioner"] == "forward" and _differ(vertices, one["upstream"], vertex):
+            if one["partitioner"] == "forward" and differ(vertices, one["upstream"], vertex):
                 one["partitioner"] = "hash"
     if random.random() < 0.5:
         _fill_channels(random, job, vertices)
@@ -47,7 +47,8 @@ def document(seed: int) -> dict[str, Any]:
         vertex["broadcast_state"] = bool(broadcasts) and all(broadcasts) and random.random() < 0.5
     # Tasks that end one by one leave data behind them that no checkpoint knows of.
     job["ending"]["protocol"] = job["ending"]["protocol"].replace("naive", "flink")
-    text["faults"] = [one for one in text["faults"] if _fits(one, vertices)]
+    text["faults"] = [one for one in text["faults"] if fits(one, vertices)]
+    job["checkpointing"]["enabled"] = True  # what nothing coordinates cannot be rescaled
     text["faults"] += _rescales(random, vertices, 8 * int(job["checkpointing"]["interval_ns"]))
     if seed % _TIMED == 0 and job.get("engine") != "processes":
         job["recovery"] = {"timed": True}
@@ -74,7 +75,7 @@ def _fill_channels(random: Random, job: dict[str, Any], vertices: dict[str, Any]
 
 def _rescales(random: Random, vertices: dict[str, Any], last_ns: int) -> list[dict[str, Any]]:
     """Return some changes of parallelism, and crashes between them."""
-    free = [name for name in vertices if not _goes_with_source(_spelled(vertices), name)]
+    free = [name for name in vertices if not goes_with_source(_spelled(vertices), name)]
     found: list[dict[str, Any]] = []
     for _ in range(random.randint(1, 4) if free else 0):
         at = {"vertex": random.choice(free), "at_ns": random.randint(MS, last_ns)}

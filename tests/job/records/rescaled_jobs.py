@@ -30,28 +30,28 @@ def random_job(seed: int) -> Scenario:
     for vertex in vertices.values():
         for one in vertex.get("inputs", ()):
             one.pop("shares", None)
-            if one["partitioner"] == "forward" and _differ(vertices, one["upstream"], vertex):
+            if one["partitioner"] == "forward" and differ(vertices, one["upstream"], vertex):
                 one["partitioner"] = "hash"
     job["channels"]["record_buffers"] = random.choice((1, 1, 2, 3))
     job["costs"]["read_record_ns"] = random.choice((0, 0, MS // 4))
     job["restart"] = {"kind": "fixed_delay", "delay_ns": random.choice((0, 5 * MS))}
-    text["faults"] = [one for one in text["faults"] if _fits(one, vertices)]
+    text["faults"] = [one for one in text["faults"] if fits(one, vertices)]
     text["faults"] += _rescales(random, vertices)
     return scenario_of(text)
 
 
-def _differ(vertices: dict[str, Any], upstream: str, vertex: dict[str, Any]) -> bool:
+def differ(vertices: dict[str, Any], upstream: str, vertex: dict[str, Any]) -> bool:
     return bool(vertices[upstream]["parallelism"] != vertex["parallelism"])
 
 
-def _fits(fault: dict[str, Any], vertices: dict[str, Any]) -> bool:
+def fits(fault: dict[str, Any], vertices: dict[str, Any]) -> bool:
     vertex = fault.get("vertex")
     return vertex is None or fault.get("subtask", 0) < vertices[vertex]["parallelism"]
 
 
 def _rescales(random: Random, vertices: dict[str, Any]) -> list[dict[str, Any]]:
     """Return some changes of parallelism, and crashes between them."""
-    free = [name for name in vertices if not _goes_with_source(vertices, name)]
+    free = [name for name in vertices if not goes_with_source(vertices, name)]
     found: list[dict[str, Any]] = []
     for _ in range(random.randint(1, 4) if free else 0):
         at = {"vertex": random.choice(free), "at_ns": random.randint(1, 150) * MS}
@@ -62,7 +62,7 @@ def _rescales(random: Random, vertices: dict[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def _goes_with_source(vertices: dict[str, Any], name: str) -> bool:
+def goes_with_source(vertices: dict[str, Any], name: str) -> bool:
     """Tell whether forward edges join a vertex to a source; sources keep their parallelism."""
     group = [name]
     for member in group:
