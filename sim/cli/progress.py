@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from shutil import get_terminal_size
 from types import TracebackType
 from typing import Any, Self
@@ -14,8 +15,10 @@ class ProgressBar:
     def __init__(self, says: str) -> None:
         self._says = says
         self._bar: Any = None
+        self._began_s = 0.0
 
     def __enter__(self) -> Self:
+        self._began_s = time.time()  # the clock of tqdm
         return self
 
     def __call__(self, *, done: int, total: int | None, note: str = "") -> None:
@@ -38,6 +41,8 @@ class ProgressBar:
                 # The mean of all so far: a rate of the last moments is wild where runs are long.
                 smoothing=0,
             )
+            # The first to be heard of may be the end of a long run, which counts in the mean too.
+            self._bar.start_t = self._began_s
         if note:
             self._bar.set_postfix_str(note, refresh=False)
         self._bar.update(done - self._bar.n)

@@ -22,7 +22,7 @@ from tests.rough.mutants import Document, accepted
 
 # The alarm may ring within a collection, where whatever it raises is only warned about.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-_SETTINGS = settings(
+SETTINGS = settings(
     deadline=None,
     derandomize=True,
     database=None,
@@ -63,14 +63,14 @@ def sweeps_by_itself(document: Document, seeds: int = 2) -> None:
     )
 
 
-@settings(_SETTINGS, max_examples=250)
+@settings(SETTINGS, max_examples=250)
 @given(document=accepted())
 def test_accepted_scenarios_never_end_in_a_fault_of_ours(document: Document) -> None:
     """Values within their bounds end a run with 0, 1 or 2."""
     ends_by_itself(document)
 
 
-@settings(_SETTINGS, max_examples=60)
+@settings(SETTINGS, max_examples=60)
 @given(document=accepted())
 def test_accepted_scenarios_sweep(document: Document) -> None:
     """The same in a sweep: no run becomes an error of the program's own."""
@@ -78,7 +78,7 @@ def test_accepted_scenarios_sweep(document: Document) -> None:
 
 
 @pytest.mark.long
-@settings(_SETTINGS, max_examples=5000)
+@settings(SETTINGS, max_examples=5000)
 @given(document=accepted())
 def test_five_thousand_accepted_scenarios_run(document: Document) -> None:
     """Five thousand accepted mutants end with 0, 1 or 2 inside their limits."""

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +25,8 @@ TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 
 FUNCTION_LINES_MAX = 60
 FILE_LINES_MAX = 400
+# A folder with more modules than this wants folders of its own; `__init__.py` does not count.
+FOLDER_FILES_MAX = 14
 
 # What a stranger's clone does not have: machine paths and package indexes.  In parts, because this
 # file is read too.
@@ -128,6 +131,17 @@ def test_files_and_functions_are_short(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = (node.end_lineno or node.lineno) - node.lineno + 1
             assert lines <= FUNCTION_LINES_MAX, f"{node.name} has {lines} lines"
+
+
+def test_folders_are_small():
+    """No folder of sources or tests holds more modules than one takes in at a glance."""
+    tests = (path for path in (ROOT / "tests").rglob("*.py") if "data" not in path.parts)
+    counts = Counter(
+        path.parent.relative_to(ROOT).as_posix()
+        for path in (*SOURCES, *tests)
+        if path.name != "__init__.py"
+    )
+    assert {name: count for name, count in counts.items() if count > FOLDER_FILES_MAX} == {}
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=_relative)
