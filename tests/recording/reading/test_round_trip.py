@@ -27,7 +27,7 @@ from ckptsim.scenarios.job import (
 from ckptsim.sim.infer.job import scenario_of
 from ckptsim.sim.recording import read_recording
 from ckptsim.sim.world import run_world
-from tests.recording.simulated_engine import Recorder
+from tests.recording.reading.simulated_engine import Recorder
 
 MS = 1_000_000
 SAMPLES = (4_000, 6_000, 8_000, 10_000, 12_000)

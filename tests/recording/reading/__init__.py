@@ -1,0 +1,1 @@
+"""Tests of recordings as data: what is read of them, whole or damaged, and made of them."""
