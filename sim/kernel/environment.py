@@ -30,6 +30,8 @@ from ckptsim.sim.kernel.ties import STRUCTURAL, TiePolicy
 from ckptsim.sim.kernel.trace import Goals, Trace
 
 _FOREVER = 1 << 200
+SEQUENCES = 1 << 24
+"""Distance between sequences: what stands in the calendar for a calendar of its own has room."""
 _ROOT = "run"
 
 
@@ -51,12 +53,15 @@ class Environment(simpy.Environment):
         super().__init__(0)
         self._now: int = 0
         self.ties = ties
-        self.number: Callable[[], int] = count(1).__next__  # of the next calendar entry
+        self.number: Callable[[], int] = count(
+            SEQUENCES, SEQUENCES
+        ).__next__  # of the next calendar entry
         self.push: Push = calendar_push(self._queue, ties, self.number)
         self.streams = Streams(seed)
         self.stream: Callable[..., Stream] = self.streams.stream
         self.trace = Trace(self, keep=keep_trace)
         self.goals = Goals(goals)
+        self.last_ns = _FOREVER  # the instant up to which the run goes on at present
         self.steps = 0  # calendar entries that were carried out
         self.steps_max = _FOREVER  # more of them end the run with an exception
         self._entities: dict[tuple[str, int | None], Entity] = {}
@@ -250,6 +255,7 @@ class Environment(simpy.Environment):
         # end of this run: that happens once, where looking before popping would cost every time.
         queue = self._queue
         root = self._root
+        self.last_ns = last
         steps = 0
         limit = min(limit, self.steps_max - self.steps)
         callbacks: Any = []

@@ -36,6 +36,12 @@ class Stream:
         self._fetch: PCG64 | None = None
         self._left: list[int] = []
 
+    @property
+    def state(self) -> tuple[int, int]:
+        """State and increment of PCG64 before the first draw, of 128 bits each."""
+        found = PCG64(SeedSequence(self._entropy)).state["state"]
+        return found["state"], found["inc"]
+
     def bits(self) -> int:
         """Draw 64 random bits."""
         if not self._left:

@@ -57,14 +57,14 @@ class SeededRandom:
     name = "random"
 
     def __init__(self, seed: int) -> None:
-        self._key = derive_key(seed, "ties", "random")
+        self.key = derive_key(seed, "ties", "random")
 
     def tie(self, time: int, kind: int, entity: Entity) -> TieKey:
         """Return a 64-bit keyed hash of (time, kind, entity)."""
         # Multiply, fold, multiply, fold: each round carries every bit of the input into the upper
         # half and brings that half down again.  blake2b would be as random and ten times as slow,
         # and this is asked for every entry of the calendar.
-        mixed = (self._key + time * 0x9E3779B97F4A7C15 + kind * 0xD1B54A32D192ED03) & _MASK
+        mixed = (self.key + time * 0x9E3779B97F4A7C15 + kind * 0xD1B54A32D192ED03) & _MASK
         mixed = ((mixed ^ (mixed >> 32) ^ entity.key) * 0xD6E8FEB86659FD93) & _MASK
         mixed = ((mixed ^ (mixed >> 32)) * 0xD6E8FEB86659FD93) & _MASK
         return mixed ^ (mixed >> 32)
