@@ -35,7 +35,7 @@ UNNEEDED = (
     *(f"pyarrow/{name}*" for name in ("libarrow_flight.", "libarrow_python_flight.", "_flight.")),
     *(f"pyarrow/{name}*" for name in ("libarrow_s3.", "_s3fs.", "include")),
     # The tests of libraries.
-    *(f"{name}/tests" for name in ("pyarrow", "pandas", "matplotlib", "mpl_toolkits/*")),
+    *(f"{name}/tests" for name in ("pyarrow", "pandas", "matplotlib", "mpl_toolkits/*", "numba")),
     *(f"numpy/{name}tests" for name in ("", "*/", "*/*/")),
 )
 

@@ -62,6 +62,8 @@ class PlacementKind(StrEnum):
 class Engine(StrEnum):
     """Which driver of the buffer plane runs a job; all give the same trace."""
 
+    AUTO = "auto"  # compiled where it can be and is worth it, else callbacks
+    COMPILED = "compiled"  # the data plane in tables, advanced by a compiled kernel
     CALLBACKS = "callbacks"
     STRETCHES = "stretches"  # callbacks, and whole stretches at once where nothing happens but data
     PROCESSES = "processes"  # record by record in SimPy processes: slow, the reference
@@ -73,10 +75,10 @@ class Job:
 
     plane: Plane = choice("records", Plane, says="what moves between subtasks", source=_CHOICE)
     engine: Engine = choice(
-        "callbacks",
+        "auto",
         Engine,
         says="the driver of the buffer plane",
-        source="assumption: the fast one",
+        source="assumption: the fastest one that can run the job",
     )
     duration_ns: int = duration_ns(
         "20 s", minimum=1, says="a run on buffers ends here if not before", source=_CHOICE

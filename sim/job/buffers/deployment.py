@@ -56,7 +56,7 @@ class Deployment:
         self._draws = world.env.stream("graph")
         self._restored = restored
 
-    def tasks(self) -> list[Task]:
+    def all_tasks(self) -> list[Task]:
         """Return all tasks, joined by their channels."""
         make = {True: self._source, False: self._operator}
         tasks = [make[spec.vertex.is_source](spec) for spec in self._graph.tasks]
@@ -72,8 +72,7 @@ class Deployment:
     def _source(self, spec: TaskSpec) -> Task:
         gap = spec.vertex.gap_of(spec.subtask, self._env.now)
         limit = spec.vertex.records_of(spec.subtask)
-        make = ReferenceSource if self._reference else Source
-        return make(
+        return self._make_source()(
             self._world,
             spec,
             step_ns=self._world.constants.source_record_ns,
@@ -90,6 +89,9 @@ class Deployment:
         if spec.vertex.replayable:
             return gap_ns * self._position(spec.index)
         return self._env.now + self._draws.integer(1, gap_ns)
+
+    def _make_source(self) -> type[Source]:
+        return ReferenceSource if self._reference else Source
 
     def _operator(self, spec: TaskSpec) -> Task:
         make: Callable[..., Task] = ReferenceTask if self._reference else Task
@@ -125,18 +127,12 @@ class Deployment:
         record_bytes = output.edge.record_bytes or vertex.record_bytes or network.record_bytes
         name, channels = output.edge.downstream, len(output.channels)
         broadcast = output.partitioner is Partitioner.BROADCAST
-        # A pool has at least one buffer more than there are channels, or the task could not
-        # continue.  A broadcast writes each buffer once for all channels; no limit per channel
-        # applies.
         pool = world.observer.pool(
             f"{up.entity.name}>{name}",
             record_bytes=record_bytes,
             least_segment_bytes=min(network.segment_bytes, DebloatParameters().min_bytes),
-            size=max(channels + 1, channels * network.exclusive_buffers + network.floating_buffers),
-            channels=1 if broadcast else channels,
-            max_per_channel=_NO_LIMIT if broadcast else network.max_buffers_per_channel,
-            overdraft_max=network.max_overdraft_buffers,
             stops_early=world.mechanisms.stops_early,
+            **self._pool_settings(channels, broadcast=broadcast),
         )
         make: Callable[..., RecordWriter] = (
             ReferenceRecordWriter if self._reference else RecordWriter
@@ -156,6 +152,20 @@ class Deployment:
             broadcast=broadcast,
             supports_unaligned=output.supports_unaligned,
         )
+
+    def _pool_settings(self, channels: int, *, broadcast: bool) -> dict[str, int]:
+        network = self._network
+        # A pool has at least one buffer more than there are channels, or the task could not
+        # continue.  A broadcast writes each buffer once for all channels; no limit per channel
+        # applies.
+        return {
+            "size": max(
+                channels + 1, channels * network.exclusive_buffers + network.floating_buffers
+            ),
+            "channels": 1 if broadcast else channels,
+            "max_per_channel": _NO_LIMIT if broadcast else network.max_buffers_per_channel,
+            "overdraft_max": network.max_overdraft_buffers,
+        }
 
     def _channel(self, subpartition: Subpartition, gate: InputGate) -> None:
         up, down = subpartition.owner, gate.task

@@ -47,7 +47,10 @@ class TaskTimers:
         for task in self._world.tasks:
             if self._timeout_ns and task.writers:
                 first = draws.integer(1, self._timeout_ns)
-                env.call_in(first, Kind.FLUSH, task.entity, self._flush, task)
+                if self._world.compiled is None:
+                    env.call_in(first, Kind.FLUSH, task.entity, self._flush, task)
+                else:
+                    self._world.compiled.flush_from(task.number, env.now + first)
             if self._world.model.network.debloat and task.gates:
                 first = draws.integer(1, self._period_ns)
                 env.call_in(first, Kind.MEASURE, task.entity, self._debloat, task)

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.scenarios.job import Engine, Job, Vertex, VertexKind
+from ckptsim.sim.job.buffers.compiled import CompiledDriver, compiled_driver
 from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants, on_machine
 from ckptsim.sim.job.buffers.cores import Cores
 from ckptsim.sim.job.buffers.deployment import Deployment, open_transactions
 from ckptsim.sim.job.buffers.halt import cancel_all_but, kill, stall
 from ckptsim.sim.job.buffers.input import InputEvents
-from ckptsim.sim.job.buffers.kinds import Kind, State
+from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.mechanisms import MECHANISMS, Mechanisms
 from ckptsim.sim.job.buffers.messages import BufferMessages
 from ckptsim.sim.job.buffers.restoring import Rescales, TimedFailover
@@ -70,7 +71,7 @@ class DataflowWorld:
     first attempt starts from, as a user would start a job from a savepoint.
     phases: an instant of the periodic trigger of each attempt in ns, drawn where it is not known.
     tasks: all subtasks of the attempt, by number; control: the job over all its attempts.
-    stretches: the driver that moves the flow of data in bulk, or None.
+    stretches: the driver that moves the flow of data in bulk, or None; so compiled, with a kernel.
     embedding: what takes the place of its own surroundings where it is part of something larger.
     identities: which record is where, if its records come from there.
     protocol: makes the cores that decide about checkpoints.  observer: makes who is told what
@@ -105,8 +106,7 @@ class DataflowWorld:
         self.violations: list[Violation] = []
         self.tasks: list[Task] = []
         self.pauses = Pauses(env, constants) if pauses is None else pauses
-        cores = constants.cores if mechanisms.shared_cores else _ENOUGH_CORES
-        self.cores = Cores(env, cores)
+        self.cores = Cores(env, constants.cores if mechanisms.shared_cores else _ENOUGH_CORES)
         self.storage = Storage(env, self.cores, model.storage, constants)
         self.messages = BufferMessages(env, self.cores, constants, self.pauses, model.costs)
         self.lost_state = lost_state(self.graph, restored)
@@ -117,6 +117,7 @@ class DataflowWorld:
         self.closed_ns: dict[int, int] = {}
         self.timed = TimedFailover(self) if model.recovery.timed else None
         self.stretches: Stretches | None = None
+        self.compiled: CompiledDriver | None = None
         self.observer = observer(self)
         self.control = JobWorld(
             env,
@@ -134,7 +135,6 @@ class DataflowWorld:
         if self.timed is not None:
             self.timed.attach(self.control)
         self._deploy(restored)
-        # Stretches know neither recovered channels nor tasks that come and go: there callbacks run.
         if model.engine is Engine.STRETCHES and self.timed is None and not faults.rescales:
             self.stretches = Stretches(self)
 
@@ -223,7 +223,8 @@ class DataflowWorld:
         held = restored if taken_over is None else taken_over.checkpoint
         for goal in () if taken_over is None else taken_over.goals:
             self.env.goals.reach(goal)
-        self.tasks = Deployment(self, held).tasks()
+        self.compiled = compiled_driver(self, held)
+        self.tasks = (self.compiled or Deployment(self, held)).all_tasks()
         if held is not None:
             self._restore_positions(held)
         self._equip(restored, held)
@@ -262,8 +263,7 @@ class DataflowWorld:
         """End the attempt: nothing of it acts any more."""
         self.observer.halted()
         for task in self.tasks:
-            task.sync()  # a stretch under way has come to some record boundary by now
-            task.enter(State.ENDED)
+            task.halt()
         note_goals(self.tasks)
         cancel_all_but(self.env, (*_KEEPERS, *self.embedding.keepers), self._over)
 

@@ -11,11 +11,12 @@ from ckptsim.sim.job.buffers.output.routing import (
     Route,
     SingleRoute,
 )
-from ckptsim.sim.job.buffers.output.segment import Segment, Slice
+from ckptsim.sim.job.buffers.output.segment import OWN_MEMORY, Segment, Slice
 from ckptsim.sim.job.buffers.output.selectivity import SelectiveWriter, Selectivity
 from ckptsim.sim.job.buffers.output.subpartition import Element, Subpartition
 
 __all__ = [
+    "OWN_MEMORY",
     "Channels",
     "Element",
     "LocalBufferPool",

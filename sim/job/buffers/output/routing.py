@@ -40,15 +40,15 @@ class SingleRoute:
     """Every record takes the same channel (forward, global, a key that stays where it is)."""
 
     def __init__(self, channel: int) -> None:
-        self._channel = channel
+        self.channel = channel
 
     def block(self, count: int) -> Channels:
         """Return the channels of the next `count` records."""
-        return np.full(count, self._channel, dtype=np.int16)
+        return np.full(count, self.channel, dtype=np.int16)
 
     def again(self) -> SingleRoute:
         """Return a route that begins where this one began."""
-        return SingleRoute(self._channel)
+        return SingleRoute(self.channel)
 
 
 class RoundRobinRoute:
@@ -64,6 +64,11 @@ class RoundRobinRoute:
         picks = np.arange(self._next, self._next + count) % self._width
         self._next = (self._next + count) % self._width
         return picks.astype(np.int16)
+
+    @property
+    def upcoming(self) -> int:
+        """The channel of the next record."""
+        return self._next
 
     def again(self) -> RoundRobinRoute:
         """Return a route that begins where this one began."""
@@ -83,19 +88,31 @@ class RandomRoute:
         self._bits = PCG64(SeedSequence(int.from_bytes(entropy, "big")))
         self._bits.advance(first)  # one word each
         self._width = np.uint64(len(weights))
-        self._uniform = len(set(weights)) == 1
+        self.is_uniform = len(set(weights)) == 1
         self._bounds = np.cumsum(np.array(weights, dtype=np.uint64))
 
     def block(self, count: int) -> Channels:
         """Return the channels of the next `count` records, one raw word each."""
         drawn = self._bits.random_raw(count)
         drawn >>= _HALF  # in place: long blocks cost more to hold than to work out
-        drawn *= self._width if self._uniform else self._bounds[-1]
+        drawn *= self._width if self.is_uniform else self._bounds[-1]
         drawn >>= _HALF
-        if self._uniform:
+        if self.is_uniform:
             return drawn.astype(np.int16)
         picks: Channels = np.searchsorted(self._bounds, drawn, side="right").astype(np.int16)
         return picks
+
+    @property
+    def state(self) -> tuple[int, int]:
+        """State and increment of the generator, of 128 bits each."""
+        found = self._bits.state["state"]
+        return found["state"], found["inc"]
+
+    @property
+    def bounds(self) -> list[int]:
+        """Sums of the weights up to each channel."""
+        found: list[int] = self._bounds.tolist()
+        return found
 
     def again(self) -> RandomRoute:
         """Return a route that begins where this one began."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+OWN_MEMORY = 1 << 40
+"""So many owners that a segment never returns to a pool: what a restart has put back."""
+
 
 class Segment:
     """One buffer of an output pool, from its opening until all of it has been sent.

@@ -19,20 +19,20 @@ _NEVER = 1 << 60
 
 
 class Selectivity:
-    """How many records are out after so many have been processed."""
+    """How many records are out after so many have been processed; parts: per million."""
 
-    __slots__ = ("_parts",)
+    __slots__ = ("parts",)
 
     def __init__(self, ratio: float) -> None:
-        self._parts = round(ratio * _PARTS)
+        self.parts = round(ratio * _PARTS)
 
     def emitted(self, processed: int) -> int:
         """Return how many records are out after `processed` ones."""
-        return processed * self._parts // _PARTS
+        return processed * self.parts // _PARTS
 
     def processed_until(self, emitted: int) -> int:
         """Return how many records have to be processed until `emitted` ones are out."""
-        return -(-emitted * _PARTS // self._parts) if self._parts else _NEVER
+        return -(-emitted * _PARTS // self.parts) if self.parts else _NEVER
 
 
 class SelectiveWriter(RecordWriter):

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from ckptsim.models.barriers.barrier import NetworkEvent
-from ckptsim.sim.job.buffers.output.segment import Segment, Slice
+from ckptsim.sim.job.buffers.output.segment import OWN_MEMORY, Segment, Slice
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.input import InputGate
@@ -72,6 +72,16 @@ class Subpartition:
         self.restored_bytes = self.to_restore_bytes = 0
         self.input_channel: InputChannel
         owner.subpartitions.append(self)
+
+    def put_back(self, size: int, records: int) -> None:
+        """Put restored data behind what stands in the queue, in memory that is not the pool's."""
+        segment = Segment(0 if self.writer.broadcast else self.channel, size, 0)
+        segment.bytes, segment.records, segment.closed = size, records, True
+        segment.owners = OWN_MEMORY
+        self.core.add_data(segment)
+        self.restores(size)
+        # All of it may leave: no writer continues with the last one.
+        self.core.flush_requested = True
 
     def restores(self, size: int) -> None:
         """Note that so many bytes have been put back."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.plan import FinishedState
-from ckptsim.sim.job.buffers.output import Segment
+from ckptsim.sim.job.buffers.output import OWN_MEMORY, Segment
 
 if TYPE_CHECKING:
     from ckptsim.models.lifecycle import SinkState
@@ -30,9 +30,6 @@ Span = tuple[int, int]
 
 Spans = Mapping[int, list[Span]]
 """In-flight data by the place of a channel among those of a task, oldest first."""
-
-_OWN_MEMORY = 1 << 40
-"""So many owners that a segment never returns to a pool."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,15 +115,9 @@ def preload(tasks: list[Task], graph: Graph, count: int, segment_bytes: int) -> 
 def put_back(subpartition: Subpartition, spans: list[Span]) -> None:
     """Put in-flight data behind what stands in a subpartition, in memory that is not the pool's."""
     for size, records in spans:
-        segment = Segment(0 if subpartition.writer.broadcast else subpartition.channel, size, 0)
-        segment.bytes, segment.records, segment.closed = size, records, True
-        segment.owners = _OWN_MEMORY
-        subpartition.core.add_data(segment)
-        subpartition.restores(size)
-        # All of it may leave: no writer continues with the last one.
-        subpartition.core.flush_requested = True
+        subpartition.put_back(size, records)
 
 
 def is_restored(segment: Segment) -> bool:
     """Tell whether a segment was put back by a restart."""
-    return segment.owners > _OWN_MEMORY >> 1
+    return segment.owners > OWN_MEMORY >> 1

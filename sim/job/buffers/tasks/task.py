@@ -190,6 +190,11 @@ class Task:
                 return
         self.run()
 
+    def halt(self) -> None:
+        """End the thread at the record boundary to which the stretch under way has come."""
+        self.sync()
+        self.enter(State.ENDED)
+
     def die(self) -> None:
         """Do nothing more, whatever was to follow: the task has failed."""
         self._timer.cancel()

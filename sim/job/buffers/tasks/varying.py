@@ -12,7 +12,7 @@ from typing import Any
 from ckptsim.sim.job.buffers.tasks import ReferenceTask, Task
 
 # Of 10^17 draws from an exponential distribution one is larger than so many means.
-_TAIL = 40
+TAIL = 40
 
 
 class VaryingTask(Task):
@@ -25,7 +25,7 @@ class VaryingTask(Task):
         super().__init__(*arguments, **named)
         self._varying_ns = self.step_ns * variation
         self._fixed_ns = self.step_ns - self._varying_ns
-        self.longest_step_ns = round(self._fixed_ns + _TAIL * self._varying_ns)
+        self.longest_step_ns = round(self._fixed_ns + TAIL * self._varying_ns)
         self._draws = self.env.stream(f"service {self.name}", self.subtask)
 
     def _next(self) -> bool:

@@ -1,0 +1,23 @@
+"""Columns of a cell, what stands in queues and travels; of a segment; of an event."""
+
+(
+    NEXT,
+    WHAT,
+    SEGMENT,  # whose memory it is, or NONE
+    BYTES,
+    RECORDS,
+    FLOATING,
+    EVENT,
+    SEQUENCE,  # of an event at the receiver
+) = range(8)
+WIDTH = 8
+
+IN_SEGMENT, SLICE, EVENT_CELL, ANNOUNCEMENT = range(4)
+
+SEGMENT_NEXT, SEGMENT_LANE, SEGMENT_SIZE, SEGMENT_HEAD = range(4)
+SEGMENT_BYTES, SEGMENT_RECORDS, CLOSED, OWNERS = range(4, 8)
+SEGMENT_WRITER = 8
+SEGMENT_WIDTH = 16
+
+IS_BARRIER, CHECKPOINT, IS_UNALIGNED, IS_TIMEOUTABLE, IS_BLOCKING = range(5)
+EVENT_WIDTH = 8

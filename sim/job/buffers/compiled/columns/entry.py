@@ -1,0 +1,30 @@
+"""Columns of a calendar entry, and what entries do."""
+
+(
+    TIME,  # ns
+    KEY,  # tie key, ordered as a signed number
+    SEQUENCE,  # causal order inside one entity
+    ACTION,
+    TARGET,  # a task or a channel
+    FIRST,
+    SECOND,
+) = range(7)
+WIDTH = 8
+
+(
+    FIRE,  # a task's timer: it counts only if the task has this sequence
+    RETRY,  # a task inside a record asks for a buffer again
+    FLUSH,  # the output flusher of a task
+    ARRIVE,  # a cell reaches the receiver, with the sender's backlog
+    HEAR_BACKLOG,
+    ADD_CREDIT,
+    PUMP_AGAIN,  # the wire is free
+    RESUMED,  # the sender may continue behind a blocking event
+    RESIZE,  # the next buffers are to be so large
+) = range(9)
+
+# Kinds of calendar entries, as in `kinds.py`: the smaller number happens first at one instant.
+ARRIVAL = 16
+CREDIT = 17
+FLUSHER = 19
+THREAD = 24

@@ -1,0 +1,20 @@
+"""Columns of an input gate."""
+
+(
+    TASK,
+    INDEX,  # among the gates of the task
+    FIRST_INPUT,  # where the list of its channels begins
+    END_INPUT,
+    READY_HEAD,  # channels that have something to read
+    READY_TAIL,
+    LISTED,  # whether the task's line has this gate
+    NEXT_TURN,
+    FLOATING_FREE,
+    LEND_HEAD,  # channels that wait for a floating buffer
+    LEND_TAIL,
+    TAKEN_BYTES,  # since the debloater looked last
+    ASIDE_CELL,  # a buffer that was read in part and set aside
+    ASIDE_CHANNEL,
+    ASIDE_LEFT,
+) = range(15)
+WIDTH = 16

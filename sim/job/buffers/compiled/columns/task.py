@@ -1,0 +1,49 @@
+"""Columns of a task: its thread, and of a source its clock."""
+
+(
+    STATE,
+    SINCE_NS,
+    PROCESSED,
+    STEP_NS,
+    CELL,  # the buffer being read, NONE, or RETURNED when its memory is free already
+    CHANNEL,  # of that buffer
+    LEFT,  # how many of its records are unread
+    START_NS,  # of the records under way
+    COUNT,  # how many these are
+    TIMER,  # sequence of the calendar entry that counts, 0 for none
+    MAIL,  # how many mails there are
+    PAUSED,  # a pause has begun and is not over
+    IS_SOURCE,
+    FIRST_GATE,
+    GATES,
+    FIRST_WRITER,
+    END_WRITER,
+    FIRST_OUTPUT,  # its outgoing channels
+    END_OUTPUT,
+    RANK,
+    HASH,
+    TURN_HEAD,  # gates that have something to read
+    TURN_TAIL,
+    TWO_INPUT,
+    READING,  # the gate that a task with two inputs stays with
+    LAST,  # index of the gate that it left last
+    TAKEN_BYTES,  # since the alignment clock was told
+    GAP_NS,  # time between two records of a source, NONE for as fast as possible
+    DUE_NS,
+    LIMIT,  # records of a bounded source, NONE for no bound
+    EXHAUSTED,
+    TOLD_TO_STOP,
+    CATCH_UP_NS,
+    STREAM,  # of a varying service, NONE for a steady one
+    FIXED_NS,
+    LONGEST_NS,
+    MEAN,  # of the varying part in ns, the bits of a float
+    TIMES,  # ns per state, from here on
+) = range(38)
+WIDTH = 48
+
+RETURNED = -2
+
+# States, as in `kinds.py`.
+IDLE, BUSY, BLOCKED, STUCK, WAKING, PACED, PAUSING, ENDED, RESTORING = range(9)
+STATES = 9

@@ -1,0 +1,50 @@
+"""Columns of a record writer with its pool and its route, and of a lane: one open buffer."""
+
+(
+    TASK,
+    FIRST_CHANNEL,
+    END_CHANNEL,
+    FIRST_LANE,
+    END_LANE,
+    LANES,  # how many there are
+    BROADCAST,
+    RECORD_BYTES,
+    SEGMENT_BYTES,
+    EMITTED,
+    BLOCKED,  # the record under way lacks a buffer
+    PENDING_LANE,
+    PENDING_BYTES,  # of that record, still to be written
+    TO_NEXT,  # records that may be processed before something happens
+    # The pool.
+    SIZE,
+    FREE,
+    OVERDRAFT,
+    OVERDRAFT_MAX,
+    OVERDRAFT_PEAK,
+    REFUSED,  # a request was refused since the last return
+    FULL,  # lanes that hold their maximum
+    MOST,  # that maximum
+    # The route.
+    ROUTE,
+    NEXT,  # lane of the next record
+    STREAM,
+    WEIGHTS,  # where the bounds of its lanes begin
+    # What is drawn: picks from HEAD on, AHEAD of them counted in the fills, then maybe the opener.
+    PICKS,  # where the ring of lanes drawn ahead begins
+    HEAD,
+    DRAWN,
+    AHEAD,
+    OUT,  # records that may be emitted, the opener included
+    # Selectivity in parts per million, NONE where each record gives one.
+    PARTS,
+    PROCESSED,
+    OWED,
+) = range(34)
+WIDTH = 40
+
+SINGLE, ROUND_ROBIN, UNIFORM, WEIGHTED = range(4)
+RING = 256
+"""Picks that are drawn ahead at most: speed only."""
+
+OPEN, FILL, CAPACITY, HELD = range(4)
+LANE_WIDTH = 4

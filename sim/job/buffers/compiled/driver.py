@@ -1,0 +1,339 @@
+"""The compiled driver of one attempt: the kernel's place in the calendar, and what it hands over.
+
+The kernel has a heap of its own for all that data does.  In the run's calendar one timer stands for
+its first entry, with that entry's own place among ties.  When the timer comes up the kernel carries
+out entries until one of Python's is next or Python has to act: a task has taken an event, has come
+to its mailbox, has no more records.  Whatever Python does then happens at that very instant, and
+the kernel continues behind it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from simpy.events import NORMAL
+
+from ckptsim.models.barriers.barrier import Announcement, Barrier, NetworkEvent, is_blocking
+from ckptsim.models.barriers.channels import (
+    OutputStateFailed,
+    OutputStateKnown,
+    OutputStateOpened,
+    PersistInput,
+    PersistOutput,
+)
+from ckptsim.sim.job.buffers.compiled.columns import cell, clock, entry, request
+from ckptsim.sim.job.buffers.compiled.tables import Tables, link
+from ckptsim.sim.job.buffers.output import Slice
+from ckptsim.sim.job.buffers.tasks import Source
+from ckptsim.sim.kernel import Timer
+from ckptsim.sim.kernel.ties import STRUCTURAL
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.compiled.task import CompiledTask
+    from ckptsim.sim.job.buffers.tasks import Task
+    from ckptsim.sim.kernel import Entity, Environment
+
+_SIGN = 1 << 63
+_KINDS = {
+    entry.FIRE: entry.THREAD,
+    entry.RETRY: entry.THREAD,
+    entry.FLUSH: entry.FLUSHER,
+    entry.ARRIVE: entry.ARRIVAL,
+    entry.HEAR_BACKLOG: entry.ARRIVAL,
+}
+
+
+class CompiledDriver:
+    """One attempt's kernel.
+
+    m: its memory; tables: how that is laid out; before: the driver of the attempt before, whose
+    random streams continue.  handovers: how often Python let it carry out entries.
+    """
+
+    def __init__(self, env: Environment, tables: Tables, before: CompiledDriver | None) -> None:
+        self.env = env
+        self.tables = tables
+        if before is None:
+            self.m = tables.memory(None, 0)
+        else:
+            self.m = tables.memory(before.m, before.tables.streams)
+        self.tasks = tables.tasks
+        self.handovers = 0
+        from ckptsim.sim.job.buffers.compiled.door import ask_kernel  # noqa: PLC0415 - loads numba
+
+        self._ask = ask_kernel()
+        self._task_of = tables.task_of
+        self._channel_of = tables.channel_of
+        self._ranks = tables.ranks
+        self._keys: dict[bytes, int] = {}
+        self._rows: dict[NetworkEvent, int] = {}
+        self._event_of: dict[int, NetworkEvent] = {}
+        self._used = len(self.m)
+        self._proxy = Timer(env, entry.THREAD, env.entity("kernel"), self._run)
+        self._stood: tuple[int, int, int] | None = None
+        self._structural = env.ties is STRUCTURAL
+        self._running = False
+        self._holds_back = False
+
+    # What Python asks -------------------------------------------------------------------------
+
+    def ask(self, what: int, one: int, first: int = 0, second: int = 0) -> int:
+        """Ask the kernel for something that happens now."""
+        m = self.m
+        if m[clock.FREE_CELLS] < m[clock.MARGIN]:
+            self.make_room()
+            m = self.m
+        m[clock.NOW] = self.env._now  # noqa: SLF001
+        m[clock.SEQUENCE] = self.env.number()
+        found = self._ask(m, what, one, first, second)
+        if m[clock.LOG_SIZE]:
+            self._read_log()
+        if not self._running:
+            self._stand()
+        return int(found)
+
+    def collect(self, what: int, one: int, first: int = 0, second: int = 0) -> None:
+        """Ask for something whose effects stay in the outbox until the caller drains it."""
+        self._holds_back = True
+        try:
+            self.ask(what, one, first, second)
+        finally:
+            self._holds_back = False
+
+    def continue_thread(self, task: CompiledTask) -> None:
+        """Continue the thread of a task, and do what it comes to."""
+        code = self.ask(request.RUN, task.row)
+        if code:
+            self._serve(code)
+            if not self._running:
+                self._stand()
+
+    def flush_from(self, number: int, first_ns: int) -> None:
+        """Have the first flush of a task at an instant, and all others after it."""
+        self.ask(request.PUSH_FLUSH, self.tasks[number].row, first_ns)
+
+    def all_tasks(self) -> list[Task]:
+        """Return the tasks of the attempt, by number."""
+        return list(self.tasks)
+
+    def stop(self) -> None:
+        """Let nothing of the attempt happen any more."""
+        self.m[clock.HEAP_SIZE] = 0
+        self._proxy.cancel()
+
+    # Events -----------------------------------------------------------------------------------
+
+    def number_of(self, event: NetworkEvent) -> int:
+        """Return the row of an event."""
+        found = self._rows.get(event)
+        if found is None:
+            found = self._rows[event] = self._new_rows(1, cell.EVENT_WIDTH)
+            self._event_of[found] = event
+            row = self.m[found : found + cell.EVENT_WIDTH]
+            row[cell.IS_BLOCKING] = is_blocking(event)
+            if isinstance(event, Barrier):
+                row[cell.IS_BARRIER] = 1
+                row[cell.CHECKPOINT] = event.checkpoint
+                row[cell.IS_UNALIGNED] = event.is_unaligned
+                row[cell.IS_TIMEOUTABLE] = event.is_timeoutable
+        return int(found)
+
+    def unaligned_of(self, checkpoint: int) -> int | None:
+        """Return the row of the unaligned barrier of a timeoutable one that was sent, if any."""
+        for event in reversed(self._rows):
+            if not isinstance(event, Barrier) or event.checkpoint != checkpoint:
+                continue
+            if event.is_timeoutable:
+                return self.number_of(event.as_unaligned())
+        return None
+
+    def event_of(self, e: int) -> NetworkEvent:
+        """Return the event that a cell has brought, and free the cell."""
+        m = self.m
+        event = self._event_of[m.item(e + cell.EVENT)]
+        if m.item(e + cell.WHAT) == cell.ANNOUNCEMENT and isinstance(event, Barrier):
+            event = Announcement(event, m.item(e + cell.SEQUENCE))
+        m[e + cell.NEXT], m[clock.FREE_CELL] = m[clock.FREE_CELL], e
+        m[clock.FREE_CELLS] += 1
+        return event
+
+    # The kernel's turn ------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        env, row = self.env, self.m
+        self._running, self._stood = True, None
+        steps = int(row[clock.STEPS])
+        try:
+            while True:
+                self._set_limit()
+                row[clock.NOW] = env._now  # noqa: SLF001
+                row[clock.SEQUENCE] = env.number()
+                self.handovers += 1
+                code = self._ask(self.m, request.LOOP, 0, 0, 0)
+                env._now = row.item(clock.NOW)  # noqa: SLF001
+                if row[clock.LOG_SIZE]:
+                    self._read_log()
+                if code == clock.LIMIT:
+                    break
+                if code == clock.ROOM:
+                    self.make_room()
+                elif code != clock.LOGGED:
+                    self._serve(int(code))
+                row = self.m
+        finally:
+            self._running = False
+            env.steps += int(self.m[clock.STEPS]) - steps - 1
+        self._stand()
+
+    def _set_limit(self) -> None:
+        """Tell the kernel which entry of Python's comes next."""
+        queue, row = self.env._queue, self.m  # noqa: SLF001
+        while queue and queue[0][4].__class__ is Timer and queue[0][4].sequence != queue[0][3]:
+            heappop(queue)
+        last: int = self.env.last_ns
+        if not queue or queue[0][0] > last:
+            row[clock.LIMIT_NS] = min(last, (1 << 62) - 1) + 1
+            row[clock.LIMIT_KEY] = -_SIGN
+            row[clock.LIMIT_SEQUENCE] = 0
+            return
+        time, priority, tie, sequence, _ = queue[0]
+        row[clock.LIMIT_NS] = time
+        if priority < NORMAL:
+            row[clock.LIMIT_KEY] = -_SIGN
+        else:
+            row[clock.LIMIT_KEY] = self._key(tie) if self._structural else tie - _SIGN
+        row[clock.LIMIT_SEQUENCE] = sequence
+
+    def _key(self, tie: bytes) -> int:
+        """Return a structural tie key as the kernel has it: odd ranks are those of its entities."""
+        found = self._keys.get(tie)
+        if found is None:
+            place = bisect_left(self._ranks, tie[2:])
+            mine = place < len(self._ranks) and self._ranks[place] == tie[2:]
+            found = self._keys[tie] = (int.from_bytes(tie[:2]) << 40) | (2 * place + mine)
+        return int(found)
+
+    def _stand(self) -> None:
+        """Let a timer stand in the calendar for the kernel's first entry."""
+        m = self.m
+        if not m[clock.HEAP_SIZE]:
+            self._proxy.cancel()
+            self._stood = None
+            return
+        first = m.item(clock.HEAP)
+        time, key, sequence, action, target = m[first : first + 5].tolist()
+        if self._stood == (time, key, sequence):
+            return
+        self._stood = time, key, sequence
+        tie: Any = key + _SIGN
+        if self._structural:
+            kind = _KINDS.get(action, entry.CREDIT)
+            owner: Entity
+            if kind in (entry.THREAD, entry.FLUSHER):
+                owner = self._task_of[target].entity
+            else:
+                owner = self._channel_of[target].entity
+            tie = owner.ranks[kind]
+        self._proxy.sequence = sequence
+        heappush(self.env._queue, (time, NORMAL, tie, sequence, self._proxy))  # noqa: SLF001
+
+    # What it hands over -----------------------------------------------------------------------
+
+    def _serve(self, code: int) -> None:
+        """Do what a task has come to, and continue its thread until it serves or waits."""
+        row = self.m
+        task = self._task_of[row.item(clock.TASK)]
+        self.env._caller = task.entity  # noqa: SLF001
+        while code:
+            task.tell_clock()
+            if code == clock.EVENT:
+                taken_from = self._channel_of[row.item(clock.CHANNEL)]
+                task.events.take(taken_from, self.event_of(row.item(clock.CELL)))  # type: ignore[arg-type]
+            elif code == clock.MAIL:
+                function, arguments = task.mail.popleft()
+                function(*arguments)
+            elif isinstance(task, Source):
+                task.exhaust()
+            row = self.m
+            code = self.ask(request.RUN, task.row)
+
+    # The log ----------------------------------------------------------------------------------
+
+    def _read_log(self) -> None:
+        """Let control hear what channels ask for, in the order in which they did."""
+        row = self.m
+        first, width = row.item(clock.LOG), clock.LOG_WIDTH
+        rows = row[first : first + row.item(clock.LOG_SIZE) * width].reshape(-1, width).tolist()
+        row[clock.LOG_SIZE] = row[clock.LOG_URGENT] = 0
+        buffers: list[Slice] = []
+        for place, (what, number, checkpoint, size, records) in enumerate(rows):
+            found = self._channel_of[number]
+            if what == clock.PRIORITY:
+                receiver = found.gate.task
+                receiver.mail.append((found.gate.take_priority, (found,)))
+                continue
+            if what == clock.OUTPUT_BUFFER:
+                continue
+            index, sender = found.subpartition.core.index, found.subpartition.owner
+            if what == clock.PERSIST_INPUT:
+                sender = found.gate.task
+                effect: Any = PersistInput(found.index, checkpoint, (Slice(size, records),))
+            elif what == clock.PERSIST_OUTPUT:
+                buffers.append(Slice(size, records))
+                if place + 1 < len(rows) and rows[place + 1][:3] == [what, number, checkpoint]:
+                    continue
+                effect, buffers = PersistOutput(index, checkpoint, tuple(buffers)), []
+            elif what == clock.OUTPUT_OPENED:
+                effect = OutputStateOpened(index, checkpoint)
+            elif what == clock.OUTPUT_FAILED:
+                effect = OutputStateFailed(index, checkpoint)
+            else:
+                behind = rows[place + 1 : place + 1 + size]
+                kept = tuple(Slice(one[3], one[4]) for one in behind)
+                effect = OutputStateKnown(index, checkpoint, kept)
+            sender.outbox.append(effect)
+            if not self._holds_back:
+                sender.control.checkpoints.drain()
+
+    # Room -------------------------------------------------------------------------------------
+
+    def _new_rows(self, count: int, width: int) -> int:
+        """Return where so many new rows begin; what there is stays in its place."""
+        first = self._used
+        self._used += count * width
+        if self._used > len(self.m):
+            grown = np.zeros(max(self._used, len(self.m) + len(self.m) // 4), dtype=np.int64)
+            grown[: len(self.m)] = self.m
+            self.m = grown
+        return first
+
+    def make_room(self) -> None:
+        """Let there be more of what is almost used up."""
+        margin = self.m.item(clock.MARGIN)
+        if self.m[clock.FREE_CELLS] < margin:
+            self.reserve(4 * margin, 0)
+        size = self.m.item(clock.HEAP_SIZE)
+        if size + margin > self.m[clock.HEAP_ROWS]:
+            rows, old = 2 * (size + margin), self.m.item(clock.HEAP)
+            first = self._new_rows(rows, entry.WIDTH)
+            words = size * entry.WIDTH
+            self.m[first : first + words] = self.m[old : old + words]
+            self.m[clock.HEAP], self.m[clock.HEAP_ROWS] = first, rows
+
+    def reserve(self, cells: int, segments: int) -> None:
+        """Have so many cells and segments free, and a log that can tell of all cells."""
+        if self.m[clock.FREE_CELLS] < cells:
+            count = 2 * cells
+            first = self._new_rows(count, cell.WIDTH)
+            link(self.m, first, count, cell.WIDTH, clock.FREE_CELL)
+            rows = self.m.item(clock.LOG_ROWS) + count
+            if not self.m[clock.LOG_SIZE]:
+                first = self._new_rows(rows, clock.LOG_WIDTH)
+                self.m[clock.LOG], self.m[clock.LOG_ROWS] = first, rows
+        if self.m[clock.FREE_SEGMENTS] < segments:
+            count, width = 2 * segments + 64, cell.SEGMENT_WIDTH
+            first = self._new_rows(count, width)
+            link(self.m, first, count, width, clock.FREE_SEGMENT)

@@ -1,0 +1,1 @@
+"""The functions that the compiled driver consists of, and the tables on which they work."""

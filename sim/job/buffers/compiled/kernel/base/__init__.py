@@ -1,0 +1,1 @@
+"""The calendar, lists, random streams and the wire: what all functions of the kernel use."""

@@ -1,0 +1,64 @@
+"""Random streams inside the kernel: the same words and the same draws as `sim/kernel/streams.py`.
+
+PCG64 on words of 64 bits.  Source: O'Neill, PCG: A Family of Simple Fast Space-Efficient
+Statistically Good Algorithms for Random Number Generation, 2014 (XSL RR 128/64), as in numpy.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ckptsim.sim.job.buffers.compiled.columns import stream
+from ckptsim.sim.job.buffers.compiled.jit import compiled
+from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
+
+_MULTIPLIER_HIGH = np.uint64(0x2360ED051FC65DA4)
+_MULTIPLIER_LOW = np.uint64(0x4385DF649FCCF645)
+_LOW_HALF = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+_ROTATION = np.uint64(58)
+_WORD = np.uint64(64)
+_LAST = np.uint64(63)
+_LOST = np.uint64(11)
+_UNIT = 2.0**-53
+
+
+@compiled
+def high_word(one: np.uint64, other: np.uint64) -> np.uint64:
+    """Return the upper 64 bits of a product of two words."""
+    one_low, one_high = one & _LOW_HALF, one >> _HALF
+    other_low, other_high = other & _LOW_HALF, other >> _HALF
+    middle = one_high * other_low + ((one_low * other_low) >> _HALF)
+    crossed = one_low * other_high + (middle & _LOW_HALF)
+    return one_high * other_high + (middle >> _HALF) + (crossed >> _HALF)
+
+
+@compiled
+def bits(m: Memory, row: int) -> np.uint64:
+    """Draw 64 random bits: state * multiplier + step, then fold and rotate."""
+    high = np.uint64(m[row + stream.STATE_HIGH])
+    low = np.uint64(m[row + stream.STATE_LOW])
+    product = low * _MULTIPLIER_LOW
+    high = (
+        high_word(low, _MULTIPLIER_LOW)
+        + high * _MULTIPLIER_LOW
+        + low * _MULTIPLIER_HIGH
+        + np.uint64(m[row + stream.STEP_HIGH])
+    )
+    low = product + np.uint64(m[row + stream.STEP_LOW])
+    if low < product:
+        high += np.uint64(1)
+    m[row + stream.STATE_HIGH] = np.int64(high)
+    m[row + stream.STATE_LOW] = np.int64(low)
+    rotation = high >> _ROTATION
+    folded = high ^ low
+    return (folded >> rotation) | (folded << ((_WORD - rotation) & _LAST))
+
+
+@compiled
+def exponential_ns(m: Memory, row: int, mean_ns: float) -> int:
+    """Draw an exponential duration, rounded to the nanosecond; ties go to the even one."""
+    uniform = np.float64(bits(m, row) >> _LOST) * _UNIT
+    return int(np.rint(-mean_ns * math.log(1.0 - uniform)))

@@ -1,0 +1,1 @@
+"""Inputs of tasks: channels with credits, gates, and what checkpoints do to them."""

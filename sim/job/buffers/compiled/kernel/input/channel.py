@@ -1,0 +1,343 @@
+"""Both ends of a channel at work, as `input/remote_channel.py` and `input/local_channel.py`.
+
+A remote channel sends while there is credit; a local one lets the receiver take from the sender's
+queue.  What is in the comments there holds here; the order of what is done is the same.
+"""
+
+from __future__ import annotations
+
+from ckptsim.sim.job.buffers.compiled.columns import cell, channel, clock, entry, gate
+from ckptsim.sim.job.buffers.compiled.jit import compiled
+from ckptsim.sim.job.buffers.compiled.kernel.base.calendar import push_wire
+from ckptsim.sim.job.buffers.compiled.kernel.base.lists import (
+    free_cell,
+    line_append,
+    line_first,
+    new_cell,
+    note,
+)
+from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
+from ckptsim.sim.job.buffers.compiled.kernel.base.wire import back, due_forward
+from ckptsim.sim.job.buffers.compiled.kernel.output.pool import release
+from ckptsim.sim.job.buffers.compiled.kernel.output.subpartition import (
+    available,
+    backlog,
+    head_of,
+    is_open,
+    take,
+)
+from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import input_arrived, mailed
+
+_NONE = clock.NONE
+
+
+# At the sender ------------------------------------------------------------------------------------
+
+
+@compiled
+def pump(m: Memory, c: int) -> None:
+    """Let what can travel do so, unless the queue is blocked."""
+    if m[c + channel.LOCAL]:
+        if available(m, c):
+            enqueue_event(m, c)
+    else:
+        send_all(m, c)
+
+
+@compiled
+def send_all(m: Memory, c: int) -> None:
+    """Send elements while there is something to send and credit for it."""
+    now = m[clock.NOW]
+    while not m[c + channel.BLOCKED]:
+        head, ready = head_of(m, c), m[c + channel.READY_NS]
+        is_data = head >= 0 and m[head + cell.WHAT] == cell.IN_SEGMENT
+        if now < ready:
+            if is_data or not m[c + channel.KEEPS_ORDER]:
+                pump_later(m, c, head)
+                return
+            # An event that is next and cannot be overtaken needs no entry of its own for the
+            # instant at which the wire is free: what happens then is known now.
+        elif is_data and not m[c + channel.CREDIT]:
+            m[c + channel.STARVED] = 1
+            if not m[c + channel.EXCLUSIVE]:
+                announce_backlog(m, c)
+            return
+        e = take(m, c)
+        if e < 0:
+            return
+        if m[e + cell.WHAT] == cell.SLICE:
+            m[c + channel.CREDIT] -= 1
+            m[c + channel.READY_NS] = now + m[clock.SEND_NS]
+            s = m[e + cell.SEGMENT]
+            if s >= 0:
+                m[e + cell.SEGMENT] = _NONE
+                release(m, s)
+        due = due_forward(m, c, max(now, ready))
+        push_wire(m, c, due, entry.ARRIVE, e, backlog(m, c))
+
+
+@compiled
+def announce_backlog(m: Memory, c: int) -> None:
+    """Tell the receiver that data waits without credit."""
+    count = backlog(m, c)
+    if count:
+        due = due_forward(m, c, m[clock.NOW])
+        push_wire(m, c, due, entry.HEAR_BACKLOG, count, 0)
+
+
+@compiled
+def pump_later(m: Memory, c: int, head: int) -> None:
+    """Continue when the wire is free, if there is something that could leave then."""
+    if m[c + channel.PUMP_ARMED] or head < 0:
+        return
+    if is_open(m, head) and not m[c + channel.FLUSH]:
+        return
+    m[c + channel.PUMP_ARMED] = 1
+    push_wire(m, c, m[c + channel.READY_NS], entry.PUMP_AGAIN, 0, 0)
+
+
+@compiled
+def add_credit(m: Memory, c: int, count: int) -> None:
+    """Take credit: what can be sent has been sent already, unless it waited for this."""
+    waited = not m[c + channel.CREDIT]
+    m[c + channel.CREDIT] += count
+    if waited:
+        send_all(m, c)
+
+
+@compiled
+def resumed(m: Memory, c: int) -> None:
+    """Continue behind a blocking event."""
+    if not m[c + channel.LOCAL] and not m[c + channel.EXCLUSIVE]:
+        m[c + channel.CREDIT] = 0  # the receiver has given back what it had lent
+    if not m[c + channel.BLOCKED]:
+        raise ValueError("a channel is resumed that is not blocked")
+    m[c + channel.BLOCKED] = 0
+    pump(m, c)
+
+
+# At the receiver ----------------------------------------------------------------------------------
+
+
+@compiled
+def has_more(m: Memory, c: int) -> bool:
+    """Return whether `take_in` would find something."""
+    if m[c + channel.LOCAL]:
+        return available(m, c)
+    return m[c + channel.IN_DATA] > 0 or m[c + channel.IN_EVENTS] > 0
+
+
+@compiled
+def has_priority(m: Memory, c: int) -> bool:
+    """Return whether something that overtakes data is queued."""
+    if m[c + channel.LOCAL]:
+        return m[c + channel.PRIORITY_HEAD] >= 0
+    return m[c + channel.IN_PRIORITY_HEAD] >= 0
+
+
+@compiled
+def enqueue(m: Memory, c: int) -> None:
+    """Note that a channel has something to read."""
+    if not m[c + channel.LISTED]:
+        m[c + channel.LISTED] = 1
+        g = m[c + channel.GATE]
+        line_append(m, g + gate.READY_HEAD, c, channel.NEXT_READY)
+        input_arrived(m, m[c + channel.RECEIVER], g)
+
+
+@compiled
+def enqueue_event(m: Memory, c: int) -> None:
+    """Note that a channel may have an event; what overtakes data is a mail, which Python keeps."""
+    if has_priority(m, c):
+        note(m, clock.PRIORITY, c, 0, 0, 0)
+        mailed(m, m[c + channel.RECEIVER])
+    if has_more(m, c):
+        enqueue(m, c)
+
+
+@compiled
+def barrier_arrived(m: Memory, c: int, checkpoint: int) -> bool:
+    """Note a barrier; return whether it ends what is persisted, as `Persister` says."""
+    last = m[c + channel.LAST_SEEN]
+    if checkpoint < last:
+        return False
+    if checkpoint == last and m[c + channel.STATUS] == channel.COMPLETED:
+        return False
+    m[c + channel.STATUS] = channel.BARRIER_RECEIVED
+    m[c + channel.LAST_SEEN] = checkpoint
+    return True
+
+
+@compiled
+def arrive(m: Memory, c: int, e: int, count: int) -> None:
+    """Take an element from the network, with the backlog that the sender tells."""
+    if m[e + cell.WHAT] == cell.SLICE:
+        if m[c + channel.FLOATING_FREE]:
+            m[c + channel.FLOATING_FREE] -= 1
+            m[e + cell.FLOATING] = 1
+        else:
+            m[c + channel.EXCLUSIVE_FREE] -= 1
+        line_append(m, c + channel.IN_HEAD, e, cell.NEXT)
+        m[c + channel.IN_SEQUENCE] += 1
+        m[c + channel.ARRIVED] += 1
+        m[c + channel.IN_DATA] += 1
+        persist(m, c, e)
+        hear_backlog(m, c, count)
+        enqueue(m, c)
+        return
+    if not m[c + channel.EXCLUSIVE] and m[m[e + cell.EVENT] + cell.IS_BLOCKING]:
+        give_back(m, c)
+    event_arrives(m, c, e)
+    hear_backlog(m, c, count)
+    enqueue_event(m, c)
+
+
+@compiled
+def persist(m: Memory, c: int, e: int) -> None:
+    """Note that data which has come is state of a checkpoint whose barrier has not come yet."""
+    if m[c + channel.STATUS] == channel.BARRIER_PENDING:
+        size, records = m[e + cell.BYTES], m[e + cell.RECORDS]
+        note(m, clock.PERSIST_INPUT, c, m[c + channel.LAST_SEEN], size, records)
+
+
+@compiled
+def event_arrives(m: Memory, c: int, e: int) -> None:
+    """Queue an event, as `RemoteChannel.arrive` of the model does."""
+    event, sequence = m[e + cell.EVENT], m[c + channel.IN_SEQUENCE]
+    m[e + cell.SEQUENCE] = sequence
+    m[c + channel.IN_SEQUENCE] = sequence + 1
+    m[c + channel.IN_EVENTS] += 1
+    if not m[event + cell.IS_BARRIER]:
+        line_append(m, c + channel.IN_HEAD, e, cell.NEXT)
+        return
+    if m[event + cell.IS_UNALIGNED]:
+        line_append(m, c + channel.IN_PRIORITY_HEAD, e, cell.NEXT)
+    else:
+        line_append(m, c + channel.IN_HEAD, e, cell.NEXT)
+        if m[event + cell.IS_TIMEOUTABLE]:
+            told = new_cell(m, cell.ANNOUNCEMENT)
+            m[told + cell.EVENT] = event
+            m[told + cell.SEQUENCE] = sequence
+            m[c + channel.IN_EVENTS] += 1
+            line_append(m, c + channel.IN_PRIORITY_HEAD, told, cell.NEXT)
+    # Noted on arrival, though the task may take the barrier much later: arrival cuts the data that
+    # belongs to the checkpoint, taking only says when the task acts on it.
+    checkpoint = m[event + cell.CHECKPOINT]
+    accepted = barrier_arrived(m, c, checkpoint)
+    if accepted and checkpoint > m[c + channel.LAST_BARRIER]:
+        m[c + channel.LAST_BARRIER] = checkpoint
+        m[c + channel.LAST_SEQUENCE] = sequence
+        m[c + channel.CUT] = m[c + channel.ARRIVED]
+
+
+@compiled
+def take_in(m: Memory, c: int) -> int:
+    """Take the next element for the task, NONE when there is none."""
+    if m[c + channel.LOCAL]:
+        e = take(m, c)
+        if e < 0:
+            return _NONE
+        if m[e + cell.WHAT] == cell.SLICE:
+            persist(m, c, e)
+        elif m[m[e + cell.EVENT] + cell.IS_BARRIER]:
+            barrier_arrived(m, c, m[m[e + cell.EVENT] + cell.CHECKPOINT])
+        return e
+    if m[c + channel.IN_PRIORITY_HEAD] >= 0:
+        m[c + channel.IN_EVENTS] -= 1
+        return line_first(m, c + channel.IN_PRIORITY_HEAD, cell.NEXT)
+    if m[c + channel.IN_HEAD] < 0:
+        return _NONE
+    e = line_first(m, c + channel.IN_HEAD, cell.NEXT)
+    if m[e + cell.WHAT] == cell.EVENT_CELL:
+        m[c + channel.IN_EVENTS] -= 1
+    else:
+        m[c + channel.IN_DATA] -= 1
+    return e
+
+
+# Credits ------------------------------------------------------------------------------------------
+
+
+@compiled
+def hear_backlog(m: Memory, c: int, count: int) -> None:
+    """Borrow floating buffers for what waits at the sender, as many as there are."""
+    m[c + channel.ANNOUNCED] = count
+    if m[c + channel.RELEASED]:
+        return
+    required = count + m[c + channel.EXCLUSIVE]
+    m[c + channel.REQUIRED] = required
+    own = m[c + channel.EXCLUSIVE_FREE]
+    if own + m[c + channel.FLOATING_FREE] >= required or m[c + channel.WAITING]:
+        return
+    granted, g = 0, m[c + channel.GATE]
+    while not m[c + channel.WAITING] and own + m[c + channel.FLOATING_FREE] < required:
+        if m[g + gate.FLOATING_FREE]:
+            m[g + gate.FLOATING_FREE] -= 1
+            m[c + channel.FLOATING_FREE] += 1
+            granted += 1
+        else:
+            wait_for_floating(m, c)
+    if granted:
+        back(m, c, entry.ADD_CREDIT, granted)
+
+
+@compiled
+def wait_for_floating(m: Memory, c: int) -> None:
+    """Stand in the gate's line for a floating buffer."""
+    g = m[c + channel.GATE]
+    line_append(m, g + gate.LEND_HEAD, c, channel.NEXT_LENDER)
+    m[c + channel.WAITING] = 1
+
+
+@compiled
+def offer_floating(m: Memory, c: int) -> bool:
+    """Take a floating buffer that came free, if it is still wanted."""
+    m[c + channel.WAITING] = 0
+    free = m[c + channel.EXCLUSIVE_FREE] + m[c + channel.FLOATING_FREE]
+    if m[c + channel.RELEASED] or free >= m[c + channel.REQUIRED]:
+        return False
+    m[c + channel.FLOATING_FREE] += 1
+    if free + 1 < m[c + channel.REQUIRED]:
+        wait_for_floating(m, c)
+    back(m, c, entry.ADD_CREDIT, 1)
+    return True
+
+
+@compiled
+def return_floating(m: Memory, g: int) -> None:
+    """Lend a floating buffer that came free to the next channel that waits, or keep it."""
+    while m[g + gate.LEND_HEAD] >= 0:
+        c = line_first(m, g + gate.LEND_HEAD, channel.NEXT_LENDER)
+        if offer_floating(m, c):
+            return
+    m[g + gate.FLOATING_FREE] += 1
+
+
+@compiled
+def give_back(m: Memory, c: int) -> None:
+    """Give all floating buffers back that are borrowed and not filled."""
+    lent = m[c + channel.FLOATING_FREE]
+    m[c + channel.FLOATING_FREE] = 0
+    m[c + channel.REQUIRED] = 0
+    for _ in range(lent):
+        return_floating(m, m[c + channel.GATE])
+
+
+@compiled
+def recycle(m: Memory, c: int, e: int) -> None:
+    """Free the buffer of a cell whose last record has been read."""
+    if m[c + channel.LOCAL]:
+        if m[e + cell.SEGMENT] >= 0:
+            release(m, m[e + cell.SEGMENT])
+    elif m[e + cell.FLOATING]:
+        return_floating(m, m[c + channel.GATE])
+    else:
+        m[c + channel.EXCLUSIVE_FREE] += 1
+        lent = m[c + channel.FLOATING_FREE]
+        free = m[c + channel.EXCLUSIVE_FREE] + lent
+        if lent and free > m[c + channel.REQUIRED]:
+            m[c + channel.FLOATING_FREE] -= 1
+            return_floating(m, m[c + channel.GATE])
+        else:
+            back(m, c, entry.ADD_CREDIT, 1)
+    free_cell(m, e)

@@ -1,0 +1,1 @@
+"""Outputs of tasks: routes, buffers that records fill, pools, queues and the flusher."""

@@ -1,0 +1,158 @@
+"""How many records a writer can emit before one needs a buffer, and how full the open ones are.
+
+A writer draws the lanes of the records to come one by one, counts each into the fill of its open
+buffer, and stops at the first one that does not fit: the opener.  So every record is looked at
+once.  Who wants to know fills as they are takes the counted ones out again (`unplan`), which costs
+no more than having counted them.
+
+Invariant: fill of a lane = bytes in its open buffer + those of the AHEAD records that are drawn and
+not yet emitted.  The opener is drawn, and in no fill.
+"""
+
+from __future__ import annotations
+
+from ckptsim.sim.job.buffers.compiled.columns import cell, writer
+from ckptsim.sim.job.buffers.compiled.jit import compiled
+from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
+from ckptsim.sim.job.buffers.compiled.kernel.output.routing import draw_lane
+
+_PARTS = 1_000_000
+# As many inputs as no run has, for an operator that emits nothing.
+_NEVER = 1 << 60
+
+
+@compiled
+def plan(m: Memory, w: int) -> None:
+    """Count records ahead up to the opener, or as many as are drawn ahead at most."""
+    picks, size = m[w + writer.PICKS], m[w + writer.RECORD_BYTES]
+    head, drawn = m[w + writer.HEAD], m[w + writer.DRAWN]
+    ahead, out = m[w + writer.AHEAD], writer.RING
+    while ahead < writer.RING:
+        if ahead == drawn:
+            m[picks + (head + drawn) % writer.RING] = draw_lane(m, w)
+            drawn += 1
+        lane = m[picks + (head + ahead) % writer.RING]
+        s = m[lane + writer.OPEN]
+        if s < 0 or m[lane + writer.FILL] + size > m[s + cell.SEGMENT_SIZE]:
+            out = ahead + 1
+            break
+        m[lane + writer.FILL] += size
+        ahead += 1
+    m[w + writer.DRAWN] = drawn
+    m[w + writer.AHEAD] = ahead
+    m[w + writer.OUT] = out
+    translate(m, w)
+
+
+@compiled
+def unplan(m: Memory, w: int) -> None:
+    """Take what is counted ahead out of the fills; `plan` has to follow."""
+    picks, size = m[w + writer.PICKS], m[w + writer.RECORD_BYTES]
+    head = m[w + writer.HEAD]
+    for place in range(m[w + writer.AHEAD]):
+        lane = m[picks + (head + place) % writer.RING]
+        m[lane + writer.FILL] -= size
+    m[w + writer.AHEAD] = 0
+
+
+@compiled
+def emitted_of(processed: int, parts: int) -> int:
+    """Return how many records are out after so many were processed."""
+    return processed * parts // _PARTS
+
+
+@compiled
+def translate(m: Memory, w: int) -> None:
+    """Set how many records of the input may be processed, from those that may be emitted."""
+    parts, out = m[w + writer.PARTS], m[w + writer.OUT]
+    if parts < 0:
+        m[w + writer.TO_NEXT] = out
+        return
+    processed = m[w + writer.PROCESSED]
+    wanted = emitted_of(processed, parts) - m[w + writer.OWED] + out
+    until = -((-wanted * _PARTS) // parts) if parts else _NEVER
+    # While records of the one under way are owed the least is what is left of that one.
+    m[w + writer.TO_NEXT] = max(1, until - processed)
+
+
+@compiled
+def consume(m: Memory, w: int, count: int) -> None:
+    """Emit records that fit into open buffers: they are in the fills already."""
+    m[w + writer.EMITTED] += count
+    m[w + writer.HEAD] = (m[w + writer.HEAD] + count) % writer.RING
+    m[w + writer.DRAWN] -= count
+    m[w + writer.AHEAD] -= count
+    m[w + writer.OUT] -= count
+
+
+@compiled
+def owe(m: Memory, w: int, count: int) -> None:
+    """Process records of the input: what they give is owed."""
+    parts, before = m[w + writer.PARTS], m[w + writer.PROCESSED]
+    m[w + writer.PROCESSED] = before + count
+    m[w + writer.OWED] += emitted_of(before + count, parts) - emitted_of(before, parts)
+
+
+@compiled
+def skip(m: Memory, w: int, count: int) -> None:
+    """Process fewer records than `TO_NEXT`: nothing opens a buffer."""
+    if m[w + writer.PARTS] >= 0:
+        owe(m, w, count)
+        count = m[w + writer.OWED]
+        m[w + writer.OWED] = 0
+    consume(m, w, count)
+    translate(m, w)
+
+
+@compiled
+def written(m: Memory, w: int, lane: int) -> int:
+    """Return how many bytes are in the open buffer of a lane."""
+    if m[lane + writer.OPEN] < 0:
+        return 0
+    picks, head = m[w + writer.PICKS], m[w + writer.HEAD]
+    counted = 0
+    for ahead in range(m[w + writer.AHEAD]):
+        if m[picks + (head + ahead) % writer.RING] == lane:
+            counted += 1
+    return m[lane + writer.FILL] - counted * m[w + writer.RECORD_BYTES]
+
+
+@compiled
+def records_in(m: Memory, s: int, fill: int, record_bytes: int) -> int:
+    """Count the records that end within the first `fill` bytes of a segment."""
+    head = m[s + cell.SEGMENT_HEAD]
+    if fill < head or not fill:
+        return 0
+    whole = (fill - head) // record_bytes
+    return whole + 1 if head else whole
+
+
+@compiled
+def close_all(m: Memory, w: int) -> None:
+    """Close every open buffer of a writer, because an event follows."""
+    unplan(m, w)
+    first = m[w + writer.FIRST_LANE]
+    for lane in range(first, m[w + writer.END_LANE], writer.LANE_WIDTH):
+        s = m[lane + writer.OPEN]
+        if s >= 0:
+            fill = m[lane + writer.FILL]
+            m[s + cell.SEGMENT_BYTES] = fill
+            records = records_in(m, s, fill, m[w + writer.RECORD_BYTES])
+            m[s + cell.SEGMENT_RECORDS] = records
+            m[s + cell.CLOSED] = 1
+            m[lane + writer.OPEN] = -1
+            m[lane + writer.FILL] = 0
+    plan(m, w)
+
+
+@compiled
+def close_full(m: Memory, s: int, record_bytes: int) -> int:
+    """Close a full segment; return how many bytes of its last record are still to follow."""
+    size, head = m[s + cell.SEGMENT_SIZE], m[s + cell.SEGMENT_HEAD]
+    m[s + cell.SEGMENT_BYTES] = size
+    m[s + cell.CLOSED] = 1
+    if head > size:
+        return head - size
+    whole, tail = (size - head) // record_bytes, (size - head) % record_bytes
+    m[s + cell.SEGMENT_RECORDS] = whole + 1 if head else whole
+    return record_bytes - tail if tail else 0

@@ -1,0 +1,1 @@
+"""Threads of tasks: what wakes them, and how operators and sources continue."""

@@ -1,0 +1,81 @@
+"""The thread of a source: as fast as its outputs allow, or at a rate; as `tasks/source.py`."""
+
+from __future__ import annotations
+
+from ckptsim.sim.job.buffers.compiled.columns import clock, task, writer
+from ckptsim.sim.job.buffers.compiled.jit import compiled
+from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
+from ckptsim.sim.job.buffers.compiled.kernel.output.emission import emit_all
+from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import arm, enter, may_begin
+
+# How many records a source emits in one go at most; it has no effect on anything else.
+_MOST = 1024
+
+
+@compiled
+def run_source(m: Memory, t: int) -> int:
+    """Continue between two records; return what Python has to do, WAITS if nothing."""
+    m[clock.TASK] = t
+    if m[t + task.STATE] == task.ENDED:
+        return clock.WAITS
+    if m[t + task.MAIL] and not m[t + task.PAUSED]:
+        m[t + task.MAIL] -= 1
+        return clock.MAIL
+    if m[t + task.PAUSED]:
+        enter(m, t, task.PAUSING)
+        return clock.WAITS
+    if m[t + task.EXHAUSTED]:
+        enter(m, t, task.IDLE)
+        return clock.WAITS
+    limit = m[t + task.LIMIT]
+    if limit >= 0 and m[t + task.PROCESSED] >= limit:
+        return clock.EXHAUSTED
+    if not may_begin(m, t):
+        enter(m, t, task.BLOCKED)
+        return clock.WAITS
+    if m[t + task.TOLD_TO_STOP]:
+        return clock.EXHAUSTED
+    begin_records(m, t)
+    return clock.WAITS
+
+
+@compiled
+def begin_records(m: Memory, t: int) -> None:
+    """Emit records until one needs a buffer, or wait until they are due."""
+    now, gap, count = m[clock.NOW], m[t + task.GAP_NS], _MOST
+    first = m[t + task.FIRST_WRITER]
+    for w in range(first, m[t + task.END_WRITER], writer.WIDTH):
+        count = min(count, m[w + writer.TO_NEXT])
+    if m[t + task.LIMIT] >= 0:
+        count = min(count, m[t + task.LIMIT] - m[t + task.PROCESSED])
+    m[t + task.START_NS] = now
+    if gap >= 0:
+        due = max(m[t + task.DUE_NS], now - m[t + task.CATCH_UP_NS])
+        m[t + task.DUE_NS] = due
+        if due > now:
+            m[t + task.COUNT] = count
+            if m[t + task.STATE] != task.PACED:
+                enter(m, t, task.PACED)
+            arm(m, t, due + (count - 1) * gap)
+            return
+        count = min(count, (now - due) // gap + 1)
+    m[t + task.COUNT] = count
+    if m[t + task.STATE] != task.BUSY:
+        enter(m, t, task.BUSY)
+    arm(m, t, now + count * m[t + task.STEP_NS])
+
+
+@compiled
+def fire_source(m: Memory, t: int) -> int:
+    """Come to the record boundary that the thread was to reach, or wake up."""
+    state = m[t + task.STATE]
+    if state == task.PACED or state == task.BUSY:  # noqa: PLR1714 - for numba
+        count = m[t + task.COUNT]
+        m[t + task.COUNT] = 0
+        m[t + task.PROCESSED] += count
+        if m[t + task.GAP_NS] >= 0:
+            m[t + task.DUE_NS] += count * m[t + task.GAP_NS]
+        if emit_all(m, t, count):
+            enter(m, t, task.STUCK)
+            return clock.WAITS
+    return run_source(m, t)

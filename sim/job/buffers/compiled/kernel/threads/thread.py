@@ -1,0 +1,131 @@
+"""A task's thread as seen from outside: what wakes it, shortens what it does, or counts it.
+
+Nothing in here continues the thread: it is woken by an entry of the calendar, so no function of
+the kernel calls itself through another one.
+"""
+
+from __future__ import annotations
+
+from ckptsim.sim.job.buffers.compiled.columns import clock, entry, gate, task, writer
+from ckptsim.sim.job.buffers.compiled.jit import compiled
+from ckptsim.sim.job.buffers.compiled.kernel.base.calendar import push_thread
+from ckptsim.sim.job.buffers.compiled.kernel.base.lists import line_append
+from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
+from ckptsim.sim.job.buffers.compiled.kernel.output.planning import skip
+
+
+@compiled
+def enter(m: Memory, t: int, state: int) -> None:
+    """Change what a thread does, and account for the time since the last change."""
+    now = m[clock.NOW]
+    m[t + task.TIMES + m[t + task.STATE]] += now - m[t + task.SINCE_NS]
+    m[t + task.SINCE_NS] = now
+    m[t + task.STATE] = state
+
+
+@compiled
+def arm(m: Memory, t: int, time: int) -> None:
+    """Let a task's timer fire at an instant; an earlier arming is forgotten."""
+    m[t + task.TIMER] = push_thread(m, t, time, entry.FIRE)
+
+
+@compiled
+def wake(m: Memory, t: int) -> None:
+    """Wake a thread that waits."""
+    enter(m, t, task.WAKING)
+    arm(m, t, m[clock.NOW] + m[clock.WAKE_NS])
+
+
+@compiled
+def mailed(m: Memory, t: int) -> None:
+    """Note that something was put into the mailbox: it is done at the next record boundary."""
+    m[t + task.MAIL] += 1
+    state = m[t + task.STATE]
+    if state == task.BUSY:
+        interrupt(m, t)
+    elif state in (task.IDLE, task.BLOCKED):
+        wake(m, t)
+    elif state == task.PACED:  # at hand, but behind whatever else happens now
+        sync(m, t)
+        m[t + task.COUNT] = 0
+        arm(m, t, m[clock.NOW])
+
+
+@compiled
+def interrupt(m: Memory, t: int) -> None:
+    """Let the records under way end at the next boundary."""
+    count = m[t + task.COUNT]
+    if count > 1:
+        step = m[t + task.STEP_NS]
+        start = m[t + task.START_NS]
+        done = max(1, -((start - m[clock.NOW]) // step))
+        if done < count:
+            m[t + task.COUNT] = done
+            arm(m, t, start + done * step)
+
+
+@compiled
+def sync(m: Memory, t: int) -> None:
+    """Account for the records that are done by now; the last one under way is never among them."""
+    count = m[t + task.COUNT]
+    if count < 2:
+        return
+    state, now = m[t + task.STATE], m[clock.NOW]
+    if state == task.BUSY:
+        # A boundary at this very instant is still to come: threads are behind all else.
+        step = m[t + task.STEP_NS]
+        done = min((now - m[t + task.START_NS] - 1) // step, count - 1)
+        if done <= 0:
+            return
+        m[t + task.START_NS] += done * step
+    elif state == task.PACED:
+        due, gap = m[t + task.DUE_NS], m[t + task.GAP_NS]
+        if now <= due:
+            return
+        done = min((now - due - 1) // gap + 1, count - 1)
+        if done <= 0:
+            return
+    else:
+        return
+    m[t + task.COUNT] = count - done
+    m[t + task.PROCESSED] += done
+    if m[t + task.IS_SOURCE]:
+        if m[t + task.GAP_NS] >= 0:
+            m[t + task.DUE_NS] += done * m[t + task.GAP_NS]
+    else:
+        m[t + task.LEFT] -= done
+    first = m[t + task.FIRST_WRITER]
+    for w in range(first, m[t + task.END_WRITER], writer.WIDTH):
+        skip(m, w, done)
+
+
+@compiled
+def input_arrived(m: Memory, t: int, g: int) -> None:
+    """Note that a gate has something to read."""
+    if not m[g + gate.LISTED]:
+        m[g + gate.LISTED] = 1
+        line_append(m, t + task.TURN_HEAD, g, gate.NEXT_TURN)
+    if m[t + task.STATE] == task.IDLE:
+        wake(m, t)
+
+
+@compiled
+def may_begin(m: Memory, t: int) -> bool:
+    """Return whether every pool of a task lets it begin another record."""
+    first = m[t + task.FIRST_WRITER]
+    for w in range(first, m[t + task.END_WRITER], writer.WIDTH):
+        if m[w + writer.FREE] < 1 or m[w + writer.FULL]:
+            return False
+    return True
+
+
+@compiled
+def output_available(m: Memory, t: int) -> None:
+    """Note that a pool has a segment again."""
+    state = m[t + task.STATE]
+    if state == task.BLOCKED:
+        if may_begin(m, t):
+            wake(m, t)
+    elif state == task.STUCK:
+        # Inside a record the thread waits for the pool itself, so it continues at once.
+        push_thread(m, t, m[clock.NOW], entry.RETRY)

@@ -1,0 +1,287 @@
+"""Tasks as control sees them: a row of the kernel's tables, a mailbox, and the parts of control."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ckptsim.models.barriers.barrier import EndOfPartition
+from ckptsim.models.barriers.channels import OutputStateOpened
+from ckptsim.sim.job.buffers.compiled.columns import gate as gate_col
+from ckptsim.sim.job.buffers.compiled.columns import request
+from ckptsim.sim.job.buffers.compiled.columns import task as col
+from ckptsim.sim.job.buffers.compiled.columns.clock import NONE
+from ckptsim.sim.job.buffers.kinds import State
+from ckptsim.sim.job.buffers.tasks import Source, Task
+from ckptsim.sim.job.buffers.tasks.ending import Ending
+
+if TYPE_CHECKING:
+    from ckptsim.models.barriers.barrier import Barrier, NetworkEvent
+    from ckptsim.models.barriers.channels import NetworkEffect
+    from ckptsim.sim.job.buffers.compiled.channel import CompiledChannel
+    from ckptsim.sim.job.buffers.compiled.driver import CompiledDriver
+    from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.graph import TaskSpec
+
+
+class CompiledTask(Task):
+    """One subtask of an operator whose thread the kernel runs.
+
+    driver: set when the tables of the attempt are made; until then nothing may be asked.
+    row: where its row begins; variation: of its service.
+    """
+
+    driver: CompiledDriver
+    row: int
+
+    def __init__(
+        self,
+        world: DataflowWorld,
+        spec: TaskSpec,
+        *,
+        step_ns: int,
+        two_input: bool,
+        variation: float = 0.0,
+    ) -> None:
+        self.world = world
+        self.env = world.env
+        self.spec = spec
+        self.name = spec.vertex.name
+        self.subtask = spec.subtask
+        self.place = spec.place
+        self.number = spec.index
+        self.entity = world.env.entity(self.name, self.subtask)
+        self.usual_step_ns = max(1, step_ns)
+        self.two_input = two_input
+        self.variation = variation
+        self.upstream = []
+        self.gates = []
+        self.channels = []
+        self.inputs = self.channels
+        self.writers = []
+        self.subpartitions = []
+        self.outbox: list[NetworkEffect] = []
+        self.outputs = CompiledOutputs(self)  # type: ignore[assignment]
+        self.ending = Ending(self)
+        self.sink = None
+        self.records = None
+        self.lateness = None
+        self.mail = deque()
+        self.restored_records = 0
+        self.finished_ns = None
+        self.idle_before_ns = 0
+        self._paused_for = None
+
+    # What the tables have ---------------------------------------------------------------------
+
+    def _get(self, column: int) -> int:
+        return self.driver.m.item(self.row + column)
+
+    def _set(self, column: int, value: int) -> None:
+        self.driver.m[self.row + column] = value
+
+    @property
+    def state(self) -> State:  # type: ignore[override]
+        """What the thread does."""
+        return State(self._get(col.STATE))
+
+    @property
+    def processed(self) -> int:
+        """Records so far."""
+        return self._get(col.PROCESSED)
+
+    @processed.setter
+    def processed(self, count: int) -> None:
+        self._set(col.PROCESSED, count)
+
+    @property
+    def step_ns(self) -> int:  # type: ignore[override]
+        """Service time of one record."""
+        return self._get(col.STEP_NS)
+
+    @property
+    def since_ns(self) -> int:  # type: ignore[override]
+        """When the state was entered."""
+        return self._get(col.SINCE_NS)
+
+    @property
+    def time_in(self) -> list[int]:
+        """How many ns the thread was in each state."""
+        first = self.row + col.TIMES
+        times: list[int] = self.driver.m[first : first + len(State)].tolist()
+        return times
+
+    @time_in.setter
+    def time_in(self, times: list[int]) -> None:
+        first = self.row + col.TIMES
+        self.driver.m[first : first + len(State)] = times
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the thread has ended."""
+        return self._get(col.STATE) == col.ENDED
+
+    def enter(self, state: State) -> None:
+        """Change what the thread does, and account for the time since the last change."""
+        now = self.env.now
+        self.driver.m[self.row + col.TIMES + self._get(col.STATE)] += now - self.since_ns
+        self._set(col.SINCE_NS, now)
+        self._set(col.STATE, state)
+
+    # The thread -------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Continue at a record boundary."""
+        self.driver.continue_thread(self)
+
+    def halt(self) -> None:
+        """End the thread, and with it all that the kernel does: the attempt is over."""
+        super().halt()
+        self.driver.stop()
+
+    def die(self) -> None:
+        """Do nothing more, whatever was to follow: the task has failed."""
+        self._set(col.TIMER, 0)
+        self._set(col.PAUSED, 0)
+        self._paused_for = None
+
+    def post(self, function: Callable[..., object], *arguments: Any) -> None:
+        """Put something into the mailbox; it is done at the next record boundary."""
+        self.mail.append((function, arguments))
+        self.driver.ask(request.MAILED, self.row)
+
+    def pause(self, cost_ns: int, function: Callable[..., object], *arguments: Any) -> None:
+        """Do nothing else until a core has spent `cost_ns`, then call the function and continue."""
+        self._set(col.PAUSED, 1)
+        super().pause(cost_ns, function, *arguments)
+
+    def stand_still(self, time_ns: int, function: Callable[..., object], *arguments: Any) -> None:
+        """Do nothing else for so long, then call the function; as `pause` otherwise."""
+        self._set(col.PAUSED, 1)
+        super().stand_still(time_ns, function, *arguments)
+
+    def _call_paused(self) -> None:
+        if self._paused_for is not None:
+            self._set(col.PAUSED, 0)
+        super()._call_paused()
+
+    def sync(self) -> None:
+        """Account for the records that are done by now."""
+        self.driver.ask(request.SYNC, self.row)
+
+    def tell_clock(self) -> None:
+        """Tell the alignment clock what was taken since it was told."""
+        taken = self._get(col.TAKEN_BYTES)
+        if taken and not self.is_source:
+            self._set(col.TAKEN_BYTES, 0)
+            self.events.clock.add_bytes(taken)
+
+    def unread_bytes(self, channel: CompiledChannel) -> int:  # type: ignore[override]
+        """Count what is unread of the buffer under way, and of a record begun in a channel."""
+        record_bytes = channel.subpartition.writer.record_bytes
+        return channel.partial_bytes + self.unread_records(channel) * record_bytes
+
+    def unread_records(self, channel: CompiledChannel) -> int:  # type: ignore[override]
+        """Count what is unread of the buffer under way of a channel, in whole records."""
+        unread = 0
+        if self.two_input:
+            item, g = self.driver.m.item, channel.gate.row
+            aside = item(g + gate_col.ASIDE_CELL) >= 0
+            if aside and item(g + gate_col.ASIDE_CHANNEL) == channel.row:
+                unread = item(g + gate_col.ASIDE_LEFT)
+        if self._get(col.CELL) != NONE and self._get(col.CHANNEL) == channel.row:
+            unread += self._get(col.LEFT)
+        return unread
+
+
+class CompiledSource(CompiledTask, Source):
+    """One subtask of a source whose thread the kernel runs."""
+
+    is_source = True
+
+    def __init__(
+        self,
+        world: DataflowWorld,
+        spec: TaskSpec,
+        *,
+        step_ns: int,
+        gap_ns: int | None,
+        first_ns: int,
+        limit: int | None,
+        replayable: bool = False,
+    ) -> None:
+        CompiledTask.__init__(self, world, spec, step_ns=step_ns, two_input=False)
+        self.first_gap_ns = gap_ns
+        self.first_ns = first_ns
+        self.limit = limit
+        self.exhausted_ns = None
+        self.is_cut_off = False
+        self.replayable = replayable
+
+    def stop(self) -> None:
+        """Let the input end when the source asks it for a record the next time."""
+        self._set(col.TOLD_TO_STOP, 1)
+
+    def change_rate(self, gap_ns: int) -> None:
+        """Emit at another rate from now on; called on the task's thread, between two records."""
+        self._set(col.GAP_NS, gap_ns)
+        self._set(col.DUE_NS, min(self._get(col.DUE_NS), self.env.now + gap_ns))
+
+    def exhaust(self) -> None:
+        """End the input: no records follow."""
+        if self.exhausted_ns is None:
+            self._set(col.EXHAUSTED, 1)
+            super().exhaust()
+
+    def cut_off(self) -> None:
+        """Emit nothing more: the end of the data has been sent."""
+        self._set(col.EXHAUSTED, 1)
+        super().cut_off()
+
+
+class CompiledOutputs:
+    """All outputs of a task, as control sees them."""
+
+    __slots__ = ("_task",)
+
+    def __init__(self, task: CompiledTask) -> None:
+        self._task = task
+
+    def broadcast_barrier(self, barrier: Barrier) -> int:
+        """Put a barrier into every subpartition, behind the buffers that it closes."""
+        task = self._task
+        over_edge = task.world.protocol.edge
+        for writer in task.writers:
+            sent = over_edge(barrier, supports_unaligned=writer.supports_unaligned)
+            number = task.driver.number_of(sent)
+            task.driver.collect(request.ADD_BARRIERS, writer.row, number)  # type: ignore[attr-defined]
+        return sum(isinstance(effect, OutputStateOpened) for effect in task.outbox)
+
+    def broadcast(self, event: NetworkEvent) -> None:
+        """Put an event behind everything, and let it travel."""
+        task = self._task
+        for writer in task.writers:
+            number = task.driver.number_of(event)
+            task.driver.ask(request.BROADCAST, writer.row, number)  # type: ignore[attr-defined]
+
+    def flush(self) -> None:
+        """Let what stands in the queues travel."""
+        self._task.driver.ask(request.PUMP_ALL, self._task.row)
+
+    def time_out(self, checkpoint: int) -> None:
+        """Let barriers that still wait overtake."""
+        driver = self._task.driver
+        event = driver.unaligned_of(checkpoint)
+        if event is not None:
+            for subpartition in self._task.subpartitions:
+                driver.ask(request.TIME_OUT, subpartition.row, checkpoint, event)  # type: ignore[attr-defined]
+
+    def abort(self, checkpoint: int) -> None:
+        """Give up the output state of a checkpoint."""
+        self._task.driver.ask(request.ABORT_OUTPUTS, self._task.row, checkpoint)
+
+    def finish(self) -> None:
+        """End every channel, behind the buffers that it closes."""
+        driver = self._task.driver
+        driver.ask(request.FINISH, self._task.row, driver.number_of(EndOfPartition()))

@@ -1,0 +1,168 @@
+"""The compiled driver gives the runs of the others: trace, account, time accounts and samples."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.job import Engine, Job
+from ckptsim.scenarios.job.faults import JobFault
+from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.job.buffers.compiled.kernel.base.streams import bits, exponential_ns
+from ckptsim.sim.job.buffers.compiled.tables import seed as seed_stream
+from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.kernel import Environment, parse_ties
+from ckptsim.sim.kernel.streams import Streams
+from tests.job.buffers.plans import crashing_job, faulty_jobs, random_job
+from tests.job.buffers.strategies import jobs
+
+SLOW = (HealthCheck.too_slow,)
+TIES = st.sampled_from(["structural", "random"])
+
+
+def run(model: Job, seed: int, ties: str, faults: tuple[JobFault, ...] = ()) -> DataflowWorld:
+    """Run a job to its end."""
+    env = Environment(seed, parse_ties(ties, seed), keep_trace=True)
+    world = DataflowWorld(env, model, faults=FaultPlan(faults))
+    world.run()
+    return world
+
+
+def seen(world: DataflowWorld) -> list[object]:
+    """Return all that is seen of a run, but for how many entries it took."""
+    for task in world.tasks:
+        task.sync()
+    return [
+        world.env.trace.digest(),
+        *world.env.trace.entries,
+        *((task.entity.name, task.processed, task.time_in) for task in world.tasks),
+        world.env.goals.counts,
+        world.sampling.inputs,
+        world.sampling.outputs,
+    ]
+
+
+def assert_same(
+    model: Job, seed: int, ties: str, faults: tuple[JobFault, ...] = (), *, slow: bool = False
+) -> None:
+    """Compare the compiled driver with callbacks, or with the reference."""
+    compiled = run(replace(model, engine=Engine.COMPILED), seed, ties, faults)
+    assert compiled.compiled is not None
+    other = Engine.PROCESSES if slow else Engine.CALLBACKS
+    assert seen(compiled) == seen(run(replace(model, engine=other), seed, ties, faults))
+
+
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=SLOW)
+@given(model=jobs(), seed=st.integers(0, 10**6), ties=TIES)
+def test_random_jobs_run_as_by_callbacks(model: Job, seed: int, ties: str) -> None:
+    """Whatever the job and the order of ties, nothing that can be seen differs."""
+    assert_same(model, seed, ties)
+
+
+@settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=SLOW)
+@given(scenario=faulty_jobs(), seed=st.integers(0, 10**6), ties=TIES)
+def test_random_faulty_jobs_run_as_by_callbacks(scenario: Scenario, seed: int, ties: str) -> None:
+    """Nor does it when files, messages, threads and tasks fail."""
+    if not scenario.model.recovery.timed:
+        assert_same(scenario.model, seed, ties, cast("tuple[JobFault, ...]", scenario.faults))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_jobs_that_restart_run_as_by_callbacks(seed: int) -> None:
+    """Attempts continue from checkpoints, with data in flight put back."""
+    scenario = crashing_job(seed)
+    faults = cast("tuple[JobFault, ...]", scenario.faults)
+    assert_same(scenario.model, seed, "structural", faults)
+
+
+@settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=SLOW)
+@given(model=jobs(), seed=st.integers(0, 10**6))
+def test_random_jobs_run_as_by_the_reference(model: Job, seed: int) -> None:
+    """The compiled driver shows what SimPy processes show, record by record."""
+    assert_same(model, seed, "structural", slow=True)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", range(0, 500, 50))
+def test_many_random_jobs_run_as_by_callbacks(first: int) -> None:
+    """The same over a thousand jobs with faults and restarts, under both orders of ties."""
+    for number in range(first, first + 50):
+        for scenario in (random_job(number), crashing_job(number)):
+            if not scenario.model.recovery.timed:
+                faults = cast("tuple[JobFault, ...]", scenario.faults)
+                assert_same(scenario.model, number, ("structural", "random")[number % 2], faults)
+
+
+@pytest.mark.long
+@settings(max_examples=500, deadline=None, derandomize=True, suppress_health_check=SLOW)
+@given(model=jobs(), seed=st.integers(0, 10**6))
+def test_many_random_jobs_run_as_by_the_reference(model: Job, seed: int) -> None:
+    """The same on many more jobs."""
+    assert_same(model, seed, "structural", slow=True)
+
+
+@pytest.mark.parametrize("name", ["back_pressure_aligned", "alignment_timeout", "bounded_union"])
+def test_the_library_runs_as_by_callbacks(name: str) -> None:
+    """Whole library scenarios, at their full length, have one run."""
+    model = by_name(name).model
+    assert isinstance(model, Job)
+    assert_same(model, 1, "structural")
+
+
+def test_streams_draw_the_same_inside_the_kernel() -> None:
+    """A stream gives the kernel the words and durations that it gives Python."""
+    assert in_python("draws()") == str(draws_of_python())
+
+
+def draws() -> list[int]:
+    """Draw words and durations by the kernel's functions, which only run in Python if all do."""
+    m = np.zeros(8, dtype=np.int64)
+    seed_stream(m, 0, Streams(7).stream("wire", 3).state)
+    with np.errstate(over="ignore"):
+        words = [int(bits(m, 0)) for _ in range(300)]
+        return words + [exponential_ns(m, 0, 100_000.0) for _ in range(300)]
+
+
+def draws_of_python() -> list[int]:
+    """Draw the same by the stream itself."""
+    stream = Streams(7).stream("wire", 3)
+    return [stream.bits() for _ in range(300)] + [
+        stream.exponential_ns(100_000) for _ in range(300)
+    ]
+
+
+def in_python(call: str) -> str:
+    """Return what a call of this module prints in a process whose kernel is not compiled."""
+    module = "tests.job.buffers.drivers.test_compiled"
+    root = Path(__file__).parents[4]
+    return subprocess.run(
+        [sys.executable, "-c", f"import {module} as t; print(t.{call})"],
+        env=os.environ | {"CKPTSIM_KERNEL": "python", "PYTHONPATH": f"{root}/src:{root}"},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
+
+
+def test_the_kernel_runs_without_numba() -> None:
+    """For debugging the same functions run in Python, with the same digest."""
+    assert in_python("digest()") == digest()
+
+
+def digest() -> str:
+    """Return the digest of a short run, as the kernel is run in this process."""
+    model = by_name("back_pressure_aligned").model
+    assert isinstance(model, Job)
+    model = replace(model, duration_ns=300_000_000, engine=Engine.COMPILED)
+    return run(model, 1, "structural").env.trace.digest()
