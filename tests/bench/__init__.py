@@ -10,6 +10,7 @@ SECTIONS = [
     "tests.bench.kernel",
     "tests.bench.check",
     "tests.bench.dataflow",
+    "tests.bench.chains",
     "tests.bench.spark",
     "tests.bench.report",
 ]
