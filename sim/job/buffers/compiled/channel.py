@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator.debloater import BufferDebloater, DebloatParameters
 from ckptsim.models.core import ProtocolError
-from ckptsim.sim.job.buffers.compiled.columns import channel as col
-from ckptsim.sim.job.buffers.compiled.columns import gate as gate_col
-from ckptsim.sim.job.buffers.compiled.columns import request
-from ckptsim.sim.job.buffers.compiled.columns import writer as writer_col
+from ckptsim.sim.job.buffers.compiled.columns import channel, gate, request, writer
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.output import Slice
 
@@ -33,7 +30,7 @@ class QueueView:
     @property
     def data_count(self) -> int:
         """How many data elements are queued."""
-        return self._end.owner.driver.m.item(self._end.row + col.DATA)
+        return self._end.owner.driver.m.item(self._end.row + channel.DATA)
 
 
 class CompiledSubpartition:
@@ -101,32 +98,32 @@ class CompiledChannel:
     @property
     def queued(self) -> int:
         """How many buffers wait at the receiver."""
-        return self._get(col.IN_DATA)
+        return self._get(channel.IN_DATA)
 
     @property
     def starved(self) -> bool:
         """Whether data has ever waited for credit."""
-        return self._get(col.STARVED) != 0
+        return self._get(channel.STARVED) != 0
 
     @property
     def announced(self) -> int:
         """The backlog that the sender told last."""
-        return self._get(col.ANNOUNCED)
+        return self._get(channel.ANNOUNCED)
 
     @property
     def partial_bytes(self) -> int:
         """Bytes of a record whose end has not come yet."""
-        return self._get(col.PARTIAL_BYTES)
+        return self._get(channel.PARTIAL_BYTES)
 
     @property
     def records(self) -> int:
         """How many records the task has taken."""
-        return self._get(col.RECORDS)
+        return self._get(channel.RECORDS)
 
     @property
     def floating(self) -> int:
         """How many floating buffers the channel has borrowed and not filled."""
-        return self._get(col.FLOATING_FREE)
+        return self._get(channel.FLOATING_FREE)
 
     def release(self) -> None:
         """Give back what the channel has borrowed: its end of partition has been taken."""
@@ -181,7 +178,7 @@ class CompiledGate:
     @property
     def floating_free(self) -> int:
         """How many floating buffers nobody has borrowed."""
-        return self.task.driver.m.item(self.row + gate_col.FLOATING_FREE)
+        return self.task.driver.m.item(self.row + gate.FLOATING_FREE)
 
     def take_priority(self, channel: CompiledChannel) -> None:
         """Have the task take an element that overtakes data, unless it has done so already."""
@@ -207,16 +204,16 @@ class CompiledGate:
         if self.debloater is None:
             return
         driver = self.task.driver
-        taken = driver.m.item(self.row + gate_col.TAKEN_BYTES)
+        taken = driver.m.item(self.row + gate.TAKEN_BYTES)
         throughput = taken * 1_000_000_000 // max(1, active_ns)
-        driver.m[self.row + gate_col.TAKEN_BYTES] = 0
-        in_use = sum(channel.queued + channel.announced for channel in self.channels)
+        driver.m[self.row + gate.TAKEN_BYTES] = 0
+        in_use = sum(one.queued + one.announced for one in self.channels)
         size = self.debloater.update(throughput, in_use)
         if size is None:
             return
         driver.env.goals.reach("debloat_changed_size")
-        for channel in self.channels:
-            channel.announce_size(size)
+        for one in self.channels:
+            one.announce_size(size)
 
 
 class PoolView:
@@ -234,29 +231,29 @@ class PoolView:
     @property
     def overdraft_peak(self) -> int:
         """The largest number of overdraft segments so far."""
-        return self._get(writer_col.OVERDRAFT_PEAK)
+        return self._get(writer.OVERDRAFT_PEAK)
 
     @property
     def overdraft(self) -> int:
         """Segments in use beyond the size of the pool."""
-        return self._get(writer_col.OVERDRAFT)
+        return self._get(writer.OVERDRAFT)
 
     @property
     def free(self) -> int:
         """Segments not in use."""
-        return self._get(writer_col.FREE)
+        return self._get(writer.FREE)
 
     @property
     def size(self) -> int:
         """How many segments the pool has."""
-        return self._get(writer_col.SIZE)
+        return self._get(writer.SIZE)
 
     @property
     def held(self) -> list[int]:
         """How many segments each lane holds."""
-        m, width = self._writer.task.driver.m, writer_col.LANE_WIDTH
-        first, end = self._get(writer_col.FIRST_LANE), self._get(writer_col.END_LANE)
-        held: list[int] = m[first + writer_col.HELD : end : width].tolist()
+        m, width = self._writer.task.driver.m, writer.LANE_WIDTH
+        first, end = self._get(writer.FIRST_LANE), self._get(writer.END_LANE)
+        held: list[int] = m[first + writer.HELD : end : width].tolist()
         return held
 
 
@@ -292,4 +289,4 @@ class CompiledWriter:
     @property
     def emitted(self) -> int:
         """How many records are out."""
-        return self.task.driver.m.item(self.row + writer_col.EMITTED)
+        return self.task.driver.m.item(self.row + writer.EMITTED)

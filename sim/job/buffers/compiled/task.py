@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.barriers.barrier import EndOfPartition
 from ckptsim.models.barriers.channels import OutputStateOpened
-from ckptsim.sim.job.buffers.compiled.columns import gate as gate_col
-from ckptsim.sim.job.buffers.compiled.columns import request
-from ckptsim.sim.job.buffers.compiled.columns import task as col
+from ckptsim.sim.job.buffers.compiled.columns import gate, request, task
 from ckptsim.sim.job.buffers.compiled.columns.clock import NONE
 from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.tasks import Source, Task
@@ -84,50 +82,50 @@ class CompiledTask(Task):
     @property
     def state(self) -> State:  # type: ignore[override]
         """What the thread does."""
-        return State(self._get(col.STATE))
+        return State(self._get(task.STATE))
 
     @property
     def processed(self) -> int:
         """Records so far."""
-        return self._get(col.PROCESSED)
+        return self._get(task.PROCESSED)
 
     @processed.setter
     def processed(self, count: int) -> None:
-        self._set(col.PROCESSED, count)
+        self._set(task.PROCESSED, count)
 
     @property
     def step_ns(self) -> int:  # type: ignore[override]
         """Service time of one record."""
-        return self._get(col.STEP_NS)
+        return self._get(task.STEP_NS)
 
     @property
     def since_ns(self) -> int:  # type: ignore[override]
         """When the state was entered."""
-        return self._get(col.SINCE_NS)
+        return self._get(task.SINCE_NS)
 
     @property
     def time_in(self) -> list[int]:
         """How many ns the thread was in each state."""
-        first = self.row + col.TIMES
+        first = self.row + task.TIMES
         times: list[int] = self.driver.m[first : first + len(State)].tolist()
         return times
 
     @time_in.setter
     def time_in(self, times: list[int]) -> None:
-        first = self.row + col.TIMES
+        first = self.row + task.TIMES
         self.driver.m[first : first + len(State)] = times
 
     @property
     def has_ended(self) -> bool:
         """Whether the thread has ended."""
-        return self._get(col.STATE) == col.ENDED
+        return self._get(task.STATE) == task.ENDED
 
     def enter(self, state: State) -> None:
         """Change what the thread does, and account for the time since the last change."""
         now = self.env.now
-        self.driver.m[self.row + col.TIMES + self._get(col.STATE)] += now - self.since_ns
-        self._set(col.SINCE_NS, now)
-        self._set(col.STATE, state)
+        self.driver.m[self.row + task.TIMES + self._get(task.STATE)] += now - self.since_ns
+        self._set(task.SINCE_NS, now)
+        self._set(task.STATE, state)
 
     # The thread -------------------------------------------------------------------------------
 
@@ -142,8 +140,8 @@ class CompiledTask(Task):
 
     def die(self) -> None:
         """Do nothing more, whatever was to follow: the task has failed."""
-        self._set(col.TIMER, 0)
-        self._set(col.PAUSED, 0)
+        self._set(task.TIMER, 0)
+        self._set(task.PAUSED, 0)
         self._paused_for = None
 
     def post(self, function: Callable[..., object], *arguments: Any) -> None:
@@ -153,17 +151,17 @@ class CompiledTask(Task):
 
     def pause(self, cost_ns: int, function: Callable[..., object], *arguments: Any) -> None:
         """Do nothing else until a core has spent `cost_ns`, then call the function and continue."""
-        self._set(col.PAUSED, 1)
+        self._set(task.PAUSED, 1)
         super().pause(cost_ns, function, *arguments)
 
     def stand_still(self, time_ns: int, function: Callable[..., object], *arguments: Any) -> None:
         """Do nothing else for so long, then call the function; as `pause` otherwise."""
-        self._set(col.PAUSED, 1)
+        self._set(task.PAUSED, 1)
         super().stand_still(time_ns, function, *arguments)
 
     def _call_paused(self) -> None:
         if self._paused_for is not None:
-            self._set(col.PAUSED, 0)
+            self._set(task.PAUSED, 0)
         super()._call_paused()
 
     def sync(self) -> None:
@@ -172,9 +170,9 @@ class CompiledTask(Task):
 
     def tell_clock(self) -> None:
         """Tell the alignment clock what was taken since it was told."""
-        taken = self._get(col.TAKEN_BYTES)
+        taken = self._get(task.TAKEN_BYTES)
         if taken and not self.is_source:
-            self._set(col.TAKEN_BYTES, 0)
+            self._set(task.TAKEN_BYTES, 0)
             self.events.clock.add_bytes(taken)
 
     def unread_bytes(self, channel: CompiledChannel) -> int:  # type: ignore[override]
@@ -187,11 +185,11 @@ class CompiledTask(Task):
         unread = 0
         if self.two_input:
             item, g = self.driver.m.item, channel.gate.row
-            aside = item(g + gate_col.ASIDE_CELL) >= 0
-            if aside and item(g + gate_col.ASIDE_CHANNEL) == channel.row:
-                unread = item(g + gate_col.ASIDE_LEFT)
-        if self._get(col.CELL) != NONE and self._get(col.CHANNEL) == channel.row:
-            unread += self._get(col.LEFT)
+            aside = item(g + gate.ASIDE_CELL) >= 0
+            if aside and item(g + gate.ASIDE_CHANNEL) == channel.row:
+                unread = item(g + gate.ASIDE_LEFT)
+        if self._get(task.CELL) != NONE and self._get(task.CHANNEL) == channel.row:
+            unread += self._get(task.LEFT)
         return unread
 
 
@@ -221,22 +219,22 @@ class CompiledSource(CompiledTask, Source):
 
     def stop(self) -> None:
         """Let the input end when the source asks it for a record the next time."""
-        self._set(col.TOLD_TO_STOP, 1)
+        self._set(task.TOLD_TO_STOP, 1)
 
     def change_rate(self, gap_ns: int) -> None:
         """Emit at another rate from now on; called on the task's thread, between two records."""
-        self._set(col.GAP_NS, gap_ns)
-        self._set(col.DUE_NS, min(self._get(col.DUE_NS), self.env.now + gap_ns))
+        self._set(task.GAP_NS, gap_ns)
+        self._set(task.DUE_NS, min(self._get(task.DUE_NS), self.env.now + gap_ns))
 
     def exhaust(self) -> None:
         """End the input: no records follow."""
         if self.exhausted_ns is None:
-            self._set(col.EXHAUSTED, 1)
+            self._set(task.EXHAUSTED, 1)
             super().exhaust()
 
     def cut_off(self) -> None:
         """Emit nothing more: the end of the data has been sent."""
-        self._set(col.EXHAUSTED, 1)
+        self._set(task.EXHAUSTED, 1)
         super().cut_off()
 
 
