@@ -56,6 +56,9 @@ OUTSIDE_ON_PURPOSE: dict[str, frozenset[Rule]] = {
     "sim/validate/predict.py": frozenset({Rule.OUTSIDE}),
     # Waits for the answers of programs, and gives up in time.
     "sim/slots/process/program.py": frozenset({Rule.CLOCK, Rule.OUTSIDE}),
+    # How the kernel is compiled and where it is kept; either way it gives the same run.
+    "sim/job/buffers/compiled/jit.py": frozenset({Rule.OUTSIDE}),
+    "sim/job/buffers/compiled/kept.py": frozenset({Rule.OUTSIDE}),
     # Names of a real store have to differ between real processes.
     "sim/store/real/identity.py": frozenset({Rule.RANDOM}),
     # Makes global random generators raise in the workers.
