@@ -42,6 +42,7 @@ _KINDS = {
     entry.RETRY: entry.THREAD,
     entry.FLUSH: entry.FLUSHER,
     entry.ARRIVE: entry.ARRIVAL,
+    entry.ARRIVE_EMPTY: entry.ARRIVAL,
     entry.HEAR_BACKLOG: entry.ARRIVAL,
 }
 

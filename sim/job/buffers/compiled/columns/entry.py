@@ -16,12 +16,13 @@ WIDTH = 8
     RETRY,  # a task inside a record asks for a buffer again
     FLUSH,  # the output flusher of a task
     ARRIVE,  # a cell reaches the receiver, with the sender's backlog
+    ARRIVE_EMPTY,  # a buffer without data that gives back what was lent for it
     HEAR_BACKLOG,
     ADD_CREDIT,
     PUMP_AGAIN,  # the wire is free
     RESUMED,  # the sender may continue behind a blocking event
     RESIZE,  # the next buffers are to be so large
-) = range(9)
+) = range(10)
 
 # Kinds of calendar entries, as in `kinds.py`: the smaller number happens first at one instant.
 ARRIVAL = 16

@@ -28,6 +28,7 @@ from ckptsim.sim.job.buffers.compiled.kernel.base.wire import back, due_back
 from ckptsim.sim.job.buffers.compiled.kernel.input.channel import (
     add_credit,
     arrive,
+    arrive_empty,
     give_back,
     has_priority,
     hear_backlog,
@@ -107,6 +108,8 @@ def carry_out(m: Memory, action: int, target: int, first: int, second: int) -> i
     elif action == entry.PUMP_AGAIN:
         m[target + channel.PUMP_ARMED] = 0
         send_all(m, target)
+    elif action == entry.ARRIVE_EMPTY:
+        arrive_empty(m, target, first)
     elif action == entry.HEAR_BACKLOG:
         hear_backlog(m, target, first)
     elif action == entry.FLUSH:

@@ -114,6 +114,6 @@ def push_flush(m: Memory, t: int, time: int) -> None:
 @compiled
 def push_wire(m: Memory, c: int, time: int, action: int, first: int, second: int) -> None:
     """Enter something that happens at an end of a channel: who arrives, else the sender's end."""
-    kind = entry.ARRIVAL if action in (entry.ARRIVE, entry.HEAR_BACKLOG) else entry.CREDIT
+    kind = entry.ARRIVAL if entry.ARRIVE <= action <= entry.HEAR_BACKLOG else entry.CREDIT
     key = tie_key(m, time, kind, m[c + channel.RANK], m[c + channel.HASH])
     push(m, time, key, action, c, first, second)

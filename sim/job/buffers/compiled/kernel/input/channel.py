@@ -22,6 +22,7 @@ from ckptsim.sim.job.buffers.compiled.kernel.output.pool import release
 from ckptsim.sim.job.buffers.compiled.kernel.output.subpartition import (
     available,
     backlog,
+    drop_spent,
     head_of,
     is_open,
     take,
@@ -62,6 +63,14 @@ def send_all(m: Memory, c: int) -> None:
             if not m[c + channel.EXCLUSIVE]:
                 announce_backlog(m, c)
             return
+        # The receiver has lent a buffer for what the backlog counted.  If that has left in the
+        # meantime as a slice, the lent one is given back, or no other channel would get it.
+        if is_data and not m[c + channel.EXCLUSIVE] and drop_spent(m, c):
+            m[c + channel.CREDIT] -= 1
+            m[c + channel.READY_NS] = now + m[clock.SEND_NS]
+            due = due_forward(m, c, max(now, ready))
+            push_wire(m, c, due, entry.ARRIVE_EMPTY, backlog(m, c), 0)
+            continue
         e = take(m, c)
         if e < 0:
             return
@@ -190,6 +199,15 @@ def arrive(m: Memory, c: int, e: int, count: int) -> None:
     event_arrives(m, c, e)
     hear_backlog(m, c, count)
     enqueue_event(m, c)
+
+
+@compiled
+def arrive_empty(m: Memory, c: int, count: int) -> None:
+    """Take an empty buffer: what was lent for it goes back."""
+    if m[c + channel.FLOATING_FREE]:
+        m[c + channel.FLOATING_FREE] -= 1
+        return_floating(m, m[c + channel.GATE])
+    hear_backlog(m, c, count)
 
 
 @compiled

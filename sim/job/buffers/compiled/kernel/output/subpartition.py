@@ -65,7 +65,11 @@ def take(m: Memory, c: int) -> int:
         if m[c + channel.PRIORITY_HEAD] >= 0:
             m[c + channel.NEXT_SEQUENCE] += 1
             m[c + channel.EVENTS] -= 1
-            return line_first(m, c + channel.PRIORITY_HEAD, cell.NEXT)
+            first = line_first(m, c + channel.PRIORITY_HEAD, cell.NEXT)
+            # A request to flush must not outlive the barrier that leaves as the last of the queue.
+            if m[c + channel.HEAD] < 0 and m[c + channel.PRIORITY_HEAD] < 0:
+                m[c + channel.FLUSH] = 0
+            return first
         e = m[c + channel.HEAD]
         if e < 0:
             return _NONE
@@ -91,6 +95,26 @@ def take(m: Memory, c: int) -> int:
         free_cell(m, e)  # nothing of it was left to be sent
         release(m, s)
     return _NONE
+
+
+@compiled
+def drop_spent(m: Memory, c: int) -> bool:
+    """Drop the first segment if it is closed and all of it has left; return whether it was."""
+    e = head_of(m, c)
+    if e < 0 or m[e + cell.WHAT] != cell.IN_SEGMENT or is_open(m, e):
+        return False
+    s = m[e + cell.SEGMENT]
+    if m[s + cell.SEGMENT_BYTES] > m[c + channel.TAKEN_BYTES]:
+        return False
+    line_first(m, c + channel.HEAD, cell.NEXT)
+    m[c + channel.DATA] -= 1
+    if m[c + channel.HEAD] < 0:
+        m[c + channel.FLUSH] = 0
+    m[c + channel.TAKEN_BYTES] = 0
+    m[c + channel.TAKEN_RECORDS] = 0
+    free_cell(m, e)
+    release(m, s)
+    return True
 
 
 @compiled
