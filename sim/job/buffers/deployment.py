@@ -124,7 +124,7 @@ class Deployment:
 
     def _writer(self, output: OutputSpec, up: Task) -> RecordWriter:
         network, world, vertex = self._network, self._world, up.spec.vertex
-        record_bytes = output.edge.record_bytes or vertex.record_bytes or network.record_bytes
+        record_bytes = self._record_bytes(output, up)
         name, channels = output.edge.downstream, len(output.channels)
         broadcast = output.partitioner is Partitioner.BROADCAST
         pool = world.observer.pool(
@@ -152,6 +152,10 @@ class Deployment:
             broadcast=broadcast,
             supports_unaligned=output.supports_unaligned,
         )
+
+    def _record_bytes(self, output: OutputSpec, up: Task) -> int:
+        own = output.edge.record_bytes or up.spec.vertex.record_bytes
+        return own or self._network.record_bytes
 
     def _pool_settings(self, channels: int, *, broadcast: bool) -> dict[str, int]:
         network = self._network

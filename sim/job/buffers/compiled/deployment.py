@@ -107,7 +107,7 @@ class CompiledDeployment(Deployment):
             up,  # type: ignore[arg-type]
             self._route(output, up),
             self._pool_settings(len(output.channels), broadcast=broadcast),
-            record_bytes=vertex.record_bytes or self._network.record_bytes,
+            record_bytes=self._record_bytes(output, up),
             broadcast=broadcast,
             supports_unaligned=output.supports_unaligned,
             selectivity=selectivity,
