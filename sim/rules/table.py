@@ -12,6 +12,7 @@ from ckptsim.models.ordering.source import SourceCore
 from ckptsim.models.recovery.detection import FailureDetector, HeartbeatParameters
 from ckptsim.models.recovery.failover import Failover
 from ckptsim.models.recovery.restart import RestartStrategy
+from ckptsim.models.recovery.restore import TaskRestore
 from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.sim.rules.answers import Pick, Rules
 from ckptsim.sim.rules.beside import Differential, Walk
@@ -38,6 +39,7 @@ from ckptsim.sim.rules.restart import (
     StrategyRules,
     drawn_strategy,
 )
+from ckptsim.sim.rules.restoring import RecoveredInputRules, RestoreRules, drawn_gate
 from ckptsim.sim.rules.small import (
     AfterFailureRules,
     AssignmentRules,
@@ -145,6 +147,8 @@ _JOB: Mapping[str, Walk] = {
     "failover": Walk(_nothing, AfterFailureRules, adapt=function),
     "edge": Walk(_nothing, EdgeRules, adapt=function),
     "assignment": Walk(_nothing, AssignmentRules, adapt=methods),
+    "recovered_input": Walk(drawn_gate, RecoveredInputRules),
+    "restore": Walk(lambda pick: ((pick.integer(0, 2),), {}), RestoreRules, TaskRestore),
     "restart strategy": Walk(_strategy, RestartRules, RestartStrategy),
     "restart parameters": Walk(_nothing, StrategyRules, StrategyMaker),
     "course of failures": Walk(_nothing, FailoverRules, Failover),

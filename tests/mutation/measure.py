@@ -26,6 +26,7 @@ LINKS: dict[str, tuple[str, ...]] = {
     "ordering": ("ordering",),
     "recovery": ("final_checkpoint", "barriers"),
     "store": ("checkpoint_store",),
+    "uncoordinated": ("final_checkpoint",),
 }
 
 
