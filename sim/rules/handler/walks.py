@@ -46,6 +46,7 @@ class HandlerRules(HandlerAnswers):
         settled = AllBarriers.DONE if self._left == 0 else self._all
         yield "all_barriers", core.all_barriers(self._current), settled
         yield "all_barriers before", core.all_barriers(self._current - 1), AllBarriers.DONE
+        yield "clock.checkpoint", core.clock.checkpoint, self._measured
         yield "clock.running", core.clock.running, self._running is not None
         yield "clock.owed", core.clock.owed, tuple(self._owed)
 
