@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -97,7 +97,23 @@ def test_a_source_that_is_idle_at_times_has_a_rate() -> None:
     dropping = rates_of(_source(pressed=parts, makes_up=False))
     assert dropping.value == pytest.approx((500.0,))
     assert "back-pressured" in dropping.how
-    assert rates_of(_source(pressed=(0.97,) * 5, makes_up=False, idle=False)).value is None
+    for part in (0.97, 0.8):
+        assert rates_of(_source(pressed=(part,) * 5, makes_up=False, idle=False)).value is None
+    working = rates_of(_source(pressed=(0.2,) * 5, makes_up=False, idle=False))
+    assert working.value == pytest.approx((500.0,))
+
+
+def test_a_source_that_never_emitted_freely_has_no_rate() -> None:
+    """Counters that say it was idle, and that it emitted only while it was held up, are no rate."""
+    found = _source(pressed=(1.0, 0.5), makes_up=False)
+    subtask = found.subtasks[0]
+    torn = tuple(
+        replace(one, values=dict(one.values) | {"numRecordsOut": 1000.0 * min(number, 1)})
+        for number, one in enumerate(subtask.samples)
+    )
+    stuck = replace(found, subtasks=(replace(subtask, samples=torn),))
+    assert rates_of(stuck).value is None
+    assert rates_of(stuck).sure is Sureness.ASSUMED
 
 
 def test_a_source_that_reads_a_log_makes_up_for_what_it_missed() -> None:

@@ -12,11 +12,10 @@ from ckptsim.sim.infer.found import Found, Sureness
 from ckptsim.sim.infer.tasks.load import ENOUGH, EVEN, SAMPLES, Times, times_of
 from ckptsim.sim.recording import SubtaskAnswer, VertexAnswer
 
-# A source with a rate is idle, or busy with getting at its records, for more than these parts of
-# its time.  Source: recordings of sources that emit as fast as they can: idle 0.0 %, busy 0.5 to
-# 3.2 %.
+# A source with a rate is idle for more than this part of its time.  Source: recordings of sources
+# that emit as fast as they can: idle 0.0 %, busy 0.5 to 3.2 %.  One that is never idle, and
+# back-pressured for less than half of its time, is as fast as its own work lets it.
 _WAITS = 0.02
-_WORKS = 0.1
 _PRESSED = 0.5
 # Windows that are back-pressured for more than this part say little of a rate; and as many windows
 # whose parts are so far apart tell whether a source makes up for what it missed.
@@ -35,19 +34,11 @@ def rates_of(vertex: VertexAnswer) -> Found[tuple[float, ...] | None]:
     found = [times_of(subtask) for subtask in vertex.subtasks]
     known = [times for times in found if times is not None and times.records_out > 0]
     if not known:
-        return Found(
-            value=None,
-            how="it has emitted nothing while it was watched, or was not",
-            answers=(),
-            sure=Sureness.ASSUMED,
-            effect="a source without a rate fills every buffer in front of the slowest task",
-        )
+        return _unknown("it has emitted nothing while it was watched, or was not")
     clock = sum(times.clock_ms for times in known)
-    pressed, idle, busy = (
-        sum(getattr(times, key) for times in known) / clock
-        for key in ("pressed_ms", "idle_ms", "busy_ms")
-    )
-    if idle < _WAITS and busy < _WORKS and pressed >= _PRESSED:
+    pressed = sum(times.pressed_ms for times in known) / clock
+    idle = sum(times.idle_ms for times in known) / clock
+    if idle < _WAITS and pressed >= _PRESSED:
         return Found(
             value=None,
             how=f"back-pressured for {pressed:.0%} of its time: a rate of its own cannot be seen",
@@ -57,6 +48,8 @@ def rates_of(vertex: VertexAnswer) -> Found[tuple[float, ...] | None]:
     late = makes_up(vertex)
     each = [_rate_of(subtask, makes_up_=late) for subtask in vertex.subtasks]
     seen = [rate for rate in each if rate is not None]
+    if not any(seen):
+        return _unknown("it has emitted nothing while nothing held it up")
     mean = sum(seen) / len(seen)
     rates = [mean if rate is None else rate for rate in each]
     if max(rates) - min(rates) < EVEN * mean:
@@ -70,6 +63,17 @@ def rates_of(vertex: VertexAnswer) -> Found[tuple[float, ...] | None]:
         how=how,
         answers=SAMPLES,
         sure=Sureness.COUNTED if sure else Sureness.ESTIMATED,
+    )
+
+
+def _unknown(how: str) -> Found[tuple[float, ...] | None]:
+    """Return that nothing is known of a rate."""
+    return Found(
+        value=None,
+        how=how,
+        answers=(),
+        sure=Sureness.ASSUMED,
+        effect="a source without a rate fills every buffer in front of the slowest task",
     )
 
 
