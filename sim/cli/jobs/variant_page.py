@@ -21,6 +21,8 @@ th:first-child, td:first-child { text-align: left; }
 svg text { fill: currentColor; font-size: 12px; }
 """
 _BAR, _GAP, _LEFT, _WIDE = 18, 10, 320, 560
+# Of 12 px, that the space on the left has.
+_LETTERS = 42
 
 
 def whole_page(title: str, inside: str) -> str:
@@ -81,7 +83,7 @@ def _picture(bars: Sequence[Bar]) -> str:
     lines = []
     for index, (label, vertex, parts) in enumerate(bars):
         top = index * (_BAR + _GAP)
-        lines.append(f'<text x="0" y="{top + 13}">{escape(label[:48])}</text>')
+        lines.append(f'<text x="0" y="{top + 13}">{escape(_end_of(label))}</text>')
         at = float(_LEFT)
         for (name, value), colour in zip(parts.items(), _COLOURS, strict=False):
             wide = value / longest * _WIDE
@@ -100,3 +102,8 @@ def _picture(bars: Sequence[Bar]) -> str:
         lines.append(f'<text x="{left + 18}" y="{below + 11}">{escape(name)}</text>')
     size = f"0 0 {_LEFT + _WIDE + 220} {below + 24}"
     return f'<svg viewBox="{size}" role="img" aria-label="parts">{"".join(lines)}</svg>'
+
+
+def _end_of(label: str) -> str:
+    """Return a label that fits beside its bar: variants differ at their ends."""
+    return label if len(label) <= _LETTERS else f"…{label[1 - _LETTERS :]}"
