@@ -173,6 +173,7 @@ class StoreWorld:
             records=size_bytes // self.model.input.record_bytes,
             size_bytes=size_bytes,
         )
+        self.properties.syncs.begun(drainer, account)
         drainer.truth.syncs.append(account)
         self.env.trace.record(
             "sync", drainer.entity, account.number, str(drainer.key), account.position, cause.name
@@ -181,6 +182,8 @@ class StoreWorld:
 
     def sync_ended(self, drainer: Drainer, account: SyncAccount) -> None:
         """Tell how a sync ended."""
+        if account.status == "completed":
+            self.properties.syncs.synced(drainer.key, account)
         kind = {"completed": "synced", "failed": "sync_failed"}.get(account.status, "sync_aborted")
         self.env.trace.record(kind, drainer.entity, account.number, str(drainer.key))
 

@@ -44,15 +44,15 @@ KILLED_BY: dict[str, tuple[str, ...]] = {
         "content_converges",
         "acknowledged_sync_survives",
     ),
+    "no_control_sync": ("external_crashes", "syncs_have_a_cause"),
+    "counter_not_reset": ("external_crashes", "syncs_have_a_cause"),
     "swaps_early": ("s14_versions_and_views_apart", "swap_only_to_complete_versions"),
 }
 # Safeguards that the world has no use for: the vectors show what their lack does.
 SHOWN_BY_VECTORS = {
     "skips_tamper_check",
     "no_size_limit",
-    "no_control_sync",
     "syncs_on_segments",
     "threshold_above",
-    "counter_not_reset",
     "merges_version_state",
 }

@@ -14,6 +14,7 @@ from ckptsim.models.store.state import NOTHING, copy_of, disagreement
 from ckptsim.scenarios.store import PROPERTIES, StepOrder, Upsert
 from ckptsim.sim.store.oracle.ends import check_end
 from ckptsim.sim.store.oracle.probe import probe
+from ckptsim.sim.store.oracle.syncs import SyncOracle
 from ckptsim.sim.story import milliseconds
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class StoreProperties:
         self._seen: dict[str, None] = {}
         self._reports: dict[tuple[TopicPartition, int], int] = {}
         self._positions_at_freeze: dict[TopicPartition, dict[TopicPartition, int]] = {}
+        self.syncs = SyncOracle(world, self.violate)
         self._odd: dict[TopicPartition, None] = {}
 
     def violate(self, name: str, says: str, key: TopicPartition | None = None) -> None:
@@ -158,6 +160,7 @@ class StoreProperties:
         world = self._world
         truth, replica = world.truths[key], world.client.replicas[key]
         position = replica.position
+        self.syncs.opened(key, position)
         truth.frozen = False
         if world.client.mirrored:
             for first, last in truth.covered[Area.MIRROR]:

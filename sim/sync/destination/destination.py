@@ -223,11 +223,12 @@ class Destination:
                 self._attempt.fail(str(effect))
             case SetFinishTimer():
                 self._finish_timer = self._attempt.call_in(
-                    effect.wait_ns, KIND_POLL, self._entity, self.deliver, FinishTimerFired()
+                    effect.wait_ns, KIND_POLL, self._entity, self._wait_over
                 )
             case CancelFinishTimer():
                 if self._finish_timer is not None:
                     self._finish_timer.cancel()
+                    self._finish_timer = None
             case ReportIncomplete():
                 self._incomplete = True
                 self._env.trace.record("effect", self._entity, type(effect).__name__)
@@ -329,6 +330,15 @@ class Destination:
         # Nothing that could complete a stream can come any more, so there is no use in waiting.
         wait_ns = 0 if self._incomplete else self._table.end_wait_ns
         self.deliver(FinishRequested(wait_ns=wait_ns))
+
+    def _wait_over(self) -> None:
+        self._finish_timer = None
+        self.deliver(FinishTimerFired())
+
+    @property
+    def awaits_timer(self) -> bool:
+        """Whether the timer of the end is set."""
+        return self._finish_timer is not None
 
     def _poll(self) -> None:
         self.request_flush()

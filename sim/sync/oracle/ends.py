@@ -89,6 +89,9 @@ class EndChecks:
                     None,
                 )
         self._check_counters(attempt)
+        if attempt.destination.awaits_timer:
+            says = "the attempt succeeded and left the timer of its end set"
+            self._violate("closing_is_orderly", says, None)
 
     def _check_counters(self, attempt: Attempt) -> None:
         """Check the memory of a core that shows it."""

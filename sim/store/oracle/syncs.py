@@ -1,0 +1,65 @@
+"""What must hold of when a partition syncs: for a cause, by the world's own count of what it took.
+
+Segment markers, which demand no sync, are in no log here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ckptsim.models.store.ingestion.events import Cause
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ckptsim.models.store import TopicPartition
+    from ckptsim.sim.store.process import Drainer
+    from ckptsim.sim.store.truth import SyncAccount
+    from ckptsim.sim.store.world import StoreWorld
+
+
+class SyncOracle:
+    """What each open partition has applied since its last complete sync.
+
+    opened, synced: told of each beginning and each completion.
+    """
+
+    def __init__(
+        self, world: StoreWorld, violate: Callable[[str, str, TopicPartition], None]
+    ) -> None:
+        self._world = world
+        self._violate = violate
+        # Partition -> how many records it had applied, and the last position that was synced.
+        self._since: dict[TopicPartition, tuple[int, int]] = {}
+
+    def opened(self, key: TopicPartition, position: int) -> None:
+        """Count anew: an incarnation begins behind a position."""
+        self._since[key] = self._world.truths[key].applied, position
+
+    def synced(self, key: TopicPartition, account: SyncAccount) -> None:
+        """Count anew behind a complete sync."""
+        self._since[key] = self._world.truths[key].applied, account.position
+
+    def begun(self, drainer: Drainer, account: SyncAccount) -> None:
+        """Check that a sync is due, and that no control entry before has gone without one."""
+        key, sync = drainer.key, self._world.model.sync
+        before, synced = self._since[key]
+        size = (drainer.truth.applied - before) * self._world.model.input.record_bytes
+        due = {
+            Cause.BYTES: 0 < sync.sync_bytes <= size,
+            Cause.TIME: sync.sync_interval_ns > 0,
+            Cause.CONTROL: drainer.feed.control_at(account.position) is not None,
+            Cause.REQUEST: self._world.process.stopping,
+        }
+        if not due[account.cause]:
+            says = f"{key}: syncs at {account.position} by {account.cause.name} after {size} bytes"
+            self._violate("syncs_have_a_cause", says, key)
+        for position in range(synced + 1, account.position):
+            if drainer.feed.control_at(position) is not None and not self._tried(drainer, position):
+                says = f"{key}: no sync behind the control entry at {position}"
+                self._violate("syncs_have_a_cause", says, key)
+                return
+
+    def _tried(self, drainer: Drainer, position: int) -> bool:
+        """Say whether a sync of this incarnation, failed since, began at a position."""
+        return any(one.position == position for one in drainer.truth.syncs)
