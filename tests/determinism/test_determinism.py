@@ -36,7 +36,7 @@ def _runs(per_link: int, seeds: int) -> list[Run]:
     return runs
 
 
-def _elsewhere(
+def elsewhere(
     runs: list[Run], *, hash_seed: str, python: str = sys.executable, times: int = 1
 ) -> list[str]:
     """Run in a fresh interpreter under a hash seed and return what it prints."""
@@ -78,7 +78,7 @@ def test_seeds_and_ties_matter():
 def test_the_hash_seed_does_not_matter(hash_seed):
     """Every link's digests are the same in a fresh interpreter under any hash seed."""
     runs = _runs(per_link=2, seeds=2)
-    assert _elsewhere(runs, hash_seed=hash_seed) == digests(runs)
+    assert elsewhere(runs, hash_seed=hash_seed) == digests(runs)
 
 
 @pytest.mark.skipif(not OTHER_PYTHONS, reason="CKPTSIM_PYTHONS names no other interpreter")
@@ -86,7 +86,7 @@ def test_the_hash_seed_does_not_matter(hash_seed):
 def test_the_python_version_does_not_matter(python):
     """Every link's digests are the same on another version of Python."""
     runs = _runs(per_link=3, seeds=4)
-    assert _elsewhere(runs, python=python, hash_seed="1") == digests(runs)
+    assert elsewhere(runs, python=python, hash_seed="1") == digests(runs)
 
 
 @pytest.mark.long
@@ -97,7 +97,7 @@ def test_violating_and_odd_runs_repeat():
     expected = digests(odd) * 20
     for python in (sys.executable, *OTHER_PYTHONS):
         for hash_seed in ("0", "1", "2"):
-            assert _elsewhere(odd, python=python, hash_seed=hash_seed, times=20) == expected
+            assert elsewhere(odd, python=python, hash_seed=hash_seed, times=20) == expected
 
 
 def _odd_runs(count: int) -> list[Run]:
