@@ -12,9 +12,9 @@ from ckptsim.sim.search import Subject, trial
 from tests.composed.test_mutants import FOUND_BY
 from tests.determinism.digests import Run, digests
 from tests.determinism.test_determinism import OTHER_PYTHONS, elsewhere
-from tests.job.records.mutants import mutant_table as barriers
+from tests.job.records.mutants.mutant_table import SCENARIO_OF as BARRIERS
 from tests.store.killed import KILLED_BY
-from tests.sync.mutants import mutant_table as ordering
+from tests.sync.mutants.mutant_table import SCENARIO_OF as ORDERING
 
 POLICIES = ("random", "pct", "structural")
 EVENTS_MAX = 3000
@@ -25,8 +25,8 @@ ON_BUFFERS = ("clock_not_started_after_announcement", "never_times_out", "told_b
 def _pairs() -> list[tuple[str, str]]:
     """Return a scenario and a mutant that it shows, taking the worlds in turn."""
     tables = [
-        [(scenario, mutant) for mutant, scenario in ordering.SCENARIO_OF.items()],
-        [(scenario, mutant) for mutant, scenario in barriers.SCENARIO_OF.items()],
+        [(scenario, mutant) for mutant, scenario in ORDERING.items()],
+        [(scenario, mutant) for mutant, scenario in BARRIERS.items()],
         [(scenario, mutant) for mutant, (scenario, *_) in KILLED_BY.items()],
         [(scenario, mutant) for mutant, (scenario, _) in FOUND_BY.items()],
         [(scenario, mutant) for mutant, (scenario, _) in SHOWN_BY.items()],
