@@ -77,7 +77,7 @@ def test_violation_tells_the_story_of_its_state() -> None:
     """The story names reader, arrival and durability of the records, oldest first."""
     result = _mutant("t08_interleaved_stdio", "no_local_check")(pytest.MonkeyPatch())
     story = result.violations[0].story.splitlines()
-    assert story == sorted(story, key=lambda line: int(line.split(" ", 1)[0]))
+    assert story == sorted(story, key=lambda line: float(line.split(" ms ")[0]))
     assert any("a reader begins records" in line for line in story)
     assert any("is read from socket[0]" in line for line in story)
 
