@@ -11,6 +11,7 @@ from ckptsim.models.barriers.barrier import (
     Announcement,
     Barrier,
     CancellationMarker,
+    EndOfChannelState,
     EndOfData,
     EndOfPartition,
     NetworkEvent,
@@ -52,6 +53,8 @@ class InputEvents:
             case CancellationMarker():
                 self._trace("cancelled", event.checkpoint, index)
                 handler.cancellation(index, event.checkpoint)
+            case EndOfChannelState():
+                channel.gate.channel_recovered()
             case EndOfData():
                 if event.drain:  # the final watermark comes right before it
                     self._task.control.max_watermark(index)

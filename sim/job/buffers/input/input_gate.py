@@ -25,7 +25,8 @@ class InputGate:
     """The channels of one edge that end at one task.
 
     floating_free: floating buffers that nobody has borrowed; lenders: channels that wait for one,
-    the longest waiting first.  taken_bytes: handed to the task since the debloater looked last.
+    the longest waiting first.  recovered: channels whose restored data has been taken.
+    taken_bytes: handed to the task since the debloater looked last.
     """
 
     __slots__ = (
@@ -36,6 +37,7 @@ class InputGate:
         "lenders",
         "listed",
         "ready",
+        "recovered",
         "taken_bytes",
         "task",
     )
@@ -49,6 +51,7 @@ class InputGate:
         self.floating_free = floating
         self.lenders: deque[RemoteChannel] = deque()
         self.debloater = None if debloat is None else BufferDebloater(debloat)
+        self.recovered = 0
         self.taken_bytes = 0
         task.gates.append(self)
 
@@ -79,6 +82,17 @@ class InputGate:
             if element is not None:
                 return channel, element
         return None
+
+    def channel_recovered(self) -> None:
+        """Note that a channel's recovered data has been taken; behind that of all, resume all.
+
+        So no channel gets past its old data before the others do.
+        Source: Apache Flink 1.20.3, EndOfChannelStateEvent, UpstreamRecoveryTracker.
+        """
+        self.recovered += 1
+        if self.recovered == len(self.channels):
+            for channel in self.channels:
+                channel.resume()
 
     def take_priority(self, channel: Channel) -> None:
         """Have the task take an element that overtakes data, unless it has done so already."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, assert_never
 
+from ckptsim.models.barriers import EndOfChannelState
 from ckptsim.models.recovery import restore
 from ckptsim.sim.job.buffers.kinds import Kind, State
 from ckptsim.sim.job.buffers.restoring.recovered import NotRequested, RecoveredChannel
@@ -92,6 +93,7 @@ class _RestoringTask:
         if restored is not None:
             found = restored.tasks.get(task.number)
         self._snapshot = found
+        self._blocks = restored is not None
         task.enter(State.RESTORING)
         for channel in task.channels:
             channel.subpartition.input_channel = NotRequested(channel)
@@ -155,6 +157,10 @@ class _RestoringTask:
         if self._snapshot is not None:
             for place, subpartition in enumerate(self._task.subpartitions):
                 put_back(subpartition, self._snapshot.output_spans.get(place, []))
+        if self._blocks:
+            for subpartition in self._task.subpartitions:
+                # Nothing of this attempt leaves until the receiver has the old data of all senders.
+                subpartition.add_event(EndOfChannelState())
         self._step(restore.OutputRead())
 
     def _state_bytes(self) -> int:

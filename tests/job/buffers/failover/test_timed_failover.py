@@ -25,6 +25,7 @@ from ckptsim.scenarios.job import (
 )
 from ckptsim.scenarios.job.faults import CrashTask, CrashTaskManager, JobFault, SlowFile
 from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.job.buffers.input import InputGate
 from ckptsim.sim.job.buffers.restoring import FIRST, LATER
 from ckptsim.sim.job.control.failover import FailoverRecord
 from ckptsim.sim.job.control.faults import FaultPlan
@@ -261,6 +262,29 @@ def test_without_a_restart_the_job_fails_when_all_is_cancelled() -> None:
     assert world.control.gave_up
     assert world.env.now == 2_100 * MS + FIRST.report_ns + FIRST.cancel_ns
     assert world.control.failovers == []
+
+
+def test_restored_outputs_wait_for_each_other() -> None:
+    """Of every gate the markers behind restored outputs are taken once, and nothing stays blocked.
+
+    Until the last of them is there, no sender of the gate sends anything new.
+    """
+    seen: list[tuple[int, int, bool]] = []
+
+    def noted(gate: InputGate) -> None:
+        blocked = all(channel.subpartition.core.blocked for channel in gate.channels)
+        original(gate)
+        seen.append((gate.task.number, gate.recovered, blocked))
+
+    original = InputGate.channel_recovered
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(InputGate, "channel_recovered", noted)
+        world = run(job(rate=None, mode=Mode.UNALIGNED, duration_ns=4 * S), crash(2_100))
+    for task in world.tasks_of("operator"):
+        counts = [(count, blocked) for number, count, blocked in seen if number == task.number]
+        assert [count for count, _ in counts] == list(range(1, len(task.channels) + 1))
+        assert counts[-1][1]  # all senders stood behind their markers when the last one was taken
+        assert not any(one.subpartition.core.blocked for one in task.channels)
 
 
 def check_many(seeds: range) -> Counter[str]:
