@@ -39,7 +39,8 @@ def main(words: list[str]) -> int:
     for number in range(first, first + count):
         found = piece(number, size)
         wrong += found
-        print(f"piece {number}: {len(found)} faults; so far {dict(sorted(CODES.items()))}")
+        so_far = dict(sorted(CODES.items()))
+        print(f"piece {number}: {len(found)} faults; so far {so_far}", flush=True)
     print(*wrong, sep="\n\n")
     return int(bool(wrong))
 
