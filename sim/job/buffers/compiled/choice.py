@@ -53,8 +53,8 @@ def _is_covered(world: DataflowWorld) -> bool:
     """
     ties, mechanisms = world.env.ties, world.mechanisms
     return (
-        is_available()
-        and type(world.observer) is BufferObserver
+        type(world.observer) is BufferObserver
+        and is_available()
         and world.protocol == OURS
         and world.embedding is ALONE
         and not world.model.recovery.timed

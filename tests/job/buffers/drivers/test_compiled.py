@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from tempfile import gettempdir
 from typing import cast
 
 import numpy as np
@@ -153,6 +154,22 @@ def in_python(call: str) -> str:
         capture_output=True,
         text=True,
     ).stdout.strip()
+
+
+def test_a_home_that_cannot_be_written_is_replaced_with_a_line() -> None:
+    """The compiled kernel is then kept among temporary files, and one line says so."""
+    program = "from ckptsim.sim.job.buffers.compiled.kept import kept_in; print(kept_in())"
+    root = Path(__file__).parents[4]
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"XDG_CACHE_HOME": os.devnull, "PYTHONPATH": f"{root}/src:{root}"},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert Path(done.stdout.strip()).is_relative_to(gettempdir())
+    assert done.stderr.count("\n") == 1
+    assert "cannot be written" in done.stderr
 
 
 def test_the_kernel_runs_without_numba() -> None:
