@@ -1,7 +1,7 @@
 """Measure the share of planted faults that exploring convicts: `make mutants`.
 
-Every fault is tried for at most `--seconds`, first on the scenarios that are known to run its
-lines.  Results are kept, so that an interrupted measurement continues where it was.
+Every fault is tried for at most `--seconds` of the processor, first on the scenarios that are known
+to run its lines.  Results are kept, so that an interrupted measurement continues where it was.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
         "--core", action="append", default=[], choices=sorted(LINKS), help="a package of models"
     )
     parser.add_argument("--files", default="", help="files below models that begin so")
-    parser.add_argument("--seconds", type=float, default=60.0, help="at most, for each fault")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of work, for each fault")
     parser.add_argument(
         "--reach-seconds", type=float, default=60.0, help="to learn what scenarios reach, per link"
     )
