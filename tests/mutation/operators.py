@@ -231,7 +231,9 @@ def _makes_text(function: ast.FunctionDef) -> bool:
 def _names_types(statement: ast.stmt) -> bool:
     """Return whether a module's assignment is of types or of the list of its names."""
     text = ast.unparse(statement)
-    return text.startswith("__all__") or "TypeVar(" in text or "TypeAlias" in text
+    return text.startswith("__all__") or any(
+        w in text for w in ("TypeVar(", "TypeAlias", "Callable[")
+    )
 
 
 def _sites_of_condition(
