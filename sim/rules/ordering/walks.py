@@ -141,12 +141,15 @@ class OrderingRules(OrderingAnswers):
         )
 
     def _stray_report(self, pick: Pick, stream: _Stream, identity: str) -> Any:
+        count, rejected = pick.of([-1, 0, 1, 5]), pick.of([0, 0, -1, 1])
+        # Bytes of no record mean nothing: a core may count them or not.
+        sizes = [-1, 0, 9] if max(count, rejected) > 0 else [-1, 0]
         return ordering.RecordsDurable(
             stream=stream,
             id=identity,
-            count=pick.of([-1, 0, 1, 5]),
-            size_bytes=pick.of([-1, 0, 9]),
-            rejected=pick.of([0, 0, -1, 1]),
+            count=count,
+            size_bytes=pick.of(sizes),
+            rejected=rejected,
             level=pick.of(tuple(Level)),
         )
 
