@@ -14,6 +14,7 @@ from ckptsim.models.recovery.in_flight import (
     Exchange,
     InFlightAssignment,
     recovered_data,
+    whole_channels,
 )
 from ckptsim.models.recovery.key_groups import (
     MAX_PARALLELISM,
@@ -80,4 +81,5 @@ __all__ = [
     "recovered_data",
     "split",
     "string_hash",
+    "whole_channels",
 ]

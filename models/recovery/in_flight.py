@@ -85,6 +85,24 @@ class InFlightAssignment:
         )
 
 
+def whole_channels(
+    gate: GateAssignment,
+    channel: int,
+    received: Mapping[Pair, Sequence[Data]],
+    sent: Mapping[Pair, Sequence[Data]],
+) -> Iterator[ConnectionDescriptor | Data]:
+    """Yield what a new channel gets, one old channel after the other: of each both ends at once.
+
+    So no two old channels have an unfinished record at the same time.
+    """
+    for subtask, upstream in gate.virtual_channels(channel):
+        pair = (upstream, subtask)
+        data = (*received.get(pair, ()), *sent.get(pair, ()))
+        if data and not gate.identity:
+            yield ConnectionDescriptor(subtask, upstream)
+        yield from data
+
+
 def recovered_data(
     gate: GateAssignment, channel: int, held: Mapping[Pair, Sequence[Data]]
 ) -> Iterator[ConnectionDescriptor | Data]:

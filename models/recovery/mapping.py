@@ -28,6 +28,7 @@ class Mapper(Enum):
     """A rule that distributes the state of old subtasks over new ones."""
 
     ARBITRARY = "ARBITRARY"
+    COPY = "COPY"  # not of the engine: as broadcast state is read, one old subtask for each new
     FIRST = "FIRST"
     FULL = "FULL"
     RANGE = "RANGE"
@@ -48,6 +49,8 @@ def old_subtasks(mapper: Mapper, new_index: int, *, old: int, new: int) -> tuple
     match mapper:
         case Mapper.ARBITRARY | Mapper.ROUND_ROBIN:
             return tuple(range(new_index, old, new))
+        case Mapper.COPY:
+            return (new_index % old,)
         case Mapper.FIRST:
             return tuple(range(old)) if new_index == 0 else ()
         case Mapper.FULL:
@@ -157,12 +160,14 @@ class GateAssignment:
     old_channels: for each of its channels the old upstream indices mapped to it.
     identity: nothing has moved in either dimension, so no virtual channels are needed.
     ambiguous: old subtasks whose records must be filtered by today's partitioner.
+    on_one_side: it recovers what both ends had, so no sender has anything to replay.
     """
 
     old_subtasks: tuple[int, ...]
     old_channels: Mapping
     identity: bool
     ambiguous: tuple[int, ...]
+    on_one_side: bool = False
 
     def virtual_channels(self, channel: int) -> tuple[tuple[int, int], ...]:
         """Return the pairs (old subtask, old channel) replayed through a channel, in order."""

@@ -7,6 +7,8 @@ channels, once these are asked for.
     READING    --every channel has ended its state--> REPLAYING   partitions are requested
     REPLAYING  --the last end-of-state marker-------> RECOVERED   all senders go on
 
+Where the receiver recovers what both ends had, REPLAYING is left out.
+
 So on each channel the old input data comes before the old output data, and that before anything
 new: a record whose head was at the receiver and whose tail was at the sender is joined again.  The
 marker blocks its sender, so no channel gets past its recovered data before the others.
@@ -86,6 +88,13 @@ class QueueEmpty:
 
 
 @dataclass(frozen=True, slots=True)
+class StateRead:
+    """The I/O thread has read a channel's state, and is about to hand the last piece over."""
+
+    channel: int
+
+
+@dataclass(frozen=True, slots=True)
 class InputStateEnded:
     """A channel's state from the checkpoint has been taken to its end."""
 
@@ -105,6 +114,7 @@ RecoveredInputEvent: TypeAlias = (
     | WatermarkTaken
     | StatusTaken
     | QueueEmpty
+    | StateRead
     | InputStateEnded
     | OutputStateEnded
 )
@@ -199,6 +209,7 @@ class RecoveredInput:
         self._virtual = [self._channels_of(assignment, channel) for channel in range(channels)]
         self._selected: list[VirtualChannel | None] = [None] * channels
         self._unmapped = assignment.identity
+        self._on_one_side = assignment.on_one_side
         if self._unmapped:
             self._selected = [VirtualChannel() for _ in range(channels)]
         self._open = set(range(channels))
@@ -239,8 +250,10 @@ class RecoveredInput:
                 return self._watermark(channel, timestamp)
             case StatusTaken(channel, idle):
                 return self._status(channel, idle=idle)
-            case QueueEmpty():
-                return []  # it says nothing: the state ends by its end alone
+            case QueueEmpty() | StateRead():
+                # Both together do not say that all was taken: the task may look between the two
+                # steps of the other thread.  The state ends by its end alone.
+                return []
             case InputStateEnded(channel):
                 return self._ended(channel, GatePhase.READING, event)
             case OutputStateEnded(channel):
@@ -307,5 +320,7 @@ class RecoveredInput:
         everything = range(len(self._selected))
         self._open.update(everything)
         if phase is GatePhase.READING:
+            if self._on_one_side:  # nothing is at the senders, so no marker comes and none waits
+                self.phase = GatePhase.RECOVERED
             return [ConvertChannels()]
         return [ResumeSenders(tuple(everything))]

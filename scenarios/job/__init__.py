@@ -1,6 +1,16 @@
 """Jobs of a stream processor: one dialect for every link that has a job, and for both planes."""
 
-from ckptsim.scenarios.job.channel_state import ChannelState, ReplayFrom, Spilling
+from ckptsim.scenarios.job.channel_state import (
+    ChannelState,
+    HandledBy,
+    OrderedEdges,
+    Persistence,
+    Recovered,
+    ReplayFrom,
+    Rescaling,
+    Spilling,
+    SubtaskIndices,
+)
 from ckptsim.scenarios.job.checkpointing import Checkpointing, CheckpointProtocol, Mode
 from ckptsim.scenarios.job.costs import Costs, Machine, Storage
 from ckptsim.scenarios.job.ending import Ending, Protocol, StopKind
@@ -38,24 +48,30 @@ __all__ = [
     "ExponentialDelay",
     "FailureRate",
     "FixedDelay",
+    "HandledBy",
     "Input",
     "Job",
     "Machine",
     "Mode",
     "Network",
     "NoRestart",
+    "OrderedEdges",
     "Partitioner",
+    "Persistence",
     "PlacementKind",
     "Plane",
     "Protocol",
     "RateChange",
     "Recorded",
+    "Recovered",
     "Recovery",
     "ReplayFrom",
+    "Rescaling",
     "RestartStrategy",
     "Spilling",
     "StopKind",
     "Storage",
+    "SubtaskIndices",
     "Vertex",
     "VertexKind",
 ]

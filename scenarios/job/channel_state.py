@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ckptsim.scenarios.fields import choice, duration_ns, ratio
+from ckptsim.scenarios.errors import Problem
+from ckptsim.scenarios.fields import choice, duration_ns, flag, ratio
 
 _FLIP = "Source: FLIP-76, "
 _SMALL = "assumption: small enough to be hunted in milliseconds"
@@ -29,6 +30,51 @@ class ReplayFrom(StrEnum):
     BUFFER_SIZES = "buffer_sizes"
     TOLD_AT_SNAPSHOT = "told_at_snapshot"
     TOLD_AT_RECOVERY = "told_at_recovery"
+
+
+class HandledBy(StrEnum):
+    """Which task puts the in-flight data of both ends of a channel back."""
+
+    BOTH = "both"
+    DOWNSTREAM = "downstream"
+
+
+class OrderedEdges(StrEnum):
+    """What becomes of in-flight data on forwarded and broadcast edges."""
+
+    ALIGNED = "aligned"
+    FORCED = "forced"
+    REASSIGNED = "reassigned"
+
+
+class Rescaling(StrEnum):
+    """Which exchanges may be rescaled while a checkpoint holds in-flight data of them."""
+
+    REFUSED = "refused"
+    KEYED = "keyed"
+    ALLOWED = "allowed"
+
+
+class SubtaskIndices(StrEnum):
+    """What a restart does with the indices of subtasks."""
+
+    KEPT = "kept"
+    PERMUTED = "permuted"
+    CARRIED = "carried"
+
+
+class Persistence(StrEnum):
+    """What keeps in-flight data."""
+
+    HANDLES = "handles"
+    LOG_SERVICE = "log_service"
+
+
+class Recovered(StrEnum):
+    """How records that several old channels bring into one come out whole."""
+
+    JOINED = "joined"
+    ATOMIC = "atomic"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +108,80 @@ class ChannelState:
         says="time to write one buffer of in-flight data or of a log; a task writes one at a time",
         source=_SMALL,
     )
+
+    handled_by: HandledBy = choice(
+        "both",
+        HandledBy,
+        says="who puts back what both ends of a channel had: each end its own, or the receiver "
+        "all, in memory taken from its sender's pool",
+        source=_FLIP + "in and out buffers (tentatively: both)",
+    )
+    recovered: Recovered = choice(
+        "joined",
+        Recovered,
+        says="how old channels come through a new one: parts are joined on the fly, told apart by "
+        "descriptors; or one old channel after the other, both its ends at once",
+        source=_FLIP + "spanning records with rescaling, option 2 and option 1",
+    )
+    read_piece_ns: int = duration_ns(
+        0,
+        maximum="1 min",
+        says="time to begin one read of channel state at a restart",
+        source=_SMALL,
+    )
+
+    ordered_edges: OrderedEdges = choice(
+        "aligned",
+        OrderedEdges,
+        says="forwarded and broadcast edges: barriers do not overtake there; they are forced to, "
+        "and a rescale deals out what is in flight; or it goes with its key group, or with the "
+        "state that its copy is for",
+        source=_FLIP + "non-keyed, forwarded operators; execution.checkpointing.unaligned.forced",
+    )
+    order_required: bool = flag(
+        False,
+        says="the order of a split, or of its records of one key group, matters behind forwarded "
+        "edges",
+        source="assumption: part of the job",
+    )
+    rescaling: Rescaling = choice(
+        "allowed",
+        Rescaling,
+        says="whether a job is rescaled from a checkpoint with in-flight data of an exchange that "
+        "changes: never, if the exchange is keyed, or always",
+        source=_FLIP + "scope of the first version (decided: refused)",
+    )
+
+    subtask_indices: SubtaskIndices = choice(
+        "kept",
+        SubtaskIndices,
+        says="a restart keeps the indices of subtasks; gives them out anew, by chance; or does so "
+        "while all state carries the identity of its subtask, which is what is matched",
+        source=_FLIP + "retaining subtask indices (resolved: kept)",
+    )
+    persistence: Persistence = choice(
+        "handles",
+        Persistence,
+        says="in-flight data is kept by handles of its checkpoint, or in a log service that is cut "
+        "whenever a checkpoint is complete",
+        source=_FLIP + "existing persistence mechanism or a new one",
+    )
+
+    @property
+    def on_one_side(self) -> bool:
+        """Whether receivers put everything back."""
+        return self.handled_by is HandledBy.DOWNSTREAM
+
+    def problems(self) -> list[Problem]:
+        """Return what does not hold between the values."""
+        found = []
+        if self.recovered is Recovered.ATOMIC and not self.on_one_side:
+            expected = '"joined", unless handled_by is "downstream"'
+            found.append(Problem("recovered", '"atomic"', expected))
+        if self.is_logged and self.on_one_side:
+            expected = '"both", for what a receiver puts back would be in no log'
+            found.append(Problem("handled_by", '"downstream"', expected))
+        return found
 
     @property
     def is_logged(self) -> bool:

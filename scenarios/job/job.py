@@ -150,6 +150,9 @@ class Job:
             plane=self.plane,
             preloaded_records=self.channels.preloaded_records,
         )
+        found += [
+            replace(one, path=f"channel_state.{one.path}") for one in self.channel_state.problems()
+        ]
         return found + plane_problems(self, self.vertices, self.plane)
 
     def _preload_problems(self) -> list[Problem]:

@@ -25,6 +25,8 @@ _RECORDS_GOALS = (
     "record_filtered",
     "declined_during_recovery",
     "offset_lost",
+    "memory_lent",
+    "rescale_refused",
     "stopped_under_backlog_drain",
     "stopped_under_backlog_no_drain",
     "timed_out_in_input",
@@ -136,12 +138,15 @@ _PROPERTIES = (
     "cores_agree_with_their_world",
     "periodic_triggers_go_on",
     "checkpoint_ends_in_time",
+    "credits_stay_within_bounds",
+    "finished_flags_stay",
 )
 
 _RECORDS_PROPERTIES = (
     "in_flight_data_is_assigned",
     "records_come_out_whole",
     "keyed_records_reach_their_subtask",
+    "needed_order_is_kept",
     "restored_checkpoint_gives_the_same_output",
     "stop_ends",
     "common_index_is_a_line",
@@ -151,7 +156,6 @@ _RECORDS_PROPERTIES = (
 _BUFFERS_PROPERTIES = (
     "every_record_is_somewhere",
     "pools_stay_within_bounds",
-    "credits_stay_within_bounds",
 )
 
 GOALS: Mapping[Plane, tuple[str, ...]] = {

@@ -49,6 +49,13 @@ FIGURES: Mapping[str, Metric] = {
     "write_amplification": Metric(
         says="in-flight buffers written per buffer sent", measure=Measure.COUNT
     ),
+    "files_opened": Metric(says="files of channel state opened per restore", measure=Measure.COUNT),
+    "pieces_read": Metric(
+        says="reads of pieces of channel state per restore", measure=Measure.COUNT
+    ),
+    "handles": Metric(
+        says="handles of in-flight data per completed checkpoint", measure=Measure.COUNT
+    ),
     "broken_share": Metric(says="share of runs that break a property", measure=Measure.SHARE),
 }
 

@@ -10,7 +10,14 @@ from dataclasses import dataclass
 
 from ckptsim.models.coordinator.plan import Edge as PlanEdge
 from ckptsim.models.coordinator.plan import Pattern, pointwise_senders
-from ckptsim.scenarios.job import Edge, Job, Partitioner, PlacementKind, Vertex
+from ckptsim.scenarios.job import (
+    Edge,
+    Job,
+    OrderedEdges,
+    Partitioner,
+    PlacementKind,
+    Vertex,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,7 @@ class OutputSpec:
 class Graph:
     """A job spelt out.
 
+    job: that it is.
     tasks, channels: in index order.  edges: as channels name them.  all_outputs: one OutputSpec per
     edge and sender, in this order; outputs[task]: those of a task, one per edge.
     gate_channels[task]: how many channels each input gate has, in the order of the edges.
@@ -85,7 +93,7 @@ class Graph:
     """
 
     def __init__(self, job: Job, origin: Graph | None = None) -> None:
-        self._job = job
+        self.job = job
         self._origin = origin
         self.vertices = job.vertices
         self.edges = job.edges
@@ -105,6 +113,8 @@ class Graph:
             for task in self.tasks
             if task.vertex.is_source and task.vertex.hot_ratio
         }
+        aligned = job.channel_state.ordered_edges is OrderedEdges.ALIGNED
+        self._forced = () if aligned else (Partitioner.FORWARD, Partitioner.BROADCAST)
         self._above: dict[int, frozenset[int]] = {}
         for number, edge in enumerate(self.edges):
             self._add_edge(number, edge)
@@ -137,7 +147,7 @@ class Graph:
     @property
     def preloaded_records(self) -> int:
         """Return how many records all channels hold at the start, as if a source had sent them."""
-        return self._job.channels.preloaded_records * len(self.channels)
+        return self.job.channels.preloaded_records * len(self.channels)
 
     # Ways through it --------------------------------------------------------------------------
 
@@ -158,7 +168,9 @@ class Graph:
         Source: Apache Flink 1.20.3, StreamGraphGenerator.generate.
         """
         inputs = self._by_name[edge.downstream].inputs
-        return all(one.partitioner.supports_unaligned for one in inputs)
+        return all(
+            one.partitioner.supports_unaligned or one.partitioner in self._forced for one in inputs
+        )
 
     def arrivals(self, source: str, parallelism: Mapping[str, int] | None = None) -> dict[str, int]:
         """Return per vertex how often one record of a source is processed there in all.
@@ -210,7 +222,7 @@ class Graph:
                 PlacementKind.LOCAL: 0,
                 PlacementKind.MIXED: subtask,
                 PlacementKind.MAP: vertex.task_managers[subtask] if vertex.task_managers else 0,
-            }[self._job.placement]
+            }[self.job.placement]
             split = first_split + subtask
             self.tasks.append(TaskSpec(first + subtask, vertex, number, subtask, manager, split))
 

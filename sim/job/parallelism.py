@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.graph import Graph
 
-_CLASSES: Mapping[Partitioner, Distributed] = {
+CLASSES: Mapping[Partitioner, Distributed] = {
     Partitioner.FORWARD: Distributed.FORWARD,
     Partitioner.HASH: Distributed.KEY_GROUP,
     Partitioner.REBALANCE: Distributed.REBALANCE,
@@ -23,11 +23,12 @@ _CLASSES: Mapping[Partitioner, Distributed] = {
     Partitioner.BROADCAST: Distributed.BROADCAST,
     Partitioner.GLOBAL: Distributed.GLOBAL,
 }
+"""Under which class of the engine a partitioner goes."""
 
 
 def distribution_of(partitioner: Partitioner) -> Distribution:
     """Return what a partitioner means for data in flight."""
-    return DISTRIBUTIONS[_CLASSES[partitioner]]
+    return DISTRIBUTIONS[CLASSES[partitioner]]
 
 
 def with_parallelism(job: Job, subtasks: Mapping[str, int]) -> Job:

@@ -322,6 +322,10 @@ class DataPlane(Protocol):
         """Return the vertices whose state is not whole since a restore."""
         ...
 
+    def may_rescale(self, vertex: str, parallelism: int, latest: JobCheckpoint | None) -> bool:
+        """Return whether a job may be restored from a checkpoint with another parallelism."""
+        ...
+
     def rescale(self, vertex: str, parallelism: int) -> None:
         """Give a vertex another parallelism from the next attempt on."""
         ...

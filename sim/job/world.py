@@ -203,8 +203,8 @@ class JobWorld:
         """Restart with another parallelism of a vertex; a restart under way takes it along."""
         if self.ended or self.gave_up or self.coordinator.stop_completed:
             return
-        self._task_plans.rescale(vertex, parallelism)
-        self.fail_over(f"{vertex} is rescaled to {parallelism}", planned=True)
+        if self._task_plans.rescale(vertex, parallelism, self._latest()):
+            self.fail_over(f"{vertex} is rescaled to {parallelism}", planned=True)
 
     def number_of(self, vertex: str, subtask: int) -> int | None:
         """Return the number of a task, None where there is no such subtask any more."""

@@ -110,15 +110,28 @@ class ForwardsAnyWatermark(RecoveredInput):
         return super().step(event)
 
 
-class ConvertsWhenEmpty(RecoveredInput):
-    """Replaces recovered channels that are empty, though more is being read (FLINK-38544)."""
+class ConvertsWhenRead(RecoveredInput):
+    """Replaces recovered channels that were read and are empty, looked up one by one (FLINK-38544).
+
+    All is well unless the task looks in the very moment in which the last piece is handed over.
+    """
+
+    def __init__(
+        self, assignment: GateAssignment, channels: int, *, accepts: Callable[[int], bool]
+    ) -> None:
+        super().__init__(assignment, channels, accepts=accepts)
+        self._was_read: dict[int, None] = {}
 
     def step(
         self, event: recovered_input.RecoveredInputEvent
     ) -> list[recovered_input.RecoveredInputEffect]:
-        """Take a queue that is empty for one that has ended; its own end comes too late then."""
+        """Take a queue that is empty for one that has ended once its state was read."""
         match event:
-            case recovered_input.QueueEmpty(channel) if channel in self._open:
+            case recovered_input.StateRead(channel):
+                self._was_read[channel] = None
+            case recovered_input.QueueEmpty(channel) if (
+                channel in self._open and channel in self._was_read
+            ):
                 return super().step(recovered_input.InputStateEnded(channel))
             case recovered_input.InputStateEnded(channel) if (
                 channel not in self._open or self.phase is not GatePhase.READING
@@ -172,7 +185,7 @@ MUTANTS = by_name(
             ("one_deserializer_per_gate", "recovered_input", OneDeserializerPerGate),
             ("keeps_every_copy", "recovered_input", KeepsEveryCopy),
             ("forwards_any_watermark", "recovered_input", ForwardsAnyWatermark),
-            ("converts_when_empty", "recovered_input", ConvertsWhenEmpty),
+            ("converts_when_read", "recovered_input", ConvertsWhenRead),
             ("persists_while_recovering", "recovered_input", PersistsWhileRecovering),
             ("drops_markers", "recovered_input", DropsMarkers),
             ("ignores_descriptors", "recovered_input", IgnoresDescriptors),

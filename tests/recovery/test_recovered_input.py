@@ -41,6 +41,8 @@ def test_channels_are_converted_when_all_have_ended_and_senders_go_on_together()
     assert core.step(recovered_input.InputStateEnded(1)) == []
     assert not core.may_persist
     assert core.step(recovered_input.QueueEmpty(0)) == []
+    assert core.step(recovered_input.StateRead(0)) == []
+    assert core.step(recovered_input.QueueEmpty(0)) == []
     assert core.step(recovered_input.InputStateEnded(0)) == [recovered_input.ConvertChannels()]
     assert core.step(recovered_input.OutputStateEnded(0)) == []
     assert not core.may_persist

@@ -1,5 +1,11 @@
 """Ways to keep in-flight data that FLIP-76 argues about, besides the one that Apache Flink has."""
 
+from ckptsim.models.recovery.persistence.credit import LentCredit
+from ckptsim.models.recovery.persistence.indices import (
+    SubtaskIndices,
+    Succession,
+    succession,
+)
 from ckptsim.models.recovery.persistence.log import (
     ChannelLog,
     Logged,
@@ -8,12 +14,34 @@ from ckptsim.models.recovery.persistence.log import (
     first_needed,
     replayed,
 )
+from ckptsim.models.recovery.persistence.ordered import (
+    FORCIBLE,
+    OrderedEdges,
+    RescalingScope,
+    distribution_of,
+    may_rescale,
+)
+from ckptsim.models.recovery.persistence.reads import Files, Handle
+from ckptsim.models.recovery.persistence.service import LogPosition, LogService
 
 __all__ = [
+    "FORCIBLE",
     "ChannelLog",
+    "Files",
+    "Handle",
+    "LentCredit",
+    "LogPosition",
+    "LogService",
     "LogSlice",
     "Logged",
+    "OrderedEdges",
     "ReplayRule",
+    "RescalingScope",
+    "SubtaskIndices",
+    "Succession",
+    "distribution_of",
     "first_needed",
+    "may_rescale",
     "replayed",
+    "succession",
 ]

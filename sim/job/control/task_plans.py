@@ -9,6 +9,7 @@ from ckptsim.sim.job.control.planning import PlanCalculator
 
 if TYPE_CHECKING:
     from ckptsim.models.coordinator import EndOfDataListener
+    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.control.coordinator import CoordinatorHost
     from ckptsim.sim.job.port import DataPlane
     from ckptsim.sim.job.settings import JobSettings
@@ -48,10 +49,16 @@ class TaskPlans:
         enabled = self._settings.coordinator.final_at_once
         return self._make_listener(self._plane.task_count, enabled=enabled)
 
-    def rescale(self, vertex: str, parallelism: int) -> None:
-        """Give a vertex another parallelism from the next attempt on."""
+    def rescale(self, vertex: str, parallelism: int, latest: JobCheckpoint | None) -> bool:
+        """Give a vertex another parallelism from the next attempt on, unless it is refused.
+
+        latest: the checkpoint that the attempt begins from.
+        """
+        if not self._plane.may_rescale(vertex, parallelism, latest):
+            return False
         self._plane.rescale(vertex, parallelism)
         self._rescaled = True
+        return True
 
     def deployed(self, coordinator: CoordinatorHost) -> None:
         """Let a coordinator know of the tasks of the next attempt, if they are others."""

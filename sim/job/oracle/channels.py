@@ -65,6 +65,7 @@ class ChannelOracle(ChannelObserver):
         self._number = self._taken_number = 0  # of the last element sent and taken
         self._priority_taken = -1
         self._persisted = -1  # newest checkpoint for which input was persisted
+        self._memory: int | None = None  # how much both ends may hold, where it is bounded
         self._ends_ns: int | None = None  # when EndOfPartition may leave
         self._open: dict[int, int | None] = {}  # checkpoint -> its time-out while it is queued
 
@@ -74,6 +75,18 @@ class ChannelOracle(ChannelObserver):
         """Note data that are at the receiver from the beginning."""
         self._number = len(elements)
         self.sent_amount += sum(map(self._plane.amount, elements))
+
+    def memory_lent(self, most: int, /) -> None:
+        """Note how much both ends may hold; more was recovered where that is more."""
+        self._memory = max(most, self._number)
+
+    def _check_memory(self) -> None:
+        """Check that what the receiver began with is taken out of its sender's pool."""
+        written = self._plane.written(self.sender.task)[self.sender.outputs.index(self)]
+        held = written - self.taken_amount
+        if self._memory is not None and held > self._memory:
+            says = f"holds {held} buffers at both ends, {self._memory} at most"
+            self._violate("credits_stay_within_bounds", says)
 
     def barrier_queued(self, checkpoint: int, written: int, due_ns: int | None) -> None:
         """Note a barrier that is put into the queue behind so much data; due_ns: its time-out."""
@@ -102,6 +115,8 @@ class ChannelOracle(ChannelObserver):
 
     def _data_sent(self, element: object) -> None:
         self.sent_amount += self._plane.amount(element)
+        if self._memory is not None:
+            self._check_memory()
         if self._ended:
             self._violate("end_marks_in_order", "sends data behind its end")
         number = self._plane.number(element)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator.plan import FinishedState, Plan, Rejected, check_restore
+from ckptsim.sim.job.oracle.finished import FinishedFlags
 from ckptsim.sim.job.oracle.view import NOTHING, Held
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class CheckpointOracle:
         self._kept: list[int] = []  # what a restart could begin from, oldest first
         self._newest_acknowledged: dict[int, int] = {}  # by task
         self._reported: dict[tuple[int, int], tuple[int, bool]] = {}  # by task and checkpoint
+        self._finished = FinishedFlags(violate)
         self._held: dict[int, dict[int, tuple[list[Held], list[Held]]]] = {}  # by checkpoint, task
 
     # Begin ------------------------------------------------------------------------------------
@@ -200,6 +202,7 @@ class CheckpointOracle:
         else:
             self._check_cut(one, held, self._logged(one))
         self._check_finished(kept)
+        self._finished.completed(kept)
 
     def _logged(self, one: CheckpointRecord) -> Mapping[tuple[int, int], Held]:
         return self._plane.logged({number: part for number, (part, _) in one.parts.items()})
@@ -320,6 +323,10 @@ class CheckpointOracle:
         if one.status != "completed":
             says = f"tasks are told of checkpoint {one.checkpoint}, which is {one.status}"
             self._violate("notified_after_completion", says, one.checkpoint)
+
+    def begun(self, restored: JobCheckpoint | None) -> None:
+        """Note what an attempt begins with."""
+        self._finished.restored(restored)
 
     def restored(self, checkpoint: JobCheckpoint) -> None:
         """Check that a job may start from a checkpoint, as it would be checked at submission."""

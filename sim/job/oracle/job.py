@@ -11,6 +11,7 @@ from ckptsim.sim.job.oracle.contents import check_contents, check_restored
 from ckptsim.sim.job.oracle.files import FileOracle
 from ckptsim.sim.job.oracle.notifications import NotificationOracle
 from ckptsim.sim.job.oracle.observer import JobObserver
+from ckptsim.sim.job.oracle.ordered import OrderedRecords
 from ckptsim.sim.job.oracle.tasks import TaskOracle
 from ckptsim.sim.job.settings import final_at_once
 
@@ -38,6 +39,7 @@ class JobOracle(JobObserver):
         self._plane = plane
         self._violate = violate
         self._files: list[FileOracle] = []
+        self._order = OrderedRecords(violate)
         self._completed: dict[int, None] = {}
         self._halted = False
 
@@ -47,6 +49,7 @@ class JobOracle(JobObserver):
         """Forget the parts of the attempt that is over."""
         self.tasks.clear()
         self._files.clear()
+        self._order.clear()
         self.checkpoints.attempt_ends()
         self.notifications.attempt_ends()
 
@@ -59,6 +62,7 @@ class JobOracle(JobObserver):
             )
             found.notifications = self.notifications
             found.lifecycle.completed = self._completed
+            found.order = self._order
         return found
 
     def files(self, names: Mapping[int, str]) -> FileOracle:
@@ -86,6 +90,7 @@ class JobOracle(JobObserver):
     def begun(self, restored: JobCheckpoint | None) -> None:
         """Check that the attempt begins from a cut."""
         self._halted = False
+        self.checkpoints.begun(restored)
         if restored is not None:
             check_restored(self._job, self._plane, restored, self._violate)
         for task in self.tasks.values():

@@ -82,6 +82,11 @@ class TaskObserver:
     def keyed_record_taken(self, record: int, owner: int, /) -> None:
         """Note that the task processes a record of a keyed edge; owner: of its key, a subtask."""
 
+    def ordered_record(
+        self, unit: tuple[int, ...], record: int, /, *, restored: bool = False
+    ) -> None:
+        """Note that the task processes a record whose unit keeps its order, or has it already."""
+
     def begun(self, barrier: Barrier, /) -> None:
         """Note that the channel state of a checkpoint is begun."""
 
@@ -167,6 +172,9 @@ class ChannelObserver:
 
     def taken(self, element: object, /, *, priority: bool = False) -> None:
         """Note an element that the task takes; priority: it has overtaken what was queued."""
+
+    def memory_lent(self, most: int, /) -> None:
+        """Note that the receiver begins with what its sender had, too; most: of both ends."""
 
     def told_to_resume(self) -> None:
         """Note that the receiver lets the sender continue."""

@@ -14,6 +14,7 @@ from ckptsim.scenarios.job import Mode
 from ckptsim.sim.job.oracle.lifecycle import LifecycleOracle
 from ckptsim.sim.job.oracle.needed_barriers import NeededBarriers
 from ckptsim.sim.job.oracle.observer import TaskObserver
+from ckptsim.sim.job.oracle.ordered import OrderedRecords
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
@@ -30,7 +31,8 @@ Instant = tuple[int, int]
 class TaskOracle(TaskObserver):
     """What one task of one attempt has done about checkpoints.
 
-    inputs, outputs: its channels.  notifications: of its job.
+    inputs, outputs: its channels.  notifications: of its job.  order: of the records of its vertex,
+    shared by all its tasks.
     """
 
     lifecycle: LifecycleOracle
@@ -43,6 +45,7 @@ class TaskOracle(TaskObserver):
         self.inputs: list[ChannelOracle] = []
         self.outputs: list[ChannelOracle] = []
         self.violate = violate
+        self.order = OrderedRecords(violate)
         self.lifecycle = LifecycleOracle(job, self)
         self._timed = job.checkpointing.mode is Mode.ALIGNED_TIMEOUT
         # The tracker of a single channel hands every barrier on as it comes; one that a trigger by
@@ -172,6 +175,13 @@ class TaskOracle(TaskObserver):
         if owner != self.task.place[1]:
             says = f"processes record {record}, whose key subtask {owner} owns"
             self._violate("keyed_records_reach_their_subtask", says)
+
+    def ordered_record(
+        self, unit: tuple[int, ...], record: int, /, *, restored: bool = False
+    ) -> None:
+        """Check that what belongs together is processed as it was sent."""
+        tell = self.order.restored if restored else self.order.taken
+        tell(self.task.place[0], unit, record)
 
     # Channel state ----------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from ckptsim.models.lifecycle import (
     TaskState,
 )
 from ckptsim.models.recovery import broadcast, split
-from ckptsim.scenarios.job import Partitioner, VertexKind
+from ckptsim.scenarios.job import Partitioner, SubtaskIndices, VertexKind
 from ckptsim.scenarios.job.faults import CrashAtCheckpoint
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.graph import TaskSpec
@@ -24,7 +24,9 @@ from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.keys import owner_of
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.restoring.held import HeldInFlight
+from ckptsim.sim.job.records.restoring.reads import ChannelStateReads
 from ckptsim.sim.job.records.restoring.rescaling import Rescaling
+from ckptsim.sim.job.records.restoring.successions import successions
 from ckptsim.sim.job.records.state import (
     SOURCE_SPAN,
     ChannelStateFile,
@@ -58,6 +60,7 @@ class Attempt:
         self.restored = restored
         self.restored_id = restored.checkpoint_id if restored is not None else None
         self.input_ended_ns = 0  # when a source ended last
+        self.successions = successions(self.graph, restored, self.env)
         world.observer.deploying()
         self.cores: ProtocolCores = world.cores
         self.tasks: list[Task] = []
@@ -93,14 +96,14 @@ class Attempt:
         if vertex.broadcast_state:
             found: list[Record] = []
             same = len(states) == vertex.parallelism
-            own = states[spec.subtask] if same else None
+            own = states[self._taken_by(spec)] if same else None
             found = [] if own is None else list(own)
             for other in broadcast(states, vertex.parallelism)[spec.subtask]:
                 known = frozenset(found)
                 found += [record for record in other if record not in known]
             return found
         if len(states) == vertex.parallelism:
-            return list(states[spec.subtask] or ())
+            return list(states[self._taken_by(spec)] or ())
         edges = [edge for edge in self.graph.edges if edge.downstream == vertex.name]
         if edges and all(edge.partitioner is Partitioner.HASH for edge in edges):
             every = [record for state in states for record in state or ()]
@@ -119,14 +122,15 @@ class Attempt:
         for task in self.tasks:
             self._read_input(task)
             if self.restored is not None:
-                task.ready_ns = self.env.now + self.job.costs.restore_ns
-                task.occupy(self.job.costs.restore_ns)
+                restore_ns = self.job.costs.restore_ns + task.reads_ns
+                task.ready_ns = self.env.now + restore_ns
+                task.occupy(restore_ns)
             task.start()
 
     def _read_input(self, task: Task) -> None:
         """Let the I/O thread of a task read its input state, gate by gate."""
         costs = self.job.costs
-        at_ns = self.env.now + costs.restore_ns
+        at_ns = self.env.now + costs.restore_ns + task.reads_ns
         for gate in task.gates:
             if gate.recovered is not None:
                 at_ns = gate.recovered.start(costs.read_record_ns, at_ns)
@@ -297,7 +301,8 @@ class Attempt:
         full = restored.vertices[spec.vertex.name] is FinishedState.FULL
         numbers = restored.subtasks[spec.vertex.name]
         # Of vertices that are rescaled no subtask goes on as another one's successor.
-        before = numbers[spec.subtask] if len(numbers) == spec.vertex.parallelism else None
+        same = len(numbers) == spec.vertex.parallelism
+        before = numbers[self._taken_by(spec)] if same else None
         snapshot = None if before is None else restored.tasks.get(before)
         task = make(self, spec, restored=snapshot, finished_on_restore=full)
         if full or (before in restored.finished and spec.vertex.keeps_position):
@@ -313,11 +318,61 @@ class Attempt:
             return
         if is_rescaled(self.graph, restored):
             self.goal("restored_rescaled")
-            Rescaling(self, restored).fill()
+            rescaling = Rescaling(self, restored)
+            rescaling.fill()
+            self._count_reads(rescaling.reads)
             return
         held = HeldInFlight(self.job, restored.tasks)
+        reads = ChannelStateReads(self.graph, restored.tasks, self.job.channel_state)
+        old = {(one.edge, one.upstream, one.downstream): one for one in self.graph.channels}
         for channel in self.channels:
-            channel.preload(held.at_receiver(channel.spec), held.at_sender(channel.spec))
+            ends = channel.spec.edge, channel.spec.upstream, channel.spec.downstream
+            read, wrote = (old.get(key) for key in self._old_ends(*ends))
+            for one in (read, wrote):
+                if one is not None:
+                    reads.put_back(one, sender=ends[1], receiver=ends[2])
+            received = [] if read is None else held.at_receiver(read)
+            sent = [] if wrote is None else held.at_sender(wrote)
+            if self.job.channel_state.on_one_side:
+                channel.preload([*received, *sent], ())
+            else:
+                channel.preload(received, sent)
+        self._count_reads(reads)
+
+    def _old_ends(
+        self, edge: int, sender: int, receiver: int
+    ) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        """Return of which old channel a new one gets the input state, and of which the output.
+
+        Both are the same but where indices are given out anew and nothing carries an identity: then
+        each end takes its own with it, and the other end is whoever has that index now.
+        """
+        before = self._number_taken_by(sender), self._number_taken_by(receiver)
+        if self.job.channel_state.subtask_indices is SubtaskIndices.PERMUTED:
+            return (edge, sender, before[1]), (edge, before[0], receiver)
+        return ((edge, *before),) * 2
+
+    def _number_taken_by(self, task: int) -> int:
+        spec = self.graph.tasks[task]
+        return self.graph.tasks_of(spec.vertex.name)[self._taken_by(spec)]
+
+    def _taken_by(self, spec: TaskSpec) -> int:
+        """Return the index of the subtask whose state a subtask takes."""
+        return self.successions[spec.vertex.name].takes[spec.subtask]
+
+    def index_of(self, vertex: str, identity: int) -> int:
+        """Return the index of the subtask that owns the key groups of an identity."""
+        return self.successions[vertex].index_of(identity)
+
+    def _count_reads(self, reads: ChannelStateReads) -> None:
+        """Note what the restore reads of channel-state files."""
+        spilled = self.world.spilled
+        spilled.restores += 1
+        for task in self.tasks:
+            files, pieces = reads.of_task(task.number)
+            spilled.files_opened += files
+            spilled.pieces_read += pieces
+            task.reads_ns = reads.time_ns(task.number)
 
     def _preload(self) -> None:
         """Put the backlog into every channel of a chain, the oldest records farthest downstream.

@@ -16,6 +16,7 @@ from ckptsim.models.barriers import (
     Subpartition,
 )
 from ckptsim.models.recovery import ConnectionDescriptor, Part, RecordDeserializer, parts_of
+from ckptsim.models.recovery.persistence import LentCredit
 from ckptsim.models.recovery.records import Broken
 from ckptsim.scenarios.job import Partitioner, ReplayFrom
 from ckptsim.sim.job.graph import ChannelSpec
@@ -54,8 +55,9 @@ class Channel:
             spec.input, self.receiver.outbox
         )
         channels = attempt.job.channels
-        self.capacity: int = channels.sender_records
-        self.credit: int = channels.receiver_records
+        self.credit: LentCredit = LentCredit(
+            sender=channels.sender_records, receiver=channels.receiver_records
+        )
         self.latency_ns: int = channels.latency_ns
         self.end_ns = channels.end_of_partition_ns
         self.emitted: int = 0
@@ -94,7 +96,7 @@ class Channel:
     @property
     def has_room(self) -> bool:
         """Say whether the sender may put one more record in."""
-        return self.subpartition.data_count < self.capacity
+        return self.credit.has_room(self.subpartition.data_count)
 
     @property
     def head_is_data(self) -> bool:
@@ -118,8 +120,29 @@ class Channel:
             self.recovered.append((self.emitted, item))
             self._log(item)
         self.observer.preloaded(tuple(self.recovered))
+        self._lend()
         for item in output_state:
             self._add(item)
+
+    def _lend(self) -> None:
+        """Take the memory of what the receiver begins with out of the sender's pool."""
+        if not self.attempt.job.channel_state.on_one_side:
+            return
+        held = sum(isinstance(one, tuple) for one in (*self.restored, *self.recovered))
+        if held:
+            self.credit.recover(held)
+            self.observer.memory_lent(self._memory)
+            self.attempt.goal("memory_lent")
+
+    @property
+    def _memory(self) -> int:
+        """Return how many buffers both ends hold at most: their pools, and the rest of a record.
+
+        One more is the final watermark, which is put in whether there is room or not.
+        """
+        channels = self.attempt.job.channels
+        pools = channels.sender_records + channels.receiver_records
+        return pools + channels.record_buffers
 
     def recover(
         self,
@@ -135,6 +158,7 @@ class Channel:
             self.emitted += 1
             self.restored.append((self.emitted, item))
         self.observer.preloaded([one for one in self.restored if isinstance(one, tuple)])
+        self._lend()
         for one in output_state:
             if isinstance(one, NetworkEvent):
                 self.subpartition.add_event(one)
@@ -205,10 +229,10 @@ class Channel:
         subpartition = self.subpartition
         while self.connected and len(subpartition) and not subpartition.blocked:
             if subpartition.data_first:
-                if self.credit == 0:
+                if not self.credit.may_send:
                     self.attempt.goal("credit_starved")
                     return
-                self.credit -= 1
+                self.credit.send()
             element = subpartition.poll()
             if element is None:
                 return
@@ -238,6 +262,17 @@ class Channel:
         """Note that the receiver has taken a record, and give its credit back."""
         self.observer.taken(element)
         self.consumed = element[0]
+        self._give_back()
+
+    def recovered_taken(self, element: Element) -> None:
+        """Note that the receiver has taken what it began with; what was lent goes back."""
+        self.observer.taken(element)
+        self.consumed = element[0]
+        if self.credit.lent:
+            self.credit.lent -= 1
+            self._give_back()
+
+    def _give_back(self) -> None:
         if self.latency_ns:
             self.attempt.later(self.latency_ns, Kind.CREDIT, self.entity, self._credit)
         else:
@@ -255,7 +290,10 @@ class Channel:
         self.pump()
 
     def _credit(self) -> None:
-        self.credit += 1
+        had_room = self.credit.credit >= 0
+        self.credit.give_back()
+        if not had_room:
+            self.sender.room_freed()
         self.pump()
 
 

@@ -10,6 +10,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from ckptsim.models.recovery import default_max_parallelism, key_group, operator_of_key_group
+from ckptsim.scenarios.job import Partitioner
 from ckptsim.sim.job.records.state import SOURCE_SPAN, Record
 
 if TYPE_CHECKING:
@@ -28,6 +29,41 @@ def owner_of(graph: Graph, edge: Edge, record: Record) -> int:
         return 0  # the hot key is in the first key group
     parallelism = graph.vertex(edge.downstream).parallelism
     return by_shares(record, edge.shares) if edge.shares else by_key_group(record, parallelism)
+
+
+def keyed_above(graph: Graph, vertex: str) -> Edge | None:
+    """Return the keyed edge whose owners a vertex has: its own, or one above by forwarded edges."""
+    inputs = [edge for edge in graph.edges if edge.downstream == vertex]
+    if len(inputs) != 1:
+        return None
+    if inputs[0].partitioner is Partitioner.FORWARD:
+        return keyed_above(graph, inputs[0].upstream)
+    return inputs[0] if inputs[0].partitioner is Partitioner.HASH else None
+
+
+def follows_source(graph: Graph, vertex: str) -> bool:
+    """Tell whether forwarded edges alone lead from a source to a vertex."""
+    if graph.vertex(vertex).is_source:
+        return True
+    inputs = [edge for edge in graph.edges if edge.downstream == vertex]
+    forwarded = len(inputs) == 1 and inputs[0].partitioner is Partitioner.FORWARD
+    return forwarded and follows_source(graph, inputs[0].upstream)
+
+
+def unit_of(graph: Graph, vertex: str, record: Record) -> tuple[int, ...] | None:
+    """Return what a record must keep its order in at a vertex, None where it need not.
+
+    It is its split, and behind a keyed edge its key group, too.
+    """
+    split = record // SOURCE_SPAN
+    if follows_source(graph, vertex):
+        return (split,)
+    if keyed_above(graph, vertex) is None:
+        return None
+    hot = graph.hot_sources.get(split) if graph.hot_sources else None
+    if hot is not None and is_hot(record, hot):
+        return (split, -1)
+    return (split, key_group(record, KEY_GROUPS))
 
 
 def by_key_group(record: Record, parallelism: int) -> int:

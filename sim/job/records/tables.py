@@ -34,17 +34,23 @@ def fill(spec: RunSpec, world: RecordWorld) -> RunResult:
     ]
     result.figures += [
         FigureRow(run_key=spec.run_key, figure=name, value=value, expected=None)
-        for name, value in _figures(world).items()
+        for name, value in _figures(world, result).items()
     ]
     return result
 
 
-def _figures(world: RecordWorld) -> dict[str, float]:
+def _figures(world: RecordWorld, result: RunResult) -> dict[str, float]:
     """Return what keeping data in flight has cost, of a job in which any was kept."""
     spilled = world.spilled
     if not spilled.written:
         return {}
-    return {
+    completed = sum(one.status == "completed" for one in result.checkpoints)
+    found = {
         "write_amplification": spilled.written / spilled.sent,
+        "handles": spilled.handles / max(1, completed),
         "broken_share": float(bool(world.violations)),
     }
+    if spilled.restores:
+        found["files_opened"] = spilled.files_opened / spilled.restores
+        found["pieces_read"] = spilled.pieces_read / spilled.restores
+    return found

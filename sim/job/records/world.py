@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.lifecycle import RULES, TaskState
+from ckptsim.models.recovery.persistence import LogService
 from ckptsim.scenarios.job import Job, StopKind
 from ckptsim.scenarios.job.graph import forward_group
 from ckptsim.sim.job.control.faults import FaultPlan
@@ -18,6 +19,7 @@ from ckptsim.sim.job.parallelism import with_parallelism
 from ckptsim.sim.job.records.attempt import Attempt
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.messages import RecordMessages
+from ckptsim.sim.job.records.restoring.rescaling import can_rescale
 from ckptsim.sim.job.records.state import Parts, SpillCounts
 from ckptsim.sim.job.records.state.view import RecordView
 from ckptsim.sim.job.records.uncoordinated import UncoordinatedJob, uncoordinated
@@ -57,7 +59,7 @@ class RecordWorld:
     embedding: what takes the place of its own surroundings where it is part of something larger.
     observer: makes who is told what happens.
     control: the job over all its attempts; attempt: its tasks and channels now.
-    spilled: buffers sent and written over all of them.
+    spilled: buffers sent and written over all of them; log_service: keeps them where one does.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class RecordWorld:
         self.cores = cores
         self.violations: list[Violation] = []
         self.spilled = SpillCounts()
+        self.log_service = LogService()
         self.closed_ns: dict[int, int] = {}
         self.emitted: dict[int, int] = {}  # the most that earlier attempts have emitted
         self.progress_ns = 0
@@ -259,6 +262,14 @@ class RecordWorld:
         self.closed_ns = {}
         self.attempt = Attempt(self, number, restored)
         self.observer.begun(restored)
+
+    def may_rescale(self, vertex: str, parallelism: int, latest: JobCheckpoint | None) -> bool:
+        """Return whether a job may be restored from a checkpoint with another parallelism."""
+        group = dict.fromkeys(forward_group(self.job.vertices, vertex), parallelism)
+        allowed = latest is None or can_rescale(self.job, latest, self._rescaled | group)
+        if not allowed:
+            self.env.goals.reach("rescale_refused")
+        return allowed
 
     def rescale(self, vertex: str, parallelism: int) -> None:
         """Give a vertex, and those joined to it by forward edges, another parallelism."""

@@ -253,3 +253,15 @@ def test_subsumed_checkpoints_are_deleted_with_their_files() -> None:
     rig.run_until(120)
     assert rig.host.completed.keys() == {2}
     assert rig.messages.discarded == [[77]]
+
+
+def test_a_job_that_restores_refuses_a_plan() -> None:
+    """While some task restores its state no checkpoint begins, and the next trigger comes."""
+    rig = Rig()
+    rig.job.can_checkpoint = False
+    rig.run_until(12)
+    assert not rig.host.records
+    assert [task.told for task in rig.tasks] == [[], [], []]
+    rig.job.can_checkpoint = True
+    rig.run_until(112)
+    assert [task.told for task in rig.tasks] == [[(112 * MS, "trigger", 1, None)], [], []]

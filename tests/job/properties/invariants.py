@@ -105,6 +105,10 @@ BARRIERS: dict[str, Invariant] = {
         "files_fail_for_a_cause",
         "writes_are_answered_once",
     ),
+    "S23": _row(
+        "what a checkpoint records as finished stays finished in those behind it",
+        "finished_flags_stay",
+    ),
     "L1": _row("a triggered checkpoint ends within its time-out", "checkpoint_ends_in_time"),
     "L2": _row(
         "no channel stays blocked for ever when barriers, cancellations or ends come",
@@ -214,6 +218,8 @@ OURS: dict[str, str] = {
     ),
     "every_record_is_somewhere": "What was written was sent or is queued, what was sent was read.",
     "pools_stay_within_bounds": "No output has more segments than its pool and the overdraft.",
+    "needed_order_is_kept": "Behind forwarded edges what belongs together comes as it was sent, "
+    "where that matters.",
     "credits_stay_within_bounds": "Data are sent for credit, and each credit has a free buffer.",
 }
 
@@ -251,8 +257,8 @@ def document() -> str:
         "",
         "## Barriers",
         "",
-        "L6 and S20 to S23 concern recovered gates and rescaling, which jobs do not have:",
-        "`models/recovery` has tests of its own.",
+        "L6 and S20 to S22 concern recovered gates and rescaling; `models/recovery` has tests of",
+        "its own besides.",
         "",
         *table(BARRIERS),
         "",

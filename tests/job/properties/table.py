@@ -34,6 +34,11 @@ _REPEATS = chain(checkpointing={"mode": "at_least_once"})
 _LOST = ("exactly_once_output", "exactly_once_state")
 _CRASH = _at("sink", "crash_task", at_ns=25 * MS)
 
+_ONE_SIDE: dict[str, Any] = {
+    "checkpointing": {"mode": "unaligned"},
+    "channel_state": {"handled_by": "downstream"},
+}
+
 BREAKERS: dict[str, tuple[Breaker, ...]] = {
     "consistent_cut": (
         by_mutant("late_barrier_counts", "flink_20645_late_barrier", ties="random"),
@@ -133,6 +138,18 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
             world=worlds.forgets_what_was_in_flight,
         ),
     ),
+    "credits_stay_within_bounds": (
+        by_cores(
+            small(chain(30, service_ns=3 * MS, **_ONE_SIDE), _CRASH), world=worlds.lends_nothing
+        ),
+    ),
+    "finished_flags_stay": (
+        by_cores(
+            small(join(5, more=120, checkpointing={"interval_ns": 10 * MS})),
+            world=worlds.reopens_a_vertex,
+        ),
+    ),
+    "needed_order_is_kept": (by_scenario("flip76_forward_forced_rescaled"),),
     "in_flight_data_is_assigned": (by_mutant("asks_every_mapper", "flink_38267_forward_output"),),
     "records_come_out_whole": (
         by_mutant(
@@ -418,4 +435,5 @@ ON_BUFFERS: dict[str, int] = {
     "ended_checkpoints_stay_ended": 0,
     "periodic_triggers_go_on": 0,
     "checkpoint_ends_in_time": 1,
+    "finished_flags_stay": 0,
 }

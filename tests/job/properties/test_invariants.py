@@ -7,8 +7,8 @@ ROWS = [*BARRIERS.values(), *ENDS.values()]
 
 
 def test_no_invariant_is_left_out() -> None:
-    """S1 to S22, L1 to L7 of barriers, and 1 to 23 of the ends of tasks."""
-    safety = [f"S{number}" for number in range(1, 23)]
+    """S1 to S23, L1 to L7 of barriers, and 1 to 23 of the ends of tasks."""
+    safety = [f"S{number}" for number in range(1, 24)]
     liveness = [f"L{number}" for number in range(1, 8)]
     assert list(BARRIERS) == [*safety, *liveness]
     assert list(ENDS) == [str(number) for number in range(1, 24)]

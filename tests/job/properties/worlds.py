@@ -17,6 +17,7 @@ from ckptsim.models.coordinator.plan import (
     finalize,
     plan_checkpoint,
 )
+from ckptsim.models.recovery.persistence import LentCredit
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.control.gateway import Gateway
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
@@ -25,6 +26,11 @@ from ckptsim.sim.job.records.state import Parts, Snapshots, TaskSnapshot
 from ckptsim.sim.job.records.tasks import Operator
 
 _PLANNING = "ckptsim.sim.job.control.planning"
+
+
+def lends_nothing(patch: pytest.MonkeyPatch) -> None:
+    """Let senders have all their credit and room while receivers hold what they had in flight."""
+    patch.setattr(LentCredit, "recover", lambda _credit, _held: None)
 
 
 def loses_a_record(patch: pytest.MonkeyPatch) -> None:
@@ -134,6 +140,23 @@ def records_too_much(patch: pytest.MonkeyPatch) -> None:
         if next(calls) > 1 or isinstance(found, Rejected):
             return found
         return found | {vertices[-1].name: FinishedState.PARTIAL}
+
+    patch.setattr(f"{_PLANNING}.finalize", recorded)
+
+
+def reopens_a_vertex(patch: pytest.MonkeyPatch) -> None:
+    """Let a checkpoint record a finished vertex, and the next one that it runs again."""
+    seen: dict[str, int] = {}
+
+    def recorded(vertices: Sequence[Vertex]) -> dict[str, FinishedState] | Rejected:
+        found = finalize(vertices)
+        if isinstance(found, Rejected):
+            return found
+        for name, state in found.items():
+            if state is FinishedState.FULL:
+                seen[name] = seen.get(name, 0) + 1
+        again = [name for name, times in seen.items() if times == 2]
+        return found | dict.fromkeys(again, FinishedState.RUNNING)
 
     patch.setattr(f"{_PLANNING}.finalize", recorded)
 

@@ -35,11 +35,13 @@ def _mode(scenario: Scenario) -> str:
 
 # Here the external system waits for ever: a time-out within the length of a job loses records by
 # design, which scenario `transaction_times_out` shows.
-# Offsets are told where spilling is continuous alone, and tasks take checkpoints by themselves
-# where a job says so: these jobs draw neither.
+# These jobs draw no other ways to keep in-flight data than Apache Flink's, and no tasks that take
+# checkpoints by themselves.
 _NOT_HERE = (
     "transaction_timed_out",
     "offset_lost",
+    "memory_lent",
+    "rescale_refused",
     "checkpoint_forced",
     "rolled_back_behind_a_checkpoint",
 )

@@ -36,21 +36,27 @@ class HeldInFlight:
         self._rule = ReplayRule(job.channel_state.replay_from.value)
         self._is_known = is_known
 
+    def _kept(self, task: int) -> TaskSnapshot | None:
+        """Return what the checkpoint has of a task, if what it has in flight is still there."""
+        found = self._tasks.get(task)
+        position = None if found is None else found.position_in_log
+        return found if position is None or position.is_kept else None
+
     def at_receiver(self, channel: ChannelSpec) -> list[Item]:
         """Return what had come to the receiver, oldest first."""
-        receiver = self._tasks.get(channel.downstream)
+        receiver = self._kept(channel.downstream)
         kept = () if receiver is None else receiver.input_state.get(channel.index, ())
         return [item for _, item in kept]
 
     def at_sender(self, channel: ChannelSpec) -> list[Item]:
         """Return what waited at the sender, or is replayed from its log, oldest first."""
-        sender = self._tasks.get(channel.upstream)
+        sender = self._kept(channel.upstream)
         kept = () if sender is None else sender.output_state.get(channel.index, ())
         return [item for _, item in kept] + [one.data for one in self.logged(channel)]
 
     def logged(self, channel: ChannelSpec) -> tuple[Logged[Item], ...]:
         """Return what is replayed from the log of a channel; a receiver that has ended has all."""
-        sender, receiver = (self._tasks.get(end) for end in (channel.upstream, channel.downstream))
+        sender, receiver = self._kept(channel.upstream), self._tasks.get(channel.downstream)
         if sender is None or receiver is None or channel.index not in sender.logs:
             return ()
         known = self._rule is not ReplayRule.TOLD_AT_RECOVERY or self._is_known(channel)

@@ -60,11 +60,20 @@ class RecoveredGate:
             if not read_ns:
                 channel.recovered.extend(channel.restored)
                 continue
-            for piece in channel.restored:
+            for place, piece in enumerate(channel.restored):
                 at_ns += read_ns
                 delay_ns = at_ns - attempt.env.now
+                if (
+                    place == len(channel.restored) - 2
+                ):  # the end of the state follows; two steps of the other thread
+                    reader = attempt.env.entity("state reader", channel.spec.index)
+                    attempt.later(delay_ns, Kind.DELIVER, reader, self._was_read, channel)
                 attempt.later(delay_ns, Kind.DELIVER, channel.entity, self._read, channel, piece)
         return at_ns
+
+    def _was_read(self, channel: Channel) -> None:
+        if self.is_reading:
+            self._step(recovered_input.StateRead(self._place[channel.spec.index]))
 
     def _read(self, channel: Channel, piece: object) -> None:
         if self.is_reading:  # later the recovered channel is gone, with all that comes into it
@@ -113,6 +122,8 @@ class RecoveredGate:
                 case recovered_input.ForwardStatus():
                     pass  # no source is ever idle here
                 case recovered_input.ConvertChannels():
+                    if self.is_recovered:  # all was on this side: no sender waits behind a marker
+                        self._check_whole()
                     for one in self._channels:
                         one.connect()
                 case recovered_input.ResumeSenders(channels):
@@ -123,8 +134,11 @@ class RecoveredGate:
 
     def _recovered(self, channels: tuple[int, ...]) -> None:
         """Go on with plain channels: all that the checkpoint held has been taken."""
+        self._check_whole()
+        for channel in channels:
+            self._channels[channel].resume()
+
+    def _check_whole(self) -> None:
         if self.core.partial:
             says = f"{self._task.name} never gets the rest of {self.core.partial[0]}"
             self._task.attempt.violate("records_come_out_whole", says)
-        for channel in channels:
-            self._channels[channel].resume()

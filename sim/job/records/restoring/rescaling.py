@@ -18,18 +18,23 @@ from ckptsim.models.recovery import (
     GateAssignment,
     InFlightAssignment,
     recovered_data,
+    whole_channels,
 )
-from ckptsim.scenarios.job import Partitioner
+from ckptsim.models.recovery.persistence import OrderedEdges as OrderedRule
+from ckptsim.models.recovery.persistence import RescalingScope, distribution_of, may_rescale
+from ckptsim.scenarios.job import Job, Partitioner, Recovered
 from ckptsim.sim.job.graph import Graph
-from ckptsim.sim.job.parallelism import distribution_of, with_parallelism
-from ckptsim.sim.job.records.keys import owner_of
+from ckptsim.sim.job.parallelism import CLASSES, with_parallelism
+from ckptsim.sim.job.records.keys import keyed_above, owner_of
 from ckptsim.sim.job.records.restoring.held import HeldInFlight
+from ckptsim.sim.job.records.restoring.reads import ChannelStateReads
 from ckptsim.sim.job.records.restoring.recovered_gate import RecoveredGate
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.graph import ChannelSpec
     from ckptsim.sim.job.records.attempt import Attempt
+    from ckptsim.sim.job.records.channel import Channel
     from ckptsim.sim.job.records.state import Item
     from ckptsim.sim.job.records.tasks import Task
 
@@ -38,16 +43,24 @@ Pairs = Mapping[tuple[int, int], Sequence["Item"]]
 
 
 class Rescaling:
-    """Gives the channels of an attempt what a checkpoint of another parallelism holds."""
+    """Gives the channels of an attempt what a checkpoint of another parallelism holds.
+
+    reads: of channel-state files.
+    """
 
     def __init__(self, attempt: Attempt, restored: JobCheckpoint) -> None:
         self._attempt = attempt
         self._restored = restored
+        self._table = attempt.job.channel_state
         counts = {name: len(numbers) for name, numbers in restored.subtasks.items()}
         self._old = Graph(with_parallelism(attempt.job, counts))
         self._held_in_flight = HeldInFlight(attempt.job, restored.tasks, self._is_still_there)
         self._core = attempt.cores.assignment()
         self._input, self._output = self._held()
+        self._channel_of = {(one.edge, *self._pair(one)): one for one in self._old.channels}
+        self.reads: ChannelStateReads = ChannelStateReads(
+            self._old, restored.tasks, attempt.job.channel_state
+        )
 
     def fill(self) -> None:
         """Fill all channels, and let their receivers take over gate by gate."""
@@ -57,40 +70,60 @@ class Rescaling:
 
     def _fill_gates(self, task: Task) -> None:
         edges = [gate.channels[0].spec.edge for gate in task.gates]
-        for gate, edge, assignment in zip(
-            task.gates, edges, self._assigned(task, edges), strict=True
-        ):
+        for gate, edge, whole in zip(task.gates, edges, self._assigned(task, edges), strict=True):
+            assignment = self._of_channels(whole, gate.channels)
             core = self._attempt.cores.recovered_input(
                 assignment, len(gate.channels), accepts=keeper(task, edge)
             )
             gate.recovered = RecoveredGate(task, gate.channels, core)
-            for channel in gate.channels:
-                upstream = self._attempt.graph.tasks[channel.spec.upstream].subtask
-                received = recovered_data(assignment, upstream, self._input[edge])
-                sent = recovered_data(assignment, upstream, self._output[edge])
-                channel.recover(received, [*sent, EndOfChannelState()])
+            for place, channel in enumerate(gate.channels):
+                self._fill(channel, place, assignment)
+
+    def _of_channels(
+        self, assignment: GateAssignment, channels: Sequence[Channel]
+    ) -> GateAssignment:
+        """Return an assignment for the channels of a gate: a forwarded edge has one of many."""
+        tasks = self._attempt.graph.tasks
+        upstream = [tasks[channel.spec.upstream].subtask for channel in channels]
+        old_channels = tuple(assignment.old_channels[subtask] for subtask in upstream)
+        return replace(assignment, old_channels=old_channels)
+
+    def _fill(self, channel: Channel, place: int, assignment: GateAssignment) -> None:
+        """Fill both ends of a channel, or its receiver with all; place: in the gate."""
+        edge = channel.spec.edge
+        for subtask, old in assignment.virtual_channels(place):
+            one = self._channel_of.get((edge, old, subtask))
+            if one is not None:
+                ends = channel.spec.upstream, channel.spec.downstream
+                self.reads.put_back(one, sender=ends[0], receiver=ends[1])
+        held = self._input[edge], self._output[edge]
+        if self._table.recovered is Recovered.ATOMIC:
+            channel.recover(whole_channels(assignment, place, *held), ())
+            return
+        received, sent = (recovered_data(assignment, place, one) for one in held)
+        if self._table.on_one_side:
+            channel.recover([*received, *sent], ())
+        else:
+            channel.recover(received, [*sent, EndOfChannelState()])
 
     def _assigned(self, task: Task, edges: list[int]) -> list[GateAssignment]:
         """Ask what the gates of a task take over; nothing where the core refuses."""
         snapshots = self._restored.snapshots_of(task.spec.vertex.name)
         stateful = any(one is not None and one.state for one in snapshots)
         exchanges = [self._exchange(edge) for edge in edges]
+        side = self._table.on_one_side
         try:
-            return self._core.gates(exchanges, subtask=task.subtask, stateful=stateful)
+            found = self._core.gates(exchanges, subtask=task.subtask, stateful=stateful)
+            return [replace(gate, on_one_side=side) for gate in found]
         except ProtocolError as error:
             self._attempt.violate("in_flight_data_is_assigned", f"{task.name}: {error}")
             nothing = [replace(exchange, in_flight=False) for exchange in exchanges]
-            return InFlightAssignment().gates(nothing, subtask=task.subtask, stateful=stateful)
+            found = InFlightAssignment().gates(nothing, subtask=task.subtask, stateful=stateful)
+            return [replace(gate, on_one_side=side) for gate in found]
 
     def _exchange(self, edge: int) -> Exchange:
-        new, old = self._attempt.graph, self._old
-        ends = new.edges[edge].upstream, new.edges[edge].downstream
-        return Exchange(
-            distribution=distribution_of(new.edges[edge].partitioner),
-            old=(old.vertex(ends[0]).parallelism, old.vertex(ends[1]).parallelism),
-            new=(new.vertex(ends[0]).parallelism, new.vertex(ends[1]).parallelism),
-            in_flight=bool(self._input[edge] or self._output[edge]),
-        )
+        in_flight = bool(self._input[edge] or self._output[edge])
+        return exchange_of(self._attempt.graph, self._old, edge, in_flight=in_flight)
 
     def _held(self) -> tuple[list[Pairs], list[Pairs]]:
         """Return input state and output state by edge and old pair, without what is empty."""
@@ -118,10 +151,41 @@ class Rescaling:
         )
 
 
+def exchange_of(new: Graph, old: Graph, edge: int, *, in_flight: bool) -> Exchange:
+    """Return an edge before and after a rescale."""
+    made = new.edges[edge]
+    ends = made.upstream, made.downstream
+    before = old.vertex(ends[0]).parallelism, old.vertex(ends[1]).parallelism
+    after = new.vertex(ends[0]).parallelism, new.vertex(ends[1]).parallelism
+    distribution = distribution_of(
+        CLASSES[made.partitioner],
+        OrderedRule(new.job.channel_state.ordered_edges.value),
+        has_units=keyed_above(new, made.downstream) is not None,
+        moves=before != after,
+    )
+    return Exchange(distribution=distribution, old=before, new=after, in_flight=in_flight)
+
+
+def can_rescale(job: Job, latest: JobCheckpoint, wanted: Mapping[str, int]) -> bool:
+    """Tell whether a job may be restored from a checkpoint with other parallelisms."""
+    old = Graph(with_parallelism(job, {name: len(n) for name, n in latest.subtasks.items()}))
+    new = Graph(with_parallelism(job, wanted))
+    held = HeldInFlight(job, latest.tasks)
+    busy = {one.edge: None for one in old.channels if held.at_receiver(one) or held.at_sender(one)}
+    exchanges = [
+        exchange_of(new, old, edge, in_flight=edge in busy) for edge in range(len(new.edges))
+    ]
+    return may_rescale(RescalingScope(job.channel_state.rescaling.value), exchanges)
+
+
 def keeper(task: Task, edge: int) -> Callable[[int], bool]:
     """Return what says whether today's partitioner sends a record over an edge to a task."""
     graph = task.attempt.graph
     keyed = graph.edges[edge]
-    if keyed.partitioner is not Partitioner.HASH:
+    if keyed.partitioner is Partitioner.FORWARD:
+        above = keyed_above(graph, keyed.downstream)
+    else:
+        above = keyed if keyed.partitioner is Partitioner.HASH else None
+    if above is None:
         return lambda _record: True
-    return lambda record: owner_of(graph, keyed, record) == task.subtask
+    return lambda record: owner_of(graph, above, record) == task.subtask

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ckptsim.models.lifecycle import SinkState
 from ckptsim.models.recovery import Part
-from ckptsim.models.recovery.persistence import LogSlice
+from ckptsim.models.recovery.persistence import LogPosition, LogSlice
 from ckptsim.sim.job.control.checkpoint import PartFigures
 
 Record = int  # identity of a record; WATERMARK is the final watermark, which travels as data
@@ -27,6 +27,8 @@ class TaskSnapshot:
     input_state, output_state: records in flight, by channel.  consumed, emitted: the world's own
     account of the last number taken from and put into each channel before the snapshot.
     read: how many buffers of each input the state has.  logs: of outputs, where all is logged.
+    identity: as which the task owned key groups.  position_in_log: of what is in flight, where it
+    is kept by a log service.
     """
 
     position: int
@@ -39,6 +41,8 @@ class TaskSnapshot:
     emitted: Mapping[int, int]
     read: Mapping[int, int] = field(default_factory=dict)
     logs: Mapping[int, LogSlice[Item]] = field(default_factory=dict)
+    identity: int = 0
+    position_in_log: LogPosition | None = None
 
     @property
     def records(self) -> Sequence[Record]:
@@ -69,10 +73,18 @@ class TaskSnapshot:
 
 @dataclass(slots=True)
 class SpillCounts:
-    """How many buffers of a job were sent, and how many in-flight ones were written."""
+    """How many buffers of a job were sent, and how many in-flight ones were written.
+
+    handles: of in-flight data, in all parts of checkpoints.  restores: how often the job came back
+    from a checkpoint; files_opened, pieces_read: of files of channel state, by all tasks then.
+    """
 
     sent: int = 0
     written: int = 0
+    restores: int = 0
+    files_opened: int = 0
+    pieces_read: int = 0
+    handles: int = 0
 
 
 def _records(state: Mapping[int, tuple[Element, ...]]) -> dict[int, list[Record]]:

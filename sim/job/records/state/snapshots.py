@@ -11,6 +11,8 @@ from ckptsim.models.barriers import Barrier
 from ckptsim.models.barriers.channels import Buffers
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.lifecycle.effects import TakeSnapshot
+from ckptsim.models.recovery.persistence import LogPosition
+from ckptsim.scenarios.job import Persistence
 from ckptsim.scenarios.job.faults import FailSnapshot, SlowFile
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.state.logs import OutputLogs, tell_senders
@@ -116,10 +118,18 @@ class Snapshots:
             emitted={channel.spec.index: channel.emitted for channel in task.output_channels},
             read={channel.spec.index: channel.read for channel in task.inputs},
             logs=self.logs.captured(flags.checkpoint_id),
+            identity=task.identity,
+            position_in_log=self._position(flags.checkpoint_id),
         )
         tell_senders(task, flags.checkpoint_id)
         task.occupy(parts.sync_ns)
         captured(flags.checkpoint_id)
+
+    def _position(self, checkpoint: int) -> LogPosition | None:
+        """Return where in a log service what is in flight is kept, if one keeps it."""
+        if self.task.attempt.job.channel_state.persistence is not Persistence.LOG_SERVICE:
+            return None
+        return LogPosition(self.task.attempt.world.log_service, checkpoint)
 
     def store(self, checkpoint: int, stored: FileStored) -> None:
         """Write the state; it takes the rest of the time of a snapshot."""
@@ -148,6 +158,7 @@ class Snapshots:
 
     def completed(self, checkpoint: int) -> None:
         """Note that a checkpoint is complete."""
+        self.task.attempt.world.log_service.completed(checkpoint)
         self.logs.completed(checkpoint)
 
     # --- what the coordinator hears ---
@@ -171,6 +182,8 @@ class Snapshots:
             raise AssertionError("a checkpoint is acknowledged that has no snapshot")
         if self.task.attempt.files[self.task.spec.index].is_lost(checkpoint):
             return parts.snapshot
+        kept = len(parts.input_state) + len(parts.output_state) + len(parts.snapshot.logs)
+        self._spilled.handles += min(1, kept) if parts.snapshot.position_in_log else kept
         told = self.logs.offsets(checkpoint)
         return replace(
             parts.snapshot,

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ckptsim.models.barriers.barrier import NetworkEvent
 from ckptsim.models.recovery import ConnectionDescriptor
-from ckptsim.scenarios.job import Partitioner, VertexKind
+from ckptsim.scenarios.job import OrderedEdges, Partitioner, VertexKind
 from ckptsim.sim.job.oracle.view import Contents, Held
-from ckptsim.sim.job.records.keys import owner_of
+from ckptsim.sim.job.records.keys import keyed_above, owner_of
 from ckptsim.sim.job.records.restoring.held import HeldInFlight
 from ckptsim.sim.job.records.state import SOURCE_SPAN, whole_records
 
 if TYPE_CHECKING:
-    from ckptsim.models.coordinator.plan import Edge
-    from ckptsim.scenarios.job import Vertex
+    from ckptsim.models.coordinator.plan import Edge as PlanEdge
+    from ckptsim.scenarios.job import Edge, Vertex
     from ckptsim.sim.job.graph import Graph
     from ckptsim.sim.job.records.channel import Channel
     from ckptsim.sim.job.records.state import Element
@@ -44,7 +44,7 @@ class RecordView:
         return self._world.vertices
 
     @property
-    def plan_edges(self) -> Sequence[Edge]:
+    def plan_edges(self) -> Sequence[PlanEdge]:
         """Return the edges as plans of checkpoints see them."""
         return self._world.plan_edges
 
@@ -165,24 +165,32 @@ def _held(state: Mapping[int, tuple[Element, ...]], channel: int) -> Held:
 def _records_in(graph: Graph, channel: Channel) -> list[int]:
     """Return the records that a channel begins with, each where its last buffer is.
 
-    Behind the descriptor of an old channel, a record of a keyed edge counts where it is sent today:
-    several subtasks may have a copy, and one of them keeps it.
+    Behind the descriptor of an old channel, a record whose key group moves counts where it is sent
+    today: several subtasks may have a copy, and one of them keeps it.
     """
-    edge, receiver = graph.edges[channel.spec.edge], channel.receiver.subtask
-    keyed = edge.partitioner is Partitioner.HASH
+    edge, receiver = _copied_by(graph, graph.edges[channel.spec.edge]), channel.receiver.subtask
     found: list[int] = []
     copied = False
     for one in (*channel.restored, *channel.recovered, *channel.subpartition.normal_elements()):
         if isinstance(one, ConnectionDescriptor):
-            copied = keyed
+            copied = True
         elif not isinstance(one, NetworkEvent):
             element = cast("Element", one)
             found += [
                 record
                 for record in whole_records([element])
-                if not copied or owner_of(graph, edge, record) == receiver
+                if not copied or edge is None or owner_of(graph, edge, record) == receiver
             ]
     return found
+
+
+def _copied_by(graph: Graph, edge: Edge) -> Edge | None:
+    """Return the keyed edge whose owners keep a copy of what is taken over on an edge, if any."""
+    if edge.partitioner is Partitioner.HASH:
+        return edge
+    reassigned = graph.job.channel_state.ordered_edges is OrderedEdges.REASSIGNED
+    forwarded = edge.partitioner is Partitioner.FORWARD
+    return keyed_above(graph, edge.downstream) if reassigned and forwarded else None
 
 
 def expected_output(

@@ -20,7 +20,7 @@ from ckptsim.models.barriers import (
 from ckptsim.models.recovery import ConnectionDescriptor
 from ckptsim.sim.job.control.sinks.sink import open_sink
 from ckptsim.sim.job.records.channel import Channel
-from ckptsim.sim.job.records.keys import owner_of
+from ckptsim.sim.job.records.keys import owner_of, unit_of
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.restoring.recovered_gate import StateEnd
 from ckptsim.sim.job.records.state import WATERMARK, Element, Record
@@ -36,6 +36,9 @@ class Operator(Task):
         handler = self.control.handler
         self._clock = None if handler is None else handler.core.clock
         self._turn = 0
+        self._is_ordered = self.attempt.job.channel_state.order_required
+        for record in self.state if self._is_ordered else ():
+            self._note_order(record, restored=True)
         self._woken = Kind.STEP
 
     def run(self) -> Steps:
@@ -73,10 +76,19 @@ class Operator(Task):
                 if record is not None:
                     if channel.keyed_edge is not None:
                         owner = owner_of(self.attempt.graph, channel.keyed_edge, record)
+                        owner = self.attempt.index_of(self.spec.vertex.name, owner)
                         self.observer.keyed_record_taken(record, owner)
+                    if self._is_ordered:
+                        self._note_order(record)
                     yield from self.spend(self._service_ns, Kind.SERVICE)
                     self.finish_record(record)
                     self._woken = yield self.last_in_instant()
+
+    def _note_order(self, record: Record, *, restored: bool = False) -> None:
+        """Note a record whose order matters."""
+        unit = unit_of(self.attempt.graph, self.spec.vertex.name, record)
+        if unit is not None:
+            self.observer.ordered_record(unit, record, restored=restored)
 
     def _with_priority(self) -> Channel | None:
         """Return the first channel in which something has overtaken what was queued."""
@@ -135,8 +147,7 @@ class Operator(Task):
                 gate.select(channel, found)
                 return None
         data = cast("Element", found)
-        channel.observer.taken(data)
-        channel.consumed = data[0]
+        channel.recovered_taken(data)
         return data
 
     def finish_record(self, record: Record) -> None:

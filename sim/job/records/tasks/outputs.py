@@ -71,7 +71,8 @@ class Outputs:
             case Partitioner.GLOBAL:
                 return channels[:1]
             case Partitioner.HASH:
-                return [channels[owner_of(self._graph, spec.edge, record)]]
+                owner = owner_of(self._graph, spec.edge, record)
+                return [channels[self._task.attempt.index_of(spec.edge.downstream, owner)]]
             case Partitioner.FORWARD:
                 return channels
             case Partitioner.SHUFFLE:

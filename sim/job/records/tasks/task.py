@@ -79,6 +79,7 @@ class Task:
         self.mailbox_closed = False
         self.stalled_until_ns = 0
         self.ready_ns = 0  # when what it restores is there
+        self.reads_ns = 0  # how long it takes to begin its reads of channel state
         self.leaves_ns = 0  # when it is not known here any more, once it has closed
         self.sink: SinkWriter | None = None
         self.snapshots: Snapshots = Snapshots(self)
@@ -108,6 +109,11 @@ class Task:
         self.news: Signal = Signal(self.env)
         self._step = self.env.timer(Kind.STEP, self.entity, self.news.happen, Kind.STEP)
         self._last = self.env.timer(Kind.BEGIN, self.entity, self.news.happen, Kind.BEGIN)
+
+    @property
+    def identity(self) -> int:
+        """Return as which subtask it owns key groups: its index, unless state carries another."""
+        return self.attempt.successions[self.spec.vertex.name].identities[self.subtask]
 
     @property
     def name(self) -> str:

@@ -9,12 +9,13 @@ import pytest
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.errors import ScenarioError
+from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.mutants.rescaling import MUTANTS
 from ckptsim.sim.search.trial import Subject, trial
 from ckptsim.sim.world import run_world
 from tests import many
 from tests.job.records.plans import MS, scenario_of
-from tests.job.records.rescaled_jobs import HUNT
+from tests.job.records.rescaled_jobs import HUNT, random_job
 
 TIES = ("structural", "random", "pct")
 SEEDS = 100
@@ -31,7 +32,7 @@ SHOWN_BY = [
     ("ignores_descriptors", "spanning_scale_in_upstream", "records_come_out_whole"),
     ("keeps_every_copy", "rescale_keyed", "keyed_records_reach_their_subtask"),
     ("forwards_any_watermark", "rescaled_watermark", "end_marks_in_order"),
-    ("converts_when_empty", "flink_38544_rewiring", "exactly_once_output"),
+    ("converts_when_read", "flink_38544_rewiring", "exactly_once_output"),
     ("persists_while_recovering", "checkpoint_during_recovery", "restored_checkpoint_is_a_cut"),
     ("drops_markers", "rescale_keyed", "job_ends"),
     ("overtakes_on_any_edge", "flink_21945_pointwise", "ordered_edges_hold_nothing_in_flight"),
@@ -60,9 +61,14 @@ def test_mutant_is_convicted_within_a_hundred_seeds(mutant: str, scenario: str, 
 
 
 def test_the_mutant_of_38544_is_found_by_priorities() -> None:
-    """Random priorities find the channel that is replaced too early within 50 seeds."""
-    subject = Subject(scenario=by_name("flink_38544_rewiring"), mutant="converts_when_empty")
-    assert any(trial(subject, seed, "pct").violations for seed in range(50))
+    """Random priorities find the channel that is replaced too early within 50 seeds.
+
+    It is a rare race: most seeds do not show it, and the structural order never does.
+    """
+    subject = Subject(scenario=by_name("flink_38544_rewiring"), mutant="converts_when_read")
+    shown = [bool(trial(subject, seed, "pct").violations) for seed in range(50)]
+    assert 1 <= sum(shown) <= 15
+    assert not trial(subject, 0, "structural").violations
 
 
 def test_random_jobs_survive_crashes_and_rescales() -> None:
@@ -70,6 +76,19 @@ def test_random_jobs_survive_crashes_and_rescales() -> None:
     found = many.tally(HUNT, range(40))
     assert found.violations == []
     assert found.goals["restored_rescaled"] >= 5
+
+
+def test_a_sender_that_closes_can_wait_for_an_offset_for_ever() -> None:
+    """No message is lost: its receiver never snapshots a checkpoint that was given up."""
+    told = {"job.channel_state.spilling": "continuous"}
+    told["job.channel_state.replay_from"] = "told_at_snapshot"
+    indexed = told | {"job.channel_state.replay_from": "file_index"}
+    broken_by = [
+        {row.property for row in trial(Subject(scenario=one), 199, "random").violations}
+        for one in (with_parameters(random_job(199), values) for values in (told, indexed))
+    ]
+    assert "job_ends" in broken_by[0]
+    assert broken_by[1] == set()
 
 
 @pytest.mark.long
