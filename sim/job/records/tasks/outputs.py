@@ -31,7 +31,9 @@ class InputGate:
 
     def start(self, checkpoint: int) -> FailureReason | None:
         """Begin to persist; returns why the checkpoint cannot start, or None."""
-        if self.recovered is not None and not self.recovered.core.may_persist:
+        recovered = self.recovered
+        if recovered is not None and (recovered.is_reading or not recovered.core.may_persist):
+            # Another gate may be done and let a barrier through while this one still reads.
             self.channels[0].attempt.goal("declined_during_recovery")
             return FailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY
         for channel in self.channels:

@@ -91,6 +91,14 @@ def test_a_sender_that_closes_can_wait_for_an_offset_for_ever() -> None:
     assert broken_by[1] == set()
 
 
+def test_a_checkpoint_that_one_gate_lets_in_is_declined_by_another_that_reads() -> None:
+    """One gate of a task is recovered while another still reads, and no end of a state is kept."""
+    reassigned = {"job.channel_state.spilling": "ad_hoc"}
+    reassigned["job.channel_state.ordered_edges"] = "reassigned"
+    scenario = with_parameters(random_job(506), reassigned)
+    assert not trial(Subject(scenario=scenario), 506, "pct").violations
+
+
 @pytest.mark.long
 def test_five_hundred_random_jobs_survive_and_reach_everything() -> None:
     """Five hundred such jobs hold every property and reach all goals of a rescale."""
