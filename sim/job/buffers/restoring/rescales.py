@@ -30,14 +30,15 @@ class Rescales:
 
     model, graph: of the attempt.  owed: per vertex, how many more records are sent to it than its
     senders' numbers of today say: a broadcast to other numbers of subtasks, or state that was
-    copied.
+    copied.  copied: how many of them are copies of state alone, which nobody has sent or written.
     """
 
     def __init__(self, model: Job) -> None:
         self.model = model
         self.graph = self._origin = Graph(model)
         self.owed: dict[str, int] = {}
-        self._owed_in: dict[int, dict[str, int]] = {}
+        self.copied: dict[str, int] = {}
+        self._known: dict[int, tuple[dict[str, int], dict[str, int]]] = {}  # both, by attempt
         self._asked: dict[str, int] = {}
         self._final: dict[tuple[Place, int], int] = {}
 
@@ -96,20 +97,17 @@ class Rescales:
         record = None
         if restored is not None:
             record = control.coordinator.records.get(restored.checkpoint_id)
-        before = {} if record is None else self._owed_in.get(record.attempt, {})
-        if restored is None:
-            self.owed = {}
-        elif is_rescaled(self.graph, restored):
+        owed, copied = ({}, {}) if record is None else self._known.get(record.attempt, ({}, {}))
+        self.owed, self.copied = dict(owed), dict(copied)
+        if restored is not None and is_rescaled(self.graph, restored):
             old = self._graph_of(restored)
             now = _sent(self.graph, {task.place: task.processed for task in tasks})
-            sent = _sent(old, self._processed(restored))
-            self.owed = {
-                name: _kept(old, self.graph, name, sent[name] + before.get(name, 0)) - now[name]
-                for name in sent
-            }
-        else:
-            self.owed = before
-        self._owed_in[control.attempts] = self.owed
+            for name, sent in _sent(old, self._processed(restored)).items():
+                held = sent + owed.get(name, 0)
+                kept = _kept(old, self.graph, name, held)
+                self.owed[name] = kept - now[name]
+                self.copied[name] = copied.get(name, 0) + kept - held
+        self._known[control.attempts] = (self.owed, self.copied)
 
     def _processed(self, restored: JobCheckpoint) -> dict[Place, int]:
         found = self._finals_of(restored)

@@ -141,11 +141,16 @@ class BufferView:
         return total
 
     def output(self, vertex: Vertex) -> Contents | None:
-        """Return the committed output of a sink."""
+        """Return the committed output of a sink.
+
+        Copies of state that a rescale has made count as if each had been written again: they are
+        expected in the state, and nobody writes them.
+        """
         if vertex.kind is not VertexKind.SINK:
             return None
         external = self._world.control.sinks.external
-        return Counter({_ALL: external.committed_count(vertex.name)})
+        copied = self._world.rescales.copied.get(vertex.name, 0)
+        return Counter({_ALL: external.committed_count(vertex.name) + copied})
 
     def state(self, vertex: Vertex) -> Contents | None:
         """Return what an operator has processed."""

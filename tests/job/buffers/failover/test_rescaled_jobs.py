@@ -143,6 +143,26 @@ def test_broadcast_state_is_the_same_in_every_new_subtask() -> None:
     assert sum(t.processed for t in world.tasks_of("operator")) < 3 * emitted - 100
 
 
+@pytest.mark.parametrize("parallelism", [1, 3])
+def test_copied_state_is_not_written_again(parallelism: int) -> None:
+    """A sink with broadcast state writes what it is sent, whatever a rescale copies or drops."""
+    source = Vertex(name="source", kind=VertexKind.SOURCE, rate_per_s=200.0, records=600)
+    edge = Input(upstream="source", partitioner=Partitioner.BROADCAST)
+    sink = Vertex(
+        name="operator",
+        kind=VertexKind.SINK,
+        parallelism=2,
+        inputs=(edge,),
+        service_ns=MS // 10,
+        broadcast_state=True,
+    )
+    model = replace(at_once(), vertices=(source, sink), duration_ns=60 * S)
+    world = run(model, (2_100, parallelism))
+    assert world.control.ended
+    assert world.rescales.copied["operator"] != 0
+    assert world.violations == []
+
+
 def test_random_jobs_that_crash_and_are_rescaled_break_nothing() -> None:
     """Fifty jobs from 1 to 8 subtasks; every record is taken up once, whatever is replicated."""
     found = tally(HUNT, range(50))
