@@ -97,8 +97,19 @@ def in_process(work: Callable[[], Any], *, seconds: float) -> Any:
 
 
 def _answer(work: Callable[[], Any], writing: int) -> None:
-    """Write what the function gives, or what it raises, and end the process at once."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES_MAX, MEMORY_BYTES_MAX))
+    """Write what the function gives, or what it raises, and end the process at once.
+
+    Whatever happens here, the fork must not return: it would run its parent's program once more.
+    """
+    try:
+        _write_answer(work, writing)
+    finally:
+        os._exit(0)
+
+
+def _write_answer(work: Callable[[], Any], writing: int) -> None:
+    limit = _address_space_bytes() + MEMORY_BYTES_MAX
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     try:
         answer = {"found": work()}
     except BaseException as error:  # noqa: BLE001 - whatever it is, the parent has to hear of it
@@ -107,7 +118,12 @@ def _answer(work: Callable[[], Any], writing: int) -> None:
         answer = {"raised": f"{where}: {type(error).__name__}: {error}"[:300]}
     with os.fdopen(writing, "w") as pipe:
         json.dump(answer, pipe)
-    os._exit(0)
+
+
+def _address_space_bytes() -> int:
+    """Return what the process has mapped already; the parent's memory is in it."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    return pages * resource.getpagesize()
 
 
 def _read(reading: int, seconds: float) -> str:
