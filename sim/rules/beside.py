@@ -164,6 +164,11 @@ class Beside:
         self._story: list[str] = []
         self._together = True
 
+    @property  # type: ignore[misc]  # as mock objects with a spec do
+    def __class__(self) -> Any:
+        """Return the core's class: hosts that ask what kind of core they have get its answer."""
+        return type(self._core)
+
     def __getattr__(self, name: str) -> Any:
         """Return what the core has under the name."""
         return getattr(self._core, name)

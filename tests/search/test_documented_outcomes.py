@@ -115,6 +115,7 @@ PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = 
     ],
     "docs/recovery.md": [
         ("ckptsim run recovery_in_its_time", 0, matches("^recoveries +2$"), []),
+        ("ckptsim run rescaled_in_its_time", 0, matches("^recoveries +1$"), []),
         (
             "ckptsim validate tests/data/flink/recovery.jsonl",
             0,
@@ -232,6 +233,12 @@ PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = 
             [],
         ),
         (
+            "ckptsim run savepoint_behind_closed_tasks --set job.checkpointing.enabled=true",
+            0,
+            matches("^violations +0$"),
+            [],
+        ),
+        (
             "ckptsim check b13_ids_collide_across_feeds --ties random,pct --seeds 20",
             0,
             matches("^as expected +broke release_is_deterministic in 20"),
@@ -241,12 +248,6 @@ PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = 
             "ckptsim replay b13_ids_collide_across_feeds --seed 0 --ties random",
             0,
             has("VIOLATED release_is_deterministic"),
-            [],
-        ),
-        (
-            "ckptsim run savepoint_behind_closed_tasks --set job.checkpointing.enabled=true",
-            0,
-            matches("^violations +0$"),
             [],
         ),
     ],

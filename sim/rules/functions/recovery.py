@@ -65,6 +65,8 @@ def _old_subtasks(mapper: Mapper, index: int, *, old: int, new: int) -> tuple[in
         return tuple(range(old))
     if mapper is Mapper.FIRST:
         return ()
+    if mapper is Mapper.COPY:
+        return tuple(at for at in range(old) if (index - at) % old == 0)
     if mapper is Mapper.RANGE:
         # Two ranges of the largest number of key groups meet if one holds a bound of the other.
         def bounds(at: int, count: int) -> tuple[int, int]:
