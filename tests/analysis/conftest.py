@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -22,5 +23,9 @@ def spark() -> Iterator[SparkSession]:
         # Workers run worlds that are defined in tests.
         root = Path(__file__).parents[2]
         patch.setenv("PYTHONPATH", os.pathsep.join([str(root / "src"), str(root)]))
-        with spark_session("local[2]", shuffle_partitions=2) as session:
+        # A command under test may have ended the process's one Java by then, as `whatif` does.
+        with (
+            suppress(ConnectionRefusedError),
+            spark_session("local[2]", shuffle_partitions=2) as session,
+        ):
             yield session
