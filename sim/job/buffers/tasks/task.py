@@ -392,6 +392,8 @@ class Task:
     def unread_records(self, channel: Channel) -> int:
         """Count what is unread of the buffer under way of a channel, in whole records."""
         unread = 0 if self._choice is None else self._choice.unread_records(channel)
-        if self._slice is not None and self._channel is channel:
+        # By place: the gate of a recovered channel is converted when the buffer of its last record
+        # is free, so while that record is still being processed.
+        if self._slice is not None and self._channel.index == channel.index:  # type: ignore[union-attr]
             unread += self._left
         return unread
