@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.generators import Choices, checkpoint_store
-from ckptsim.scenarios.store import FailWrite, StoreInput, StoreModel, StorePlacement
+from ckptsim.scenarios.store import (
+    CommitOutage,
+    FailRecovery,
+    FailWrite,
+    StopAt,
+    StoreFault,
+    StoreInput,
+    StoreModel,
+    StorePlacement,
+)
 from ckptsim.sim.world import run_world
 
 _TIES = st.sampled_from(["structural", "random", "pct"])
@@ -51,13 +60,26 @@ def test_the_first_record_behind_a_seek_may_fail(record: int) -> None:
         ),
     )
     fault = FailWrite(version=1, partition=0, record=record)
-    scenario = Scenario(
-        name="seek", link="checkpoint_store", says="seek", model=model, faults=(fault,)
+    _survives(_planned(model, fault), "structural")
+
+
+def test_what_an_outage_repeats_is_excused_until_a_start_has_opened_it() -> None:
+    """A recovery that fails behind a commit outage leaves its rework to the start after it."""
+    ms = 1_000_000
+    model = StoreModel(placement=StorePlacement.CONSUMER_GROUP_BLOB, input=StoreInput(partitions=1))
+    outage = CommitOutage(at_ns=300 * ms, duration_ns=600 * ms)
+    scenario = _planned(model, outage, StopAt(at_ns=800 * ms), FailRecovery(start=2))
+    assert run_world(scenario, seed=0, ties="structural").goals["recovery_failed"] == 1
+    _survives(scenario, "structural", seed=0)
+
+
+def _planned(model: StoreModel, *faults: StoreFault) -> Scenario:
+    return Scenario(
+        name="planned", link="checkpoint_store", says="planned", model=model, faults=faults
     )
-    _survives(scenario, "structural")
 
 
-def _survives(scenario: Scenario, ties: str) -> None:
-    result = run_world(scenario, seed=1, ties=ties)
+def _survives(scenario: Scenario, ties: str, *, seed: int = 1) -> None:
+    result = run_world(scenario, seed=seed, ties=ties)
     assert [f"{row.property}: {row.says}" for row in result.violations] == []
     assert result.run.outcome == "completed"

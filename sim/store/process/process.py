@@ -313,7 +313,12 @@ class ProcessHost:
         world, now_ns = self._world, self._env.now
         self.up, self.down_since = False, now_ns
         world.costs.restarted()
-        self.recoveries.append(Recovery(start=self.starts, reason=reason, failed_ns=now_ns))
+        # Who dies before all partitions are open leaves what is repeated to the start after it, and
+        # with that the excuse of what was not committed before.
+        before = self.recoveries[-1] if self.recoveries else None
+        bounded = before is None or before.restored_from is not None or before.bounded
+        row = Recovery(start=self.starts, reason=reason, failed_ns=now_ns, bounded=bounded)
+        self.recoveries.append(row)
         world.properties.on_down()
         self._ended.succeed(down_ns + world.model.process.restart_ns)
 
