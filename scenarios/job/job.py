@@ -65,7 +65,6 @@ class Engine(StrEnum):
     AUTO = "auto"  # compiled where it can be and is worth it, else callbacks
     COMPILED = "compiled"  # the data plane in tables, advanced by a compiled kernel
     CALLBACKS = "callbacks"
-    STRETCHES = "stretches"  # callbacks, and whole stretches at once where nothing happens but data
     PROCESSES = "processes"  # record by record in SimPy processes: slow, the reference
 
 

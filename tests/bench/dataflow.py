@@ -1,8 +1,8 @@
 """The keyed exchange of buffers: three drivers, how it grows, and loops written by hand beside it.
 
 One job: p sources of 20 MB/s each, keyed to p operators, with credits and aligned barriers every 6
-simulated seconds.  The minute is really run by stretches; what callbacks would take is carried over
-from short runs.
+simulated seconds.  The minute is really run by the compiled driver; what callbacks would take is
+carried over from short runs.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def _minutes() -> list[Figure]:
                 value=found["cpu_s"],
                 unit="s",
                 at_most=MINUTE_128_S if largest else None,
-                says=f"{BUFFERS_PER_MINUTE * parallelism} buffers, CPU, {found['covered_s']:.1f} s "
-                f"of them in stretches; by callbacks {by_callbacks:.0f} s, carried over",
+                says=f"{BUFFERS_PER_MINUTE * parallelism} buffers, CPU, compiled; by callbacks "
+                f"{by_callbacks:.0f} s, carried over",
             )
         )
         if largest:

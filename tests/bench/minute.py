@@ -1,6 +1,6 @@
 """One simulated minute of the exchange in a process of its own: `python -m tests.bench.minute 128`.
 
-Prints CPU seconds, the largest resident memory in MB and the simulated seconds in stretches.
+Prints CPU seconds and the largest resident memory in MB.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.bench.dataflow_models import exchange
 
 
 def minute(parallelism: int) -> dict[str, float]:
-    """Run the whole minute by stretches in a child process; return its figures."""
+    """Run the whole minute by the compiled driver in a child process; return its figures."""
     command = [sys.executable, "-m", "tests.bench.minute", str(parallelism)]
     found = subprocess.run(command, check=True, capture_output=True, text=True)
     figures: dict[str, float] = json.loads(found.stdout)
@@ -28,12 +28,11 @@ def minute(parallelism: int) -> dict[str, float]:
 def main(parallelism: int) -> None:
     """Run it here and print the figures."""
     started = process_time()
-    world = DataflowWorld(Environment(1), exchange(parallelism, 60.0, Engine.STRETCHES))
+    world = DataflowWorld(Environment(1), exchange(parallelism, 60.0, Engine.COMPILED))
     world.run()
     spent = process_time() - started
     kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    covered = 0.0 if world.stretches is None else world.stretches.covered_ns / 1e9
-    print(json.dumps({"cpu_s": spent, "memory_mb": kilobytes / 1024, "covered_s": covered}))
+    print(json.dumps({"cpu_s": spent, "memory_mb": kilobytes / 1024}))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.plan import FinishedState
-from ckptsim.scenarios.job import Engine, Job, Vertex, VertexKind
+from ckptsim.scenarios.job import Job, Vertex, VertexKind
 from ckptsim.sim.job.buffers.compiled import CompiledDriver, compiled_driver
 from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants, on_machine
 from ckptsim.sim.job.buffers.cores import Cores
@@ -29,7 +29,6 @@ from ckptsim.sim.job.buffers.state import (
     restore_position,
     state_sizes,
 )
-from ckptsim.sim.job.buffers.stretch import Stretches
 from ckptsim.sim.job.buffers.tasks import Source, Task
 from ckptsim.sim.job.buffers.timers import Pauses, TaskTimers, first_delay_ns, let_work
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
@@ -71,7 +70,7 @@ class DataflowWorld:
     first attempt starts from, as a user would start a job from a savepoint.
     phases: an instant of the periodic trigger of each attempt in ns, drawn where it is not known.
     tasks: all subtasks of the attempt, by number; control: the job over all its attempts.
-    stretches: the driver that moves the flow of data in bulk, or None; so compiled, with a kernel.
+    compiled: the driver with a kernel, or None.
     embedding: what takes the place of its own surroundings where it is part of something larger.
     identities: which record is where, if its records come from there.
     protocol: makes the cores that decide about checkpoints.  observer: makes who is told what
@@ -116,7 +115,6 @@ class DataflowWorld:
         self.input_ended_ns = 0  # when a source ended its data last
         self.closed_ns: dict[int, int] = {}
         self.timed = TimedFailover(self) if model.recovery.timed else None
-        self.stretches: Stretches | None = None
         self.compiled: CompiledDriver | None = None
         self.observer = observer(self)
         self.control = JobWorld(
@@ -135,8 +133,6 @@ class DataflowWorld:
         if self.timed is not None:
             self.timed.attach(self.control)
         self._deploy(restored)
-        if model.engine is Engine.STRETCHES and self.timed is None and not faults.rescales:
-            self.stretches = Stretches(self)
 
     def run(self) -> None:
         """Run until the job is over, the wanted checkpoints are complete, or time is up."""
@@ -145,10 +141,7 @@ class DataflowWorld:
         env.call_at(self.model.duration_ns, Kind.MEASURE, env.entity("world"), self.control.end)
         self.control.begin()
         with garbage_collector_paused():
-            if self.stretches is not None:
-                self.stretches.run(self._over)
-            else:
-                env.run(until=self._over)
+            env.run(until=self._over)
         self.end_run()
 
     def begin_run(self) -> None:
@@ -219,8 +212,6 @@ class DataflowWorld:
         self._deploy(restored)
         for task in self.tasks:
             task.time_in = times.get(task.place, task.time_in)
-        if self.stretches is not None:
-            self.stretches.redeployed()
 
     def _deploy(self, restored: JobCheckpoint | None) -> None:
         self.observer.deploying()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import strategies as st
 
 from ckptsim.scenarios.job import (
@@ -110,59 +108,4 @@ def jobs(draw: st.DrawFn) -> Job:
             shared_limit=draw(st.booleans()),
         ),
         duration_ns=500 * MS,
-    )
-
-
-@st.composite
-def plain_jobs(draw: st.DrawFn) -> Job:
-    """Draw a job that stretches cover: rates, one input each, remote channels, a steady network.
-
-    Some are overloaded, some flush or resize buffers, some end: then stretches have to give way.
-    """
-    source = Vertex(
-        kind=VertexKind.SOURCE,
-        name="source",
-        parallelism=draw(st.integers(1, 4)),
-        rate_per_s=draw(st.sampled_from([300.0, 1_000.0, 4_000.0, 7_777.0, 20_000.0])),
-        hot_ratio=draw(st.sampled_from([0.0, 0.0, 0.5])),
-        ends_at_ns=draw(st.sampled_from([None, None, 333 * MS])),
-        records=draw(st.sampled_from([None, None, None, 1_500])),
-    )
-    before, width = source.name, source.parallelism
-    behind: list[Vertex] = []
-    for index in range(draw(st.integers(1, 3))):
-        parallelism = draw(st.integers(1, 4))
-        kinds = [p for p in Partitioner if p is not Partitioner.BROADCAST]
-        if width != parallelism:
-            kinds.remove(Partitioner.FORWARD)
-        behind.append(
-            Vertex(
-                name=f"operator{index}",
-                parallelism=parallelism,
-                inputs=(Input(upstream=before, partitioner=draw(st.sampled_from(kinds))),),
-                service_ns=draw(st.sampled_from([0, 10 * US, 70 * US, 333_333, 1 * MS])),
-                slow_subtask_factor=draw(st.sampled_from([1.0, 1.0, 2.0])),
-                state_bytes=draw(st.sampled_from([0, 100_000])),
-            )
-        )
-        before, width = behind[-1].name, parallelism
-    network = replace(
-        draw(networks()),
-        jitter_ns=0,
-        exclusive_buffers=draw(st.integers(1, 3)),
-        buffer_timeout_ns=draw(st.sampled_from([0, 0, 0, 50 * MS])),
-        debloat=draw(st.sampled_from([False, False, False, True])),
-    )
-    return on_buffers(
-        source,
-        *behind,
-        network=network,
-        checkpointing=Checkpointing(
-            mode=draw(st.sampled_from(Mode)),
-            aligned_timeout_ns=draw(st.sampled_from([5, 60])) * MS,
-            interval_ns=draw(st.sampled_from([40, 150, 400])) * MS,
-            timeout_ns=draw(st.sampled_from([30 * MS, 600_000 * MS])),
-            tolerable_failures=1_000_000,
-        ),
-        duration_ns=draw(st.sampled_from([500, 1000])) * MS,
     )

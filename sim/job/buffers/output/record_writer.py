@@ -220,7 +220,7 @@ class RecordWriter:
         capacity = int(self._capacity[channel])
         return rest - (-(-rest // capacity) - 1) * capacity
 
-    # Whole stretches --------------------------------------------------------------------------
+    # What others look at ----------------------------------------------------------------------
 
     @property
     def record_bytes(self) -> int:
@@ -228,18 +228,9 @@ class RecordWriter:
         return self._record_bytes
 
     @property
-    def capacity(self) -> Counts:
-        """How many bytes the next buffer of each channel takes."""
-        return self._capacity
-
-    @property
     def broadcast(self) -> bool:
         """Whether one sequence goes to all subpartitions."""
         return self._broadcast
-
-    def room(self) -> Counts:
-        """Return how many bytes still go into the open buffers, 0 where there is none."""
-        return self._open_sizes() - self._fills()
 
     def upcoming(self, count: int) -> Channels:
         """Return the channels of the next `count` records without emitting them."""
@@ -248,21 +239,6 @@ class RecordWriter:
         if lacking > 0:
             self._drawn = np.concatenate([self._drawn, self._route.block(lacking)])
         return np.concatenate([rest, self._drawn])[:count]
-
-    def leap(self, count: int, opened: list[Segment], room: Counts) -> None:
-        """Be where the next `count` records lead; they have been looked at by `upcoming`.
-
-        opened: for each channel in which they open buffers, the last one; room: what `room` is to
-        return afterwards.
-        """
-        beyond = max(0, count - (len(self._block) - self._position))
-        self._block = np.concatenate([self._block, self._drawn[:beyond]])
-        self._drawn = self._drawn[beyond:]
-        self._position += count
-        self.emitted += count
-        for segment in opened:
-            self._open[segment.channel] = segment
-        self._rebase(self._open_sizes() - room)
 
     # Planning ---------------------------------------------------------------------------------
 

@@ -206,27 +206,6 @@ class Source(Task):
                 self._count -= done
                 self._complete(done)
 
-    def leap(self, count: int, stopped_ns: int | None) -> None:
-        """Be where `count` more records at their rate lead; the outputs are there already.
-
-        stopped_ns: when the source has paused meanwhile, or None.
-        """
-        self.processed += count
-        gap = self.gap_ns or 1
-        self.due_ns += count * gap
-        now = self.env.now
-        end = now if stopped_ns is None else stopped_ns
-        self.time_in[State.PACED] += end - self.since_ns
-        self.time_in[State.PAUSED] += now - end
-        self.since_ns = now
-        self._count = 0
-        if stopped_ns is not None:
-            self.state = State.PAUSED
-            return
-        limit = _STRETCH_MAX if self.limit is None else self.limit - self.processed
-        self._count = min(_STRETCH_MAX, limit, *(writer.to_next for writer in self.writers))
-        self._timer.arm_at(self.due_ns + (self._count - 1) * gap)
-
     def _replan(self) -> None:
         if self.state is not State.PACED:
             super()._replan()

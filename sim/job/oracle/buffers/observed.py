@@ -56,11 +56,6 @@ class ObservedPool(LocalBufferPool):
             self._violate("pools_stay_within_bounds", says)
         super().recycle(channel)
 
-    def recount(self, channel: int, count: int) -> None:
-        """Take over how many segments a stretch has left out for a channel."""
-        self._out += count - self._out_of[channel]
-        self._out_of[channel] = count
-
     @property
     def out(self) -> int:
         """How many segments are out by this count."""
@@ -153,20 +148,6 @@ class ObservedRemoteChannel(RemoteChannel):
             self._filled -= 1
         self._check(self._filled >= 0 and self._floating.filled >= 0, "frees a buffer twice")
         super().recycle(slice_)
-
-    def recount(self, hand: list[bool]) -> int:
-        """Count what holds data when a stretch is over; returns the floating buffers that do.
-
-        hand: of buffers that have been taken and are not free yet, whether they are floating.
-        """
-        queue = self.core.normal_elements()
-        full = hand + [element.floating for element, _ in queue if isinstance(element, Slice)]
-        lent = sum(full)
-        self._filled = len(full) - lent
-        self._allowed = self._credit
-        says = f"has {self._filled} buffers of its own filled and {self._exclusive_free} free"
-        self._check(self._filled + self._exclusive_free == self._exclusive, says)
-        return lent
 
     def take(self) -> Element | None:
         """Take the next element for the task."""

@@ -21,12 +21,7 @@ if TYPE_CHECKING:
 
 
 class BufferObserver(JobObserver):
-    """Takes note of nothing.
-
-    follows_data: it wants to be told what stretches move.
-    """
-
-    follows_data = False
+    """Takes note of nothing."""
 
     def __init__(self, world: DataflowWorld) -> None:
         del world
@@ -56,17 +51,3 @@ class BufferObserver(JobObserver):
     ) -> LocalChannel:
         """Make a channel inside a task manager."""
         return LocalChannel(env, entity, subpartition, gate)
-
-    def moved(
-        self, channel: RemoteChannel, *, sent_bytes: int, taken_bytes: int, wired: list[int]
-    ) -> None:
-        """Note what a stretch has moved through a channel at once.
-
-        wired: the bytes of each buffer that is on the wire at its end.
-        """
-
-    def rested(self, gate: InputGate, hand: tuple[RemoteChannel, bool] | None) -> None:
-        """Note that a stretch has moved what it had to through the channels of a gate.
-
-        hand: the channel whose buffer is being read and not free yet, and whether it is floating.
-        """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ckptsim.sim.job.buffers.output import Slice
 from ckptsim.sim.job.oracle.buffers.invariants import BufferInvariants
 from ckptsim.sim.job.oracle.buffers.observed import (
     GateBuffers,
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 
 class BufferOracle(JobOracle, BufferObserver):
     """Checks what must hold of jobs, and of their buffers."""
-
-    follows_data = True
 
     def __init__(self, world: DataflowWorld) -> None:
         self._view = BufferView(world)
@@ -101,27 +98,6 @@ class BufferOracle(JobOracle, BufferObserver):
         self._invariants = BufferInvariants(
             self._world, self.tasks, self._floating, self._view.written, self._violate
         )
-
-    def moved(
-        self, channel: RemoteChannel, *, sent_bytes: int, taken_bytes: int, wired: list[int]
-    ) -> None:
-        """Take over what has moved; what holds data now is counted from the queues."""
-        queued = [e for e, _ in channel.core.normal_elements() if isinstance(e, Slice)]
-        subpartition = channel.subpartition
-        oracle = self.tasks[subpartition.owner.number].outputs[subpartition.core.index]
-        oracle.moved(sent_bytes, taken_bytes, [*queued, *wired])
-        pool = subpartition.writer.pool
-        if isinstance(pool, ObservedPool):
-            pool.recount(subpartition.channel, subpartition.core.data_count)
-
-    def rested(self, gate: InputGate, hand: tuple[RemoteChannel, bool] | None) -> None:
-        """Count the receiver's buffers that hold data."""
-        floating = self._gate(gate)
-        floating.filled = 0
-        for channel in gate.channels:
-            if isinstance(channel, ObservedRemoteChannel):
-                taken = [hand[1]] if hand is not None and hand[0] is channel else []
-                floating.filled += channel.recount(taken)
 
     def look(self) -> None:
         """Check what must hold at every instant."""

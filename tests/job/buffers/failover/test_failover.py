@@ -28,7 +28,6 @@ from ckptsim.scenarios.job.faults import (
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.output import Subpartition
 from ckptsim.sim.job.buffers.state import recovery
-from ckptsim.sim.job.buffers.stretch import Stretches
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
@@ -54,8 +53,6 @@ def _with_records(vertex: Vertex, records: int) -> Vertex:
 def run(model: Job, *faults: JobFault) -> DataflowWorld:
     """Run a job with faults."""
     world = DataflowWorld(Environment(1), model, faults=FaultPlan(faults), observer=BufferOracle)
-    if model.engine is Engine.STRETCHES:
-        world.stretches = Stretches(world, steps=20, spared=0.0)
     world.run()
     return world
 
@@ -194,7 +191,7 @@ def test_nothing_of_a_failed_attempt_acts_any_more() -> None:
     assert min(int(e[0]) for e in acts) < 130 * MS < 430 * MS < max(int(e[0]) for e in acts)
 
 
-@pytest.mark.parametrize("engine", [Engine.PROCESSES, Engine.STRETCHES])
+@pytest.mark.parametrize("engine", [Engine.PROCESSES, Engine.COMPILED])
 def test_all_drivers_restart_alike(engine: Engine) -> None:
     """The drivers have one course of a job that fails: same failovers, same checkpoints."""
     base = bounded(rate_per_s=300.0, network={"jitter_ns": 0})
@@ -209,8 +206,6 @@ def test_all_drivers_restart_alike(engine: Engine) -> None:
     ]
     assert courses[0] == courses[1]
     assert [world.violations for world in runs] == [[], []]
-    stretches = runs[1].stretches
-    assert stretches is None or stretches.count > 0
 
 
 def test_lost_in_flight_data_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

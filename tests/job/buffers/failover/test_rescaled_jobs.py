@@ -58,7 +58,7 @@ def test_a_rescale_gives_the_next_attempt_its_parallelism() -> None:
 
 @pytest.mark.parametrize("engine", list(Engine))
 def test_every_driver_rescales(engine: Engine) -> None:
-    """Reference processes and callbacks have the same course; stretches leave it to callbacks."""
+    """Reference processes and callbacks have the same course."""
     digests = [
         run(at_once(engine=one), (2_100, 4), (3_100, 1)).env.trace.digest()
         for one in (engine, Engine.CALLBACKS)
