@@ -51,10 +51,20 @@ def spark_session(
     executors get the program as an archive that the driver ships.
     settings: Spark settings that win over those chosen here; java_options: of the driver's JVM.
 
+    PySpark has one session per process.  Where one is open already, as in a notebook, it is lent:
+    it keeps its master and its settings, and stays open at the end.
+
     Raises JavaStartError when the JVM does not start, UserError when a cluster is not reached,
     SparkEndedError when the JVM is gone before the work is done.
     """
+    from pyspark.sql import SparkSession
+
     with scratch_directory() as directory:
+        open_already = SparkSession.getActiveSession()
+        if open_already is not None:
+            _ship_program(open_already, directory)
+            yield open_already
+            return
         chosen = {
             **_settings(master, directory, shuffle_partitions=shuffle_partitions),
             **(settings or {}),
@@ -66,8 +76,7 @@ def spark_session(
             session = _reach(master, gateway)
             _hear_no_last_breath(session, gateway)
             try:
-                if not is_local(master):
-                    session.sparkContext.addPyFile(str(write_archive(directory)))
+                _ship_program(session, directory)
                 with _end_explained(gateway):
                     yield session
             finally:
@@ -76,6 +85,12 @@ def spark_session(
         finally:
             with _quiet_when_gone(gateway):
                 _disconnect(gateway)
+
+
+def _ship_program(session: SparkSession, directory: Path) -> None:
+    """Let the executors of a cluster have the program; local ones import it from here."""
+    if not is_local(session.sparkContext.master):
+        session.sparkContext.addPyFile(str(write_archive(directory)))
 
 
 @contextmanager

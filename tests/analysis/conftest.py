@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -23,9 +22,5 @@ def spark() -> Iterator[SparkSession]:
         # Workers run worlds that are defined in tests.
         root = Path(__file__).parents[2]
         patch.setenv("PYTHONPATH", os.pathsep.join([str(root / "src"), str(root)]))
-        # A command under test may have ended the process's one Java by then, as `whatif` does.
-        with (
-            suppress(ConnectionRefusedError),
-            spark_session("local[2]", shuffle_partitions=2) as session,
-        ):
+        with spark_session("local[2]", shuffle_partitions=2) as session:
             yield session

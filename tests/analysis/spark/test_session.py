@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from ckptsim.analysis.spark import java
 from ckptsim.analysis.spark.package import program_root, write_archive
+from ckptsim.analysis.spark.session import spark_session
 
 ENVIRONMENTS = {
     "JAVA_HOME is unset": {},
@@ -52,6 +53,15 @@ def test_a_session_needs_nothing_of_the_machine(variables: dict[str, str], tmp_p
     assert done.stderr == ""
     assert list(home.iterdir()) == []
     assert [path.name for path in elsewhere.iterdir()] == ["sim.py"]
+
+
+@pytest.mark.spark
+def test_an_open_session_is_lent(spark: SparkSession) -> None:
+    """A session that the process has already serves a second user, and outlives him."""
+    with spark_session("local[1]") as lent:
+        assert lent is spark
+        assert lent.sparkContext.master == "local[2]"
+    assert spark.range(3).count() == 3
 
 
 def test_java_options_are_those_of_spark() -> None:
