@@ -165,8 +165,9 @@ class Tables:
         row[task.SINCE_NS] = self._env.now
         row[task.STEP_NS] = one.usual_step_ns
         row[task.TWO_INPUT] = one.two_input
-        for name in (task.CELL, task.CHANNEL, task.TURN_HEAD, task.TURN_TAIL, task.READING):
+        for name in (task.CELL, task.CHANNEL, task.TURN_HEAD, task.TURN_TAIL):
             row[name] = clock.NONE
+        row[task.READING] = 1  # so the first one that is asked is the first
         row[task.STREAM] = clock.NONE
         if one.gates:
             row[task.FIRST_GATE], row[task.GATES] = one.gates[0].row, len(one.gates)  # type: ignore[attr-defined]

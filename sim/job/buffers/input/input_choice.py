@@ -1,8 +1,8 @@
-"""Which input a task reads: its gates in turn; one with two inputs stays with one of them.
+"""Which input a task reads: the gates of a union buffer by buffer, two inputs record by record.
 
-It does so until that is empty or the thread is interrupted.
-
-Source: Apache Flink 1.20.3, StreamMultipleInputProcessor and MultipleInputSelectionHandler.
+Source: Apache Flink 1.20.3, UnionInputGate (a union); StreamMultipleInputProcessor, Multiple-
+InputSelectionHandler, InputSelection.fairSelectNextIndex and TwoInputStreamTask, which emits no
+batches of records (two inputs).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.input.input_gate import InputGate
     from ckptsim.sim.job.buffers.output import Element, Slice
 
-Unread = tuple["Slice", "Channel", int]
-"""A buffer that is being read, its channel, and how many of its records are unread."""
+Unread = tuple["Slice", "Channel", int, int]
+"""A buffer that is being read, its channel, how many of its records are unread, their service."""
 
 
 class InputTurns:
@@ -46,48 +46,79 @@ class InputTurns:
 
 
 class InputChoice:
-    """Takes elements from the gates of one task; what is read in part can be set aside.
+    """Takes the inputs of one task in turn, and of each no more than one record.
+
+    What is unread of a buffer waits beside its gate meanwhile.  An input is known to be empty once
+    it was asked in vain; whether it has something again is looked up behind the choice, so it has
+    its turn a record later.  A buffer in which no record ends is no turn: the same input goes on.
 
     gates: the task's own list, which is complete when the first element is asked for.
+    reading: index of the input that was chosen last.
     """
 
-    __slots__ = ("_aside", "_gates", "_last", "_reading")
+    __slots__ = ("_aside", "_chosen_ns", "_empty", "_gates", "_goes_on", "reading")
 
     def __init__(self, gates: list[InputGate]) -> None:
         self._gates = gates
         self._aside: dict[int, Unread] = {}
-        self._reading: InputGate | None = None
-        self._last = 0
+        self._empty = 0  # a bit for each input that is known to be empty
+        self._goes_on = False
+        self._chosen_ns = 0  # when an input was chosen last
+        self.reading = 1  # so the first one that is asked is the first
 
-    def poll(self) -> Unread | tuple[Channel, Element] | None:
-        """Take up what was set aside, or take the next element, or return None."""
-        for gate in self._in_order():
-            found = self._aside.pop(gate.index, None) or gate.poll()
+    @property
+    def alternates(self) -> bool:
+        """Whether another input is to be asked behind the record that comes next."""
+        return not self._empty
+
+    def poll(self, now: int) -> Unread | tuple[Channel, Element] | None:
+        """Take up what is unread, or take the next element, or return None."""
+        while True:
+            if not self._goes_on and not self._select(now):
+                return None
+            self._goes_on = False
+            found = self._aside.pop(self.reading, None) or self._gates[self.reading].poll()
             if found is not None:
-                self._reading = gate
                 return found
-        self._reading = None
-        return None
+            self._empty |= 1 << self.reading
 
-    def event_taken(self) -> None:
-        """Note that the element taken last is an event: no input is being read."""
-        self._reading = None
+    def go_on(self) -> None:
+        """Take the next element from the same input: the one taken last ends no record."""
+        self._goes_on = True
 
-    def interrupt(self, unread: Unread | None) -> bool:
-        """Give the other input its turn; returns whether `unread` was set aside."""
-        gate, self._reading = self._reading, None
-        if gate is None:
-            return False
-        self._last = gate.index
-        if unread is not None:
-            self._aside[gate.index] = unread
-        return unread is not None
+    def set_aside(self, unread: Unread) -> None:
+        """Let what is unread of a buffer wait until it is its input's turn."""
+        self._aside[self.reading] = unread
+
+    def chosen_until(self, last_ns: int) -> None:
+        """Note that for every record of a stretch the same input was chosen, the last time then.
+
+        Behind each choice it was looked up what the others have; the last time saw the most.
+        """
+        if last_ns > self._chosen_ns:
+            self._look(last_ns)
+
+    def _look(self, until_ns: int) -> None:
+        """Note which inputs had something to read at an instant."""
+        for gate in self._gates:
+            if gate.index in self._aside or (gate.ready and gate.ready_ns <= until_ns):
+                self._empty &= ~(1 << gate.index)
 
     def unread_records(self, channel: Channel) -> int:
         """Count the records of a channel that were set aside."""
-        return sum(left for _, owner, left in self._aside.values() if owner is channel)
+        return sum(left for _, owner, left, _ in self._aside.values() if owner is channel)
 
-    def _in_order(self) -> list[InputGate]:
-        gates = self._gates
-        place = (self._last + 1) % len(gates) if self._reading is None else self._reading.index
-        return gates[place:] + gates[:place]
+    def _select(self, now: int) -> bool:
+        """Choose the input that is asked next; False if all of them are empty."""
+        count = len(self._gates)
+        self._chosen_ns = now
+        if self._empty == (1 << count) - 1:
+            self._look(now)
+        for ahead in range(1, count + 1):
+            place = (self.reading + ahead) % count
+            if not self._empty >> place & 1:
+                self.reading = place
+                if self._empty:
+                    self._look(now)
+                return True
+        return False

@@ -26,6 +26,7 @@ class InputGate:
 
     floating_free: floating buffers that nobody has borrowed; lenders: channels that wait for one,
     the longest waiting first.  recovered: channels whose restored data has been taken.
+    ready_ns: since when there has been something to read, if there is.
     taken_bytes: handed to the task since the debloater looked last.
     """
 
@@ -37,6 +38,7 @@ class InputGate:
         "lenders",
         "listed",
         "ready",
+        "ready_ns",
         "recovered",
         "taken_bytes",
         "task",
@@ -47,6 +49,7 @@ class InputGate:
         self.index = len(task.gates)
         self.channels: list[Channel] = []
         self.ready: deque[Channel] = deque()
+        self.ready_ns = 0
         self.listed = False
         self.floating_free = floating
         self.lenders: deque[RemoteChannel] = deque()
@@ -66,6 +69,8 @@ class InputGate:
         """Note that a channel has something to read."""
         if not channel.listed:
             channel.listed = True
+            if not self.ready:
+                self.ready_ns = self.task.env.now
             self.ready.append(channel)
             self.task.input_arrived(self)
 

@@ -145,7 +145,6 @@ class ReferenceTask(Task):
             elif self.mail:
                 self._between_records()
             elif not self._outputs_available():
-                self._set_input_aside()
                 yield from self._wait(State.BLOCKED)
             elif not self._next() and not self.has_ended:
                 yield from self._wait(State.IDLE)
@@ -160,7 +159,6 @@ class ReferenceTask(Task):
 
     def _between_records(self) -> bool:
         """Do one piece of mail; False when there is none and the thread has to wait."""
-        self._set_input_aside()
         if not self.mail:
             return False
         function, arguments = self.mail.popleft()
@@ -180,6 +178,7 @@ class ReferenceTask(Task):
         if not self._left:
             self._slice = None
         yield from write_record(self)
+        self._set_input_aside()
 
     def _wait(self, state: State) -> Steps:
         self.enter(state)
@@ -187,7 +186,7 @@ class ReferenceTask(Task):
         self.enter(State.WAKING)
         yield self.env.timeout(self.wake_ns, kind=Kind.TASK)
 
-    def _interrupt(self) -> None:
+    def _end_stretch(self, behind: int = 0) -> None:
         """Do nothing: the process looks at its mailbox after the record."""
 
     def _wake(self) -> None:

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.graph import TaskSpec
     from ckptsim.sim.kernel import Timer
 
-
 # Members of an enumeration cost a look-up in its metaclass, so the loop has them by name.
 _BUSY, _IDLE, _STUCK, _ENDED = State.BUSY, State.IDLE, State.STUCK, State.ENDED
 
@@ -44,11 +43,9 @@ _BUSY, _IDLE, _STUCK, _ENDED = State.BUSY, State.IDLE, State.STUCK, State.ENDED
 class Task:
     """One subtask of an operator.
 
-    step_ns: service time of one record; two_input: it reads an
-    input until that is empty or the thread was interrupted, instead of taking the gates in turn.
-    upstream: tasks that write to it.  lateness: hears of every record,
-    or None.  processed: records so far; restored_records: those
-    of them that a restored state has.  time_in: ns per state.
+    step_ns: service of a record; two_input: its inputs take turns record by record; upstream: tasks
+    that write to it; lateness: hears of every record, or None; time_in: ns per state; processed:
+    records so far; restored_records: those of them that a restored state has.
     """
 
     def __init__(
@@ -111,13 +108,11 @@ class Task:
                 self.enter(State.PAUSED)
                 return
             if self.mail:
-                self._set_input_aside()
                 function, arguments = self.mail.popleft()
                 function(*arguments)
                 continue
             for writer in self.writers:
                 if not writer.pool.available:
-                    self._set_input_aside()
                     self.enter(State.BLOCKED)
                     return
             if self._slice is None and not self._next():
@@ -129,16 +124,15 @@ class Task:
 
     def _next(self) -> bool:
         """Take the next element; False when there is none."""
-        found = self.turns.poll() if self._choice is None else self._choice.poll()
+        choice = self._choice
+        found = choice.poll(self.env.now) if choice else self.turns.poll()
         if found is None:
             return False
-        if len(found) == 3:
-            self._slice, self._channel, self._left = found
+        if len(found) == 4:
+            self._slice, self._channel, self._left, self.step_ns = found
             return True
         channel, element = found
         if not isinstance(element, Slice):
-            if self._choice is not None:
-                self._choice.event_taken()
             self.events.take(channel, element)
             return True
         size, records = element.bytes, element.records
@@ -152,18 +146,18 @@ class Task:
         if records:
             self._slice = element
             self._left = records
+            self._draw_service()
         else:
             channel.recycle(element)
+            if choice:
+                choice.go_on()
         return True
 
+    def _draw_service(self) -> None: ...  # all records take the same time
     def _set_input_aside(self) -> None:
-        """Give the other input its turn, because the thread was interrupted."""
-        if self._choice is None:
-            return
-        unread = None
-        if self._slice is not None and self._channel is not None:
-            unread = (self._slice, self._channel, self._left)
-        if self._choice.interrupt(unread):
+        """Give the other input its turn behind a record."""
+        if self._choice is not None and self._slice is not None and self._channel is not None:
+            self._choice.set_aside((self._slice, self._channel, self._left, self.step_ns))
             self._slice = None
 
     # Stretches --------------------------------------------------------------------------------
@@ -173,6 +167,8 @@ class Task:
         if not count:
             count = 1
             self._channel.recycle(slice_)  # type: ignore[union-attr]
+        elif self._choice and self._choice.alternates:
+            count = 1
         for writer in self.writers:
             count = min(count, writer.to_next)
         self._count = count
@@ -186,6 +182,9 @@ class Task:
             # From here on `sync` has nothing to add, also when it is asked for from within.
             count, self._count = self._count, 0
             self._complete(count)
+            if self._choice:
+                self._choice.chosen_until(self._start_ns + (count - 1) * self.step_ns)
+                self._set_input_aside()
             if self.state is _STUCK:
                 return
         self.run()
@@ -268,7 +267,7 @@ class Task:
         """Put something into the mailbox; it is done at the next record boundary."""
         self.mail.append((function, arguments))
         if self.state is State.BUSY:
-            self._interrupt()
+            self._end_stretch()
         elif self.state in (State.IDLE, State.BLOCKED):
             self._wake()
 
@@ -308,9 +307,10 @@ class Task:
             self._paused_for = None
             function(*arguments)
 
-    def _interrupt(self) -> None:
-        if self._count > 1:
-            done = max(1, -(-(self.env.now - self._start_ns) // self.step_ns))
+    def _end_stretch(self, behind: int = 0) -> None:
+        """End the stretch with the record under way, or so many behind that."""
+        if self.state is _BUSY and self._count > 1:
+            done = max(1, -(-(self.env.now - self._start_ns) // self.step_ns)) + behind
             if done < self._count:
                 self._count = done
                 self._timer.arm_at(self._start_ns + done * self.step_ns)
@@ -336,6 +336,8 @@ class Task:
             self.turns.ready.append(gate)
         if self.state is _IDLE:
             self._wake()
+        elif self._choice is not None and self._choice.reading != gate.index:
+            self._end_stretch(behind=1)  # the next choice sees it afterwards
 
     def output_available(self) -> None:
         """Note that a pool has a segment again."""
@@ -391,9 +393,8 @@ class Task:
 
     def unread_records(self, channel: Channel) -> int:
         """Count what is unread of the buffer under way of a channel, in whole records."""
-        unread = 0 if self._choice is None else self._choice.unread_records(channel)
-        # By place: the gate of a recovered channel is converted when the buffer of its last record
-        # is free, so while that record is still being processed.
+        unread = self._choice.unread_records(channel) if self._choice else 0
+        # By place: a recovered gate is converted while its last record is still being processed.
         if self._slice is not None and self._channel.index == channel.index:  # type: ignore[union-attr]
             unread += self._left
         return unread

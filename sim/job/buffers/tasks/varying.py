@@ -28,12 +28,9 @@ class VaryingTask(Task):
         self.longest_step_ns = round(self._fixed_ns + TAIL * self._varying_ns)
         self._draws = self.env.stream(f"service {self.name}", self.subtask)
 
-    def _next(self) -> bool:
-        found = super()._next()
-        if self._slice is not None:
-            drawn = self._draws.exponential_ns(self._varying_ns)
-            self.step_ns = max(1, min(round(self._fixed_ns) + drawn, self.longest_step_ns))
-        return found
+    def _draw_service(self) -> None:
+        drawn = self._draws.exponential_ns(self._varying_ns)
+        self.step_ns = max(1, min(round(self._fixed_ns) + drawn, self.longest_step_ns))
 
 
 class VaryingReferenceTask(VaryingTask, ReferenceTask):

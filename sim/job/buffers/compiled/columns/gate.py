@@ -16,5 +16,7 @@
     ASIDE_CELL,  # a buffer that was read in part and set aside
     ASIDE_CHANNEL,
     ASIDE_LEFT,
-) = range(15)
-WIDTH = 16
+    ASIDE_STEP_NS,
+    READY_NS,  # since when there has been something to read, if there is
+) = range(17)
+WIDTH = 24

@@ -25,8 +25,10 @@
     TURN_HEAD,  # gates that have something to read
     TURN_TAIL,
     TWO_INPUT,
-    READING,  # the gate that a task with two inputs stays with
-    LAST,  # index of the gate that it left last
+    READING,  # index of the input that a task with two inputs chose last
+    EMPTY,  # a bit for each of its inputs that is known to be empty
+    GOES_ON,  # it takes the next element from the same input
+    CHOSEN_NS,  # when an input was chosen last
     TAKEN_BYTES,  # since the alignment clock was told
     GAP_NS,  # time between two records of a source, NONE for as fast as possible
     DUE_NS,
@@ -39,7 +41,7 @@
     LONGEST_NS,
     MEAN,  # of the varying part in ns, the bits of a float
     TIMES,  # ns per state, from here on
-) = range(38)
+) = range(40)
 WIDTH = 48
 
 RETURNED = -2

@@ -150,6 +150,8 @@ def enqueue(m: Memory, c: int) -> None:
     if not m[c + channel.LISTED]:
         m[c + channel.LISTED] = 1
         g = m[c + channel.GATE]
+        if m[g + gate.READY_HEAD] < 0:
+            m[g + gate.READY_NS] = m[clock.NOW]
         line_append(m, g + gate.READY_HEAD, c, channel.NEXT_READY)
         input_arrived(m, m[c + channel.RECEIVER], g)
 

@@ -1,4 +1,4 @@
-"""Which input a task reads: channels of a gate in turn, gates in turn, or one gate for a while.
+"""Which input a task reads: channels of a gate, gates of a union, or two inputs in turn.
 
 As `input/input_gate.py` and `input/input_choice.py`.
 """
@@ -46,44 +46,72 @@ def poll_in_turn(m: Memory, t: int) -> int:
 
 
 @compiled
+def look(m: Memory, t: int, until: int) -> None:
+    """Note which inputs had something to read at an instant."""
+    for index in range(m[t + task.GATES]):
+        g = m[t + task.FIRST_GATE] + index * gate.WIDTH
+        ready = m[g + gate.READY_HEAD] >= 0 and m[g + gate.READY_NS] <= until
+        if ready or m[g + gate.ASIDE_CELL] >= 0:
+            m[t + task.EMPTY] &= ~(1 << index)
+
+
+@compiled
+def select(m: Memory, t: int) -> bool:
+    """Choose the input that is asked next; False if all of them are empty."""
+    count = m[t + task.GATES]
+    m[t + task.CHOSEN_NS] = m[clock.NOW]
+    if m[t + task.EMPTY] == (1 << count) - 1:
+        look(m, t, m[clock.NOW])
+    for ahead in range(1, count + 1):
+        place = (m[t + task.READING] + ahead) % count
+        if not m[t + task.EMPTY] >> place & 1:
+            m[t + task.READING] = place
+            if m[t + task.EMPTY]:
+                look(m, t, m[clock.NOW])
+            return True
+    return False
+
+
+@compiled
 def poll_chosen(m: Memory, t: int) -> int:
-    """Take an element of the input that is being read, or of the others after it.
+    """Take an element of the input whose turn it is.
 
     A buffer that was set aside is taken up again: then LEFT says how much of it is unread, which is
     0 for what comes fresh from a channel.
     """
-    first, count = m[t + task.FIRST_GATE], m[t + task.GATES]
-    reading = m[t + task.READING]
-    start = (reading - first) // gate.WIDTH if reading >= 0 else (m[t + task.LAST] + 1) % count
-    for place in range(count):
-        g = first + (start + place) % count * gate.WIDTH
+    while m[t + task.GOES_ON] or select(m, t):
+        m[t + task.GOES_ON] = 0
+        g = m[t + task.FIRST_GATE] + m[t + task.READING] * gate.WIDTH
         m[t + task.LEFT] = m[g + gate.ASIDE_LEFT]
         e = m[g + gate.ASIDE_CELL]
         if e >= 0:
             m[g + gate.ASIDE_CELL] = _NONE
             m[g + gate.ASIDE_LEFT] = 0
             m[clock.CHANNEL] = m[g + gate.ASIDE_CHANNEL]
-        else:
-            e = poll_gate(m, g)
-        if e >= 0:
-            m[t + task.READING] = g
+            m[t + task.STEP_NS] = m[g + gate.ASIDE_STEP_NS]
             return e
-    m[t + task.READING] = _NONE
+        e = poll_gate(m, g)
+        if e >= 0:
+            return e
+        m[t + task.EMPTY] |= 1 << m[t + task.READING]
     return _NONE
 
 
 @compiled
-def set_aside(m: Memory, t: int) -> None:
-    """Give the other input its turn, because the thread was interrupted."""
-    g = m[t + task.READING]
-    if not m[t + task.TWO_INPUT] or g < 0:
-        return
-    m[t + task.READING] = _NONE
-    m[t + task.LAST] = m[g + gate.INDEX]
+def end_turn(m: Memory, t: int, count: int) -> None:
+    """Give the other input its turn behind so many records.
+
+    Behind the choice for each it was looked up what the others have; the last time saw the most.
+    """
+    chosen = m[t + task.START_NS] + (count - 1) * m[t + task.STEP_NS]
+    if chosen > m[t + task.CHOSEN_NS]:
+        look(m, t, chosen)
     if m[t + task.CELL] >= 0:
+        g = m[t + task.FIRST_GATE] + m[t + task.READING] * gate.WIDTH
         m[g + gate.ASIDE_CELL] = m[t + task.CELL]
         m[g + gate.ASIDE_CHANNEL] = m[t + task.CHANNEL]
         m[g + gate.ASIDE_LEFT] = m[t + task.LEFT]
+        m[g + gate.ASIDE_STEP_NS] = m[t + task.STEP_NS]
         m[t + task.CELL] = _NONE
 
 

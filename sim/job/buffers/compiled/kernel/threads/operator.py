@@ -13,7 +13,7 @@ from ckptsim.sim.job.buffers.compiled.jit import compiled
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 from ckptsim.sim.job.buffers.compiled.kernel.base.streams import exponential_ns
 from ckptsim.sim.job.buffers.compiled.kernel.input.channel import recycle
-from ckptsim.sim.job.buffers.compiled.kernel.input.gate import poll_chosen, poll_in_turn, set_aside
+from ckptsim.sim.job.buffers.compiled.kernel.input.gate import end_turn, poll_chosen, poll_in_turn
 from ckptsim.sim.job.buffers.compiled.kernel.output.emission import emit_all
 from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import arm, enter, may_begin
 
@@ -29,11 +29,9 @@ def run_operator(m: Memory, t: int) -> int:
             enter(m, t, task.PAUSING)
             return clock.WAITS
         if m[t + task.MAIL]:
-            set_aside(m, t)
             m[t + task.MAIL] -= 1
             return clock.MAIL
         if not may_begin(m, t):
-            set_aside(m, t)
             enter(m, t, task.BLOCKED)
             return clock.WAITS
         if m[t + task.CELL] == _NONE:
@@ -44,7 +42,6 @@ def run_operator(m: Memory, t: int) -> int:
                 return clock.WAITS
             what = m[e + cell.WHAT]
             if what == cell.EVENT_CELL or what == cell.ANNOUNCEMENT:  # noqa: PLR1714 - for numba
-                m[t + task.READING] = _NONE
                 m[clock.CELL] = e
                 return clock.EVENT
             take_up(m, t, e)
@@ -61,20 +58,21 @@ def take_up(m: Memory, t: int, e: int) -> None:
     m[t + task.CHANNEL] = c
     if m[t + task.TWO_INPUT] and m[t + task.LEFT]:
         m[t + task.CELL] = e
-    else:
-        size, records = m[e + cell.BYTES], m[e + cell.RECORDS]
-        m[t + task.TAKEN_BYTES] += size
-        m[m[c + channel.GATE] + gate.TAKEN_BYTES] += size
-        m[c + channel.RECORDS] += records
-        rest = size - records * m[c + channel.RECORD_BYTES]
-        m[c + channel.PARTIAL_BYTES] += rest
-        m[t + task.LEFT] = records
-        if not records:
-            recycle(m, c, e)
-            return
-        m[t + task.CELL] = e
+        return
+    size, records = m[e + cell.BYTES], m[e + cell.RECORDS]
+    m[t + task.TAKEN_BYTES] += size
+    m[m[c + channel.GATE] + gate.TAKEN_BYTES] += size
+    m[c + channel.RECORDS] += records
+    rest = size - records * m[c + channel.RECORD_BYTES]
+    m[c + channel.PARTIAL_BYTES] += rest
+    m[t + task.LEFT] = records
+    if not records:
+        recycle(m, c, e)
+        m[t + task.GOES_ON] = m[t + task.TWO_INPUT]
+        return
+    m[t + task.CELL] = e
     if m[t + task.STREAM] >= 0:
-        # The service varies from buffer to buffer, and is drawn again for one that was set aside.
+        # The service varies from buffer to buffer.
         drawn = exponential_ns(m, m[t + task.STREAM], m.view(np.float64)[t + task.MEAN])
         step = min(m[t + task.FIXED_NS] + drawn, m[t + task.LONGEST_NS])
         m[t + task.STEP_NS] = max(1, step)
@@ -88,6 +86,8 @@ def begin(m: Memory, t: int) -> None:
         count = 1
         recycle(m, m[t + task.CHANNEL], m[t + task.CELL])
         m[t + task.CELL] = task.RETURNED
+    elif m[t + task.TWO_INPUT] and not m[t + task.EMPTY]:
+        count = 1  # it is the other input's turn behind that
     first = m[t + task.FIRST_WRITER]
     for w in range(first, m[t + task.END_WRITER], writer.WIDTH):
         count = min(count, m[w + writer.TO_NEXT])
@@ -109,6 +109,8 @@ def fire_operator(m: Memory, t: int) -> int:
         m[t + task.PROCESSED] += count
         if not m[t + task.LEFT]:
             m[t + task.CELL] = _NONE
+        if m[t + task.TWO_INPUT]:
+            end_turn(m, t, count)
         if emit_all(m, t, count):
             enter(m, t, task.STUCK)
             return clock.WAITS

@@ -42,7 +42,7 @@ def mailed(m: Memory, t: int) -> None:
     m[t + task.MAIL] += 1
     state = m[t + task.STATE]
     if state == task.BUSY:
-        interrupt(m, t)
+        interrupt(m, t, 0)
     elif state in (task.IDLE, task.BLOCKED):
         wake(m, t)
     elif state == task.PACED:  # at hand, but behind whatever else happens now
@@ -52,13 +52,13 @@ def mailed(m: Memory, t: int) -> None:
 
 
 @compiled
-def interrupt(m: Memory, t: int) -> None:
-    """Let the records under way end at the next boundary."""
+def interrupt(m: Memory, t: int, behind: int) -> None:
+    """Let the records under way end at the next boundary, or so many records behind that."""
     count = m[t + task.COUNT]
     if count > 1:
         step = m[t + task.STEP_NS]
         start = m[t + task.START_NS]
-        done = max(1, -((start - m[clock.NOW]) // step))
+        done = max(1, -((start - m[clock.NOW]) // step)) + behind
         if done < count:
             m[t + task.COUNT] = done
             arm(m, t, start + done * step)
@@ -107,6 +107,12 @@ def input_arrived(m: Memory, t: int, g: int) -> None:
         line_append(m, t + task.TURN_HEAD, g, gate.NEXT_TURN)
     if m[t + task.STATE] == task.IDLE:
         wake(m, t)
+    elif (
+        m[t + task.TWO_INPUT]
+        and m[t + task.READING] != m[g + gate.INDEX]
+        and m[t + task.STATE] == task.BUSY
+    ):
+        interrupt(m, t, 1)  # the next choice sees it afterwards
 
 
 @compiled
