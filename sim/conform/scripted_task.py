@@ -285,7 +285,7 @@ class ScriptedTask:
     stops: checkpoints that are savepoints of a stop.
     """
 
-    subtask = 0
+    number = 0
     now = 0
 
     def __init__(

@@ -278,13 +278,13 @@ class TaskSink(SinkPort, Protocol):
 class TaskPort(Protocol):
     """One task's thread and its ends, as control sees them.
 
-    subtask: index within its vertex.  outbox: what the cores of its channels and subpartitions ask
+    number: over all tasks of the job.  outbox: what the cores of its channels and subpartitions ask
     for; whoever calls one of them has it drained behind.  ending: how its end looks; sink: None
     where there is no sink with transactions.
     """
 
     @property
-    def subtask(self) -> int: ...  # noqa: D102
+    def number(self) -> int: ...  # noqa: D102
     @property
     def is_source(self) -> bool: ...  # noqa: D102
     @property

@@ -1,10 +1,11 @@
 """The writer of in-flight data that several subtasks of one task manager share.
 
-One file holds what up to five subtasks of a vertex write for one checkpoint.  A subtask's part is
-whole when its input and its output are closed; the file is stored when every registered subtask has
-begun and its part is whole, so the quickest subtask waits for the slowest of its group.  An error,
-or an abort by one subtask, fails the file for all of them.  One checkpoint is written at a time: a
-newer one fails what is open of an older one, and what still comes for the older one is dropped.
+One file holds what up to five subtasks, of whichever vertices, write for one checkpoint.  A
+subtask's part is whole when its input and its output are closed; the file is stored when every
+registered subtask has begun and its part is whole, so the quickest subtask waits for the slowest of
+its group.  An error, or an abort by one subtask, fails the file for all of them.  One checkpoint is
+written at a time: a newer one fails what is open of an older one, and what still comes for the
+older one is dropped.
 
 Promised: every WriteStarted is answered by exactly one PartWritten or PartFailed, also one that
 comes after its checkpoint was aborted.
@@ -245,7 +246,7 @@ class SharedStateWriter:
 def group_of(subtask: int, *, limit: int = MAX_SUBTASKS_PER_FILE) -> int:
     """Return which file a subtask writes to, of those on the same task manager in their order.
 
-    subtask: the position among the subtasks of the vertex on this task manager.
+    subtask: the position among the subtasks of the job on this task manager.
     """
     return subtask // limit
 

@@ -1,4 +1,4 @@
-"""The state of a chain and its channel state: one thread finishes the one behind the other."""
+"""Files of channel state: who shares them, and what the state of a chain waits for."""
 
 from __future__ import annotations
 
@@ -12,11 +12,15 @@ from ckptsim.scenarios.job import (
     Input,
     Job,
     Mode,
+    Partitioner,
+    PlacementKind,
     Plane,
     Storage,
     Vertex,
     VertexKind,
 )
+from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.kernel import Environment
 from ckptsim.sim.world import run_world
 
 MS = 1_000_000
@@ -63,3 +67,55 @@ def test_the_state_of_a_chain_comes_behind_its_channel_state() -> None:
 def test_an_aligned_checkpoint_has_no_channel_state_to_wait_for() -> None:
     """Aligned, a chain writes its state as a single operator does."""
     assert parts(2, Mode.ALIGNED)[0] == pytest.approx(parts(1, Mode.ALIGNED)[0], rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("placement", "shared"),
+    [
+        (PlacementKind.REMOTE, ["a0", "a1", "a2", "b0", "b1", "b2", "c0", "c1", "c2"]),
+        (PlacementKind.LOCAL, ["a0 a1 a2 b0 b1", "b2 c0 c1 c2"]),
+        (PlacementKind.MIXED, ["a0 b0 c0", "a1 b1 c1", "a2 b2 c2"]),
+    ],
+)
+def test_subtasks_on_a_task_manager_share_files(
+    placement: PlacementKind, shared: list[str]
+) -> None:
+    """Five in the order of their deployment write into one file, whichever their vertices are."""
+    world = DataflowWorld(Environment(1), triple(placement))
+    world.run()
+    files: dict[int, list[str]] = {}
+    for task in world.tasks:
+        files.setdefault(id(task.file), []).append(f"{task.name}{task.subtask}")
+    assert [" ".join(names) for names in files.values()] == shared
+
+
+def triple(placement: PlacementKind) -> Job:
+    """Return three vertices one behind the other, of three subtasks each."""
+    vertices = [Vertex(name="a", kind=VertexKind.SOURCE, parallelism=3)]
+    for name, upstream in (("b", "a"), ("c", "b")):
+        edge = Input(upstream=upstream, partitioner=Partitioner.HASH)
+        vertices.append(Vertex(name=name, inputs=(edge,), parallelism=3, service_ns=MS))
+    return Job(
+        plane=Plane.BUFFERS,
+        placement=placement,
+        vertices=tuple(vertices),
+        checkpointing=Checkpointing(mode=Mode.UNALIGNED, interval_ns=500 * MS, count=6),
+        storage=Storage(write_bytes_per_s=2 * RATE),
+        duration_ns=60_000 * MS,
+    )
+
+
+def test_a_file_is_whole_when_the_slowest_of_those_that_share_it_is() -> None:
+    """Sources that write nothing wait for the operators on their task manager."""
+    async_ms = {}
+    for placement in (PlacementKind.REMOTE, PlacementKind.LOCAL):
+        job = triple(placement)
+        result = run_world(Scenario(name="a", link="barriers", says="b", model=job), seed=1)
+        rows = [one for one in result.task_checkpoints if one.checkpoint_id > 2]
+        async_ms[placement] = {
+            name: median(one.async_ns / MS for one in rows if one.task == name) for name in "ab"
+        }
+    assert async_ms[PlacementKind.LOCAL]["a"] == pytest.approx(
+        async_ms[PlacementKind.LOCAL]["b"], rel=0.2
+    )
+    assert async_ms[PlacementKind.LOCAL]["a"] > 2 * async_ms[PlacementKind.REMOTE]["a"]

@@ -1,10 +1,10 @@
-"""Files of channel state: subtasks of one vertex on one task manager share them in small groups.
+"""Files of channel state: subtasks on one task manager share them, whichever their vertices are.
 
 Here groups are formed, files go to the storage, and a file that would be small travels in the
 acknowledgement.
 
-Source: Apache Flink 1.20.3, ChannelStateWriteRequestExecutorFactory (groups) and
-FsCheckpointStateOutputStream (inline threshold).
+Source: Apache Flink 1.20.3, ChannelStateWriteRequestExecutorFactory and -ExecutorImpl.register-
+Subtask (groups), FsCheckpointStateOutputStream (inline threshold).
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class ChannelStateFile:
 
     def __init__(self, world: DataflowWorld, tasks: list[Task]) -> None:
         self._world = world
-        self._tasks = {task.subtask: task for task in tasks}
+        self._tasks = {task.number: task for task in tasks}
         self._uploads: dict[int, Upload] = {}
         # What waits for a subtask's part of a checkpoint to be whole, and the latest that was.
         self._behind: dict[tuple[int, int], Callable[[], object]] = {}
         self._answered: dict[int, int] = {}
         core = world.protocol.channel_state(sorted(self._tasks))
-        names = {task.subtask: task.entity.name for task in tasks}
+        names = {task.number: task.entity.name for task in tasks}
         self.writer: ChannelStateHost = ChannelStateHost(core, self, world.observer.files(names))
 
     def store(self, checkpoint: int, size: int, stored: FileStored) -> None:
@@ -101,16 +101,18 @@ class ChannelStateFile:
 def make_files(world: DataflowWorld) -> list[ChannelStateFile]:
     """Return the file of each task, by number; subtasks of a group have the same one.
 
-    Tasks of a vertex on one task manager come in the order of their subtasks.
+    A task enters the group that is open on its task manager when it is made, and a group is closed
+    when it is full.  Tasks are made in the order in which they are deployed: vertex by vertex, from
+    the sources on (an assumption: their threads start at about the same time).
     """
-    places: dict[tuple[str, int], int] = {}
-    groups: dict[tuple[str, int, int], list[Task]] = {}
+    places: dict[int, int] = {}
+    groups: dict[tuple[int, int], list[Task]] = {}
     keys = []
     for task in world.tasks:
-        base = (task.name, task.spec.task_manager)
-        place = places.get(base, 0)
-        places[base] = place + 1
-        keys.append((*base, group_of(place)))
+        manager = task.spec.task_manager
+        place = places.get(manager, 0)
+        places[manager] = place + 1
+        keys.append((manager, group_of(place)))
         groups.setdefault(keys[-1], []).append(task)
     files = {key: ChannelStateFile(world, tasks) for key, tasks in groups.items()}
     return [files[key] for key in keys]

@@ -221,7 +221,7 @@ class Snapshots:
         # measured: state of 1.5 MB behind a file of 0.58 MB at 2 MB/s took 1.06 s, not 0.76 s.
         barrier, task = self.parts[checkpoint].barrier, self._task
         if task.spec.vertex.chain > 1 and (barrier.is_unaligned or barrier.is_timeoutable):
-            task.file.when_written(task.subtask, checkpoint, begin)
+            task.file.when_written(task.number, checkpoint, begin)
         else:
             begin()
 
@@ -229,11 +229,11 @@ class Snapshots:
         """Stop writing whatever is being written."""
         for checkpoint in list(self._uploads):
             self.drop(checkpoint)
-        self._task.file.forget_all(self._task.subtask)
+        self._task.file.forget_all(self._task.number)
 
     def drop(self, checkpoint: int) -> None:
         """Stop writing the state."""
-        self._task.file.forget(self._task.subtask, checkpoint)
+        self._task.file.forget(self._task.number, checkpoint)
         upload = self._uploads.pop(checkpoint, None)
         if upload is not None:
             upload.cancel()

@@ -58,7 +58,7 @@ class Ending:
         elif state is TaskState.CLOSED:
             self.closed = True
             task.world.closed_ns[task.number] = task.env.now
-            task.file.writer.step(writer_events.SubtaskReleased(task.subtask))
+            task.file.writer.step(writer_events.SubtaskReleased(task.number))
             task.enter(State.ENDED)
             task.world.coordinator.task_closed(task)
             while task.mail:  # triggers, which are declined

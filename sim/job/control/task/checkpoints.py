@@ -128,15 +128,15 @@ class CheckpointsHost:
         for effect in effects:
             match effect:
                 case subtask_events.StartWriter(checkpoint):
-                    self._writer.step(writer_events.WriteStarted(task.subtask, checkpoint))
+                    self._writer.step(writer_events.WriteStarted(task.number, checkpoint))
                 case subtask_events.SavePartialRecords(checkpoint):
                     self._write(checkpoint, task.snapshots.keep_partial_records(checkpoint))
                 case subtask_events.CloseInputState(checkpoint):
-                    self._writer.step(writer_events.InputClosed(task.subtask, checkpoint))
+                    self._writer.step(writer_events.InputClosed(task.number, checkpoint))
                 case subtask_events.CloseOutputState(checkpoint):
-                    self._writer.step(writer_events.OutputClosed(task.subtask, checkpoint))
+                    self._writer.step(writer_events.OutputClosed(task.number, checkpoint))
                 case subtask_events.AbortWriter(checkpoint, reason):
-                    self._writer.step(writer_events.WriteAborted(task.subtask, checkpoint, reason))
+                    self._writer.step(writer_events.WriteAborted(task.number, checkpoint, reason))
                 case subtask_events.PrepareOperators():
                     pass  # no operator has anything to do in front of a barrier
                 case subtask_events.BroadcastBarrier(barrier):
@@ -198,7 +198,7 @@ class CheckpointsHost:
 
     def _write(self, checkpoint: int, sizes: Iterable[int]) -> None:
         for size in sizes:
-            self._writer.step(writer_events.DataAdded(self._task.subtask, checkpoint, size))
+            self._writer.step(writer_events.DataAdded(self._task.number, checkpoint, size))
 
     # What channels and subpartitions ask for --------------------------------------------------
 

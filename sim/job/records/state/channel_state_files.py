@@ -1,7 +1,7 @@
 """The files of channel state: what groups of subtasks write together.
 
-Up to five subtasks of a vertex share a file; here all subtasks of a vertex run in one process, so
-groups follow their order (an assumption: a job's placement is not modelled).
+Up to five subtasks on a task manager share a file.  Here placement is not modelled: all subtasks of
+a vertex are taken to be on one of their own, so groups follow their order (an assumption).
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class ChannelStateFile:
 
     def __init__(self, attempt: Attempt, tasks: list[TaskSpec]) -> None:
         self._attempt = attempt
-        self._tasks = {spec.subtask: spec for spec in tasks}
+        self._tasks = {spec.index: spec for spec in tasks}
         self._lost: set[int] = set()
-        core = attempt.cores.channel_state([spec.subtask for spec in tasks])
-        names = {spec.subtask: spec.name for spec in tasks}
+        core = attempt.cores.channel_state([spec.index for spec in tasks])
+        names = {spec.index: spec.name for spec in tasks}
         observer = attempt.world.observer.files(names)
         self.writer: ChannelStateHost = ChannelStateHost(core, self, observer)
 
@@ -59,7 +59,7 @@ class ChannelStateFile:
         event: subtask_events.ChannelStateWritten | subtask_events.ChannelStateFailed,
     ) -> None:
         """Tell a subtask what became of its part; another thread does, so order may change."""
-        task = self._attempt.tasks[self._tasks[subtask].index]
+        task = self._attempt.tasks[subtask]
         self._attempt.later(0, Kind.SNAPSHOT, task.entity, task.control.checkpoints.step, event)
 
     def _end(self, checkpoint: int, stored: FileStored) -> None:

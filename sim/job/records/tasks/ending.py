@@ -106,7 +106,7 @@ class Ending:
     def closed(self) -> None:
         """Let the others of the task's group write without it."""
         spec = self.task.spec
-        self.task.attempt.files[spec.index].writer.step(SubtaskReleased(spec.subtask))
+        self.task.attempt.files[spec.index].writer.step(SubtaskReleased(spec.index))
 
     def awaits(self, act: Act) -> bool:
         """Say whether the task is to close once this, and perhaps more, has happened."""
