@@ -27,15 +27,25 @@ class Entity:
         self.component = component
         self.index = index
         self.name = component if index is None else f"{component}[{index}]"
-        place = 0 if index is None else index + 1
-        rank = component.encode() + b"\0" + place.to_bytes(8, "big")
-        self.key = int.from_bytes(blake2b(rank, digest_size=8).digest(), "big")
+        rank = rank_of(component, index)
+        self.key = key_of(rank)
         self.ranks = _Ranks(rank)
         # How many unnamed processes of each name this entity has started: their own index.
         self.children: dict[str, int] = {}
 
     def __repr__(self) -> str:
         return f"Entity({self.name})"
+
+
+def rank_of(component: str, index: int | None) -> bytes:
+    """Return bytes that sort as (component, index): the structural rank behind the kind."""
+    place = 0 if index is None else index + 1
+    return component.encode() + b"\0" + place.to_bytes(8, "big")
+
+
+def key_of(rank: bytes) -> int:
+    """Return the 64-bit hash of an entity's rank, for keyed tie policies."""
+    return int.from_bytes(blake2b(rank, digest_size=8).digest(), "big")
 
 
 class _Ranks(dict[int, bytes]):

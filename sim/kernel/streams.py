@@ -14,7 +14,9 @@ from hashlib import blake2b
 from statistics import NormalDist
 from typing import TypeVar
 
+import numpy as np
 from numpy.random import PCG64, SeedSequence
+from numpy.typing import NDArray
 
 from ckptsim.sim.kernel.ties import derive_key
 
@@ -23,6 +25,9 @@ Item = TypeVar("Item")
 _BLOCK = 128
 _TWO_POW_64 = 1 << 64
 _UNIT = 2.0**-53
+_WORD = (1 << 32) - 1
+_STATE = (1 << 128) - 1
+_MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
 _STANDARD_NORMAL = NormalDist()
 
 
@@ -127,6 +132,13 @@ class Streams:
             found = self._streams[name] = Stream(_entropy(self.seed, component, index))
         return found
 
+    def states(self, components: Sequence[str]) -> list[tuple[int, int]]:
+        """Return the state that the stream of each component has before its first draw.
+
+        As `Stream.state`, for many of them at once and without making any.
+        """
+        return _first_states([_entropy(self.seed, one, 0) for one in components])
+
     def keyed(self, component: str, index: int, counter: int) -> float:
         """Return the uniform number of one (component, index, counter), without any state.
 
@@ -139,3 +151,55 @@ class Streams:
 def _entropy(seed: int, component: str, index: int) -> int:
     text = f"{seed}\0{component}\0{index}"
     return int.from_bytes(blake2b(text.encode(), digest_size=16).digest(), "big")
+
+
+def _first_states(entropies: Sequence[int]) -> list[tuple[int, int]]:
+    """Seed PCG64 from numbers of 128 bits, all at once, in a quarter of the time.
+
+    Source: O'Neill, Developing a seed_seq Alternative, 2015 (`seed_seq_fe`, a pool of four words),
+    with numpy's constants (`numpy.random.SeedSequence`); O'Neill, PCG, 2014 (`pcg_setseq_128`).
+    """
+    # One array per word, so that each step is done for all seeds together.
+    pool = [
+        np.array([(one >> shift) & _WORD for one in entropies], dtype=np.uint32)
+        for shift in (0, 32, 64, 96)
+    ]
+    hashed = _Hash(0x43B0D7E5, 0x931E8875)
+    pool = [hashed(word) for word in pool]
+    for source in range(4):
+        for target in range(4):
+            if source != target:
+                mixed = np.uint32(0xCA01F9DD) * pool[target]
+                mixed -= np.uint32(0x4973F715) * hashed(pool[source])
+                pool[target] = mixed ^ (mixed >> np.uint32(16))
+    hashed = _Hash(0x8B51F9DD, 0x58F38DED)
+    words = [hashed(pool[place % 4]).tolist() for place in range(8)]
+    states = []
+    for low, high, *rest in zip(*_joined(words), strict=True):
+        step = (((rest[0] << 64 | rest[1]) << 1) | 1) & _STATE
+        start = (step + (low << 64 | high)) & _STATE
+        states.append(((start * _MULTIPLIER + step) & _STATE, step))
+    return states
+
+
+def _joined(words: list[list[int]]) -> list[list[int]]:
+    """Join neighbours to words of 64 bits, the lower half first."""
+    return [
+        [low | high << 32 for low, high in zip(words[place], words[place + 1], strict=True)]
+        for place in range(0, len(words), 2)
+    ]
+
+
+class _Hash:
+    """A hash of words whose constant is another one at each call."""
+
+    def __init__(self, constant: int, multiplier: int) -> None:
+        self._constant = constant
+        self._multiplier = multiplier
+
+    def __call__(self, words: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        found = words ^ np.uint32(self._constant)
+        self._constant = self._constant * self._multiplier & _WORD
+        found *= np.uint32(self._constant)
+        found ^= found >> np.uint32(16)
+        return found

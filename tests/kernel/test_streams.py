@@ -160,3 +160,11 @@ def test_wide_ranges_are_not_skewed():
     span = 3 << 62
     low = sum(stream.integer(0, span - 1) < span // 3 for _ in range(COUNT))
     assert abs(low / COUNT - 1 / 3) < 5 * math.sqrt(2 / 9 / COUNT)
+
+
+def test_states_of_many_streams_are_those_of_each():
+    """Seeding all at once gives the first states that numpy gives one by one."""
+    streams = Streams(11)
+    names = [f"wire {number}" for number in range(500)]
+    assert streams.states(names) == [streams.stream(name).state for name in names]
+    assert streams.states([]) == []

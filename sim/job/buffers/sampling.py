@@ -52,9 +52,14 @@ class Sampling:
         self.count += 1
         if self._world.control.running:
             self._world.observer.look()
-        for task in self._world.tasks:
-            self.inputs[task.number] += queued_before(task)
-            self.outputs[task.number] += queued_behind(task)
+        compiled = self._world.compiled
+        if compiled is not None:
+            before, behind = compiled.queued()
+        else:
+            before = [queued_before(task) for task in self._world.tasks]
+            behind = [queued_behind(task) for task in self._world.tasks]
+        self.inputs = [sum(both) for both in zip(self.inputs, before, strict=True)]
+        self.outputs = [sum(both) for both in zip(self.outputs, behind, strict=True)]
 
     def figures(self, task: Task) -> TaskFigures:
         """Return what a task has done."""

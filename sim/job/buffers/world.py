@@ -77,6 +77,7 @@ class DataflowWorld:
     happens; nothing is noted by default.  violations: of properties, the first of them.
     """
 
+    @garbage_collector_paused()
     def __init__(
         self,
         env: Environment,
@@ -213,6 +214,7 @@ class DataflowWorld:
         for task in self.tasks:
             task.time_in = times.get(task.place, task.time_in)
 
+    @garbage_collector_paused()
     def _deploy(self, restored: JobCheckpoint | None) -> None:
         self.observer.deploying()
         taken_over = self.rescales.taken_over(restored)

@@ -78,12 +78,9 @@ class CompiledSubpartition:
 class CompiledChannel:
     """The receiver's end of a channel; index: over all gates of the task."""
 
-    __slots__ = ("entity", "gate", "index", "row", "subpartition")
+    __slots__ = ("gate", "index", "row", "subpartition")
 
-    def __init__(
-        self, entity: Entity, subpartition: CompiledSubpartition, gate: CompiledGate
-    ) -> None:
-        self.entity = entity
+    def __init__(self, subpartition: CompiledSubpartition, gate: CompiledGate) -> None:
         self.row = 0
         self.subpartition = subpartition
         self.gate = gate
@@ -94,6 +91,12 @@ class CompiledChannel:
 
     def _get(self, column: int) -> int:
         return self.gate.task.driver.m.item(self.row + column)
+
+    @property
+    def entity(self) -> Entity:
+        """Who acts, made when Python first schedules something for it: most channels never are."""
+        task = self.gate.task
+        return task.env.entity(self.subpartition.writer.component(self.gate), task.subtask)
 
     @property
     def queued(self) -> int:
@@ -285,6 +288,11 @@ class CompiledWriter:
         self.row = 0
         self.pool = PoolView(self)
         self.subpartitions: list[CompiledSubpartition] = []
+
+    def component(self, gate: CompiledGate) -> str:
+        """Return the name that the channels to a gate's vertex share."""
+        sender = self.task
+        return f"{sender.name}[{sender.subtask}]>{gate.task.name}/{gate.index}"
 
     @property
     def emitted(self) -> int:

@@ -123,6 +123,4 @@ class CompiledDeployment(Deployment):
         subpartition = CompiledSubpartition(up, writer, place)
         writer.subpartitions.append(subpartition)
         down.upstream.append(up)
-        name = f"{up.name}[{up.subtask}]>{down.name}/{gate.index}"
-        entity = self._env.entity(name, down.subtask)
-        CompiledChannel(entity, subpartition, gate)
+        CompiledChannel(subpartition, gate)

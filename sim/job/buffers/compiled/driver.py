@@ -13,7 +13,6 @@ from bisect import bisect_left
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from simpy.events import NORMAL
 
 from ckptsim.models.barriers.barrier import Announcement, Barrier, NetworkEvent, is_blocking
@@ -25,7 +24,7 @@ from ckptsim.models.barriers.channels import (
     PersistOutput,
 )
 from ckptsim.sim.job.buffers.compiled.columns import cell, clock, entry, request
-from ckptsim.sim.job.buffers.compiled.tables import Tables, link
+from ckptsim.sim.job.buffers.compiled.tables import Tables, link, zeros
 from ckptsim.sim.job.buffers.output import Slice
 from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.kernel import Timer
@@ -72,7 +71,7 @@ class CompiledDriver:
         self._keys: dict[bytes, int] = {}
         self._rows: dict[NetworkEvent, int] = {}
         self._event_of: dict[int, NetworkEvent] = {}
-        self._used = len(self.m)
+        self._used = tables.events
         self._proxy = Timer(env, entry.THREAD, env.entity("kernel"), self._run)
         self._stood: tuple[int, int, int] | None = None
         self._structural = env.ties is STRUCTURAL
@@ -119,6 +118,10 @@ class CompiledDriver:
     def all_tasks(self) -> list[Task]:
         """Return the tasks of the attempt, by number."""
         return list(self.tasks)
+
+    def queued(self) -> tuple[list[int], list[int]]:
+        """Return per task how many buffers wait at its inputs, and how many at its outputs."""
+        return self.tables.queued(self.m)
 
     def stop(self) -> None:
         """Let nothing of the attempt happen any more."""
@@ -306,7 +309,7 @@ class CompiledDriver:
         first = self._used
         self._used += count * width
         if self._used > len(self.m):
-            grown = np.zeros(max(self._used, len(self.m) + len(self.m) // 4), dtype=np.int64)
+            grown = zeros(max(self._used, len(self.m) + len(self.m) // 4))
             grown[: len(self.m)] = self.m
             self.m = grown
         return first

@@ -21,6 +21,7 @@ from ckptsim.sim.job.buffers.compiled.task import CompiledSource
 from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.output import RandomRoute, RoundRobinRoute, SingleRoute
 from ckptsim.sim.job.buffers.tasks.varying import TAIL
+from ckptsim.sim.kernel.entity import key_of, rank_of
 from ckptsim.sim.kernel.ties import SeededRandom
 
 if TYPE_CHECKING:
@@ -33,9 +34,12 @@ if TYPE_CHECKING:
     )
     from ckptsim.sim.job.buffers.compiled.task import CompiledTask
     from ckptsim.sim.job.buffers.world import DataflowWorld
-    from ckptsim.sim.kernel import Entity
 
 _FOR_EVER_NS = 1 << 62
+# Words of a line of the processor's cache: a row that lies across two of them costs twice.
+_LINE = 8
+# Rows for events from the start: a checkpoint has up to three, and more room means a larger copy.
+_EVENTS = 512
 _WORD = 1 << 64
 _SIGN = 1 << 63
 
@@ -66,9 +70,9 @@ class Tables:
         self.channels = channels
         self._gates = gates
         self._writers = writers
-        entities = [one.entity for one in tasks] + [one.entity for one in channels]
-        self.ranks = sorted(one.ranks[0][2:] for one in entities)
-        self._places = {rank: 2 * place + 1 for place, rank in enumerate(self.ranks)}
+        self._entities = [rank_of(one.name, one.subtask) for one in tasks]
+        self._entities += [rank for one in writers for rank in _ranks_of(one)]
+        self.ranks = sorted(self._entities)
         self._size = clock.WIDTH
         self._lay_out()
         self.task_of = {one.row: one for one in tasks}
@@ -76,7 +80,8 @@ class Tables:
 
     def _rows(self, count: int, width: int) -> int:
         """Return where so many rows begin."""
-        first, self._size = self._size, self._size + count * width
+        first = -(-self._size // _LINE) * _LINE
+        self._size = first + count * width
         return first
 
     def _lay_out(self) -> None:
@@ -109,6 +114,7 @@ class Tables:
         self._entries = 2 * self._margin + 2 * (len(self.tasks) + len(self.channels))
         self._heap = self._rows(self._entries, entry.WIDTH)
         self._log = self._rows(self._cells + self._margin, clock.LOG_WIDTH)
+        self.events = self._rows(_EVENTS, cell.EVENT_WIDTH)
 
     def _most_opened(self) -> int:
         """Return how many segments one record may open at most."""
@@ -119,16 +125,33 @@ class Tables:
             most = max(most, min(opened, one.settings["size"] + one.settings["overdraft_max"]))
         return most
 
+    def queued(self, m: Memory) -> tuple[list[int], list[int]]:
+        """Return per task how many buffers wait at its inputs, and how many at its outputs."""
+        inputs = np.zeros(len(self.tasks), dtype=np.int64)
+        outputs = np.zeros(len(self.tasks), dtype=np.int64)
+        if self.channels:
+            first, count = self.channels[0].row, len(self.channels)
+            rows = m[first : first + count * channel.WIDTH].reshape(count, channel.WIDTH)
+            row = self.tasks[0].row
+            receivers = (rows[:, channel.RECEIVER] - row) // task.WIDTH
+            senders = (rows[:, channel.SENDER] - row) // task.WIDTH
+            np.add.at(inputs, receivers, rows[:, channel.IN_DATA])
+            np.add.at(outputs, senders, rows[:, channel.DATA])
+        return inputs.tolist(), outputs.tolist()
+
     def memory(self, before: Memory | None, streams: int) -> Memory:
         """Return the memory; before: that of the attempt before, whose streams continue."""
-        m = np.zeros(self._size, dtype=np.int64)
+        m = zeros(self._size)
         self._fill_clock(m)
+        places, keys = self._places()
+        for one, place, key in zip(self.tasks, places, keys, strict=False):
+            m[one.row + task.RANK], m[one.row + task.HASH] = place, key
         for one in self.tasks:
             self._fill_task(m, one)
         self._fill_tasks_ends(m)
         self._fill_gates(m)
         self._fill_writers(m)
-        self._fill_channels(m)
+        self._fill_channels(m, places[len(self.tasks) :], keys[len(self.tasks) :])
         if before is None:
             self._seed(m)
         else:
@@ -152,15 +175,18 @@ class Tables:
         m[clock.FLUSH_PERIOD_NS] = network.buffer_timeout_ns + world.constants.flusher_overshoot_ns
         m[clock.MARGIN] = self._margin
 
-    def _place(self, m: Memory, entity: Entity, rank: int, hashed: int) -> None:
-        m[rank] = self._places[entity.ranks[0][2:]]
-        m[hashed] = _signed(entity.key)
+    def _places(self) -> tuple[list[int], list[int]]:
+        """Return the place of each task and channel among ties, and its hash if that counts."""
+        of_rank = {rank: 2 * place + 1 for place, rank in enumerate(self.ranks)}
+        places = [of_rank[rank] for rank in self._entities]
+        if not isinstance(self._env.ties, SeededRandom):
+            return places, [0] * len(places)
+        return places, [_signed(key_of(rank)) for rank in self._entities]
 
     # Tasks and gates --------------------------------------------------------------------------
 
     def _fill_task(self, m: Memory, one: CompiledTask) -> None:
         row = m[one.row : one.row + task.WIDTH]
-        self._place(row, one.entity, task.RANK, task.HASH)
         row[task.STATE] = State.IDLE
         row[task.SINCE_NS] = self._env.now
         row[task.STEP_NS] = one.usual_step_ns
@@ -256,7 +282,7 @@ class Tables:
 
     # Channels ---------------------------------------------------------------------------------
 
-    def _fill_channels(self, m: Memory) -> None:
+    def _fill_channels(self, m: Memory, places: list[int], keys: list[int]) -> None:
         if not self.channels:
             return
         network, unaligned = self._world.model.network, self._world.model.checkpointing.unaligned
@@ -273,18 +299,22 @@ class Tables:
             rows[:, name] = network.exclusive_buffers
         wires = self.streams + len(self.tasks) * stream.WIDTH
         rows[:, channel.STREAM] = wires + np.arange(count) * stream.WIDTH
-        for one, row in zip(self.channels, rows, strict=True):
-            sender, receiver = one.subpartition.owner, one.gate.task
-            mine = one.subpartition.writer
-            row[channel.SENDER], row[channel.RECEIVER] = sender.row, receiver.row
-            row[channel.GATE], row[channel.WRITER] = one.gate.row, mine.row
-            place = 0 if mine.broadcast else one.subpartition.channel
-            row[channel.LANE] = m.item(mine.row + writer.FIRST_LANE) + place * writer.LANE_WIDTH
-            row[channel.LOCAL] = sender.spec.task_manager == receiver.spec.task_manager
-            row[channel.RECORD_BYTES] = mine.record_bytes
-            overtaking = unaligned and mine.supports_unaligned
-            row[channel.KEEPS_ORDER] = not overtaking and not network.jitter_ns
-            self._place(row, one.entity, channel.RANK, channel.HASH)
+        rows[:, channel.RANK], rows[:, channel.HASH] = places, keys
+        gates = [one.gate for one in self.channels]
+        rows[:, channel.GATE] = [gate.row for gate in gates]
+        rows[:, channel.RECEIVER] = [gate.task.row for gate in gates]
+        hosts = np.array([gate.task.spec.task_manager for gate in gates])
+        end = 0
+        for one in self._writers:  # whose channels are neighbours
+            start, end = end, end + len(one.subpartitions)
+            mine = rows[start:end]
+            mine[:, channel.SENDER], mine[:, channel.WRITER] = one.task.row, one.row
+            lanes = 0 if one.broadcast else np.arange(end - start) * writer.LANE_WIDTH
+            mine[:, channel.LANE] = m.item(one.row + writer.FIRST_LANE) + lanes
+            mine[:, channel.LOCAL] = hosts[start:end] == one.task.spec.task_manager
+            mine[:, channel.RECORD_BYTES] = one.record_bytes
+            overtaking = unaligned and one.supports_unaligned
+            mine[:, channel.KEEPS_ORDER] = not overtaking and not network.jitter_ns
 
     def _seed(self, m: Memory) -> None:
         """Let the streams of services and wires begin."""
@@ -293,9 +323,29 @@ class Tables:
                 row = self.streams + one.number * stream.WIDTH
                 seed(m, row, self._env.stream(f"service {one.name}", one.subtask).state)
         if self._world.model.network.jitter_ns:
-            for end in self.channels:
-                row = m.item(end.row + channel.STREAM)
-                seed(m, row, self._env.stream(f"wire {end.entity.name}").state)
+            names = [f"wire {name}" for one in self._writers for name in _names_of(one)]
+            wires = self.streams + len(self.tasks) * stream.WIDTH
+            for place, state in enumerate(self._env.streams.states(names)):
+                seed(m, wires + place * stream.WIDTH, state)
+
+
+def _ranks_of(one: CompiledWriter) -> list[bytes]:
+    """Return the structural ranks of the channels of a writer."""
+    ends = [end.input_channel.gate for end in one.subpartitions]
+    return [rank_of(one.component(gate), gate.task.subtask) for gate in ends]
+
+
+def _names_of(one: CompiledWriter) -> list[str]:
+    """Return the names of the channels of a writer, as their entities have them."""
+    ends = [end.input_channel.gate for end in one.subpartitions]
+    return [f"{one.component(gate)}[{gate.task.subtask}]" for gate in ends]
+
+
+def zeros(words: int) -> Memory:
+    """Return memory that begins where a line of the processor's cache does, as most rows do."""
+    m = np.zeros(words + _LINE, dtype=np.int64)
+    first = -(m.ctypes.data // m.itemsize) % _LINE
+    return m[first : first + words]
 
 
 def seed(m: Memory, row: int, state: tuple[int, int]) -> None:
