@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,6 +11,9 @@ from ckptsim.models.core import ProtocolError
 from ckptsim.sim.kernel import Stream
 
 _TEXT_MAX = 600
+STORY = 8
+_FACTOR, _SUMMAND = 6364136223846793005, 1442695040888963407
+_WORD = (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +33,29 @@ Answer = tuple[Any, ...] | Refused
 
 
 class Pick:
-    """Draws for events and parameters, from a stream of their own."""
+    """Draws for events and parameters; the stream gives no more than where they begin.
+
+    A walk draws ten times for each event, so its numbers come from a linear congruence: a sixth of
+    the time of a stream, and quite random enough to choose events by.
+    Source: Knuth, The Art of Computer Programming, volume 2, 3.3.4 (the constants of MMIX).
+    """
 
     def __init__(self, stream: Stream) -> None:
-        self._stream = stream
+        self._state = stream.bits()
 
     def of(self, options: Sequence[Any]) -> Any:
         """Return one of the options."""
-        return options[self._stream.integer(0, len(options) - 1)]
+        return options[self.integer(0, len(options) - 1)]
 
     def integer(self, low: int, high: int) -> int:
         """Return a whole number between two bounds, both included."""
-        return self._stream.integer(low, high)
+        self._state = (self._state * _FACTOR + _SUMMAND) & _WORD
+        # The low bits of a congruence repeat soon: the high ones, scaled to the range.
+        return low + ((self._state >> 16) * (high - low + 1) >> 48)
 
     def one_in(self, count: int) -> bool:
         """Return True once in so many times."""
-        return self._stream.integer(1, count) == 1
+        return self.integer(1, count) == 1
 
 
 class Rules(Protocol):
@@ -110,13 +121,19 @@ def text(answer: Answer) -> str:
     return ("[" + ", ".join(repr(effect) for effect in answer) + "]")[:_TEXT_MAX]
 
 
+def told(story: Iterable[tuple[Any, Answer]]) -> list[str]:
+    """Return events and their answers in a line each."""
+    return [f"{event!r} -> {text(answer)}" for event, answer in story]
+
+
 def walked(core: Any, rules: Rules, pick: Pick, steps: int) -> tuple[str, list[str]] | None:
     """Send a core so many events that some host could send, with its rules beside it.
 
-    Returns the first difference and the events before it, or None.  What a core raises that is no
-    refusal is a difference, too.
+    Returns the first difference and the last events before it, or None.  What a core raises that is
+    no refusal is a difference, too.
     """
-    story: list[str] = []
+    # Texts are made where they are needed: they would take as long as all the rest.
+    story: deque[tuple[Any, Answer]] = deque(maxlen=STORY)
     for _ in range(steps):
         event = rules.stray(pick)
         if event is None:
@@ -127,11 +144,11 @@ def walked(core: Any, rules: Rules, pick: Pick, steps: int) -> tuple[str, list[s
         try:
             answer = given(core, event)
         except Exception as error:  # noqa: BLE001 - whatever a core raises is what is looked for
-            return f"at {event!r} it raised {type(error).__name__}: {error}", story
+            return f"at {event!r} it raised {type(error).__name__}: {error}", told(story)
         found = difference(rules, event, answer, expected)
         if found is None and (isinstance(answer, Refused) or pick.one_in(3)):
             found = disagreement(core, rules)
         if found is not None:
-            return found, story
-        story.append(f"{event!r} -> {text(answer)}")
+            return found, told(story)
+        story.append((event, answer))
     return None

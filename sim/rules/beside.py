@@ -14,6 +14,7 @@ as well.  The run itself does not notice: neither draws nor order nor trace chan
 from __future__ import annotations
 
 import pickle
+from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,13 +23,14 @@ from ckptsim.models.core import ProtocolError
 from ckptsim.sim.kernel import Environment, Streams
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.rules.answers import (
+    STORY,
     Answer,
     Pick,
     Refused,
     Rules,
     difference,
     disagreement,
-    text,
+    told,
     walked,
 )
 from ckptsim.sim.run_spec import RunSpec
@@ -40,7 +42,6 @@ FOLLOWS_RULES = "a_core_follows_its_rules"
 ASK_EVERY = 4
 WALK_EVERY = 24
 WALK_EVENTS = 30
-_STORY = 8
 _TEXT_MAX = 600
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
@@ -134,7 +135,7 @@ class Differential:
     def part(self, says: str, story: Sequence[str]) -> None:
         """Note that a core and its rules differ."""
         at_ns = 0 if self._env is None else self._env.now
-        lines = tuple(line[:_TEXT_MAX] for line in story[-_STORY:])
+        lines = tuple(line[:_TEXT_MAX] for line in story[-STORY:])
         self.partings.append(Parting(at_ns, says[: 3 * _TEXT_MAX], lines))
 
     def _factory(self, slot: str, factory: Factory) -> Factory:
@@ -151,7 +152,7 @@ class Differential:
 class Beside:
     """A core with its rules; whatever is asked of it, but for `step`, goes to the core."""
 
-    __slots__ = ("_core", "_name", "_pick", "_rules", "_story", "_together", "_watch")
+    __slots__ = ("_core", "_events", "_name", "_pick", "_rules", "_story", "_together", "_watch")
 
     def __init__(
         self, core: Any, rules: Rules, *, name: str, pick: Pick, watch: Differential
@@ -161,7 +162,8 @@ class Beside:
         self._name = name
         self._pick = pick
         self._watch = watch
-        self._story: list[str] = []
+        self._story: deque[tuple[Any, Answer]] = deque(maxlen=STORY)
+        self._events = 0
         self._together = True
 
     @property  # type: ignore[misc]  # as mock objects with a spec do
@@ -195,19 +197,21 @@ class Beside:
         if expected is None:
             self._together = False  # the rules leave open what follows
             return
+        self._events += 1
         found = difference(self._rules, event, answer, expected)
-        self._part(found, f"at event {len(self._story) + 1}: ")
-        self._story.append(f"{event!r} -> {text(answer)}")
+        self._part(found, f"at event {self._events}: ")
+        self._story.append((event, answer))
 
     def _walk(self) -> None:
         """Let a copy of the core take events that did not come."""
         core = pickle.loads(pickle.dumps(self._core, pickle.HIGHEST_PROTOCOL))  # noqa: S301 - ours
         found = walked(core, self._rules.copied(), self._pick, WALK_EVENTS)
         if found is not None:
-            self._story += [f"a copy: {line}" for line in found[1]]
-            self._part(found[0], "with events that did not come and could, ")
+            alone = [f"a copy: {line}" for line in found[1]]
+            self._part(found[0], "with events that did not come and could, ", alone)
 
-    def _part(self, says: str | None, where: str) -> None:
+    def _part(self, says: str | None, where: str, alone: Sequence[str] = ()) -> None:
         if says is not None:
             self._together = False
-            self._watch.part(f"core {self._name}: {where}{says}", self._story)
+            story = [*told(self._story), *alone]
+            self._watch.part(f"core {self._name}: {where}{says}", story)
