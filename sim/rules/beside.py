@@ -42,6 +42,8 @@ FOLLOWS_RULES = "a_core_follows_its_rules"
 ASK_EVERY = 4
 WALK_EVERY = 24
 WALK_EVENTS = 30
+# How much less often copies walk in a run at whose beginning no core walks; an assumption.
+_SELDOM = 8
 _TEXT_MAX = 600
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
@@ -82,6 +84,7 @@ class Differential:
 
     rules: slot -> makes the rules of a core from the arguments with which the core is made.
     walks: slot, or name of a core without one -> how it walks at the beginning, `each` times.
+    walk_every: of how many events of a core one is followed by a walk of a copy.
     """
 
     def __init__(
@@ -96,6 +99,7 @@ class Differential:
         self._rules = rules
         self._walks = walks
         self._each = each
+        self.walk_every = WALK_EVERY if walks else WALK_EVERY * _SELDOM
         self._walking: list[tuple[str, Walk, Factory]] = []
         self._streams = Streams(seed)
         self._env: Environment | None = None
@@ -189,7 +193,7 @@ class Beside:
         self._compare(event, tuple(effects), expected)
         if self._together and self._pick.one_in(ASK_EVERY):
             self._part(disagreement(self._core, self._rules), "")
-        if self._together and self._pick.one_in(WALK_EVERY):
+        if self._together and self._pick.one_in(self._watch.walk_every):
             self._walk()
         return effects
 

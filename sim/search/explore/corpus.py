@@ -12,6 +12,9 @@ from ckptsim.sim.kernel import Stream
 
 # Of the runs of an exploration with a corpus, how many draw everything anew; an assumption.
 _ANEW = 0.4
+# Of the changed lists, how many get another seed: what depends on the seed alone, such as the walks
+# of cores, would be the same again; an assumption.
+_RESEEDED = 0.5
 
 
 @dataclass(slots=True)
@@ -54,6 +57,8 @@ def _changed(
             found[:2] = [stream.integer(0, 1 << 20) for _ in range(2)]
         else:  # the beginning of this one, the end of another
             found[at:] = stream.choice(others)[at:]
+    if len(found) > 1 and stream.chance(_RESEEDED):
+        found[1] = stream.integer(0, 1 << 20)
     return tuple(found)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ckptsim.sim.search.explore.run import Explored, Explorer
+from ckptsim.sim.search.explore.run import RUN_ENDS, Explored, Explorer
 
 RUNS_MAX = 150
+# Of a run that does not end: each one that does not either takes its seconds.
+_ENDLESS_RUNS_MAX = 4
 _HEAD = 2  # tie policy and seed, which come first
 
 
@@ -33,6 +35,8 @@ def fewer(
     one that is smaller at the first difference.  progress: called with the number of runs so
     far, after each.
     """
+    if property_name == RUN_ENDS:
+        runs_max = min(runs_max, _ENDLESS_RUNS_MAX)
     search = _Search(explorer, found, property_name, runs_max, progress)
     search.run()
     return Fewer(found=search.best, runs=search.runs)
