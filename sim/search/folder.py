@@ -37,7 +37,9 @@ SCENARIO = Path(__file__).with_name("{scenario}")
 
 
 def test_{name}():
-    result = ckptsim.run(SCENARIO, seed={seed}, ties={ties!r}, cores={cores!r}, mutant={mutant!r})
+    result = ckptsim.run(
+        SCENARIO, seed={seed}, ties={ties!r}, cores={cores!r}, mutant={mutant!r}, rules={rules}
+    )
     rows = [row for row in result.violations if row.property == {name!r}]
     assert not rows, "\\n".join([rows[0].says, rows[0].story])
 '''
@@ -111,6 +113,7 @@ def _texts(subject: Subject, result: RunResult, row: ViolationRow) -> dict[str, 
         ties=result.run.ties,
         cores=subject.names,
         mutant=subject.mutant,
+        rules=subject.differential,
         cores_too=" and the core" if subject.names else "",
     )
     whole = f"VIOLATED {row.property}: {row.says}\n\n{row.story}\n\nthe whole run:\n\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -31,6 +32,7 @@ def run(
     cores: Cores | None = None,
     mutant: str | None = None,
     keep_trace: bool = False,
+    rules: bool = False,
 ) -> RunResult:
     """Run a scenario once and return its rows; the same arguments give the same rows anywhere.
 
@@ -42,6 +44,7 @@ def run(
     how their factories are called.  mutant: the name of a deliberately faulty core of ours.
     keep_trace: keep the trace, a list of `(time_ns, kind, entity, *fields)` in the order in which
     things happened.
+    rules: let the naive rules of our cores run beside them, as exploring does.
 
     The result has one list of rows per table, in the order in which things happened; times are
     simulated ns since the start of the run, sizes are bytes (`ckptsim.sim.rows`).  A violated
@@ -49,7 +52,7 @@ def run(
     exception.
     Raises UserError for a scenario, ties, a core or a mutant that do not exist or do not fit.
     """
-    subject = _subject(scenario, cores, mutant)
+    subject = replace(_subject(scenario, cores, mutant), differential=rules)
     result = subject.run(seed, ties, keep_trace=keep_trace)
     if result.violations:
         kept = result if keep_trace else subject.run(seed, ties, keep_trace=True)

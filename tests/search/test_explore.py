@@ -19,6 +19,7 @@ from ckptsim.sim.kernel import Streams
 from ckptsim.sim.search.explore import Corpus, Explorer, Exploring, explore, fewer
 from ckptsim.sim.search.explore import run as run_module
 from ckptsim.sim.search.explore.branches import Branches, branches_by_file
+from tests.search.test_folder import run_pytest
 
 RUNS = 48
 
@@ -160,7 +161,17 @@ def test_a_mutant_is_convicted_around_a_scenario(
     assert main([*command, "--mutant", "cursor_before_send"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert found["scenario"] == "quickstart"
-    assert Path(found["violations"][0]["file"]).name.startswith("quickstart-")
+    (violation,) = found["violations"]
+    folder = Path(violation["file"]).parent
+    assert folder.name == f"quickstart-{violation['property']}"
+    assert {"scenario.toml", "decisions.json", "test_find.py", "story.txt", "sequence.mmd"} <= {
+        path.name for path in folder.iterdir()
+    }
+    capsys.readouterr()
+    assert main(["replay", str(folder), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["repeated"] is True
+    done = run_pytest(folder.absolute())
+    assert "1 failed" in done.stdout, done.stdout + done.stderr
 
 
 class _Raising(OrderingCore):

@@ -18,7 +18,7 @@ from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.runs.check_many import ALL
 from ckptsim.sim.cli.subject import ran_with, table, violation_text
 from ckptsim.sim.rows import ViolationRow
-from ckptsim.sim.search import Subject, shrink, trial
+from ckptsim.sim.search import Subject, shrink
 from ckptsim.sim.search.explore import (
     Corpus,
     Explored,
@@ -32,7 +32,7 @@ from ckptsim.sim.search.explore import (
 from ckptsim.sim.search.explore.branches import branches_by_file
 from ckptsim.sim.search.explore.corpus import load, save
 from ckptsim.sim.search.explore.run import RUN_ENDS, SURVIVES
-from ckptsim.sim.search.stories import with_story
+from ckptsim.sim.search.folder import SCENARIO, keep
 from ckptsim.sim.search.trial import replay_of
 from ckptsim.sim.slots.resolve import read_cores, resolve, try_out
 
@@ -45,7 +45,7 @@ _OUTSIDE_OF_WORLDS = frozenset({CORE_RAISED, RUN_ENDS, SURVIVES})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A violation, shrunk and written: its row, its run before, and the file with the scenario."""
+    """A violation, shrunk and written: its row, its run before, and the scenario in its folder."""
 
     row: ViolationRow
     before: Explored
@@ -201,15 +201,15 @@ def _shrunk(explorer: Explorer, before: Explored) -> Found:
             )
             subject = replace(subject, scenario=smallest.scenario)
             seed, ties, runs = smallest.trial.seed, smallest.trial.ties, runs + smallest.trials
-    path = OUT / f"{explorer.name}-{name}.toml"
-    subject = _written(subject, name, path)
+    folder = OUT / f"{explorer.name}-{name}"
     if name in _OUTSIDE_OF_WORLDS:
+        subject = _written(subject, name, folder / SCENARIO)
         row = next(row for row in found.violations if row.property == name)
         row = replace(row, replay=replay_of(subject, seed, ties))
     else:
-        told = with_story(subject, trial(subject, seed, ties))
-        row = next(row for row in told.violations if row.property == name)
-    return Found(row=row, before=before, seed=seed, ties=ties, shrinking_runs=runs, file=path)
+        row = keep(folder, subject, seed=seed, ties=ties, name=name)
+    file = folder / SCENARIO
+    return Found(row=row, before=before, seed=seed, ties=ties, shrinking_runs=runs, file=file)
 
 
 def _written(subject: Subject, name: str, path: Path) -> Subject:
@@ -281,5 +281,7 @@ def _text(explorer: Explorer, report: ExploreReport, found: list[Found]) -> str:
     if report.hazards:
         known = ", ".join(f"{name} in {runs}" for name, runs in report.hazards.items())
         pairs.insert(-2, ("hazards", f"known ones of released systems: {known}"))
-    pairs += [("written", f"{each.file}, shrunk in {each.shrinking_runs} runs") for each in found]
+    pairs += [
+        ("written", f"{each.file.parent}, shrunk in {each.shrinking_runs} runs") for each in found
+    ]
     return "\n\n".join([*(violation_text(each.row) for each in found), table(pairs)])
