@@ -254,9 +254,9 @@ class PoolView:
     @property
     def held(self) -> list[int]:
         """How many segments each lane holds."""
-        m, width = self._writer.task.driver.m, writer.LANE_WIDTH
-        first, end = self._get(writer.FIRST_LANE), self._get(writer.END_LANE)
-        held: list[int] = m[first + writer.HELD : end : width].tolist()
+        first = self._get(writer.HELD)
+        end = first + self._get(writer.LANES)
+        held: list[int] = self._writer.task.driver.m[first:end].tolist()
         return held
 
 

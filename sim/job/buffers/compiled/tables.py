@@ -96,12 +96,13 @@ class Tables:
             end.row = end.subpartition.row = self._rows(1, channel.WIDTH)
         lanes = sum(1 if one.broadcast else len(one.subpartitions) for one in self._writers)
         self._lanes = self._rows(lanes, writer.LANE_WIDTH)
+        self._held = self._rows(lanes, 1)
         self._inputs = self._rows(len(self.channels), 1)
         self._picks = self._rows(len(self._writers), writer.RING)
         bounds = (one.route.bounds for one in self._writers if isinstance(one.route, RandomRoute))
         self._weights = self._rows(sum(map(len, bounds)), 1)
         self._routes = self._rows(len(self._writers), stream.WIDTH)
-        self.streams = self._rows(len(self.tasks) + len(self.channels), stream.WIDTH)
+        self.streams = self._rows(len(self.tasks), stream.WIDTH)
         segments = (one.settings["size"] + one.settings["overdraft_max"] for one in self._writers)
         self.segments = sum(segments)
         self._first_segment = self._rows(self.segments, cell.SEGMENT_WIDTH)
@@ -130,11 +131,10 @@ class Tables:
         inputs = np.zeros(len(self.tasks), dtype=np.int64)
         outputs = np.zeros(len(self.tasks), dtype=np.int64)
         if self.channels:
-            first, count = self.channels[0].row, len(self.channels)
-            rows = m[first : first + count * channel.WIDTH].reshape(count, channel.WIDTH)
+            rows = self._channel_rows(m)
             row = self.tasks[0].row
             receivers = (rows[:, channel.RECEIVER] - row) // task.WIDTH
-            senders = (rows[:, channel.SENDER] - row) // task.WIDTH
+            senders = (m[rows[:, channel.WRITER] + writer.TASK] - row) // task.WIDTH
             np.add.at(inputs, receivers, rows[:, channel.IN_DATA])
             np.add.at(outputs, senders, rows[:, channel.DATA])
         return inputs.tolist(), outputs.tolist()
@@ -155,8 +155,7 @@ class Tables:
         if before is None:
             self._seed(m)
         else:
-            count = (len(self.tasks) + len(self.channels)) * stream.WIDTH
-            m[self.streams : self.streams + count] = before[streams : streams + count]
+            self._continue_streams(m, before, streams)
         return m
 
     def _fill_clock(self, m: Memory) -> None:
@@ -173,6 +172,7 @@ class Tables:
         m[clock.SEND_NS] = network.send_ns
         m[clock.WAKE_NS] = world.constants.wake_ns
         m[clock.FLUSH_PERIOD_NS] = network.buffer_timeout_ns + world.constants.flusher_overshoot_ns
+        m[clock.EXCLUSIVE] = network.exclusive_buffers
         m[clock.MARGIN] = self._margin
 
     def _places(self) -> tuple[list[int], list[int]]:
@@ -239,6 +239,7 @@ class Tables:
 
     def _fill_writers(self, m: Memory) -> None:
         lanes, picks, stream_row, weights = self._lanes, self._picks, self._routes, self._weights
+        held = self._held
         size = self._world.model.network.segment_bytes
         for one in self._writers:
             row, count = m[one.row : one.row + writer.WIDTH], len(one.subpartitions)
@@ -251,7 +252,8 @@ class Tables:
             row[writer.END_LANE] = end
             m[lanes + writer.OPEN : end : writer.LANE_WIDTH] = clock.NONE
             m[lanes + writer.CAPACITY : end : writer.LANE_WIDTH] = size
-            lanes = end
+            row[writer.HELD] = held
+            lanes, held = end, held + int(row[writer.LANES])
             row[writer.BROADCAST] = one.broadcast
             row[writer.RECORD_BYTES], row[writer.SEGMENT_BYTES] = one.record_bytes, size
             row[writer.SIZE] = row[writer.FREE] = one.settings["size"]
@@ -286,8 +288,7 @@ class Tables:
         if not self.channels:
             return
         network, unaligned = self._world.model.network, self._world.model.checkpointing.unaligned
-        first, count = self.channels[0].row, len(self.channels)
-        rows = m[first : first + count * channel.WIDTH].reshape(count, channel.WIDTH)
+        rows = self._channel_rows(m)
         for name in (
             *(channel.HEAD, channel.TAIL, channel.PRIORITY_HEAD, channel.PRIORITY_TAIL),
             *(channel.IN_HEAD, channel.IN_TAIL, channel.IN_PRIORITY_HEAD, channel.IN_PRIORITY_TAIL),
@@ -295,10 +296,8 @@ class Tables:
             *(channel.NEXT_READY, channel.NEXT_LENDER),
         ):
             rows[:, name] = clock.NONE
-        for name in (channel.CREDIT, channel.EXCLUSIVE, channel.EXCLUSIVE_FREE, channel.REQUIRED):
+        for name in (channel.CREDIT, channel.EXCLUSIVE_FREE, channel.REQUIRED):
             rows[:, name] = network.exclusive_buffers
-        wires = self.streams + len(self.tasks) * stream.WIDTH
-        rows[:, channel.STREAM] = wires + np.arange(count) * stream.WIDTH
         rows[:, channel.RANK], rows[:, channel.HASH] = places, keys
         gates = [one.gate for one in self.channels]
         rows[:, channel.GATE] = [gate.row for gate in gates]
@@ -308,13 +307,25 @@ class Tables:
         for one in self._writers:  # whose channels are neighbours
             start, end = end, end + len(one.subpartitions)
             mine = rows[start:end]
-            mine[:, channel.SENDER], mine[:, channel.WRITER] = one.task.row, one.row
+            mine[:, channel.WRITER] = one.row
             lanes = 0 if one.broadcast else np.arange(end - start) * writer.LANE_WIDTH
             mine[:, channel.LANE] = m.item(one.row + writer.FIRST_LANE) + lanes
-            mine[:, channel.LOCAL] = hosts[start:end] == one.task.spec.task_manager
+            local = hosts[start:end] == one.task.spec.task_manager
+            mine[:, channel.LOCAL] = mine[:, channel.INSIDE] = local
             mine[:, channel.RECORD_BYTES] = one.record_bytes
             overtaking = unaligned and one.supports_unaligned
             mine[:, channel.KEEPS_ORDER] = not overtaking and not network.jitter_ns
+
+    def _channel_rows(self, m: Memory) -> Memory:
+        first, count = self.channels[0].row, len(self.channels)
+        return m[first : first + count * channel.WIDTH].reshape(count, channel.WIDTH)
+
+    def _continue_streams(self, m: Memory, before: Memory, streams: int) -> None:
+        count = len(self.tasks) * stream.WIDTH
+        m[self.streams : self.streams + count] = before[streams : streams + count]
+        if self.channels:
+            wires = slice(channel.STREAM, channel.STREAM + stream.WIDTH)
+            self._channel_rows(m)[:, wires] = self._channel_rows(before)[:, wires]
 
     def _seed(self, m: Memory) -> None:
         """Let the streams of services and wires begin."""
@@ -324,9 +335,9 @@ class Tables:
                 seed(m, row, self._env.stream(f"service {one.name}", one.subtask).state)
         if self._world.model.network.jitter_ns:
             names = [f"wire {name}" for one in self._writers for name in _names_of(one)]
-            wires = self.streams + len(self.tasks) * stream.WIDTH
-            for place, state in enumerate(self._env.streams.states(names)):
-                seed(m, wires + place * stream.WIDTH, state)
+            states = self._env.streams.states(names)
+            for end, state in zip(self.channels, states, strict=True):
+                seed(m, end.row + channel.STREAM, state)
 
 
 def _ranks_of(one: CompiledWriter) -> list[bytes]:

@@ -1,66 +1,74 @@
-"""Columns of a channel: its sender's queue, the wire, and the receiver's end."""
+"""Columns of a channel: its sender's queue, the wire, and the receiver's end.
+
+Eight words are a line of the processor's cache, and a large job has more channels than the cache
+has room for.  So what is used together lies together, and each eight of them say for what.
+"""
 
 (
-    # Both ends.
-    SENDER,
+    # The sender looks whether there is something to send.
+    HEAD,  # each head of a list has its tail behind it
+    TAIL,
+    DATA,
+    EVENTS,
+    FLUSH,
+    LANE,  # where its writer writes; a broadcast has one lane for all
+    TAKEN_BYTES,  # what has left of the first segment
+    TAKEN_RECORDS,
+    # It sends.
+    PRIORITY_HEAD,
+    PRIORITY_TAIL,
+    LOCAL,
+    BLOCKED,
+    FINISHED,
+    CREDIT,
+    READY_NS,  # when the wire is free
+    WRITER,
+    # What does not change, and what the barrier that came last has left.
     RECEIVER,
     GATE,
-    WRITER,
-    LANE,  # where its writer writes; a broadcast has one lane for all
-    LOCAL,
     RANK,
     HASH,
     RECORD_BYTES,
-    # The sender's queue.
-    HEAD,
-    TAIL,
-    PRIORITY_HEAD,
-    PRIORITY_TAIL,
-    DATA,
-    EVENTS,
-    BLOCKED,
-    FINISHED,
-    FLUSH,
-    NEXT_SEQUENCE,
-    OPEN_STATE,  # the timeoutable checkpoint whose output state is not known, or NONE
-    TAKEN_BYTES,  # what has left of the first segment
-    TAKEN_RECORDS,
-    CREDIT,
-    READY_NS,  # when the wire is free
-    PUMP_ARMED,
-    STARVED,
     KEEPS_ORDER,
-    # The wire.
-    STREAM,
-    FORWARD_NS,
-    BACK_NS,
-    # The receiver.
+    LAST_SEEN,
+    CUT,
+    # The receiver takes what has come.
     IN_HEAD,
     IN_TAIL,
-    IN_PRIORITY_HEAD,
-    IN_PRIORITY_TAIL,
     IN_DATA,
     IN_EVENTS,
-    IN_SEQUENCE,
-    ARRIVED,  # data elements so far
-    LAST_BARRIER,
-    LAST_SEQUENCE,
-    CUT,
-    STATUS,  # of the persister
-    LAST_SEEN,
-    EXCLUSIVE,
-    EXCLUSIVE_FREE,
-    FLOATING_FREE,
-    REQUIRED,
-    WAITING,
-    RELEASED,
-    ANNOUNCED,
     LISTED,
     NEXT_READY,
-    NEXT_LENDER,
-    PARTIAL_BYTES,
+    INSIDE,  # as LOCAL, for the receiver
+    FLOATING_FREE,
+    # It counts, and gives credit.
+    EXCLUSIVE_FREE,
+    REQUIRED,
+    ANNOUNCED,
+    RELEASED,
+    IN_SEQUENCE,
+    ARRIVED,  # data elements so far
     RECORDS,
-) = range(55)
+    STATUS,  # of the persister
+    # The wire.
+    STREAM,  # state and increment, as `stream.py` has them
+    _STATE_LOW,
+    _STEP_HIGH,
+    _STEP_LOW,
+    FORWARD_NS,
+    BACK_NS,
+    PUMP_ARMED,
+    PARTIAL_BYTES,
+    # What is rare.
+    WAITING,
+    NEXT_LENDER,
+    STARVED,
+    OPEN_STATE,  # the timeoutable checkpoint whose output state is not known, or NONE
+    IN_PRIORITY_HEAD,
+    IN_PRIORITY_TAIL,
+    LAST_BARRIER,
+    LAST_SEQUENCE,
+) = range(56)
 WIDTH = 56
 
 COMPLETED, BARRIER_PENDING, BARRIER_RECEIVED = range(3)

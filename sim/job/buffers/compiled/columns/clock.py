@@ -31,8 +31,9 @@ The kernel hands over to Python by returning a code (`HANDOVER`); task, channel,
     LIMIT_NS,  # the calendar entry of Python's that comes next: time, key and sequence
     LIMIT_KEY,
     LIMIT_SEQUENCE,
+    EXCLUSIVE,  # buffers that a channel has of its own
     MARGIN,  # cells, segments and heap entries that one entry may need at most
-) = range(28)
+) = range(29)
 WIDTH = 32
 
 NONE = -1

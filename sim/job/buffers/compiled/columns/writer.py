@@ -24,6 +24,7 @@
     REFUSED,  # a request was refused since the last return
     FULL,  # lanes that hold their maximum
     MOST,  # that maximum
+    HELD,  # where it is counted, lane by lane
     # The route.
     ROUTE,
     NEXT,  # lane of the next record
@@ -39,12 +40,13 @@
     PARTS,
     PROCESSED,
     OWED,
-) = range(34)
+) = range(35)
 WIDTH = 40
 
 SINGLE, ROUND_ROBIN, UNIFORM, WEIGHTED = range(4)
 RING = 256
 """Picks that are drawn ahead at most: speed only."""
 
-OPEN, FILL, CAPACITY, HELD = range(4)
+# A lane without an open buffer has filled 0 of 0 bytes.
+OPEN, FILL, LIMIT, CAPACITY = range(4)
 LANE_WIDTH = 4

@@ -89,7 +89,7 @@ def retry_all(m: Memory, t: int) -> int:
 def resize(m: Memory, c: int, size: int) -> None:
     """Let the buffers that a sender is still to open for a channel be smaller or larger."""
     w = m[c + channel.WRITER]
-    sync(m, m[c + channel.SENDER])
+    sync(m, m[w + writer.TASK])
     size = max(1, min(size, m[w + writer.SEGMENT_BYTES]))
     m[m[c + channel.LANE] + writer.CAPACITY] = size
 

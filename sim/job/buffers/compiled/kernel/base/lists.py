@@ -41,7 +41,7 @@ def new_segment(m: Memory, w: int, lane: int, size: int, head: int) -> int:
         raise MemoryError
     m[clock.FREE_SEGMENT] = m[s + cell.SEGMENT_NEXT]
     m[clock.FREE_SEGMENTS] -= 1
-    m[s + cell.SEGMENT_WRITER] = w
+    m[s + cell.SEGMENT_WRITER] = w  # where a free one has the next of its list
     m[s + cell.SEGMENT_LANE] = lane
     m[s + cell.SEGMENT_SIZE] = size
     m[s + cell.SEGMENT_HEAD] = head

@@ -36,25 +36,39 @@ def high_word(one: np.uint64, other: np.uint64) -> np.uint64:
 
 
 @compiled
-def bits(m: Memory, row: int) -> np.uint64:
-    """Draw 64 random bits: state * multiplier + step, then fold and rotate."""
-    high = np.uint64(m[row + stream.STATE_HIGH])
-    low = np.uint64(m[row + stream.STATE_LOW])
+def advanced(
+    high: np.uint64, low: np.uint64, step_high: np.uint64, step_low: np.uint64
+) -> tuple[np.uint64, np.uint64]:
+    """Return the state after this one: state * multiplier + step."""
     product = low * _MULTIPLIER_LOW
-    high = (
-        high_word(low, _MULTIPLIER_LOW)
-        + high * _MULTIPLIER_LOW
-        + low * _MULTIPLIER_HIGH
-        + np.uint64(m[row + stream.STEP_HIGH])
-    )
-    low = product + np.uint64(m[row + stream.STEP_LOW])
+    following = high_word(low, _MULTIPLIER_LOW) + high * _MULTIPLIER_LOW
+    following += low * _MULTIPLIER_HIGH + step_high
+    low = product + step_low
     if low < product:
-        high += np.uint64(1)
-    m[row + stream.STATE_HIGH] = np.int64(high)
-    m[row + stream.STATE_LOW] = np.int64(low)
+        following += np.uint64(1)
+    return following, low
+
+
+@compiled
+def output(high: np.uint64, low: np.uint64) -> np.uint64:
+    """Return the 64 random bits of a state, which is folded and rotated."""
     rotation = high >> _ROTATION
     folded = high ^ low
     return (folded >> rotation) | (folded << ((_WORD - rotation) & _LAST))
+
+
+@compiled
+def bits(m: Memory, row: int) -> np.uint64:
+    """Draw 64 random bits."""
+    high, low = advanced(
+        np.uint64(m[row + stream.STATE_HIGH]),
+        np.uint64(m[row + stream.STATE_LOW]),
+        np.uint64(m[row + stream.STEP_HIGH]),
+        np.uint64(m[row + stream.STEP_LOW]),
+    )
+    m[row + stream.STATE_HIGH] = np.int64(high)
+    m[row + stream.STATE_LOW] = np.int64(low)
+    return output(high, low)
 
 
 @compiled

@@ -18,7 +18,7 @@ def due_forward(m: Memory, c: int, sent_ns: int) -> int:
     due = sent_ns + m[clock.LATENCY_NS]
     mean = m[clock.JITTER_NS]
     if mean:
-        due += exponential_ns(m, m[c + channel.STREAM], float(mean))
+        due += exponential_ns(m, c + channel.STREAM, float(mean))
         due = max(due, m[c + channel.FORWARD_NS])
         m[c + channel.FORWARD_NS] = due
     return due
@@ -28,12 +28,12 @@ def due_forward(m: Memory, c: int, sent_ns: int) -> int:
 def due_back(m: Memory, c: int) -> int:
     """Return when a message that leaves now reaches the sender; at once inside a task manager."""
     due = m[clock.NOW]
-    if m[c + channel.LOCAL]:
+    if m[c + channel.INSIDE]:
         return due
     due += m[clock.LATENCY_NS]
     mean = m[clock.JITTER_NS]
     if mean:
-        due += exponential_ns(m, m[c + channel.STREAM], float(mean))
+        due += exponential_ns(m, c + channel.STREAM, float(mean))
         due = max(due, m[c + channel.BACK_NS])
         m[c + channel.BACK_NS] = due
     return due

@@ -60,12 +60,12 @@ def send_all(m: Memory, c: int) -> None:
             # instant at which the wire is free: what happens then is known now.
         elif is_data and not m[c + channel.CREDIT]:
             m[c + channel.STARVED] = 1
-            if not m[c + channel.EXCLUSIVE]:
+            if not m[clock.EXCLUSIVE]:
                 announce_backlog(m, c)
             return
         # The receiver has lent a buffer for what the backlog counted.  If that has left in the
         # meantime as a slice, the lent one is given back, or no other channel would get it.
-        if is_data and not m[c + channel.EXCLUSIVE] and drop_spent(m, c):
+        if is_data and not m[clock.EXCLUSIVE] and drop_spent(m, c):
             m[c + channel.CREDIT] -= 1
             m[c + channel.READY_NS] = now + m[clock.SEND_NS]
             due = due_forward(m, c, max(now, ready))
@@ -117,7 +117,7 @@ def add_credit(m: Memory, c: int, count: int) -> None:
 @compiled
 def resumed(m: Memory, c: int) -> None:
     """Continue behind a blocking event."""
-    if not m[c + channel.LOCAL] and not m[c + channel.EXCLUSIVE]:
+    if not m[c + channel.LOCAL] and not m[clock.EXCLUSIVE]:
         m[c + channel.CREDIT] = 0  # the receiver has given back what it had lent
     if not m[c + channel.BLOCKED]:
         raise ValueError("a channel is resumed that is not blocked")
@@ -131,7 +131,7 @@ def resumed(m: Memory, c: int) -> None:
 @compiled
 def has_more(m: Memory, c: int) -> bool:
     """Return whether `take_in` would find something."""
-    if m[c + channel.LOCAL]:
+    if m[c + channel.INSIDE]:
         return available(m, c)
     return m[c + channel.IN_DATA] > 0 or m[c + channel.IN_EVENTS] > 0
 
@@ -139,7 +139,7 @@ def has_more(m: Memory, c: int) -> bool:
 @compiled
 def has_priority(m: Memory, c: int) -> bool:
     """Return whether something that overtakes data is queued."""
-    if m[c + channel.LOCAL]:
+    if m[c + channel.INSIDE]:
         return m[c + channel.PRIORITY_HEAD] >= 0
     return m[c + channel.IN_PRIORITY_HEAD] >= 0
 
@@ -196,7 +196,7 @@ def arrive(m: Memory, c: int, e: int, count: int) -> None:
         hear_backlog(m, c, count)
         enqueue(m, c)
         return
-    if not m[c + channel.EXCLUSIVE] and m[m[e + cell.EVENT] + cell.IS_BLOCKING]:
+    if not m[clock.EXCLUSIVE] and m[m[e + cell.EVENT] + cell.IS_BLOCKING]:
         give_back(m, c)
     event_arrives(m, c, e)
     hear_backlog(m, c, count)
@@ -253,7 +253,7 @@ def event_arrives(m: Memory, c: int, e: int) -> None:
 @compiled
 def take_in(m: Memory, c: int) -> int:
     """Take the next element for the task, NONE when there is none."""
-    if m[c + channel.LOCAL]:
+    if m[c + channel.INSIDE]:
         e = take(m, c)
         if e < 0:
             return _NONE
@@ -262,7 +262,7 @@ def take_in(m: Memory, c: int) -> int:
         elif m[m[e + cell.EVENT] + cell.IS_BARRIER]:
             barrier_arrived(m, c, m[m[e + cell.EVENT] + cell.CHECKPOINT])
         return e
-    if m[c + channel.IN_PRIORITY_HEAD] >= 0:
+    if m[c + channel.IN_EVENTS] and m[c + channel.IN_PRIORITY_HEAD] >= 0:
         m[c + channel.IN_EVENTS] -= 1
         return line_first(m, c + channel.IN_PRIORITY_HEAD, cell.NEXT)
     if m[c + channel.IN_HEAD] < 0:
@@ -284,7 +284,7 @@ def hear_backlog(m: Memory, c: int, count: int) -> None:
     m[c + channel.ANNOUNCED] = count
     if m[c + channel.RELEASED]:
         return
-    required = count + m[c + channel.EXCLUSIVE]
+    required = count + m[clock.EXCLUSIVE]
     m[c + channel.REQUIRED] = required
     own = m[c + channel.EXCLUSIVE_FREE]
     if own + m[c + channel.FLOATING_FREE] >= required or m[c + channel.WAITING]:
@@ -346,7 +346,7 @@ def give_back(m: Memory, c: int) -> None:
 @compiled
 def recycle(m: Memory, c: int, e: int) -> None:
     """Free the buffer of a cell whose last record has been read."""
-    if m[c + channel.LOCAL]:
+    if m[c + channel.INSIDE]:
         if m[e + cell.SEGMENT] >= 0:
             release(m, m[e + cell.SEGMENT])
     elif m[e + cell.FLOATING]:

@@ -49,7 +49,7 @@ def emit(m: Memory, w: int, count: int) -> None:
             plan(m, w)
         return
     place = m[w + writer.HEAD] + m[w + writer.AHEAD]
-    lane = m[m[w + writer.PICKS] + place % writer.RING]
+    lane = m[m[w + writer.PICKS] + (place & (writer.RING - 1))]
     consume(m, w, count)
     m[w + writer.AHEAD] = 0
     write(m, w, lane, m[w + writer.RECORD_BYTES])
@@ -72,26 +72,27 @@ def pay(m: Memory, w: int) -> None:
 def write(m: Memory, w: int, lane: int, left: int) -> None:
     """Write so many bytes of a record; stops inside it when there is no buffer."""
     while left:
-        s = m[lane + writer.OPEN]
-        if s < 0 or m[lane + writer.FILL] == m[s + cell.SEGMENT_SIZE]:
+        if m[lane + writer.FILL] == m[lane + writer.LIMIT]:
             if not request(m, w, lane):
                 m[w + writer.PENDING_LANE] = lane
                 m[w + writer.PENDING_BYTES] = left
                 m[w + writer.BLOCKED] = 1
                 return
-            s = open_next(m, w, lane, s)
-        part = min(left, m[s + cell.SEGMENT_SIZE] - m[lane + writer.FILL])
+            open_next(m, w, lane)
+        part = min(left, m[lane + writer.LIMIT] - m[lane + writer.FILL])
         m[lane + writer.FILL] += part
         left -= part
 
 
 @compiled
-def open_next(m: Memory, w: int, lane: int, before: int) -> int:
+def open_next(m: Memory, w: int, lane: int) -> None:
     """Open a buffer; the one before is full, and closed by this."""
+    before = m[lane + writer.OPEN]
     head = 0 if before < 0 else close_full(m, before, m[w + writer.RECORD_BYTES])
     s = new_segment(m, w, lane, m[lane + writer.CAPACITY], head)
     m[lane + writer.OPEN] = s
     m[lane + writer.FILL] = 0
+    m[lane + writer.LIMIT] = m[lane + writer.CAPACITY]
     first = m[w + writer.FIRST_CHANNEL]
     if m[w + writer.BROADCAST]:
         end = m[w + writer.END_CHANNEL]
@@ -101,7 +102,6 @@ def open_next(m: Memory, w: int, lane: int, before: int) -> int:
     else:
         place = (lane - m[w + writer.FIRST_LANE]) // writer.LANE_WIDTH
         add_segment(m, first + place * channel.WIDTH, s)
-    return s
 
 
 @compiled

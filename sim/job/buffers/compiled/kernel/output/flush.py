@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from ckptsim.sim.job.buffers.compiled.columns import cell, channel, clock, task, writer
+from ckptsim.sim.job.buffers.compiled.columns import channel, clock, task, writer
 from ckptsim.sim.job.buffers.compiled.jit import compiled
 from ckptsim.sim.job.buffers.compiled.kernel.base.calendar import push_flush
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 from ckptsim.sim.job.buffers.compiled.kernel.input.channel import pump
 from ckptsim.sim.job.buffers.compiled.kernel.output.planning import plan, unplan
-from ckptsim.sim.job.buffers.compiled.kernel.output.subpartition import head_of
 from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import sync
 
 
@@ -37,7 +36,7 @@ def flush_writer(m: Memory, w: int) -> None:
         if length > 1:
             m[c + channel.FLUSH] = 1
             continue
-        if m[head_of(m, c) + cell.WHAT] != cell.IN_SEGMENT:
+        if m[c + channel.EVENTS]:
             continue
         lane = m[c + channel.LANE]
         if m[lane + writer.FILL] > m[c + channel.TAKEN_BYTES]:

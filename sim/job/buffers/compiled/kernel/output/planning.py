@@ -14,9 +14,10 @@ from __future__ import annotations
 from ckptsim.sim.job.buffers.compiled.columns import cell, writer
 from ckptsim.sim.job.buffers.compiled.jit import compiled
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
-from ckptsim.sim.job.buffers.compiled.kernel.output.routing import draw_lane
+from ckptsim.sim.job.buffers.compiled.kernel.output.routing import draw_lanes
 
 _PARTS = 1_000_000
+_PLACES = writer.RING - 1
 # As many inputs as no run has, for an operator that emits nothing.
 _NEVER = 1 << 60
 
@@ -29,16 +30,14 @@ def plan(m: Memory, w: int) -> None:
     ahead, out = m[w + writer.AHEAD], writer.RING
     while ahead < writer.RING:
         if ahead == drawn:
-            m[picks + (head + drawn) % writer.RING] = draw_lane(m, w)
-            drawn += 1
-        lane = m[picks + (head + ahead) % writer.RING]
-        s = m[lane + writer.OPEN]
-        if s < 0 or m[lane + writer.FILL] + size > m[s + cell.SEGMENT_SIZE]:
+            drawn = draw_lanes(m, w)
+        lane = m[picks + ((head + ahead) & _PLACES)]
+        fill = m[lane + writer.FILL] + size
+        if fill > m[lane + writer.LIMIT]:
             out = ahead + 1
             break
-        m[lane + writer.FILL] += size
+        m[lane + writer.FILL] = fill
         ahead += 1
-    m[w + writer.DRAWN] = drawn
     m[w + writer.AHEAD] = ahead
     m[w + writer.OUT] = out
     translate(m, w)
@@ -50,7 +49,7 @@ def unplan(m: Memory, w: int) -> None:
     picks, size = m[w + writer.PICKS], m[w + writer.RECORD_BYTES]
     head = m[w + writer.HEAD]
     for place in range(m[w + writer.AHEAD]):
-        lane = m[picks + (head + place) % writer.RING]
+        lane = m[picks + ((head + place) & _PLACES)]
         m[lane + writer.FILL] -= size
     m[w + writer.AHEAD] = 0
 
@@ -79,7 +78,7 @@ def translate(m: Memory, w: int) -> None:
 def consume(m: Memory, w: int, count: int) -> None:
     """Emit records that fit into open buffers: they are in the fills already."""
     m[w + writer.EMITTED] += count
-    m[w + writer.HEAD] = (m[w + writer.HEAD] + count) % writer.RING
+    m[w + writer.HEAD] = (m[w + writer.HEAD] + count) & _PLACES
     m[w + writer.DRAWN] -= count
     m[w + writer.AHEAD] -= count
     m[w + writer.OUT] -= count
@@ -112,7 +111,7 @@ def written(m: Memory, w: int, lane: int) -> int:
     picks, head = m[w + writer.PICKS], m[w + writer.HEAD]
     counted = 0
     for ahead in range(m[w + writer.AHEAD]):
-        if m[picks + (head + ahead) % writer.RING] == lane:
+        if m[picks + ((head + ahead) & _PLACES)] == lane:
             counted += 1
     return m[lane + writer.FILL] - counted * m[w + writer.RECORD_BYTES]
 
@@ -142,6 +141,7 @@ def close_all(m: Memory, w: int) -> None:
             m[s + cell.CLOSED] = 1
             m[lane + writer.OPEN] = -1
             m[lane + writer.FILL] = 0
+            m[lane + writer.LIMIT] = 0
     plan(m, w)
 
 

@@ -21,10 +21,17 @@ def request(m: Memory, w: int, lane: int) -> bool:
     else:
         m[w + writer.REFUSED] = 1
         return False
-    m[lane + writer.HELD] += 1
-    if m[lane + writer.HELD] == m[w + writer.MOST]:
+    held = held_by(m, w, lane)
+    m[held] += 1
+    if m[held] == m[w + writer.MOST]:
         m[w + writer.FULL] += 1
     return True
+
+
+@compiled
+def held_by(m: Memory, w: int, lane: int) -> int:
+    """Return where it is counted how many segments a lane holds."""
+    return m[w + writer.HELD] + (lane - m[w + writer.FIRST_LANE]) // writer.LANE_WIDTH
 
 
 @compiled
@@ -36,9 +43,10 @@ def release(m: Memory, s: int) -> None:
     w, lane = m[s + cell.SEGMENT_WRITER], m[s + cell.SEGMENT_LANE]
     free_segment(m, s)
     was_available = m[w + writer.FREE] > 0 and not m[w + writer.FULL]
-    if m[lane + writer.HELD] == m[w + writer.MOST]:
+    held = held_by(m, w, lane)
+    if m[held] == m[w + writer.MOST]:
         m[w + writer.FULL] -= 1
-    m[lane + writer.HELD] -= 1
+    m[held] -= 1
     if m[w + writer.OVERDRAFT]:  # those go first
         m[w + writer.OVERDRAFT] -= 1
     else:

@@ -63,7 +63,6 @@ def take(m: Memory, c: int) -> int:
     """Take the next element; NONE when nothing can leave."""
     while not m[c + channel.BLOCKED]:
         if m[c + channel.PRIORITY_HEAD] >= 0:
-            m[c + channel.NEXT_SEQUENCE] += 1
             m[c + channel.EVENTS] -= 1
             first = line_first(m, c + channel.PRIORITY_HEAD, cell.NEXT)
             # A request to flush must not outlive the barrier that leaves as the last of the queue.
@@ -87,7 +86,6 @@ def take(m: Memory, c: int) -> int:
         m[c + channel.TAKEN_BYTES] = 0
         m[c + channel.TAKEN_RECORDS] = 0
         if rest:
-            m[c + channel.NEXT_SEQUENCE] += 1
             m[e + cell.WHAT] = cell.SLICE
             m[e + cell.BYTES] = rest
             m[e + cell.RECORDS] = records
@@ -121,7 +119,6 @@ def drop_spent(m: Memory, c: int) -> bool:
 def take_event(m: Memory, c: int) -> int:
     """Take the event at the head; a blocking one stops the queue."""
     e = line_first(m, c + channel.HEAD, cell.NEXT)
-    m[c + channel.NEXT_SEQUENCE] += 1
     m[c + channel.EVENTS] -= 1
     event = m[e + cell.EVENT]
     if m[event + cell.IS_TIMEOUTABLE] and m[event + cell.CHECKPOINT] == m[c + channel.OPEN_STATE]:
@@ -142,8 +139,8 @@ def take_open(m: Memory, c: int, s: int) -> int:
     if not m[c + channel.FLUSH]:
         return _NONE
     m[c + channel.FLUSH] = 0
-    sync(m, m[c + channel.SENDER])
     w = m[c + channel.WRITER]
+    sync(m, m[w + writer.TASK])
     fill = written(m, w, m[c + channel.LANE])
     if fill == m[c + channel.TAKEN_BYTES]:
         return _NONE
@@ -153,7 +150,6 @@ def take_open(m: Memory, c: int, s: int) -> int:
     m[e + cell.RECORDS] = records - m[c + channel.TAKEN_RECORDS]
     m[c + channel.TAKEN_BYTES] = fill
     m[c + channel.TAKEN_RECORDS] = records
-    m[c + channel.NEXT_SEQUENCE] += 1
     return e
 
 
