@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from ckptsim.scenarios.errors import Problem
-from ckptsim.scenarios.fields import REQUIRED, count, duration_ns, name
+from ckptsim.scenarios.fields import REQUIRED, choice, count, duration_ns, name
 from ckptsim.scenarios.job.checkpointing import Checkpointing
 from ckptsim.scenarios.job.graph import Vertex, forward_group
 from ckptsim.scenarios.job.graph.planes import Plane
@@ -25,6 +26,14 @@ class JobModel(Protocol):
     def vertices(self) -> tuple[Vertex, ...]:
         """Return its vertices."""
         ...
+
+
+class Symptom(StrEnum):
+    """What the others see of a task manager that has failed."""
+
+    CONNECTIONS_BREAK = "connections_break"
+    UNREACHABLE = "unreachable"
+    SILENT = "silent"
 
 
 class _Fault:
@@ -91,6 +100,13 @@ class CrashTaskManager(AtSubtask):
     """The task manager that a subtask runs on fails, and all subtasks with it."""
 
     at_ns: int = duration_ns(REQUIRED, says="instant of the failure", source=_PLAN)
+    symptom: Symptom = choice(
+        "connections_break",
+        Symptom,
+        says="what others see of it: its connections break, which is known as an exception is; "
+        "messages to it cannot be delivered; or nothing, as if its machine hung",
+        source=_PLAN,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,7 @@ _RECORDS_GOALS = (
     "channel_state_failed",
     "restarted",
     "restarts_used_up",
+    "lost_by_heartbeat",
     "left_to_the_external_system",
     "transaction_timed_out",
     "triggered_by_remote_call_below_finished",
@@ -75,6 +76,7 @@ _BUFFERS_GOALS = (
     "record_filtered",
     "restarted",
     "restarts_used_up",
+    "lost_by_heartbeat",
     "immediate_final_checkpoint",
     "failed_after_stop_savepoint",
 )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ckptsim.scenarios.fields import flag
+from ckptsim.models.recovery.detection import HeartbeatParameters
+from ckptsim.scenarios.errors import Problem
+from ckptsim.scenarios.fields import count, duration_ns, flag
 
+_HEARTBEAT = "Source: Apache Flink 1.20.3, HeartbeatManagerOptions, heartbeat."
 _COURSE = "assumption: off, so that small jobs are hunted in milliseconds"
 
 
@@ -20,3 +23,43 @@ class Recovery:
         "for behind them; off: the next attempt begins whole when the restart delay is over",
         source=_COURSE,
     )
+    heartbeat_interval_ns: int = duration_ns(
+        "10 s",
+        minimum=1,
+        maximum="1 d",
+        says="between two heartbeats that the job manager asks a task manager for",
+        source=_HEARTBEAT + "interval",
+    )
+    heartbeat_timeout_ns: int = duration_ns(
+        "50 s",
+        minimum=1,
+        maximum="1 d",
+        says="after its latest heartbeat a task manager counts as lost",
+        source=_HEARTBEAT + "timeout",
+    )
+    heartbeat_rpc_failure_threshold: int | None = count(
+        2,
+        optional=True,
+        minimum=1,
+        maximum=1_000_000,
+        unit="requests",
+        says="requests for a heartbeat in a row that cannot be delivered, after which a task "
+        "manager counts as lost; absent: only the time-out counts",
+        source=_HEARTBEAT + "rpc-failure-threshold",
+    )
+
+    @property
+    def heartbeat(self) -> HeartbeatParameters:
+        """Return the settings of the core that detects failures."""
+        return HeartbeatParameters(
+            interval_ns=self.heartbeat_interval_ns,
+            timeout_ns=self.heartbeat_timeout_ns,
+            rpc_failure_threshold=self.heartbeat_rpc_failure_threshold,
+        )
+
+    def problems(self) -> list[Problem]:
+        """Return what does not hold between the values."""
+        if self.heartbeat_interval_ns < self.heartbeat_timeout_ns:
+            return []
+        expected = f"more than heartbeat_interval_ns, {self.heartbeat_interval_ns}"
+        return [Problem("heartbeat_timeout_ns", str(self.heartbeat_timeout_ns), expected)]

@@ -7,7 +7,7 @@ the ports themselves; nothing is wrapped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ckptsim.models.barriers.subtask.events import ChannelStateFailed, ChannelStateWritten
@@ -340,6 +340,10 @@ class DataPlane(Protocol):
 
     def halt(self) -> None:
         """End the attempt: nothing of it acts any more."""
+        ...
+
+    def kill(self, numbers: Iterable[int]) -> None:
+        """Let tasks do nothing more, and nothing of them be heard: they have failed."""
         ...
 
     def is_alive(self, number: int) -> bool:

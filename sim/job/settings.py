@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ckptsim.models.coordinator import CoordinatorParameters
 from ckptsim.models.lifecycle import RULES, StopMode, Variant
+from ckptsim.models.recovery.detection import HeartbeatParameters
 from ckptsim.models.recovery.restart import RestartParameters
 from ckptsim.scenarios.job import Job, Plane, Protocol, StopKind
 from ckptsim.sim.job.control.coordinator import CoordinatorSettings
@@ -16,6 +17,7 @@ class JobSettings:
     """What of a scenario concerns the job as a whole.
 
     fault_kind: of the calendar entries of failures, which come before all others of an instant.
+    heartbeat: how a task manager is missed that is gone without a broken connection.
     after_finish: checkpoints continue when tasks have finished.  restart: whether a failure is
     followed by a next attempt, and after which delay.  stop_at_ns: when the job is stopped;
     stop_again_ns: after which a stop that failed is asked for again.  savepoint_at_ns: when a
@@ -27,6 +29,7 @@ class JobSettings:
     coordinator: CoordinatorSettings
     fault_kind: int
     restart: RestartParameters
+    heartbeat: HeartbeatParameters = field(default_factory=HeartbeatParameters)
     after_finish: bool = True
     stop_at_ns: int | None = None
     stop_again_ns: int = 0
@@ -99,6 +102,7 @@ def job_settings(job: Job, *, kind: int, fault_kind: int, may_stop: bool = True)
         fault_kind=fault_kind,
         after_finish=checkpointing.after_finish,
         restart=job.restart.parameters,
+        heartbeat=job.recovery.heartbeat,
         stop_at_ns=stop_ns if may_stop else None,
         stop_again_ns=job.restart.longest_delay_ns + 2 * checkpointing.interval_ns,
         savepoint_at_ns=checkpointing.savepoint_at_ns,

@@ -13,14 +13,17 @@ StateToAll.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import Recovery, after_failure
 from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.models.recovery.restart import FailureNoticed, RestartAfter, RestartStrategy
-from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
+from ckptsim.scenarios.job.faults import Symptom
+from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint, kept_of
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
+from ckptsim.sim.job.control.detection import DetectionHost
 from ckptsim.sim.job.control.failover import FailoverRecord
 from ckptsim.sim.job.control.faults import FaultPlan, enter_instants
 from ckptsim.sim.job.control.sinks import Sinks
@@ -89,6 +92,8 @@ class JobWorld:
         self._task_plans = TaskPlans(plane, self.finished_on_restore, listener, settings)
         self._strategy = RestartStrategy(settings.restart)
         self.timed: FailoverHost | None = None
+        lost = partial(self.fail_over, noted=True)
+        self.detection = DetectionHost(env, self.entity, settings, lost=lost)
         self._stop_tries = self._completed = 0
         first = 1 if restored is None else restored.checkpoint_id + 1
         self.coordinator = CoordinatorHost(
@@ -166,9 +171,16 @@ class JobWorld:
 
     # Failures ---------------------------------------------------------------------------------
 
-    def lose_task_manager(self, numbers: Iterable[int], cause: str) -> None:
+    def lose_task_manager(self, numbers: Iterable[int], cause: str, symptom: Symptom) -> None:
         """Fail all tasks of a task manager; the next attempt needs another one."""
-        self.crash(numbers, cause, lost=True)
+        if symptom is Symptom.CONNECTIONS_BREAK:
+            self.crash(numbers, cause, lost=True)
+            return
+        alive = [number for number in numbers if self._plane.is_alive(number)]
+        if alive and self.running:
+            self._note_failure(cause, lost=True)
+            self._plane.kill(alive)
+            self.detection.lose(cause, unreachable=symptom is Symptom.UNREACHABLE)
 
     def crash(self, numbers: Iterable[int], cause: str, *, lost: bool = False) -> None:
         """Fail tasks, and the job with them, unless all have finished; lost: with their manager."""
@@ -189,6 +201,7 @@ class JobWorld:
         DefaultCompletedCheckpointStore.recover.
         """
         if self.running:
+            self.detection.restarted()
             self.fail_over("the job manager crashes")
             self.coordinator.replace_core(self._new_core)
 
@@ -228,10 +241,11 @@ class JobWorld:
         env = self.env
         env.call_at(env.now, self.settings.fault_kind, self.entity, self.fail_over, cause)
 
-    def fail_over(self, cause: str, *, planned: bool = False) -> None:
+    def fail_over(self, cause: str, *, planned: bool = False, noted: bool = False) -> None:
         """End the attempt; begin the next one from the latest completed checkpoint.
 
         Once the savepoint of a stop is complete there is none.  planned: no strategy is asked.
+        noted: the failure struck earlier.
         """
         if not self.running or self.ended:
             return
@@ -239,7 +253,8 @@ class JobWorld:
             self.env.trace.record("failed", self.entity, cause)
             self._owner.job_failed(cause)
             return
-        self._note_failure(cause)
+        if not noted:
+            self._note_failure(cause)
         if self.timed is not None:
             self.timed.known(cause, planned=planned)
             return
@@ -251,7 +266,8 @@ class JobWorld:
                 self.stop_triggering(FailureReason.JOB_FAILOVER_REGION)
                 self.env.goals.reach("restarted")
                 kind = self.settings.coordinator.kind
-                self.env.call_in(delay_ns, kind, self.entity, self.restart)
+                again = self.detection.when_known
+                self.env.call_in(delay_ns, kind, self.entity, again, self.restart)
                 return
             self.env.goals.reach("restarts_used_up")
         self.failovers.pop()
@@ -355,24 +371,8 @@ class JobWorld:
     def checkpoint_of(
         self, record: CheckpointRecord, vertices: dict[str, FinishedState]
     ) -> JobCheckpoint:
-        """Return what is kept of a checkpoint; of vertices that have finished, nothing."""
-        vertex_of = self.coordinator.planning.vertex_of
-        snapshots = {number: part.snapshot for number, (part, _) in record.parts.items()}
-        full = [name for name, state in vertices.items() if state is FinishedState.FULL]
-        kept = {number: s for number, s in snapshots.items() if vertex_of(number) not in full}
-        return JobCheckpoint(
-            checkpoint_id=record.checkpoint,
-            savepoint=record.request.savepoint,
-            tasks=kept,
-            subtasks=self.coordinator.planning.subtasks,
-            vertices=vertices,
-            finished=frozenset(self.coordinator.planning.numbers(record.plan.finished)),
-            positions={
-                number: snapshots[number].position if number in snapshots else count
-                for number, count in self._plane.positions().items()
-            },
-            lost_state=self._plane.lost_state,
-        )
+        """Return what is kept of a checkpoint."""
+        return kept_of(record, vertices, self.coordinator.planning, self._plane)
 
     def checkpoint_completed(self, record: CheckpointRecord) -> None:
         """Tell the owner; end the run when as many checkpoints are complete as were wanted."""

@@ -115,6 +115,7 @@ PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = 
     ],
     "docs/recovery.md": [
         ("ckptsim run recovery_in_its_time", 0, matches("^recoveries +2$"), []),
+        ("ckptsim run lost_in_silence", 0, matches(r"^reached .*lost_by_heartbeat \(1\)"), []),
         ("ckptsim run rescaled_in_its_time", 0, matches("^recoveries +1$"), []),
         (
             "ckptsim validate tests/data/flink/recovery.jsonl",

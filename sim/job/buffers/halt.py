@@ -27,6 +27,7 @@ _DONE = 2
 def kill(tasks: Iterable[Task]) -> None:
     """Let tasks do nothing more, whatever was to follow: they have failed."""
     for task in tasks:
+        task.world.observer.killed(task.number)
         task.sync()
         task.enter(State.ENDED)
         task.die()

@@ -32,6 +32,7 @@ from ckptsim.sim.job.buffers.state import (
 from ckptsim.sim.job.buffers.tasks import Source, Task
 from ckptsim.sim.job.buffers.timers import Pauses, TaskTimers, first_delay_ns, let_work
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
+from ckptsim.sim.job.control.detection import DetectionHost
 from ckptsim.sim.job.control.failover import FailoverHost
 from ckptsim.sim.job.control.faults import NO_FAULTS, FaultPlan
 from ckptsim.sim.job.control.gateway import Gateway
@@ -59,7 +60,7 @@ _ENOUGH_CORES = 1024
 _MOST = 20  # of a run in which something breaks, the first violations tell it
 # What continues when an attempt has failed.
 _KEEPERS: tuple[type, ...] = (
-    *(JobWorld, FaultPlan, FailoverHost, CoordinatorHost, Gateway, Sampling, Sinks),
+    *(JobWorld, FaultPlan, FailoverHost, DetectionHost, CoordinatorHost, Gateway, Sampling, Sinks),
 )
 
 

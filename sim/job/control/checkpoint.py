@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ckptsim.models.coordinator.plan import FinishedState
+
 if TYPE_CHECKING:
     from ckptsim.models.coordinator import Request
-    from ckptsim.models.coordinator.plan import FinishedState, Plan
+    from ckptsim.models.coordinator.plan import Plan
     from ckptsim.models.lifecycle import SinkState
-    from ckptsim.sim.job.port import TaskState
+    from ckptsim.sim.job.control.planning import PlanCalculator
+    from ckptsim.sim.job.port import DataPlane, TaskState
 
 
 @dataclass(slots=True)
@@ -79,6 +82,30 @@ class JobCheckpoint:
     def in_flight(self) -> int:
         """Return how many pieces of data in flight it holds."""
         return sum(state.in_flight for state in self.states)
+
+
+def kept_of(
+    record: CheckpointRecord,
+    vertices: Mapping[str, FinishedState],
+    planning: PlanCalculator,
+    plane: DataPlane,
+) -> JobCheckpoint:
+    """Return what is kept of a completed checkpoint; of vertices that have finished, nothing."""
+    snapshots = {number: part.snapshot for number, (part, _) in record.parts.items()}
+    full = [name for name, state in vertices.items() if state is FinishedState.FULL]
+    return JobCheckpoint(
+        checkpoint_id=record.checkpoint,
+        savepoint=record.request.savepoint,
+        tasks={n: s for n, s in snapshots.items() if planning.vertex_of(n) not in full},
+        subtasks=planning.subtasks,
+        vertices=vertices,
+        finished=frozenset(planning.numbers(record.plan.finished)),
+        positions={
+            number: snapshots[number].position if number in snapshots else count
+            for number, count in plane.positions().items()
+        },
+        lost_state=plane.lost_state,
+    )
 
 
 @dataclass(slots=True, kw_only=True)

@@ -23,6 +23,7 @@ from ckptsim.models.recovery.restart import (
 )
 
 if TYPE_CHECKING:
+    from ckptsim.sim.job.control.detection import DetectionHost
     from ckptsim.sim.kernel import Entity, Environment
 
 
@@ -71,8 +72,9 @@ class FailoverRecord:
 
 
 class FailingJob(Protocol):
-    """What a failover asks of the job."""
+    """What a failover asks of the job; detection: of task managers that are lost in silence."""
 
+    detection: DetectionHost
     env: Environment
     entity: Entity
     running: bool
@@ -186,7 +188,9 @@ class FailoverHost:
             case failover.StopTriggering():
                 self._job.stop_triggering(FailureReason.JOB_FAILOVER_REGION)
             case failover.CancelTasks():
-                self._later(self._times.cancel_ns, self._canceled)
+                # What runs on a machine that is lost in silence is not known to be gone.
+                gone = self._job.detection.when_known
+                self._later(self._times.cancel_ns, gone, self._canceled)
             case failover.SetDelay(at_ns, number):
                 self._later(at_ns - self._env.now, self._delay_over, number)
             case failover.Deploy(number):

@@ -17,6 +17,7 @@ from ckptsim.scenarios.job.faults import (
     RequestSavepoint,
     Rescale,
     StallTask,
+    Symptom,
 )
 
 if TYPE_CHECKING:
@@ -64,6 +65,13 @@ class FaultPlan:
     def rescales(self) -> bool:
         """Return whether a vertex is given another parallelism."""
         return any(isinstance(fault, Rescale) for fault in self._faults)
+
+    @property
+    def silences(self) -> bool:
+        """Return whether a task manager is lost without its connections breaking."""
+        breaks = Symptom.CONNECTIONS_BREAK
+        managers = [one for one in self._faults if isinstance(one, CrashTaskManager)]
+        return any(one.symptom is not breaks for one in managers)
 
     @property
     def longest_ns(self) -> int:
@@ -124,7 +132,7 @@ class FaultPlan:
                 job.crash((number,), f"{fault.vertex}/{fault.subtask} crashes")
             case CrashTaskManager():
                 cause = f"the task manager of {fault.vertex}/{fault.subtask} crashes"
-                job.lose_task_manager(job.colocated(number), cause)
+                job.lose_task_manager(job.colocated(number), cause, fault.symptom)
             case StallTask():
                 job.stall(number, fault.lasts_ns)
             case _ as never:
@@ -162,8 +170,8 @@ class Strikable(Protocol):
         """Fail tasks."""
         ...
 
-    def lose_task_manager(self, numbers: Sequence[int], cause: str) -> None:
-        """Fail all tasks of a task manager, and the job with them."""
+    def lose_task_manager(self, numbers: Sequence[int], cause: str, symptom: Symptom) -> None:
+        """Fail all tasks of a task manager, and the job with them when that is known."""
         ...
 
     def crash_job_manager(self) -> None:

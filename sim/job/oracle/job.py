@@ -42,12 +42,14 @@ class JobOracle(JobObserver):
         self._order = OrderedRecords(violate)
         self._completed: dict[int, None] = {}
         self._halted = False
+        self._killed: dict[int, None] = {}
 
     # Parts of an attempt ----------------------------------------------------------------------
 
     def deploying(self) -> None:
         """Forget the parts of the attempt that is over."""
         self.tasks.clear()
+        self._killed.clear()
         self._files.clear()
         self._order.clear()
         self.checkpoints.attempt_ends()
@@ -96,6 +98,10 @@ class JobOracle(JobObserver):
         for task in self.tasks.values():
             task.lifecycle.restored_id = None if restored is None else restored.checkpoint_id
 
+    def killed(self, number: int) -> None:
+        """Note that nothing is expected of a task any more."""
+        self._killed[number] = None
+
     def halted(self) -> None:
         """Note that the attempt is over: nothing is expected of its tasks."""
         self._halted = True
@@ -109,7 +115,8 @@ class JobOracle(JobObserver):
 
     @property
     def _running(self) -> Iterable[TaskOracle]:
-        return () if self._halted else self.tasks.values()
+        tasks = {} if self._halted else self.tasks
+        return [task for number, task in tasks.items() if number not in self._killed]
 
     def end(self, *, ended: bool) -> None:
         """Check what must hold at the end; of a job that has ended, that nothing is left open."""

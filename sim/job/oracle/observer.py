@@ -247,6 +247,9 @@ class JobObserver:
     def begun(self, restored: JobCheckpoint | None) -> None:
         """Note that an attempt is built, and from which checkpoint."""
 
+    def killed(self, number: int) -> None:
+        """Note that a task does nothing more: it has failed, though that may not be known yet."""
+
     def halted(self) -> None:
         """Note that the attempt is over: nothing of it acts any more."""
 

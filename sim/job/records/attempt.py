@@ -281,7 +281,7 @@ class Attempt:
 
     def trigger(self, task: Task, barrier: Barrier, stop: StopMode | None) -> None:
         """Give the coordinator's trigger to a task's mailbox, unless it is still being restored."""
-        if not self.alive:
+        if not self.alive or task.killed:
             return
         recovering = any(gate.recovered and gate.recovered.is_reading for gate in task.gates)
         if self.env.now < task.ready_ns or recovering:

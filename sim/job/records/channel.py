@@ -227,6 +227,8 @@ class Channel:
     def pump(self) -> None:
         """Send whatever may be sent now."""
         subpartition = self.subpartition
+        if self.sender.killed:
+            return
         while self.connected and len(subpartition) and not subpartition.blocked:
             if subpartition.data_first:
                 if not self.credit.may_send:

@@ -33,6 +33,7 @@ def longest_idle_ns(job: Job, faults: FaultPlan) -> int:
         costs.closing_ns,
         channels.latency_ns + channels.end_of_partition_ns,
         faults.longest_ns + faults.latest_ns,
+        job.recovery.heartbeat_timeout_ns if faults.silences else 0,
         job.ending.stop_at_ns or 0,
         *(
             max(v.service_ns, v.service_of(0)) + v.service_step_ns * v.parallelism

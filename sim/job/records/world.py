@@ -31,7 +31,7 @@ from ckptsim.sim.kernel import Environment, Wait, explain_waits
 from ckptsim.sim.slots import ProtocolCores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ckptsim.models.coordinator.plan import Edge
     from ckptsim.scenarios.job import Vertex
@@ -195,11 +195,6 @@ class RecordWorld:
             for task in self.attempt.tasks
         )
 
-    @property
-    def is_endless(self) -> bool:
-        """Say whether a source has no end of its own."""
-        return any(vertex.is_endless for vertex in self.graph.vertices)
-
     # --- the job over all attempts ---
 
     @property
@@ -285,6 +280,11 @@ class RecordWorld:
         """End the attempt: nothing of it acts any more."""
         self.observer.halted()
         self.attempt.end()
+
+    def kill(self, numbers: Iterable[int]) -> None:
+        """Let tasks do nothing more, and nothing of them be heard: they have failed."""
+        for number in numbers:
+            self.tasks[number].kill()
 
     def is_alive(self, number: int) -> bool:
         """Return whether a task has not closed."""

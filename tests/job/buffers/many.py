@@ -35,6 +35,7 @@ def _is_hazard(_: Scenario, row: ViolationRow) -> bool:
 # Here the external system waits for ever, and no job restarts: see `test_sinks.py` and others.
 _NOT_HERE = (
     "transaction_timed_out",
+    "lost_by_heartbeat",
     "left_to_the_external_system",
     "restarted",
     "restored_fully_finished",

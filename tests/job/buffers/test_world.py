@@ -31,6 +31,7 @@ LIBRARY = (
     "concurrent_checkpoints",
     "expiring_uploads",
     "recovery_in_its_time",
+    "lost_in_silence",
 )
 
 

@@ -39,6 +39,7 @@ def _mode(scenario: Scenario) -> str:
 # checkpoints by themselves.
 _NOT_HERE = (
     "transaction_timed_out",
+    "lost_by_heartbeat",
     "offset_lost",
     "memory_lent",
     "rescale_refused",

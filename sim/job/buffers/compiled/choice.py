@@ -49,7 +49,7 @@ def _is_covered(world: DataflowWorld) -> bool:
     """Return whether the kernel has all that a world asks for.
 
     It has the mechanisms and cores of the model alone and one graph, knows no record by its
-    identity or its due instant, and tells an oracle nothing.
+    identity or its due instant, tells an oracle nothing, and has all tasks or none.
     """
     ties, mechanisms = world.env.ties, world.mechanisms
     return (
@@ -59,6 +59,7 @@ def _is_covered(world: DataflowWorld) -> bool:
         and world.embedding is ALONE
         and not world.model.recovery.timed
         and not world.faults.rescales
+        and not world.faults.silences
         and (ties is STRUCTURAL or isinstance(ties, SeededRandom))
         and mechanisms.stops_early
         and mechanisms.freed_when_read

@@ -196,6 +196,8 @@ def _stall_after_ns(world: DataflowWorld) -> int:
     longest += 2 * max(_longest_gap_ns(vertex) for vertex in model.vertices)
     if model.recovery.timed:
         longest += model.restart.longest_delay_ns + _restore_ns(world)
+    if faults.silences:
+        longest += model.recovery.heartbeat_timeout_ns
     if len(faults) or model.storage.failure_ratio:
         # Channels can stay blocked until a checkpoint expires and the next one frees them.
         round_ns = checkpoint.timeout_ns + 2 * checkpoint.interval_ns + checkpoint.min_pause_ns

@@ -150,6 +150,11 @@ class Snapshots:
         if running is not None:
             running.cancel()
 
+    def drop_all(self) -> None:
+        """Stop writing whatever is being written."""
+        for checkpoint in list(self._writes):
+            self.drop(checkpoint)
+
     def _written(self, checkpoint: int, stored: FileStored) -> None:
         del self._writes[checkpoint]
         attempt = self.task.attempt
@@ -166,6 +171,8 @@ class Snapshots:
     def acknowledge(self, checkpoint: int, size: int, *, unaligned: bool) -> None:
         """Send the whole part to the coordinator."""
         task, parts = self.task, self.parts[checkpoint]
+        if task.killed:
+            return
         task.attempt.world.observer.acknowledged(task, checkpoint, size, unaligned=unaligned)
         parts.unaligned, parts.acknowledged_ns = unaligned, task.env.now
         task.attempt.acknowledge(task, checkpoint, self._whole(checkpoint, parts), parts)
@@ -174,7 +181,8 @@ class Snapshots:
 
     def decline(self, checkpoint: int, reason: FailureReason) -> None:
         """Tell the coordinator that the task takes no part."""
-        self.task.attempt.decline(self.task, checkpoint, reason)
+        if not self.task.killed:
+            self.task.attempt.decline(self.task, checkpoint, reason)
 
     def _whole(self, checkpoint: int, parts: Parts) -> TaskSnapshot:
         """Return the snapshot with the in-flight records that are really there."""

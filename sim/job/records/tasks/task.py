@@ -75,6 +75,7 @@ class Task:
         # A source has read all there is, now or before a restore.
         self.exhausted: bool = restored.exhausted if restored else False
         self.gone: bool = False  # closed or failed: takes no input any more
+        self.killed: bool = False  # failed: neither its threads nor its network do anything more
         self.busy = False
         self.mailbox_closed = False
         self.stalled_until_ns = 0
@@ -126,13 +127,13 @@ class Task:
 
     def notify_complete(self, checkpoint: int) -> None:
         """Take the notification that a checkpoint is complete."""
-        if self.attempt.alive:
+        if self.attempt.alive and not self.killed:
             self.observer.told(checkpoint, completed=True)
             self.post(partial(handle_complete, self, checkpoint))
 
     def notify_aborted(self, checkpoint: int, latest_completed: int | None) -> None:
         """Take the notification that a checkpoint was given up."""
-        if self.attempt.alive:
+        if self.attempt.alive and not self.killed:
             self.observer.told(checkpoint, completed=False)
             self.post(partial(handle_aborted, self, checkpoint, latest_completed))
 
@@ -230,6 +231,14 @@ class Task:
         """End the process where it waits; the active one ends as soon as it looks."""
         if self.process is not None and self.process is not self.env.active_process:
             self.process.stop()
+
+    def kill(self) -> None:
+        """Do nothing more, whatever was to follow: the machine is lost."""
+        self.attempt.world.observer.killed(self.number)
+        self.gone = self.killed = self.mailbox_closed = True
+        self.mails.clear()
+        self.snapshots.drop_all()
+        self.stop()
 
     def handle_mails_until(self, reached: Callable[[], bool]) -> Steps:
         """Handle mails until a condition holds."""

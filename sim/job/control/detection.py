@@ -1,0 +1,119 @@
+"""Hosts the core that learns of task managers which are gone without a broken connection.
+
+The job manager asks every task manager for a heartbeat once per interval.  Before the first loss
+nothing of that is observable, so nothing of it happens: a task manager is made known to the core
+when it is lost, as of its latest heartbeat.  Where in the interval that was is drawn once per run,
+for the job manager asks all of them at once.
+
+Until the loss is known, no task of the lost machine can be cancelled, so a failover that has begun
+for another reason does not deploy before.  Assumption: a heartbeat and its answer take no time,
+against intervals of seconds.
+
+Source: Apache Flink 1.20.3, JobMaster, HeartbeatManagerSenderImpl; Execution.cancel (a task whose
+task manager does not answer stays CANCELING until that counts as lost).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, assert_never
+
+from ckptsim.models.recovery import detection
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.settings import JobSettings
+    from ckptsim.sim.kernel import Entity, Environment
+
+
+class DetectionHost:
+    """Learns of the lost task managers of one job; lost: called with the cause when one is known."""
+
+    def __init__(
+        self,
+        env: Environment,
+        entity: Entity,
+        settings: JobSettings,
+        *,
+        lost: Callable[[str], None],
+    ) -> None:
+        self._env = env
+        self._entity = entity
+        self._parameters = settings.heartbeat
+        self._kind = settings.fault_kind
+        self._lost = lost
+        self._core = detection.FailureDetector(settings.heartbeat)
+        self._phase_ns: int | None = None
+        self._causes: list[str] = []  # by number of the lost task manager
+        self._unreachable: set[int] = set()
+        self._waiting: list[Callable[[], None]] = []
+
+    def lose(self, cause: str, *, unreachable: bool) -> None:
+        """Let a task manager give no heartbeat from now on.
+
+        unreachable: requests for one cannot be delivered, instead of being delivered in vain.
+        """
+        manager = len(self._causes)
+        self._causes.append(cause)
+        if unreachable:
+            self._unreachable.add(manager)
+        self._step(detection.Registered(self._latest_heartbeat_ns(), manager))
+
+    def when_known(self, call: Callable[[], None]) -> None:
+        """Call a function when no loss is unknown any more: at once, unless one is."""
+        if self._core.watched:
+            self._waiting.append(call)
+        else:
+            call()
+
+    def restarted(self) -> None:
+        """Forget everything: a new job manager knows only who registers with it."""
+        self._core = detection.FailureDetector(self._parameters)
+        self._release()
+
+    def _latest_heartbeat_ns(self) -> int:
+        """Return when all task managers were last asked; it may lie before the job's begin."""
+        interval_ns, now_ns = self._parameters.interval_ns, self._env.now
+        if self._phase_ns is None:
+            self._phase_ns = self._env.stream("heartbeat").integer(0, interval_ns - 1)
+        return now_ns - (now_ns - self._phase_ns) % interval_ns
+
+    # The core ---------------------------------------------------------------------------------
+
+    def _step(self, event: detection.DetectionEvent) -> None:
+        for effect in self._core.step(event):
+            self._carry_out(effect)
+
+    def _carry_out(self, effect: detection.DetectionEffect) -> None:
+        match effect:
+            case detection.SetInterval(at_ns):
+                self._at(at_ns, self._interval_over, self._core)
+            case detection.SetTimeout(manager, at_ns, number):
+                self._at(at_ns, self._timed_out, self._core, manager, number)
+            case detection.AskForHeartbeat(manager):
+                delivered = manager not in self._unreachable
+                self._step(detection.HeartbeatSent(self._env.now, manager, delivered))
+            case detection.ReportManagerLoss(manager, cause):
+                self._env.goals.reach("lost_by_heartbeat")
+                self._lost(f"{self._causes[manager]}: {cause.value}")
+                if not self._core.watched:
+                    self._release()
+            case detection.ReportTaskFailure():
+                raise AssertionError("tasks that throw report to the job itself")
+            case _ as never:
+                assert_never(never)
+
+    def _at(self, at_ns: int, call: Callable[..., None], *arguments: object) -> None:
+        self._env.call_at(at_ns, self._kind, self._entity, call, *arguments)
+
+    def _interval_over(self, core: detection.FailureDetector) -> None:
+        if core is self._core:  # those of an earlier job manager are void
+            self._step(detection.IntervalOver(self._env.now))
+
+    def _timed_out(self, core: detection.FailureDetector, manager: int, number: int) -> None:
+        if core is self._core:
+            self._step(detection.TimeoutFired(self._env.now, manager, number))
+
+    def _release(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for call in waiting:
+            call()
