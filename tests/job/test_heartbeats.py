@@ -13,10 +13,13 @@ from ckptsim.scenarios.files import document
 from ckptsim.scenarios.job import Plane
 from ckptsim.sim.rows import RecoveryRow
 from ckptsim.sim.world import run_world
-from tests.job.buffers import many as buffer_jobs
-from tests.job.buffers import plans as buffer_plans
-from tests.job.records import many as record_jobs
-from tests.job.records import plans as record_plans
+from tests.job.buffers.many import _is_hazard as is_buffer_hazard
+from tests.job.buffers.plans import crashing_document
+from tests.job.buffers.plans import scenario_of as on_buffers
+from tests.job.records.many import is_hazard as is_record_hazard
+from tests.job.records.plans import Seeded
+from tests.job.records.plans import document as ending_document
+from tests.job.records.plans import scenario_of as on_records
 from tests.many import TIES
 
 MS = 1_000_000
@@ -173,10 +176,7 @@ def test_a_time_out_within_the_interval_is_refused() -> None:
 def silenced(seed: int) -> Scenario:
     """Return a random job of either plane that loses task managers in silence."""
     random = Random(f"silenced {seed}")
-    if seed % 2:
-        text = record_plans.document(record_plans.Seeded(seed))
-    else:
-        text = buffer_plans.crashing_document(record_plans.Seeded(seed))
+    text = (ending_document if seed % 2 else crashing_document)(Seeded(seed))
     job = text["job"]
     last_ns = 8 * int(job["checkpointing"].get("interval_ns", S))
     interval_ns = random.randint(1, last_ns // 4)
@@ -191,8 +191,7 @@ def silenced(seed: int) -> Scenario:
             lost(random.randint(1, last_ns), random.choice(("silent", "unreachable")))
             | {"vertex": vertex["name"]}
         )
-    make = record_plans.scenario_of if seed % 2 else buffer_plans.scenario_of
-    return make(text)
+    return (on_records if seed % 2 else on_buffers)(text)
 
 
 def check_many(seeds: range) -> int:
@@ -201,7 +200,7 @@ def check_many(seeds: range) -> int:
     for seed in seeds:
         made = silenced(seed)
         result = run_world(made, seed=seed, ties=TIES[seed % len(TIES)])
-        is_hazard = record_jobs.is_hazard if seed % 2 else buffer_jobs._is_hazard
+        is_hazard = is_record_hazard if seed % 2 else is_buffer_hazard
         assert [one for one in result.violations if not is_hazard(made, one)] == [], f"seed {seed}"
         found += dict(result.goals).get("lost_by_heartbeat", 0)
     return found

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class DetectionHost:
-    """Learns of the lost task managers of one job; lost: called with the cause when one is known."""
+    """Learns of the lost task managers of one job; lost: called with the cause of each."""
 
     def __init__(
         self,

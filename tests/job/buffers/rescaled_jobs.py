@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 
 from ckptsim.scenarios import Scenario
+from ckptsim.sim.job.buffers.constants import CONSTANTS
 from tests import many
 from tests.job.buffers import many as jobs
 from tests.job.buffers.plans import crashing_document, scenario_of
@@ -49,12 +50,23 @@ def document(seed: int) -> dict[str, Any]:
     job["ending"]["protocol"] = job["ending"]["protocol"].replace("naive", "flink")
     text["faults"] = [one for one in text["faults"] if fits(one, vertices)]
     job["checkpointing"]["enabled"] = True  # what nothing coordinates cannot be rescaled
+    _allow_time(job["checkpointing"], len(vertices))
     text["faults"] += _rescales(random, vertices, 8 * int(job["checkpointing"]["interval_ns"]))
     if seed % _TIMED == 0 and job.get("engine") != "processes":
         job["recovery"] = {"timed": True}
         for vertex in vertices.values():
             vertex["replayable"] = vertex.get("kind") == "source" and "rate_per_s" in vertex
     return text
+
+
+def _allow_time(checkpointing: dict[str, Any], vertices: int) -> None:
+    """Let no checkpoint expire while a machine with two cores still sends barriers and files on.
+
+    Barriers of checkpoints that expired are sent on all the same, so with a time-out below what
+    one checkpoint costs its cores a job is kept from its records for ever, as a real one is.
+    """
+    costs_ns = 8 * vertices * (CONSTANTS.barrier_cost_ns + CONSTANTS.file_cost_ns)
+    checkpointing["timeout_ns"] = max(checkpointing["timeout_ns"], costs_ns)
 
 
 def _fill_channels(random: Random, job: dict[str, Any], vertices: dict[str, Any]) -> None:

@@ -128,7 +128,7 @@ def keeps_state_of_the_finished(patch: pytest.MonkeyPatch) -> None:
         finished = {task: kept[task] for task in sorted(fields["finished"])}
         return JobCheckpoint(**fields | {"tasks": finished | dict(fields["tasks"])})
 
-    patch.setattr("ckptsim.sim.job.world.JobCheckpoint", stored)
+    patch.setattr("ckptsim.sim.job.control.checkpoint.JobCheckpoint", stored)
 
 
 def records_too_much(patch: pytest.MonkeyPatch) -> None:
