@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from ckptsim.models.barriers.channel_state import MAX_SUBTASKS_PER_FILE
 from ckptsim.scenarios.job import Mode
 from ckptsim.sim.infer.found import Found, Sureness
 from ckptsim.sim.infer.options import mode_of
+from ckptsim.sim.infer.topology import ordered
 from ckptsim.sim.job.buffers.constants import CONSTANTS
 from ckptsim.sim.job.buffers.state import Limiter
 from ckptsim.sim.recording import Recording, SubtaskPart, VertexAnswer
@@ -22,8 +26,15 @@ _MS = 1_000_000
 # the storage is put down as slow.  Assumption: below, pauses of the machine explain it.
 _SLOW_TIMES = 3.0
 _SLOW_MS = 60.0
+# Acknowledgements that follow each other by less than this part are of one file.  Source: recorded
+# files of five and three subtasks, 1 % apart within a file and four times between them.
+_AT_ONCE = 0.1
 # Files whose sizes differ by this factor tell a rate from a latency.
 _SPREAD = 3.0
+
+
+_Member = tuple[str, int]
+"""A subtask: the id of its vertex and its index."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,31 +133,97 @@ def _files(recording: Recording, inline_bytes: int) -> list[_File]:
     """
     read = {edge.upstream for vertex in recording.vertices for edge in vertex.inputs}
     waits = mode_of(recording).value[0] is Mode.ALIGNED_TIMEOUT
-    found = []
+    groups = _groups(recording)
+    sharing = Counter(v for group in groups for v in dict.fromkeys(vertex for vertex, _ in group))
+    found: list[_File] = []
+    for one in recording.completed:
+        parts = {(v, part.subtask): part for v, own in one.parts.items() for part in own}
+        for group in groups:
+            known = {member: parts[member] for member in group if member in parts}
+            if waits and any(vertex in read for vertex, _ in known):
+                known = {member: parts[member] for member in known if member[0] not in read}
+                if len(group) > 1 and any(part.persisted_bytes for part in known.values()):
+                    continue
+            if len(known) < len(group) and any(part.persisted_bytes for part in known.values()):
+                continue  # what the others wrote into the same file is not in the answers
+            found += _files_of(known, sharing)
+    return [file for file in found if file.bytes > inline_bytes]
+
+
+def _groups(recording: Recording) -> list[tuple[_Member, ...]]:
+    """Return which subtasks share files of channel state.
+
+    A subtask whose task manager is unknown is taken to be alone.
+    """
+    managers: dict[str, list[_Member]] = {}
+    for vertex in ordered(recording):
+        names = {one.index: one.task_manager or one.host for one in vertex.subtasks}
+        for index in range(vertex.parallelism):
+            name = names.get(index) or f"of {vertex.id}/{index}"
+            managers.setdefault(name, []).append((vertex.id, index))
+    ends = _ends(recording)
+    return [group for members in managers.values() for group in _sharing(members, ends)]
+
+
+def _ends(recording: Recording) -> dict[_Member, float]:
+    """Return when each subtask has acknowledged, in ms behind the trigger, in the middle."""
+    found: dict[_Member, list[float]] = {}
     for one in recording.completed:
         for vertex, parts in one.parts.items():
-            if waits and vertex in read:
-                continue
-            files = (_file(part, parts) for part in parts)
-            found += [file for file in files if file.bytes > inline_bytes]
-    return found
+            for part in parts:
+                found.setdefault((vertex, part.subtask), []).append(part.end_to_end_ms)
+    return {member: median(ends) for member, ends in found.items()}
 
 
-def _state(part: SubtaskPart) -> int:
-    return max(0, part.checkpointed_bytes - part.persisted_bytes)
+def _sharing(members: list[_Member], ends: Mapping[_Member, float]) -> list[tuple[_Member, ...]]:
+    """Return the groups of one task manager's subtasks, given in the order of their deployment.
+
+    The order in which their threads start decides, which is not always that of deployment.  Those
+    that share a file acknowledge at one time; where that makes no groups, the order has to do.
+    """
+    groups: list[list[_Member]] = []
+    if all(member in ends for member in members):
+        before = -math.inf
+        for member in sorted(members, key=ends.__getitem__):
+            if ends[member] > (1 + _AT_ONCE) * before:
+                groups.append([])
+            groups[-1].append(member)
+            before = ends[member]
+    if not groups or max(map(len, groups)) > MAX_SUBTASKS_PER_FILE:
+        count = MAX_SUBTASKS_PER_FILE
+        groups = [members[i : i + count] for i in range(0, len(members), count)]
+    return [tuple(group) for group in groups]
 
 
-def _file(part: SubtaskPart, parts: Sequence[SubtaskPart]) -> _File:
-    """Return what a part's asynchronous time says; in an unaligned one it waits for barriers, too.
+def _files_of(parts: Mapping[_Member, SubtaskPart], sharing: Mapping[str, int]) -> Iterator[_File]:
+    """Yield the files of subtasks that share one for data in flight.
 
     State and data in flight are two files that are written at the same time, so the larger one
-    counts; files of one vertex share the processors.
+    counts.  The shared file is begun in earnest when the last of them has all of its data: the one
+    that waits for it the shortest says how long it took.
+    """
+    shared = sum(part.persisted_bytes for part in parts.values())
+    quickest: _File | None = None
+    for (vertex, _), part in parts.items():
+        state = max(0, part.checkpointed_bytes - part.persisted_bytes)
+        file = _file(part, max(state, shared), sharing[vertex])
+        if state > shared or not shared:
+            yield file
+        elif quickest is None or file.async_ms < quickest.async_ms:
+            quickest = file
+    if quickest is not None:
+        yield quickest
+
+
+def _file(part: SubtaskPart, size: int, crowd: int) -> _File:
+    """Return what a part's asynchronous time says; in an unaligned one it waits for barriers, too.
+
+    crowd: how many files are written beside this one, which share the processors.
     """
     waits_ms = part.alignment_ms if part.unaligned else 0.0
-    size = max(_state(part), part.persisted_bytes)
     own_ns = CONSTANTS.file_cost_ns + CONSTANTS.state_ns_per_mb * size / _MB
-    crowd = max(1.0, len(parts) / CONSTANTS.cores)
-    return _File(size, max(0.0, part.async_ms - waits_ms), own_ns * crowd / _MS)
+    own_ns *= max(1.0, crowd / CONSTANTS.cores)
+    return _File(size, max(0.0, part.async_ms - waits_ms), own_ns / _MS)
 
 
 def _line(files: Sequence[_File]) -> tuple[float, float]:

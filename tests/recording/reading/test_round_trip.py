@@ -113,6 +113,15 @@ JOBS: dict[str, Job] = {
         storage=Storage(write_bytes_per_s=1_000_000),
         network=Network(floating_buffers=16),
     ),
+    "files_of_several_vertices": job(
+        source(parallelism=2),
+        operator("first", "src", by=Partitioner.REBALANCE, parallelism=2, service_ns=300_000),
+        operator("second", "first", by=Partitioner.REBALANCE, parallelism=2, service_ns=300_000),
+        operator("last", "second", parallelism=2, service_ns=MS),
+        placement=PlacementKind.LOCAL,
+        checkpointing=Checkpointing(mode=Mode.UNALIGNED, tolerable_failures=1000),
+        storage=Storage(write_bytes_per_s=2_000_000),
+    ),
 }
 
 
@@ -172,7 +181,14 @@ def test_what_differs_between_subtasks_is_found(tmp_path: Path) -> None:
     assert uneven.rate_shares == pytest.approx((1 / 6, 1 / 6, 4 / 6), rel=0.02)
 
 
-@pytest.mark.parametrize(("name", "rate"), [("slow_storage", 5_000_000), ("unaligned", 1_000_000)])
+@pytest.mark.parametrize(
+    ("name", "rate"),
+    [
+        ("slow_storage", 5_000_000),
+        ("unaligned", 1_000_000),
+        ("files_of_several_vertices", 2_000_000),
+    ],
+)
 def test_a_slow_storage_is_found(name: str, rate: int, tmp_path: Path) -> None:
     """The limit of a stream follows from bytes and time, of state as of data in flight."""
     found = imported(name, tmp_path).storage.write_bytes_per_s
