@@ -11,9 +11,11 @@ from ckptsim.models.ordering import Medium, OrderingParameters, StreamDescriptor
 from ckptsim.models.ordering.source import SourceCore
 from ckptsim.models.recovery.detection import FailureDetector, HeartbeatParameters
 from ckptsim.models.recovery.failover import Failover
+from ckptsim.models.recovery.persistence import ChannelLog, LentCredit
 from ckptsim.models.recovery.restart import RestartStrategy
 from ckptsim.models.recovery.restore import TaskRestore
 from ckptsim.models.store.ingestion import PartitionIngestion
+from ckptsim.models.uncoordinated import IndependentTask
 from ckptsim.sim.rules.answers import Pick, Rules
 from ckptsim.sim.rules.beside import Differential, Walk
 from ckptsim.sim.rules.calls import FunctionRules, Functions, called, function, methods
@@ -31,15 +33,22 @@ from ckptsim.sim.rules.functions import (
 from ckptsim.sim.rules.handler import handler_rules
 from ckptsim.sim.rules.lifecycle import LifecycleRules, drawn_task
 from ckptsim.sim.rules.ordering import OrderingRules
-from ckptsim.sim.rules.restart import (
+from ckptsim.sim.rules.recovery import (
+    CreditRules,
     DetectionRules,
     FailoverRules,
+    LineRules,
+    LogRules,
+    RecoveredInputRules,
     RestartRules,
+    RestoreRules,
     StrategyMaker,
     StrategyRules,
+    TaskRules,
+    drawn_gate,
+    drawn_line,
     drawn_strategy,
 )
-from ckptsim.sim.rules.restoring import RecoveredInputRules, RestoreRules, drawn_gate
 from ckptsim.sim.rules.small import (
     AfterFailureRules,
     AssignmentRules,
@@ -49,9 +58,12 @@ from ckptsim.sim.rules.small import (
 from ckptsim.sim.rules.source import SourceRules, drawn_source
 from ckptsim.sim.rules.store import (
     ClientRules,
+    GenerationCore,
+    GenerationRules,
     IngestionRules,
     client,
     drawn_client,
+    drawn_generation,
     drawn_ingestion,
 )
 from ckptsim.sim.rules.subtask import SubtaskRules
@@ -65,6 +77,8 @@ RULES: Mapping[str, Callable[..., Rules]] = {
     "channel_state": WriterRules,
     "subtask": SubtaskRules,
     "lifecycle": LifecycleRules,
+    "induced": TaskRules,
+    "recovery_line": LineRules,
 }
 
 
@@ -126,6 +140,10 @@ def _debloater(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (drawn_debloating(pick),), {}
 
 
+def _credit(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return (), {"sender": pick.integer(1, 4), "receiver": pick.integer(1, 4)}
+
+
 _SYNC: Mapping[str, Walk] = {
     "ordering": Walk(_ordering, OrderingRules),
     "source": Walk(_source, SourceRules, SourceCore),
@@ -155,10 +173,16 @@ _JOB: Mapping[str, Walk] = {
     "failure detector": Walk(_detector, DetectionRules, FailureDetector),
     "functions": Walk(_nothing, partial(FunctionRules, NAIVE, DRAWS), partial(Functions, CORES)),
     "debloater": Walk(_debloater, DebloaterRules, DebloaterCore),
+    "induced": Walk(_nothing, TaskRules),
+    "independent task": Walk(_nothing, partial(TaskRules, induced=False), IndependentTask),
+    "recovery_line": Walk(drawn_line, LineRules),
+    "channel log": Walk(_nothing, LogRules, ChannelLog, methods),
+    "lent credit": Walk(_credit, CreditRules, LentCredit, methods),
 }
 _STORE: Mapping[str, Walk] = {
     "ingestion": Walk(drawn_ingestion, IngestionRules, PartitionIngestion),
     "store": Walk(drawn_client, ClientRules, adapt=client),
+    "interfaces before": Walk(drawn_generation, GenerationRules, GenerationCore),
 }
 # Link -> slot -> how its core walks.
 WALKS: Mapping[str, Mapping[str, Walk]] = {

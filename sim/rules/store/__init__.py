@@ -1,6 +1,20 @@
-"""The rules of the checkpoint store: of the ingestion of one partition, and of a whole client."""
+"""The rules of the store: of one partition's ingestion, a whole client, interfaces before it."""
 
+from ckptsim.sim.rules.store.generations import (
+    GenerationCore,
+    GenerationRules,
+    drawn_generation,
+)
 from ckptsim.sim.rules.store.ingestion import IngestionRules, drawn_ingestion
 from ckptsim.sim.rules.store.walks import ClientRules, client, drawn_client
 
-__all__ = ["ClientRules", "IngestionRules", "client", "drawn_client", "drawn_ingestion"]
+__all__ = [
+    "ClientRules",
+    "GenerationCore",
+    "GenerationRules",
+    "IngestionRules",
+    "client",
+    "drawn_client",
+    "drawn_generation",
+    "drawn_ingestion",
+]
