@@ -233,13 +233,15 @@ class CoordinatorHost:
     def _carry_out(self, effect: CoordinatorEffect) -> None:  # noqa: C901, PLR0912 - one branch per effect
         match effect:
             case coordinator_events.SetTimer(kind, number, delay_ns):
-                self._timers[kind, number] = self._env.call_in(
+                timer = self._timers[kind, number] = self._env.call_in(
                     delay_ns, self._settings.kind, self._entity, self.timer_fired, kind, number
                 )
+                if kind is TimerKind.EXPIRY:
+                    self.observer.expiry_set(number, timer)
             case coordinator_events.CancelTimer(kind, number):
-                timer = self._timers.pop((kind, number), None)
-                if timer is not None:
-                    timer.cancel()
+                cancelled = self._timers.pop((kind, number), None)
+                if cancelled is not None:
+                    cancelled.cancel()
             case coordinator_events.PlanCheckpoint(request):
                 self._plan(request)
             case coordinator_events.TriggerTasks(barrier, tasks, request):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.oracle.channels import ChannelOracle
     from ckptsim.sim.job.oracle.tasks import TaskOracle
     from ckptsim.sim.job.oracle.view import PlaneView, Violate
-    from ckptsim.sim.kernel import Environment
+    from ckptsim.sim.kernel import Environment, Timer
 
 # Why a checkpoint is given up that still waits for tasks; one that is being stored waits for none.
 _ON_THE_WAY = (
@@ -66,6 +66,7 @@ class CheckpointOracle:
         self._reported: dict[tuple[int, int], tuple[int, bool]] = {}  # by task and checkpoint
         self._finished = FinishedFlags(violate)
         self._held: dict[int, dict[int, tuple[list[Held], list[Held]]]] = {}  # by checkpoint, task
+        self._expiries: dict[int, Timer] = {}
 
     # Begin ------------------------------------------------------------------------------------
 
@@ -138,6 +139,10 @@ class CheckpointOracle:
             says = f"checkpoint {one.checkpoint} is triggered while {sorted(self._running)} run"
             self._violate("pending_within_limit", says, one.checkpoint)
         self._running[one.checkpoint] = one
+
+    def expiry_set(self, checkpoint: int, timer: Timer) -> None:
+        """Note the timer that ends a checkpoint."""
+        self._expiries[checkpoint] = timer
 
     # What they hold ---------------------------------------------------------------------------
 
@@ -352,6 +357,10 @@ class CheckpointOracle:
         number = one.checkpoint
         if self._running.pop(number, None) is None or one.status != "pending":
             says = f"checkpoint {number} {does} after it was {one.status}"
+            self._violate("ended_checkpoints_stay_ended", says, number)
+        expiry = self._expiries.pop(number, None)
+        if expiry is not None and expiry.armed:
+            says = f"checkpoint {number} {does} and leaves its timer running"
             self._violate("ended_checkpoints_stay_ended", says, number)
         self._check_duration(one)
         if not self._running and self._free_ns is not None:

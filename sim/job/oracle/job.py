@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
     from ckptsim.sim.job.oracle.view import PlaneView, Violate
     from ckptsim.sim.job.port import ObservedTask, TaskGateway
-    from ckptsim.sim.kernel import Environment
+    from ckptsim.sim.kernel import Environment, Timer
 
 
 class JobOracle(JobObserver):
@@ -161,6 +161,10 @@ class JobOracle(JobObserver):
     def triggered(self, record: CheckpointRecord) -> None:
         """Check that a checkpoint may begin."""
         self.checkpoints.triggered(record)
+
+    def expiry_set(self, checkpoint: int, timer: Timer) -> None:
+        """Expect that the timer of a checkpoint ends with it."""
+        self.checkpoints.expiry_set(checkpoint, timer)
 
     def acknowledged(
         self, task: ObservedTask, checkpoint: int, size: int, *, unaligned: bool

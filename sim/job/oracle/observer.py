@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ckptsim.models.lifecycle import TaskState
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
     from ckptsim.sim.job.port import ObservedTask, TaskGateway
+    from ckptsim.sim.kernel import Timer
 
 
 class LifecycleObserver:
@@ -278,6 +279,9 @@ class JobObserver:
 
     def triggered(self, record: CheckpointRecord) -> None:
         """Note that a checkpoint begins."""
+
+    def expiry_set(self, checkpoint: int, timer: Timer) -> None:
+        """Note the timer that ends a checkpoint which takes too long."""
 
     def acknowledged(
         self, task: ObservedTask, checkpoint: int, size: int, *, unaligned: bool

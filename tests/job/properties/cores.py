@@ -268,6 +268,15 @@ def never_expires(parameters: CoordinatorParameters, **rest: Any) -> CheckpointC
     return CheckpointCoordinator(replace(parameters, timeout_ns=10 * parameters.timeout_ns), **rest)
 
 
+class LeavesTimers(CheckpointCoordinator):
+    """Does not cancel the timer of a checkpoint that ends."""
+
+    def step(self, event: coordinator_events.CoordinatorEvent) -> list[Any]:
+        """Leave each cancellation out."""
+        cancels = coordinator_events.CancelTimer
+        return [effect for effect in super().step(event) if not isinstance(effect, cancels)]
+
+
 class GivesUpAgain(CheckpointCoordinator):
     """Gives a checkpoint up at every task's refusal."""
 

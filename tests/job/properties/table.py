@@ -368,6 +368,7 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
             ),
             coordinator=cores.GivesUpAgain,
         ),
+        by_cores(small(chain()), coordinator=cores.LeavesTimers),
     ),
     "savepoints_are_not_subsumed": (by_mutant("savepoints_subsumed", "savepoint_and_checkpoint"),),
     "notified_after_completion": (
