@@ -194,12 +194,13 @@ def test_a_run_has_time_for_a_long_interval() -> None:
 
 
 def test_parallelism_spreads_what_was_of_subtasks() -> None:
-    """State is shared out, skew is forgotten, and forward edges become what the engine makes."""
+    """State is shared out, skew is forgotten, keys and forward edges go as the engine has them."""
     model = job("job15", {"vertex.join.parallelism": "6"})
     join = model.vertices[2]
     assert len(join.subtask_state_bytes) == 6
     assert sum(join.subtask_state_bytes) == pytest.approx(5_012_600, abs=6)
-    assert join.inputs[0].shares == ()
+    assert join.inputs[0].shares == tuple(n / 128 for n in (22, 21, 21, 22, 21, 21))
+    assert job("job15", {"vertex.join.parallelism": "4"}).vertices[2].inputs[0].shares == ()
     assert [v.parallelism for v in job("job15", {"parallelism.default": "5"}).vertices] == [5] * 4
 
 

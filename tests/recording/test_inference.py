@@ -17,6 +17,7 @@ from ckptsim.scenarios.job import Job, Mode, Partitioner, PlacementKind
 from ckptsim.sim.infer.change import changed
 from ckptsim.sim.infer.found import Sureness
 from ckptsim.sim.infer.job import Imported, scenario_of
+from ckptsim.sim.infer.tasks.load import key_group_shares, shares_of
 from ckptsim.sim.infer.tasks.machine import MachineChoice
 from ckptsim.sim.infer.tasks.rates import makes_up, rates_of
 from ckptsim.sim.recording import Sample, SubtaskAnswer, VertexAnswer, read_recording
@@ -139,6 +140,21 @@ def test_skew_is_kept_and_noise_is_not() -> None:
     assert enrich.inputs[0].partitioner is Partitioner.REBALANCE
     assert enrich.service_factors == ()
     assert job_of("job03").vertices[1].inputs[0].shares == ()
+
+
+def test_key_groups_that_do_not_go_round_make_shares() -> None:
+    """Records by key are shared as the engine shares its key groups, where no skew shows."""
+    assert key_group_shares(6, 128) == tuple(n / 128 for n in (22, 21, 21, 22, 21, 21))
+    assert key_group_shares(4, None) == (0.25,) * 4
+    even = next(v for v in read_recording(SHIPPED / "job03").vertices if v.inputs)
+    assert shares_of(even) is None
+    odd = shares_of(replace(even, max_parallelism=129))
+    assert odd is not None
+    assert odd.value == pytest.approx((33 / 129, 32 / 129, 32 / 129, 32 / 129), abs=1e-6)
+    unknown = replace(even, parallelism=3, subtasks=(), max_parallelism=None)
+    found = shares_of(unknown)
+    assert found is not None
+    assert found.value == pytest.approx((43 / 128, 43 / 128, 42 / 128), abs=1e-6)
 
 
 def test_a_busy_machine_is_not_the_job() -> None:

@@ -1,7 +1,8 @@
 """A job with another parallelism: what was said of single subtasks holds no more.
 
-State is spread over the new subtasks, skew of service times, keys and rates is forgotten, and new
-subtasks run where those of equal index did, or on task managers of their own.
+State is spread over the new subtasks, skew of service times, keys and rates is forgotten, but for
+that of key groups which do not go round evenly, and new subtasks run where those of equal index
+did, or on task managers of their own.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ckptsim.scenarios.job import Input, Job, Partitioner, PlacementKind, Vertex
+from ckptsim.sim.infer.tasks.load import key_group_shares
 
 
 def with_parallelism(job: Job, wanted: Mapping[str, int]) -> Job:
@@ -44,8 +46,14 @@ def _rescaled(vertex: Vertex, parallelism: int) -> Vertex:
         service_factors=(),
         rate_shares=(),
         subtask_state_bytes=own,
-        inputs=tuple(replace(one, shares=()) for one in vertex.inputs),
+        inputs=tuple(replace(one, shares=_shares(one, parallelism)) for one in vertex.inputs),
     )
+
+
+def _shares(one: Input, parallelism: int) -> tuple[float, ...]:
+    """Return the shares of new subtasks in the records of an input; empty for even ones."""
+    shares = key_group_shares(parallelism, None)
+    return shares if one.partitioner is Partitioner.HASH and len(set(shares)) > 1 else ()
 
 
 def _joined(one: Input, vertex: Vertex, upstream: int) -> Input:

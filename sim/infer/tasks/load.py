@@ -13,6 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median_low
 
+from ckptsim.models.recovery.key_groups import (
+    MAX_PARALLELISM,
+    default_max_parallelism,
+    key_group_range,
+)
 from ckptsim.sim.infer.found import Found, Sureness
 from ckptsim.sim.recording import SubtaskAnswer, VertexAnswer
 
@@ -195,20 +200,22 @@ def edge_bytes_of(vertex: VertexAnswer) -> Found[int] | None:
 def shares_of(vertex: VertexAnswer) -> Found[tuple[float, ...]] | None:
     """Return the share of each subtask in the records that come by key; None for even ones.
 
-    Even are shares that random keys would give: within four standard deviations of a draw.
+    Usual are the shares that random keys would give: those of the key groups, within four standard
+    deviations of a draw.
     """
+    usual = key_group_shares(vertex.parallelism, vertex.max_parallelism)
     grown = [subtask.growth("numRecordsIn") for subtask in vertex.subtasks]
     counts = [count for count in grown if count is not None]
     total = sum(counts)
-    if len(counts) < max(2, vertex.parallelism) or total < _FEW * vertex.parallelism:
-        return None
+    if len(counts) != vertex.parallelism or total < _FEW * vertex.parallelism:
+        return _by_groups(vertex, usual)
     mean = total / len(counts)
-    odd = max(abs(count - mean) for count in counts)
+    odd = max(abs(count - total * share) for count, share in zip(counts, usual, strict=True))
     if odd < max(EVEN * mean, 4 * math.sqrt(mean)):
-        return None
+        return _by_groups(vertex, usual)
     # Those that look alike get the same share: only what stands out is skew.
-    usual = median_low(counts)
-    alike = [c for c in counts if abs(c - usual) < max(EVEN * usual, 4 * math.sqrt(usual))]
+    middle = median_low(counts)
+    alike = [c for c in counts if abs(c - middle) < max(EVEN * middle, 4 * math.sqrt(middle))]
     pooled = sum(alike) / len(alike)
     even = [pooled if c in alike else c for c in counts]
     return Found(
@@ -216,6 +223,32 @@ def shares_of(vertex: VertexAnswer) -> Found[tuple[float, ...]] | None:
         how=f"records of each subtask, {total:,.0f} in all; skewed",
         answers=SAMPLES,
         sure=Sureness.COUNTED if total >= ENOUGH * len(counts) else Sureness.ESTIMATED,
+    )
+
+
+def key_group_shares(parallelism: int, max_parallelism: int | None) -> tuple[float, ...]:
+    """Return the share of each subtask in the key groups, and so in records of many keys.
+
+    max_parallelism: how many groups there are, None for the engine's own choice.
+    """
+    count = max_parallelism or default_max_parallelism(parallelism)
+    if not parallelism <= count <= MAX_PARALLELISM:
+        return (1 / parallelism,) * parallelism
+    return tuple(
+        len(key_group_range(index, max_parallelism=count, parallelism=parallelism)) / count
+        for index in range(parallelism)
+    )
+
+
+def _by_groups(vertex: VertexAnswer, shares: tuple[float, ...]) -> Found[tuple[float, ...]] | None:
+    """Return shares as those of the key groups; None if they are even."""
+    if len(set(shares)) == 1:
+        return None
+    return Found(
+        value=tuple(round(share, 6) for share in shares),
+        how="no skew of keys shows: shares of the key groups, which do not go round evenly",
+        answers=("/jobs/:id",) if vertex.max_parallelism else (),
+        sure=Sureness.ESTIMATED,
     )
 
 

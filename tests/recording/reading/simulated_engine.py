@@ -68,6 +68,7 @@ class Recorder:
         self._add("/jobmanager/config", pairs)
         vertices = [
             {"id": self._ids[v.name], "name": _title(v), "parallelism": v.parallelism}
+            | {"maxParallelism": 40 * v.parallelism}  # key groups that go round evenly
             for v in model.vertices
         ]
         about = {"jid": JOB, "name": "simulated", "state": "RUNNING", "job-type": "STREAMING"}
