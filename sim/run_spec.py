@@ -36,7 +36,8 @@ class RunSpec:
     cores: the factories of the cores.  chosen, mutant: which of them are not ours: slot ->
     `package.module:factory` of the user's, and the name of a mutant.
     ties: the text that names `policy`.
-    steps_max: more steps of the calendar than these end the run with TooManyStepsError.
+    steps_max: more events than these end the run with TooManyStepsError; they are steps of the
+    calendar, and entries of the trace where drivers differ in their steps.
     environments: those that the world has asked for; they tell what happened until an exception.
     watch: who looks on at the cores, if anybody does.
     """

@@ -29,7 +29,8 @@ from ckptsim.sim.kernel.streams import Stream, Streams
 from ckptsim.sim.kernel.ties import STRUCTURAL, TiePolicy
 from ckptsim.sim.kernel.trace import Goals, Trace
 
-_FOREVER = 1 << 200
+FOREVER = 1 << 200
+"""An instant and a number of steps that no run reaches."""
 SEQUENCES = 1 << 24
 """Distance between sequences: what stands in the calendar for a calendar of its own has room."""
 _ROOT = "run"
@@ -61,9 +62,9 @@ class Environment(simpy.Environment):
         self.stream: Callable[..., Stream] = self.streams.stream
         self.trace = Trace(self, keep=keep_trace)
         self.goals = Goals(goals)
-        self.last_ns = _FOREVER  # the instant up to which the run goes on at present
+        self.last_ns = FOREVER  # the instant up to which the run goes on at present
         self.steps = 0  # calendar entries that were carried out
-        self.steps_max = _FOREVER  # more of them end the run with an exception
+        self.steps_max = FOREVER  # more of them end the run with an exception
         self._entities: dict[tuple[str, int | None], Entity] = {}
         self._root = self._caller = self.entity(_ROOT)
         self._processes: dict[int, Process] = {}  # those that have not ended, by number
@@ -178,13 +179,13 @@ class Environment(simpy.Environment):
         An int excludes what happens at that instant; `run_until` includes it.
         """
         if until is None:
-            return self._loop(_FOREVER)
+            return self._loop(FOREVER)
         if isinstance(until, simpy.Event):
             if until.callbacks is None:
                 return until.value
             until.callbacks.append(StopSimulation.callback)
             try:
-                self._loop(_FOREVER)
+                self._loop(FOREVER)
             except StopSimulation as stop:
                 return stop.args[0]
             raise KernelError(f"nothing is scheduled, but {until!r} has not happened")
@@ -216,7 +217,7 @@ class Environment(simpy.Environment):
         """Carry out the next entry; raises simpy.core.EmptySchedule when there is none."""
         if self.peek() == float("inf"):
             raise simpy.core.EmptySchedule
-        self._loop(_FOREVER, limit=1)
+        self._loop(FOREVER, limit=1)
 
     def run_steps(self, count: int, until: simpy.Event) -> bool:
         """Carry out at most `count` entries, or until an event; return whether it has happened."""
@@ -227,7 +228,7 @@ class Environment(simpy.Environment):
         if not self._queue:
             raise KernelError(f"nothing is scheduled, but {until!r} has not happened")
         try:
-            self._loop(_FOREVER, limit=count)
+            self._loop(FOREVER, limit=count)
         except StopSimulation:
             return True
         return False
@@ -248,7 +249,7 @@ class Environment(simpy.Environment):
         self._queue[:] = entries
         heapify(self._queue)
 
-    def _loop(self, last: int, limit: int = _FOREVER) -> None:
+    def _loop(self, last: int, limit: int = FOREVER) -> None:
         """Carry out at most `limit` entries up to the instant `last`, in calendar order."""
         # Holds before each entry: the clock is that of the last entry carried out, and no entry
         # that counts lies before it.  An entry is popped first and put back when it is beyond the

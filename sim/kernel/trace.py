@@ -14,12 +14,13 @@ from itertools import chain
 from json import JSONEncoder
 from typing import Protocol
 
-from ckptsim.sim.kernel.errors import TraceError
+from ckptsim.sim.kernel.errors import TooManyStepsError, TraceError
 
 Field = int | str | bool | None
 Entry = tuple[object, ...]
 
 _BATCH = 256
+_FOREVER = 1 << 62
 _PLAIN: frozenset[type] = frozenset((int, str, bool, type(None)))
 _encode = JSONEncoder(separators=(",", ":")).encode
 
@@ -45,7 +46,7 @@ class Clock(Protocol):
 class Trace:
     """Collects entries; either keeps them all or only hashes them."""
 
-    __slots__ = ("_clock", "_entries", "_hash", "_hashed", "count_flushed", "keep")
+    __slots__ = ("_clock", "_entries", "_hash", "_hashed", "count_flushed", "count_max", "keep")
 
     def __init__(self, clock: Clock, *, keep: bool = False) -> None:
         self._clock = clock
@@ -54,6 +55,7 @@ class Trace:
         self._hash = blake2b(digest_size=16)
         self._hashed = 0  # entries of the list that are in the hash already
         self.count_flushed = 0
+        self.count_max = _FOREVER  # more entries end the run; looked at once per batch
 
     def record(self, kind: str, entity: Named, *fields: Field) -> None:
         """Add an entry at the present instant.
@@ -89,6 +91,8 @@ class Trace:
         self._hash.update(_encode(batch)[1:-1].encode("ascii"))
         self._hash.update(b",")
         self.count_flushed += len(batch)
+        if self.count_flushed > self.count_max:
+            raise TooManyStepsError(self.count_max, self._clock.now)
         if self.keep:
             self._hashed = len(self._entries)
         else:

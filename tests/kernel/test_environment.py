@@ -296,3 +296,17 @@ def test_a_run_of_too_many_steps_ends():
     assert run(needed) == needed
     with pytest.raises(TooManyStepsError, match=f"after {needed - 1} steps"):
         run(needed - 1)
+
+
+def test_more_entries_of_the_trace_than_allowed_end_the_run():
+    """A bound on what a run shows holds whichever driver runs it; it is looked at per batch."""
+    env = Environment()
+    env.trace.count_max = 1_000
+
+    def write():
+        for number in range(2_000):
+            env.trace.record("entry", env.entity("one"), number)
+
+    with pytest.raises(TooManyStepsError, match="after 1000 steps"):
+        write()
+    assert 1_000 < env.trace.count < 1_400

@@ -128,9 +128,10 @@ class Deployment:
         name, channels = output.edge.downstream, len(output.channels)
         broadcast = output.partitioner is Partitioner.BROADCAST
         pool = world.observer.pool(
+            up,
             f"{up.entity.name}>{name}",
             record_bytes=record_bytes,
-            least_segment_bytes=min(network.segment_bytes, DebloatParameters().min_bytes),
+            least_segment_bytes=self._least_segment_bytes,
             stops_early=world.mechanisms.stops_early,
             **self._pool_settings(channels, broadcast=broadcast),
         )
@@ -156,6 +157,10 @@ class Deployment:
     def _record_bytes(self, output: OutputSpec, up: Task) -> int:
         own = output.edge.record_bytes or up.spec.vertex.record_bytes
         return own or self._network.record_bytes
+
+    @property
+    def _least_segment_bytes(self) -> int:
+        return min(self._network.segment_bytes, DebloatParameters().min_bytes)
 
     def _pool_settings(self, channels: int, *, broadcast: bool) -> dict[str, int]:
         network = self._network

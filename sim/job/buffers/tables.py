@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ckptsim.sim.job.tables import job_tables
@@ -21,4 +22,5 @@ def tables(spec: RunSpec, world: DataflowWorld) -> RunResult:
         spec.violation(name, at_ns, says, scope=None if number is None else "job", index=number)
         for name, at_ns, says, number in world.violations
     ]
+    result.run = replace(result.run, events=world.env.trace.count)
     return result

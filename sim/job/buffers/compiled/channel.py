@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator.debloater import BufferDebloater, DebloatParameters
 from ckptsim.models.core import ProtocolError
-from ckptsim.sim.job.buffers.compiled.columns import channel, gate, request, writer
+from ckptsim.sim.job.buffers.compiled.columns import cell, channel, gate, request, writer
 from ckptsim.sim.job.buffers.kinds import Kind
-from ckptsim.sim.job.buffers.output import Slice
+from ckptsim.sim.job.buffers.output import OWN_MEMORY, Slice
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.compiled.task import CompiledTask
@@ -69,6 +69,24 @@ class CompiledSubpartition:
     def pump(self) -> None:
         """Let what stands in the queue travel."""
         self.owner.driver.ask(request.PUMP, self.row)
+
+    def queued(self) -> tuple[int, list[int]]:
+        """Return how many bytes are queued, and in which segments of the pool."""
+        driver = self.owner.driver
+        m, size, segments = driver.m, -driver.m.item(self.row + channel.TAKEN_BYTES), []
+        e = m.item(self.row + channel.HEAD)
+        while e >= 0:
+            if m.item(e + cell.WHAT) == cell.IN_SEGMENT:
+                s = m.item(e + cell.SEGMENT)
+                closed = m.item(s + cell.CLOSED)
+                size += m.item(s + cell.SEGMENT_BYTES) if closed else self._written()
+                if m.item(s + cell.OWNERS) <= OWN_MEMORY >> 1:
+                    segments.append(s)
+            e = m.item(e + cell.NEXT)
+        return size, segments
+
+    def _written(self) -> int:
+        return self.owner.driver.ask(request.WRITTEN, self.row)
 
     def unsent(self, segments: Iterable[object]) -> list[tuple[int, int]]:
         """Return what was still to be sent of buffers that became state: bytes and records."""
@@ -134,7 +152,10 @@ class CompiledChannel:
 
     def resume(self) -> None:
         """Let the sender continue behind a blocking event."""
-        self.gate.task.driver.ask(request.RESUME, self.row)
+        driver = self.gate.task.driver
+        if driver.follower is not None:
+            driver.follower.told_to_resume(self.row)
+        driver.ask(request.RESUME, self.row)
 
     def prioritize(self, sequence: int) -> None:
         """Move an announced barrier to the front.
@@ -298,3 +319,13 @@ class CompiledWriter:
     def emitted(self) -> int:
         """How many records are out."""
         return self.task.driver.m.item(self.row + writer.EMITTED)
+
+    @property
+    def owed(self) -> int:
+        """How many records of the one under way are still to be written."""
+        return self.task.driver.m.item(self.row + writer.OWED)
+
+    @property
+    def blocked(self) -> bool:
+        """Whether the record under way lacks a buffer."""
+        return self.task.driver.m.item(self.row + writer.BLOCKED) != 0

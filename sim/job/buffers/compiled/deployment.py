@@ -54,6 +54,7 @@ class CompiledDeployment(Deployment):
         self._number(tasks)
         tables = Tables(self._world, tasks, self._all_gates, self._all_writers, self._all_channels)
         driver = CompiledDriver(self._env, tables, self._before)
+        driver.follower = self._world.observer.follower(driver)
         for task in tasks:
             task.driver = driver
         for writer in self._all_writers:
@@ -103,16 +104,26 @@ class CompiledDeployment(Deployment):
         if vertex.selectivity != 1.0:
             parts = Selectivity(vertex.selectivity).parts
             selectivity = parts, self._processed(up)
+        route, record_bytes = self._route(output, up), self._record_bytes(output, up)
+        observer, channels = self._world.observer, len(output.channels)
         writer = CompiledWriter(
             up,  # type: ignore[arg-type]
-            self._route(output, up),
-            self._pool_settings(len(output.channels), broadcast=broadcast),
-            record_bytes=self._record_bytes(output, up),
+            route,
+            self._pool_settings(channels, broadcast=broadcast),
+            record_bytes=record_bytes,
             broadcast=broadcast,
             supports_unaligned=output.supports_unaligned,
             selectivity=selectivity,
         )
         up.writers.append(writer)  # type: ignore[arg-type]
+        observer.logged_pool(
+            writer,
+            f"{up.entity.name}>{output.edge.downstream}",
+            record_bytes=record_bytes,
+            least_segment_bytes=self._least_segment_bytes,
+            **writer.settings,
+        )
+        observer.route(up, route, channels=1 if broadcast else channels)
         for place, index in enumerate(output.channels):
             channel = self._graph.channels[index]
             gate = tasks[channel.downstream].gates[channel.gate]
@@ -123,4 +134,8 @@ class CompiledDeployment(Deployment):
         subpartition = CompiledSubpartition(up, writer, place)
         writer.subpartitions.append(subpartition)
         down.upstream.append(up)
-        CompiledChannel(subpartition, gate)
+        self._world.observer.logged(
+            CompiledChannel(subpartition, gate),
+            exclusive=self._network.exclusive_buffers,
+            is_local=up.spec.task_manager == down.spec.task_manager,
+        )

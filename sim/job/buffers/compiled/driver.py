@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from simpy.events import NORMAL
 
@@ -23,6 +23,7 @@ from ckptsim.models.barriers.channels import (
     PersistInput,
     PersistOutput,
 )
+from ckptsim.models.core import ProtocolError
 from ckptsim.sim.job.buffers.compiled.columns import cell, clock, entry, request
 from ckptsim.sim.job.buffers.compiled.tables import Tables, link, zeros
 from ckptsim.sim.job.buffers.output import Slice
@@ -46,11 +47,24 @@ _KINDS = {
 }
 
 
+class Follower(Protocol):
+    """Hears what happens to each buffer."""
+
+    def tell(self, what: int, number: int, item: int, size: int, records: int) -> None:
+        """Hear a line of the log, see `columns/clock.py`."""
+        ...
+
+    def told_to_resume(self, number: int) -> None:
+        """Hear that the sender of a channel is told to continue."""
+        ...
+
+
 class CompiledDriver:
     """One attempt's kernel.
 
     m: its memory; tables: how that is laid out; before: the driver of the attempt before, whose
     random streams continue.  handovers: how often Python let it carry out entries.
+    follower: hears what happens to each buffer, or None.
     """
 
     def __init__(self, env: Environment, tables: Tables, before: CompiledDriver | None) -> None:
@@ -77,13 +91,15 @@ class CompiledDriver:
         self._structural = env.ties is STRUCTURAL
         self._running = False
         self._holds_back = False
+        self.follower: Follower | None = None
 
     # What Python asks -------------------------------------------------------------------------
 
     def ask(self, what: int, one: int, first: int = 0, second: int = 0) -> int:
         """Ask the kernel for something that happens now."""
         m = self.m
-        if m[clock.FREE_CELLS] < m[clock.MARGIN]:
+        margin = m[clock.MARGIN]
+        if m[clock.FREE_CELLS] < margin or m[clock.HEAP_SIZE] + margin > m[clock.HEAP_ROWS]:
             self.make_room()
             m = self.m
         m[clock.NOW] = self.env._now  # noqa: SLF001
@@ -154,6 +170,10 @@ class CompiledDriver:
                 return self.number_of(event.as_unaligned())
         return None
 
+    def event_in(self, row: int) -> NetworkEvent:
+        """Return the event of a row."""
+        return self._event_of[row]
+
     def event_of(self, e: int) -> NetworkEvent:
         """Return the event that a cell has brought, and free the cell."""
         m = self.m
@@ -184,6 +204,8 @@ class CompiledDriver:
                     break
                 if code == clock.ROOM:
                     self.make_room()
+                elif code == clock.REFUSED:
+                    raise ProtocolError("illegal_state", state="not blocked", event="resume")
                 elif code != clock.LOGGED:
                     self._serve(int(code))
                 row = self.m
@@ -272,8 +294,12 @@ class CompiledDriver:
         first, width = row.item(clock.LOG), clock.LOG_WIDTH
         rows = row[first : first + row.item(clock.LOG_SIZE) * width].reshape(-1, width).tolist()
         row[clock.LOG_SIZE] = row[clock.LOG_URGENT] = 0
+        if self.follower is not None:
+            # First: nothing that control does now may come before what buffers did.
+            self._follow([one for one in rows if one[0] >= clock.FIRST_FOLLOWED])
+            rows = [one for one in rows if one[0] < clock.FIRST_FOLLOWED]
         buffers: list[Slice] = []
-        for place, (what, number, checkpoint, size, records) in enumerate(rows):
+        for place, (what, number, checkpoint, size, records, _) in enumerate(rows):
             found = self._channel_of[number]
             if what == clock.PRIORITY:
                 receiver = found.gate.task
@@ -301,6 +327,15 @@ class CompiledDriver:
             sender.outbox.append(effect)
             if not self._holds_back:
                 sender.control.checkpoints.drain()
+
+    def _follow(self, rows: list[list[int]]) -> None:
+        """Let the oracle hear what buffers did, at the instants at which they did it."""
+        env, tell = self.env, self.follower.tell  # type: ignore[union-attr]
+        now = env._now  # noqa: SLF001
+        for what, number, item, size, records, at_ns in rows:
+            env._now = at_ns  # noqa: SLF001
+            tell(what, number, item, size, records)
+        env._now = now  # noqa: SLF001
 
     # Room -------------------------------------------------------------------------------------
 
@@ -333,7 +368,7 @@ class CompiledDriver:
             count = 2 * cells
             first = self._new_rows(count, cell.WIDTH)
             link(self.m, first, count, cell.WIDTH, clock.FREE_CELL)
-            rows = self.m.item(clock.LOG_ROWS) + count
+            rows = self.m.item(clock.LOG_ROWS) + self.tables.told * count
             if not self.m[clock.LOG_SIZE]:
                 first = self._new_rows(rows, clock.LOG_WIDTH)
                 self.m[clock.LOG], self.m[clock.LOG_ROWS] = first, rows

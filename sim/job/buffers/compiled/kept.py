@@ -29,8 +29,9 @@ def is_available() -> bool:
     return INTERPRETED or find_spec("numba") is not None
 
 
+@cache
 def is_ready() -> bool:
-    """Return whether this kernel has been compiled before on this machine."""
+    """Return whether this kernel had been compiled on this machine when it was asked first."""
     return INTERPRETED or any(kept_in().rglob("*.nbi"))
 
 

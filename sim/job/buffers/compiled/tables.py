@@ -42,6 +42,8 @@ _LINE = 8
 _EVENTS = 512
 _WORD = 1 << 64
 _SIGN = 1 << 63
+_TOLD = 6
+"""Rows of the log for each cell and entry where an oracle follows: sent, taken, freed, ..."""
 
 
 def _signed(word: int) -> int:
@@ -54,6 +56,7 @@ class Tables:
 
     ranks: the structural ranks of all entities of the kernel, in order.  task_of, channel_of: what
     a row stands for.  streams: where those of wires and services begin.  segments: of all pools.
+    told: rows of the log per cell.
     """
 
     def __init__(
@@ -107,14 +110,16 @@ class Tables:
         self.segments = sum(segments)
         self._first_segment = self._rows(self.segments, cell.SEGMENT_WIDTH)
         most = max((len(one.subpartitions) for one in self.tasks), default=0)
-        self._margin = 64 + (4 + 2 * self._most_opened()) * (most + 1)
+        self._margin = 64 + (4 + 2 * self._most_opened()) * (most + 1) + 2 * self._most_received()
         received = len(self.channels) * network.exclusive_buffers
         received += len(self._gates) * (network.floating_buffers + 1)
         self._cells = 2 * self._margin + self.segments + received + len(self.channels)
         self._first_cell = self._rows(self._cells, cell.WIDTH)
         self._entries = 2 * self._margin + 2 * (len(self.tasks) + len(self.channels))
         self._heap = self._rows(self._entries, entry.WIDTH)
-        self._log = self._rows(self._cells + self._margin, clock.LOG_WIDTH)
+        self.told = _TOLD if self._world.observer.follows else 1
+        self._log_rows = self.told * (self._cells + self._margin)
+        self._log = self._rows(self._log_rows, clock.LOG_WIDTH)
         self.events = self._rows(_EVENTS, cell.EVENT_WIDTH)
 
     def _most_opened(self) -> int:
@@ -138,6 +143,15 @@ class Tables:
             np.add.at(inputs, receivers, rows[:, channel.IN_DATA])
             np.add.at(outputs, senders, rows[:, channel.DATA])
         return inputs.tolist(), outputs.tolist()
+
+    def _most_received(self) -> int:
+        """Return how many buffers a thread may take at one instant: none of them ends a record."""
+        network = self._world.model.network
+        queued = network.exclusive_buffers + min(network.max_buffers_per_channel, 64)
+        return max(
+            len(one.channels) * queued + len(one.gates) * (network.floating_buffers + 1)
+            for one in self.tasks
+        )
 
     def memory(self, before: Memory | None, streams: int) -> Memory:
         """Return the memory; before: that of the attempt before, whose streams continue."""
@@ -163,7 +177,9 @@ class Tables:
         link(m, self._first_cell, self._cells, cell.WIDTH, clock.FREE_CELL)
         link(m, self._first_segment, self.segments, cell.SEGMENT_WIDTH, clock.FREE_SEGMENT)
         m[clock.HEAP], m[clock.HEAP_ROWS] = self._heap, self._entries
-        m[clock.LOG], m[clock.LOG_ROWS] = self._log, self._cells + self._margin
+        m[clock.LOG], m[clock.LOG_ROWS] = self._log, self._log_rows
+        m[clock.LOG_MARGIN] = self.told * self._margin
+        m[clock.FOLLOWED] = world.observer.follows
         ties = self._env.ties
         if isinstance(ties, SeededRandom):
             m[clock.TIES_RANDOM], m[clock.TIES_KEY] = 1, _signed(ties.key)

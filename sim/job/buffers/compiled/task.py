@@ -116,6 +116,11 @@ class CompiledTask(Task):
         self.driver.m[first : first + len(State)] = times
 
     @property
+    def longest_step_ns(self) -> int:
+        """The most that a record takes."""
+        return self._get(task.LONGEST_NS) if self.variation else self.step_ns
+
+    @property
     def has_ended(self) -> bool:
         """Whether the thread has ended."""
         return self._get(task.STATE) == task.ENDED
@@ -213,6 +218,7 @@ class CompiledSource(CompiledTask, Source):
         self.first_gap_ns = gap_ns
         self.first_ns = first_ns
         self.limit = limit
+        self._reader = None
         self.exhausted_ns = None
         self.is_cut_off = False
         self.replayable = replayable

@@ -38,7 +38,7 @@ class LocalChannel:
         "subpartition",
     )
 
-    queued = 0
+    queued = floating = 0
     starved = False
 
     def __init__(

@@ -228,6 +228,11 @@ class RecordWriter:
         return self._record_bytes
 
     @property
+    def owed(self) -> int:
+        """How many records of the one under way are still to be written."""
+        return 0
+
+    @property
     def broadcast(self) -> bool:
         """Whether one sequence goes to all subpartitions."""
         return self._broadcast

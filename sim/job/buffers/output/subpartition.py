@@ -181,6 +181,12 @@ class Subpartition:
         if not segment.owners:
             self.writer.pool.recycle(segment.channel)
 
+    def queued(self) -> tuple[int, list[Segment]]:
+        """Return how many bytes are queued, and in which segments of the pool."""
+        found = [one for one in self.core.normal_elements() if isinstance(one, Segment)]
+        sizes = (s.bytes if s.closed else self.writer.written(self.channel)[0] for s in found)
+        return sum(sizes) - self.taken_bytes, [s for s in found if s.owners <= OWN_MEMORY >> 1]
+
     def _take_event(self) -> NetworkEvent | None:
         event = self.core.poll()
         if self.owner.outbox:

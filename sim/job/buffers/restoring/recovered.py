@@ -61,6 +61,7 @@ class RecoveredChannel:
         "subpartition",
     )
 
+    floating = 0
     starved = False
     has_priority = False
 

@@ -5,7 +5,6 @@ from ckptsim.sim.job.buffers.state.identities import Identities, TaskRecords
 from ckptsim.sim.job.buffers.state.recovery import (
     BufferSnapshot,
     Span,
-    is_restored,
     preload,
     put_back,
     restore_channels,
@@ -26,7 +25,6 @@ __all__ = [
     "Span",
     "Storage",
     "TaskRecords",
-    "is_restored",
     "make_files",
     "preload",
     "put_back",

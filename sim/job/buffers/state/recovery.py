@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.plan import FinishedState
-from ckptsim.sim.job.buffers.output import OWN_MEMORY, Segment
 
 if TYPE_CHECKING:
     from ckptsim.models.lifecycle import SinkState
@@ -116,8 +115,3 @@ def put_back(subpartition: Subpartition, spans: list[Span]) -> None:
     """Put in-flight data behind what stands in a subpartition, in memory that is not the pool's."""
     for size, records in spans:
         subpartition.put_back(size, records)
-
-
-def is_restored(segment: Segment) -> bool:
-    """Tell whether a segment was put back by a restart."""
-    return segment.owners > OWN_MEMORY >> 1

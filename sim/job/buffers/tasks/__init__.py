@@ -7,7 +7,7 @@ from ckptsim.sim.job.buffers.tasks.reference import (
 )
 from ckptsim.sim.job.buffers.tasks.source import Source
 from ckptsim.sim.job.buffers.tasks.task import Task
-from ckptsim.sim.job.buffers.tasks.varying import VaryingReferenceTask, VaryingTask, longest_step_ns
+from ckptsim.sim.job.buffers.tasks.varying import VaryingReferenceTask, VaryingTask
 
 __all__ = [
     "ReferenceRecordWriter",
@@ -17,5 +17,4 @@ __all__ = [
     "Task",
     "VaryingReferenceTask",
     "VaryingTask",
-    "longest_step_ns",
 ]

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.sim.job.buffers.input import Channel, InputChoice, InputTurns
@@ -248,6 +249,7 @@ class Task:
         self.control.notify_aborted(checkpoint, latest_completed)
 
     is_source = False
+    longest_step_ns: Any = property(attrgetter("step_ns"))  # the most that a record takes
 
     def cut_off(self) -> None:
         """Do nothing: an operator has processed all that came before the end of its data."""
@@ -351,10 +353,8 @@ class Task:
     def _retry(self) -> None:
         if self.state is not State.STUCK:
             return
-        for writer in self.writers:
-            if writer.blocked:
-                writer.retry()
-        if not any(writer.blocked for writer in self.writers):
+        written = [writer.retry() for writer in self.writers if writer.blocked]
+        if all(written):
             self.run()
 
     def flush(self) -> None:

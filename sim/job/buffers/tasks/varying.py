@@ -16,27 +16,24 @@ TAIL = 40
 
 
 class VaryingTask(Task):
-    """One subtask whose service is drawn anew for each buffer.
-
-    longest_step_ns: more than any service that is drawn.
-    """
+    """One subtask whose service is drawn anew for each buffer."""
 
     def __init__(self, *arguments: Any, variation: float, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._varying_ns = self.step_ns * variation
         self._fixed_ns = self.step_ns - self._varying_ns
-        self.longest_step_ns = round(self._fixed_ns + TAIL * self._varying_ns)
+        self._longest_ns = round(self._fixed_ns + TAIL * self._varying_ns)
         self._draws = self.env.stream(f"service {self.name}", self.subtask)
+
+    @property
+    def longest_step_ns(self) -> int:
+        """More than any service that is drawn."""
+        return self._longest_ns
 
     def _draw_service(self) -> None:
         drawn = self._draws.exponential_ns(self._varying_ns)
-        self.step_ns = max(1, min(round(self._fixed_ns) + drawn, self.longest_step_ns))
+        self.step_ns = max(1, min(round(self._fixed_ns) + drawn, self._longest_ns))
 
 
 class VaryingReferenceTask(VaryingTask, ReferenceTask):
     """The same, record by record."""
-
-
-def longest_step_ns(task: Task) -> int:
-    """Return the most that a record of a task takes."""
-    return task.longest_step_ns if isinstance(task, VaryingTask) else task.step_ns

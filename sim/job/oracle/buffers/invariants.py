@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING
 
-from ckptsim.sim.job.buffers.input import RemoteChannel
-from ckptsim.sim.job.buffers.output import Segment, SelectiveWriter, Selectivity
-from ckptsim.sim.job.buffers.state import is_restored
-from ckptsim.sim.job.buffers.tasks import Source, longest_step_ns
-from ckptsim.sim.job.oracle.buffers.observed import GateBuffers, ObservedPool
+from ckptsim.sim.job.buffers.output import Selectivity
+from ckptsim.sim.job.buffers.tasks import Source
+from ckptsim.sim.job.oracle.buffers.counts import GateCount, PoolCount
 
 if TYPE_CHECKING:
     from ckptsim.scenarios.job import Vertex
@@ -33,14 +31,17 @@ class BufferInvariants:
     def __init__(
         self,
         world: DataflowWorld,
+        *,
         tasks: dict[int, TaskOracle],
-        floating: dict[tuple[int, int], GateBuffers],
+        floating: dict[tuple[int, int], GateCount],
+        pools: dict[int, list[PoolCount]],
         written_bytes: Callable[[Task], list[int]],
         violate: Violate,
     ) -> None:
         self._world = world
         self._tasks = tasks
         self._floating = floating
+        self._pools = pools
         self._written_bytes = written_bytes
         self._violate = violate
         self._stall_after_ns = _stall_after_ns(world)
@@ -79,8 +80,7 @@ class BufferInvariants:
         vertex = next(one for one in self._world.model.vertices if one.name == task.name)
         emitted = Selectivity(vertex.selectivity).emitted
         for writer in task.writers:
-            owed = writer.owed if isinstance(writer, SelectiveWriter) else 0
-            out = emitted(task.processed) - emitted(task.restored_records) - owed
+            out = emitted(task.processed) - emitted(task.restored_records) - writer.owed
             if writer.emitted != out:
                 says = f"{task.entity.name} has processed {task.processed} records"
                 self._lost(f"{says} and emitted {writer.emitted}")
@@ -99,52 +99,43 @@ class BufferInvariants:
 
     def _check_outputs(self, task: Task) -> None:
         """What a task has written has been sent or lies in its queues."""
-        written = self._written_bytes(task)
-        for writer in task.writers:
+        written, pools = self._written_bytes(task), self._pools.get(task.number, ())
+        for writer, pool in zip(task.writers, pools, strict=True):
             # The record under way may lack a buffer.
             slack = writer.record_bytes if writer.blocked else 0
+            seen: dict[Hashable, None] = {}
             for subpartition in writer.subpartitions:
                 place = subpartition.core.index
-                found = self._tasks[task.number].outputs[place].sent_amount + _queued_bytes(
-                    subpartition
-                )
+                size, segments = subpartition.queued()
+                seen |= dict.fromkeys(segments)
+                found = self._tasks[task.number].outputs[place].sent_amount + size
                 if not written[place] - slack <= found <= written[place]:
                     says = f"{task.entity.name} has written {written[place]} bytes to channel"
                     name = self._tasks[task.number].outputs[place].name
                     self._lost(f"{says} {name}; {found} were sent or are queued")
-            self._check_pool(task, writer)
+            self._check_pool(writer, pool, task=task, seen=len(seen))
 
     def _lost(self, says: str) -> None:
         self._violate("every_record_is_somewhere", says)
 
     # Buffers ----------------------------------------------------------------------------------
 
-    def _check_pool(self, task: Task, writer: RecordWriter) -> None:
-        """As many segments are out as are in queues, but for those that a local reader holds."""
+    def _check_pool(self, writer: RecordWriter, count: PoolCount, *, task: Task, seen: int) -> None:
+        """As many segments are out as are in queues, but for those that a local reader holds.
+
+        seen: segments in the queues of an output.
+        """
         pool = writer.pool
-        if not isinstance(pool, ObservedPool):
-            return
-        seen: list[object] = []
-        for subpartition in writer.subpartitions:
-            for element in subpartition.core.normal_elements():
-                if not isinstance(element, Segment) or is_restored(element):
-                    continue
-                if not any(s is element for s in seen):
-                    seen.append(element)
-        remote = all(
-            isinstance(subpartition.input_channel, RemoteChannel)
-            for subpartition in writer.subpartitions
-        )
+        remote = not any(_is_local(one) for one in writer.subpartitions)
         booked = pool.size - pool.free + pool.overdraft
-        if booked != pool.out or len(seen) > pool.out or (remote and len(seen) != pool.out):
-            says = f"{pool.out} segments of {task.entity.name} are out, {len(seen)} in its queues"
+        if booked != count.out or seen > count.out or (remote and seen != count.out):
+            says = f"{count.out} segments of {task.entity.name} are out, {seen} in its queues"
             self._violate("pools_stay_within_bounds", f"{says}, {booked} by the pool's own count")
 
     def _check_gate(self, gate: InputGate) -> None:
         """Every floating buffer is free, borrowed or filled."""
-        remote = [c for c in gate.channels if isinstance(c, RemoteChannel)]
         floating = self._floating[gate.task.number, gate.index]
-        found = gate.floating_free + floating.filled + sum(c.floating for c in remote)
+        found = gate.floating_free + floating.filled + sum(c.floating for c in gate.channels)
         if found != floating.total:
             says = f"{found} of {floating.total} floating buffers of {gate.task.entity.name}"
             self._violate("credits_stay_within_bounds", f"{says} are accounted for")
@@ -171,26 +162,18 @@ class BufferInvariants:
         return any(c.on_way_amount for task in self._tasks.values() for c in task.inputs)
 
 
-def _queued_bytes(subpartition: Subpartition) -> int:
-    """Return the bytes in a sender's queue, the open segment included."""
-    total = 0
-    for element in subpartition.core.normal_elements():
-        if isinstance(element, Segment):
-            size = (
-                element.bytes
-                if element.closed
-                else subpartition.writer.written(subpartition.channel)[0]
-            )
-            total += size
-    return total - subpartition.taken_bytes
+def _is_local(subpartition: Subpartition) -> bool:
+    """Return whether both ends of a channel are on one task manager."""
+    receiver = subpartition.input_channel.gate.task
+    return subpartition.owner.spec.task_manager == receiver.spec.task_manager
 
 
 def _stall_after_ns(world: DataflowWorld) -> int:
     """Return for how long a job with work may do nothing."""
     model, faults = world.model, world.faults
     checkpoint, network = model.checkpointing, model.network
-    longest = _SLACK_NS + len(world.tasks) * world.constants.barrier_cost_ns
-    longest += _RECORDS * max(longest_step_ns(task) for task in world.tasks)
+    longest: int = _SLACK_NS + len(world.tasks) * world.constants.barrier_cost_ns
+    longest += _RECORDS * max(task.longest_step_ns for task in world.tasks)
     longest += 50 * (network.latency_ns + network.jitter_ns + network.send_ns)
     longest += sum(model.snapshot_sync_ns(vertex) for vertex in model.vertices)
     longest += 2 * max(_longest_gap_ns(vertex) for vertex in model.vertices)

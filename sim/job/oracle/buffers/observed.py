@@ -10,70 +10,37 @@ from ckptsim.sim.job.buffers.output import LocalBufferPool, Slice
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.input import InputGate, Wire
     from ckptsim.sim.job.buffers.output import Element, Subpartition
+    from ckptsim.sim.job.oracle.buffers.counts import CreditCount, PoolCount
     from ckptsim.sim.job.oracle.channels import ChannelOracle
-    from ckptsim.sim.job.oracle.view import Violate
     from ckptsim.sim.kernel import Entity, Environment
 
 
 class ObservedPool(LocalBufferPool):
-    """Counts what is handed out apart from what the pool itself counts.
+    """A pool whose segments are counted once more."""
 
-    most: segments that may be out at once; record_segments: how many one record may need.
-    """
+    __slots__ = ("_count",)
 
-    __slots__ = ("_most", "_most_per_channel", "_name", "_out", "_out_of", "_violate")
-
-    def __init__(
-        self, name: str, violate: Violate, *, record_segments: int, **settings: Any
-    ) -> None:
+    def __init__(self, count: PoolCount, **settings: Any) -> None:
         super().__init__(**settings)
-        self._name = name
-        self._violate = violate
-        self._most = settings["size"] + settings["overdraft_max"]
-        # A record is begun only while no channel holds its maximum; it may then take some more.
-        self._most_per_channel = settings["max_per_channel"] - 1 + record_segments
-        self._out = 0
-        self._out_of = [0] * settings["channels"]
+        self._count = count
 
     def request(self, channel: int) -> bool:
-        """Take a segment for a channel: never more than the pool, the overdraft and the maximum."""
+        """Take a segment for a channel."""
         given = super().request(channel)
         if given:
-            self._out += 1
-            self._out_of[channel] += 1
-            if self._out > self._most or self._out_of[channel] > self._most_per_channel:
-                says = f"{self._out} segments of {self._name} are out, {self._out_of[channel]} "
-                says += f"of one channel; at most {self._most} and {self._most_per_channel} may be"
-                self._violate("pools_stay_within_bounds", says)
+            self._count.given(channel)
         return given
 
     def recycle(self, channel: int) -> None:
-        """Take a segment back, one that was out."""
-        self._out -= 1
-        self._out_of[channel] -= 1
-        if self._out_of[channel] < 0:
-            says = f"a segment of {self._name} comes back twice"
-            self._violate("pools_stay_within_bounds", says)
+        """Take a segment back."""
+        self._count.returned(channel)
         super().recycle(channel)
-
-    @property
-    def out(self) -> int:
-        """How many segments are out by this count."""
-        return self._out
-
-
-class GateBuffers:
-    """How many floating buffers of a gate hold data, by this count."""
-
-    def __init__(self, total: int) -> None:
-        self.total = total
-        self.filled = 0
 
 
 class ObservedRemoteChannel(RemoteChannel):
     """A channel over the network whose buffers and credits are counted."""
 
-    __slots__ = ("_allowed", "_filled", "_floating", "_oracle", "_violate")
+    __slots__ = ("_count", "_oracle")
 
     def __init__(
         self,
@@ -83,30 +50,24 @@ class ObservedRemoteChannel(RemoteChannel):
         *,
         exclusive: int,
         oracle: ChannelOracle,
-        floating: GateBuffers,
-        violate: Violate,
+        count: CreditCount,
     ) -> None:
         super().__init__(subpartition, gate, wire, exclusive=exclusive)
         self._oracle = oracle
-        self._floating = floating
-        self._violate = violate
-        self._filled = 0  # exclusive buffers that hold data
-        self._allowed = exclusive  # slices that the receiver has given credit for and that were not
+        self._count = count
 
     def _send(self, element: Element, sent_ns: int) -> None:
         self._oracle.sent(element)
         if isinstance(element, Slice):
-            self._allowed -= 1
-            self._check(self._allowed >= 0, "sends data without credit")
+            self._count.sent()
         super()._send(element, sent_ns)
 
     def _send_empty(self, sent_ns: int) -> None:
-        self._allowed -= 1
-        self._check(self._allowed >= 0, "sends an empty buffer without credit")
+        self._count.sent_empty()
         super()._send_empty(sent_ns)
 
     def _add_credit(self, count: int) -> None:
-        self._allowed += count
+        self._count.credited(count)
         super()._add_credit(count)
 
     def recovered(self, slice_: Slice) -> None:
@@ -124,29 +85,18 @@ class ObservedRemoteChannel(RemoteChannel):
 
     def _resumed(self) -> None:
         self._oracle.resumed()
-        if not self._exclusive:
-            self._allowed = 0
+        self._count.resumed()
         super()._resumed()
 
     def _arrive(self, element: Element, backlog: int) -> None:
         self._oracle.arrived(element)
         super()._arrive(element, backlog)
-        if not isinstance(element, Slice):
-            return
-        if element.floating:
-            self._floating.filled += 1
-            self._check(self._floating.filled <= self._floating.total, "fills a buffer not lent")
-        else:
-            self._filled += 1
-            self._check(self._filled <= self._exclusive, "receives data without a free buffer")
+        if isinstance(element, Slice):
+            self._count.arrived(floating=element.floating)
 
     def recycle(self, slice_: Slice) -> None:
         """Free the buffer of a slice."""
-        if slice_.floating:
-            self._floating.filled -= 1
-        else:
-            self._filled -= 1
-        self._check(self._filled >= 0 and self._floating.filled >= 0, "frees a buffer twice")
+        self._count.freed(floating=slice_.floating)
         super().recycle(slice_)
 
     def take(self) -> Element | None:
@@ -156,11 +106,6 @@ class ObservedRemoteChannel(RemoteChannel):
         if element is not None:
             self._oracle.taken(element, priority=priority)
         return element
-
-    def _check(self, holds: bool, says: str) -> None:  # noqa: FBT001 - the condition itself
-        if not holds:
-            name = "credits_stay_within_bounds"
-            self._violate(name, f"channel {self._oracle.name} {says}")
 
 
 class ObservedLocalChannel(LocalChannel):

@@ -13,6 +13,9 @@ from ckptsim.sim.job.buffers.output import LocalBufferPool
 from ckptsim.sim.job.oracle.observer import JobObserver
 
 if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.compiled import CompiledDriver
+    from ckptsim.sim.job.buffers.compiled.channel import CompiledChannel, CompiledWriter
+    from ckptsim.sim.job.buffers.compiled.driver import Follower
     from ckptsim.sim.job.buffers.input import InputGate, Wire
     from ckptsim.sim.job.buffers.output import Route, Subpartition
     from ckptsim.sim.job.buffers.tasks import Task
@@ -21,20 +24,31 @@ if TYPE_CHECKING:
 
 
 class BufferObserver(JobObserver):
-    """Takes note of nothing."""
+    """Takes note of nothing.
+
+    follows: it wants to be told of every buffer.
+    """
+
+    follows = False
 
     def __init__(self, world: DataflowWorld) -> None:
         del world
 
     def pool(
-        self, name: str, *, record_bytes: int, least_segment_bytes: int, **settings: Any
+        self,
+        task: Task,
+        name: str,
+        *,
+        record_bytes: int,
+        least_segment_bytes: int,
+        **settings: Any,
     ) -> LocalBufferPool:
-        """Make the pool of an output.
+        """Make the pool of a task's next output.
 
         name: of the output; record_bytes: of one record; least_segment_bytes: of the smallest
         segment that there can be.
         """
-        del name, record_bytes, least_segment_bytes
+        del task, name, record_bytes, least_segment_bytes
         return LocalBufferPool(**settings)
 
     def route(self, task: Task, route: Route, *, channels: int) -> None:
@@ -51,3 +65,16 @@ class BufferObserver(JobObserver):
     ) -> LocalChannel:
         """Make a channel inside a task manager."""
         return LocalChannel(env, entity, subpartition, gate)
+
+    # A kernel has pools and channels of its own, and tells of them in a log ------------------
+
+    def logged_pool(self, writer: CompiledWriter, name: str, **settings: Any) -> None:
+        """Note a pool of the kernel; settings: as of `pool`."""
+
+    def logged(self, channel: CompiledChannel, *, exclusive: int, is_local: bool) -> None:
+        """Note a channel of the kernel."""
+
+    def follower(self, driver: CompiledDriver) -> Follower | None:
+        """Return what hears the log of the attempt's kernel, None for nobody."""
+        del driver
+        return None

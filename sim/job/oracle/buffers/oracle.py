@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ckptsim.sim.job.oracle.buffers.counts import CreditCount, GateCount, PoolCount
 from ckptsim.sim.job.oracle.buffers.invariants import BufferInvariants
+from ckptsim.sim.job.oracle.buffers.logged import LogFollower, LoggedChannel
 from ckptsim.sim.job.oracle.buffers.observed import (
-    GateBuffers,
     ObservedLocalChannel,
     ObservedPool,
     ObservedRemoteChannel,
@@ -16,6 +17,13 @@ from ckptsim.sim.job.oracle.buffers.view import BufferView
 from ckptsim.sim.job.oracle.job import JobOracle
 
 if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.compiled import CompiledDriver
+    from ckptsim.sim.job.buffers.compiled.channel import (
+        CompiledChannel,
+        CompiledGate,
+        CompiledSubpartition,
+        CompiledWriter,
+    )
     from ckptsim.sim.job.buffers.input import InputGate, LocalChannel, RemoteChannel, Wire
     from ckptsim.sim.job.buffers.output import LocalBufferPool, Route, Subpartition
     from ckptsim.sim.job.buffers.tasks import Task
@@ -25,14 +33,23 @@ if TYPE_CHECKING:
     from ckptsim.sim.kernel import Entity, Environment
 
 
+# What a pool itself is made from.
+_OF_POOLS = ("size", "channels", "max_per_channel", "overdraft_max", "stops_early")
+
+
 class BufferOracle(JobOracle, BufferObserver):
     """Checks what must hold of jobs, and of their buffers."""
+
+    follows = True
 
     def __init__(self, world: DataflowWorld) -> None:
         self._view = BufferView(world)
         super().__init__(world.env, world.model, self._view, world.violate)
         self._world = world
-        self._floating: dict[tuple[int, int], GateBuffers] = {}
+        self._floating: dict[tuple[int, int], GateCount] = {}
+        self._pools: dict[int, list[PoolCount]] = {}
+        self._logged: list[LoggedChannel] = []
+        self._logged_pools: list[tuple[CompiledWriter, PoolCount]] = []
         self._invariants: BufferInvariants
 
     # Parts of an attempt ----------------------------------------------------------------------
@@ -41,14 +58,39 @@ class BufferOracle(JobOracle, BufferObserver):
         """Forget the parts of the attempt that is over."""
         super().deploying()
         self._view.redeployed()
-        self._floating.clear()
+        for parts in (self._floating, self._pools, self._logged, self._logged_pools):
+            parts.clear()
 
-    def pool(
-        self, name: str, *, record_bytes: int, least_segment_bytes: int, **settings: Any
-    ) -> LocalBufferPool:
+    def pool(self, task: Task, name: str, **settings: Any) -> LocalBufferPool:
         """Make a pool that is observed."""
+        count = self._pool_count(task, name, **settings)
+        return ObservedPool(count, **{one: settings[one] for one in _OF_POOLS})
+
+    def logged_pool(self, writer: CompiledWriter, name: str, **settings: Any) -> None:
+        """Count the segments of an output of the kernel."""
+        count = self._pool_count(writer.task, name, **settings)
+        self._logged_pools.append((writer, count))
+
+    def _pool_count(
+        self,
+        task: Task,
+        name: str,
+        *,
+        record_bytes: int,
+        least_segment_bytes: int,
+        **settings: Any,
+    ) -> PoolCount:
         segments = -(-record_bytes // least_segment_bytes) + 1
-        return ObservedPool(name, self._violate, record_segments=segments, **settings)
+        # A record is begun only while no channel holds its maximum; it may then take some more.
+        count = PoolCount(
+            name,
+            self._violate,
+            channels=settings["channels"],
+            most=settings["size"] + settings["overdraft_max"],
+            most_per_channel=settings["max_per_channel"] - 1 + segments,
+        )
+        self._pools.setdefault(task.number, []).append(count)
+        return count
 
     def route(self, task: Task, route: Route, *, channels: int) -> None:
         """Follow a copy of a route."""
@@ -58,37 +100,48 @@ class BufferOracle(JobOracle, BufferObserver):
         self, subpartition: Subpartition, gate: InputGate, wire: Wire, *, exclusive: int
     ) -> RemoteChannel:
         """Make a channel that is observed."""
+        oracle = self._channel(subpartition, gate, pulled=False)
+        floating = self._gate(gate, gate.floating_free)
+        count = CreditCount(oracle.name, self._violate, exclusive=exclusive, floating=floating)
         return ObservedRemoteChannel(
-            subpartition,
-            gate,
-            wire,
-            exclusive=exclusive,
-            oracle=self._channel(subpartition, gate, pulled=False),
-            floating=self._gate(gate),
-            violate=self._violate,
+            subpartition, gate, wire, exclusive=exclusive, oracle=oracle, count=count
         )
 
     def local(
         self, env: Environment, entity: Entity, subpartition: Subpartition, gate: InputGate
     ) -> LocalChannel:
         """Make a channel that is observed."""
-        self._gate(gate)
+        self._gate(gate, gate.floating_free)
         oracle = self._channel(subpartition, gate, pulled=True)
         return ObservedLocalChannel(env, entity, subpartition, gate, oracle=oracle)
 
+    def logged(self, channel: CompiledChannel, *, exclusive: int, is_local: bool) -> None:
+        """Follow a channel of the kernel by its log."""
+        gate, count = channel.gate, None
+        floating = self._gate(gate, gate.floating)
+        oracle = self._channel(channel.subpartition, gate, pulled=is_local)
+        if not is_local:
+            count = CreditCount(oracle.name, self._violate, exclusive=exclusive, floating=floating)
+        self._logged.append(LoggedChannel(channel, oracle, count))
+
+    def follower(self, driver: CompiledDriver) -> LogFollower:
+        """Return what hears the log of the attempt's kernel."""
+        return LogFollower(driver, self._logged, self._logged_pools)
+
     def _channel(
-        self, subpartition: Subpartition, gate: InputGate, *, pulled: bool
+        self,
+        subpartition: Subpartition | CompiledSubpartition,
+        gate: InputGate | CompiledGate,
+        *,
+        pulled: bool,
     ) -> ChannelOracle:
         ends = subpartition.owner, gate.task
         return self.channel(
             *ends, keeps_order=not subpartition.writer.supports_unaligned, pulled=pulled
         )
 
-    def _gate(self, gate: InputGate) -> GateBuffers:
-        key = gate.task.number, gate.index
-        if key not in self._floating:
-            self._floating[key] = GateBuffers(gate.floating_free)
-        return self._floating[key]
+    def _gate(self, gate: InputGate | CompiledGate, total: int) -> GateCount:
+        return self._floating.setdefault((gate.task.number, gate.index), GateCount(total))
 
     # The run ----------------------------------------------------------------------------------
 
@@ -96,7 +149,12 @@ class BufferOracle(JobOracle, BufferObserver):
         """Begin to look at the buffers of an attempt."""
         super().begun(restored)
         self._invariants = BufferInvariants(
-            self._world, self.tasks, self._floating, self._view.written, self._violate
+            self._world,
+            tasks=self.tasks,
+            floating=self._floating,
+            pools=self._pools,
+            written_bytes=self._view.written,
+            violate=self._violate,
         )
 
     def look(self) -> None:

@@ -11,7 +11,6 @@ from ckptsim.scenarios.job import VertexKind
 from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.output import Selectivity
 from ckptsim.sim.job.buffers.state import BUFFER_HEADER_BYTES
-from ckptsim.sim.job.buffers.tasks import longest_step_ns
 from ckptsim.sim.job.oracle.buffers.recount import Recount
 from ckptsim.sim.job.oracle.view import Contents, Held
 
@@ -116,7 +115,8 @@ class BufferView:
 
     def at_once_ns(self, task: Task) -> int:
         """Return what one record takes, or waking up."""
-        return longest_step_ns(task) + self._world.constants.wake_ns
+        longest_ns: int = task.longest_step_ns
+        return longest_ns + self._world.constants.wake_ns
 
     # What the job holds, in records -----------------------------------------------------------
 

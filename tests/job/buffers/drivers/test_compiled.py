@@ -1,10 +1,11 @@
-"""The compiled driver gives the runs of the others: trace, account, time accounts and samples."""
+"""The compiled driver gives the runs of the others: trace, verdicts, time accounts and samples."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
@@ -20,9 +21,11 @@ from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.job import Engine, Job
 from ckptsim.scenarios.job.faults import JobFault
 from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.job.buffers.compiled.columns import clock
 from ckptsim.sim.job.buffers.compiled.kernel.base.streams import bits, exponential_ns
 from ckptsim.sim.job.buffers.compiled.tables import seed as seed_stream
 from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.oracle.buffers import BufferObserver, BufferOracle
 from ckptsim.sim.kernel import Environment, parse_ties
 from ckptsim.sim.kernel.streams import Streams
 from tests.job.buffers.plans import crashing_job, faulty_jobs, random_job
@@ -32,10 +35,17 @@ SLOW = (HealthCheck.too_slow,)
 TIES = st.sampled_from(["structural", "random"])
 
 
-def run(model: Job, seed: int, ties: str, faults: tuple[JobFault, ...] = ()) -> DataflowWorld:
-    """Run a job to its end."""
+def run(
+    model: Job,
+    seed: int,
+    ties: str,
+    faults: tuple[JobFault, ...] = (),
+    *,
+    observer: Callable[[DataflowWorld], BufferObserver] = BufferOracle,
+) -> DataflowWorld:
+    """Run a job to its end, with an oracle that follows every buffer unless another is given."""
     env = Environment(seed, parse_ties(ties, seed), keep_trace=True)
-    world = DataflowWorld(env, model, faults=FaultPlan(faults))
+    world = DataflowWorld(env, model, faults=FaultPlan(faults), observer=observer)
     world.run()
     return world
 
@@ -49,6 +59,7 @@ def seen(world: DataflowWorld) -> list[object]:
         *world.env.trace.entries,
         *((task.entity.name, task.processed, task.time_in) for task in world.tasks),
         world.env.goals.counts,
+        world.violations,
         world.sampling.inputs,
         world.sampling.outputs,
     ]
@@ -119,6 +130,20 @@ def test_the_library_runs_as_by_callbacks(name: str) -> None:
     model = by_name(name).model
     assert isinstance(model, Job)
     assert_same(model, 1, "structural")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nothing_is_told_where_nobody_listens(seed: int) -> None:
+    """Without an oracle the kernel writes down no buffer, and the run is the same."""
+    job = replace(random_job(seed).model, engine=Engine.COMPILED)
+    faults = cast("tuple[JobFault, ...]", random_job(seed).faults)
+    alone = run(job, seed, "structural", faults, observer=BufferObserver)
+    assert alone.compiled is not None
+    assert not alone.compiled.m[clock.FOLLOWED]
+    followed = run(job, seed, "structural", faults)
+    assert followed.compiled is not None
+    assert followed.compiled.m[clock.FOLLOWED]
+    assert seen(alone) == seen(followed)
 
 
 def test_streams_draw_the_same_inside_the_kernel() -> None:

@@ -33,7 +33,9 @@ The kernel hands over to Python by returning a code (`HANDOVER`); task, channel,
     LIMIT_SEQUENCE,
     EXCLUSIVE,  # buffers that a channel has of its own
     MARGIN,  # cells, segments and heap entries that one entry may need at most
-) = range(29)
+    LOG_MARGIN,  # rows of the log that one entry may need at most
+    FOLLOWED,  # an oracle follows the buffers: the log tells of each
+) = range(31)
 WIDTH = 32
 
 NONE = -1
@@ -48,9 +50,10 @@ NONE = -1
     EXHAUSTED,  # a source has no more records
     LOGGED,  # Python has to read the log now
     ROOM,  # tables have to grow
-) = range(7)
+    REFUSED,  # a channel is resumed that nothing blocks
+) = range(8)
 
-# What the log tells, each with a channel, a checkpoint and what is below.
+# What the log tells, each with a channel, a checkpoint, what is below, and the instant.
 (
     PERSIST_INPUT,  # bytes and records of a buffer
     PERSIST_OUTPUT,  # the same; the first of a barrier's effects
@@ -60,4 +63,22 @@ NONE = -1
     OUTPUT_FAILED,
     PRIORITY,  # a channel has something that overtakes data
 ) = range(7)
-LOG_WIDTH = 5
+
+# What it tells besides where an oracle follows the buffers: of a channel, with a cell or an event
+# in the place of the checkpoint; of a pool, with a lane in that of the channel.
+(
+    SENT,  # data has left the sender: cell, bytes, records
+    SENT_EMPTY,
+    SENT_EVENT,  # event
+    CREDITED,  # how many
+    RESUMED,
+    ARRIVED,  # data is at the receiver: whether it fills a floating buffer
+    OVERTAKING_ARRIVED,  # an unaligned barrier is: event
+    FREED,  # a buffer of the receiver: whether it is a floating one
+    TAKEN,  # by the task: cell, bytes, records
+    TAKEN_EVENT,  # event; whether it overtakes data
+    GIVEN,  # a segment of a pool
+    RETURNED,
+) = range(7, 19)
+FIRST_FOLLOWED = SENT
+LOG_WIDTH = 6

@@ -24,6 +24,7 @@
     RESIZE,  # channel, bytes
     DUE_BACK,  # channel; the instant at which a message reaches the sender
     PUT_BACK,  # channel, bytes, records
+    WRITTEN,  # channel; bytes in its open buffer
     FREE_CELL,  # cell
     PLAN,  # writer
-) = range(25)
+) = range(26)

@@ -29,9 +29,7 @@ from ckptsim.sim.job.buffers.compiled.kernel.input.channel import (
     add_credit,
     arrive,
     arrive_empty,
-    give_back,
     has_priority,
-    hear_backlog,
     pump,
     resumed,
     send_all,
@@ -46,10 +44,11 @@ from ckptsim.sim.job.buffers.compiled.kernel.input.checkpoints import (
     start_gate,
     stop_gate,
 )
+from ckptsim.sim.job.buffers.compiled.kernel.input.credits import give_back, hear_backlog
 from ckptsim.sim.job.buffers.compiled.kernel.input.gate import take_priority
 from ckptsim.sim.job.buffers.compiled.kernel.output.emission import retry
 from ckptsim.sim.job.buffers.compiled.kernel.output.flush import flush
-from ckptsim.sim.job.buffers.compiled.kernel.output.planning import plan
+from ckptsim.sim.job.buffers.compiled.kernel.output.planning import plan, written
 from ckptsim.sim.job.buffers.compiled.kernel.output.subpartition import time_out
 from ckptsim.sim.job.buffers.compiled.kernel.threads.operator import fire_operator, run_operator
 from ckptsim.sim.job.buffers.compiled.kernel.threads.source import fire_source, run_source
@@ -101,6 +100,8 @@ def carry_out(m: Memory, action: int, target: int, first: int, second: int) -> i
         return fire(m, target)
     if action == entry.RETRY:
         return retry_all(m, target)
+    if action == entry.RESUMED:
+        return resumed(m, target)
     if action == entry.ARRIVE:
         arrive(m, target, first, second)
     elif action == entry.ADD_CREDIT:
@@ -114,8 +115,6 @@ def carry_out(m: Memory, action: int, target: int, first: int, second: int) -> i
         hear_backlog(m, target, first)
     elif action == entry.FLUSH:
         flush(m, target)
-    elif action == entry.RESUMED:
-        resumed(m, target)
     else:
         resize(m, target, first)
     return clock.WAITS
@@ -129,7 +128,7 @@ def loop(m: Memory) -> int:
         # Room and sequences are looked at once per entry; none takes more than the margin.
         if m[clock.FREE_CELLS] < margin or m[clock.HEAP_SIZE] + margin > m[clock.HEAP_ROWS]:
             return clock.ROOM
-        if m[clock.LOG_SIZE] + margin > m[clock.LOG_ROWS]:
+        if m[clock.LOG_SIZE] + m[clock.LOG_MARGIN] > m[clock.LOG_ROWS]:
             return clock.LOGGED
         if m[clock.SEQUENCE] + margin > last:
             return clock.LOGGED
@@ -225,6 +224,8 @@ def ask_channel(m: Memory, what: int, c: int, first: int, second: int) -> int:
         return due_back(m, c)
     elif what == request.PUT_BACK:
         put_back(m, c, first, second)
+    elif what == request.WRITTEN:
+        return written(m, m[c + channel.WRITER], m[c + channel.LANE])
     return 0
 
 
@@ -255,6 +256,7 @@ def ask(m: Memory, what: int, one: int, first: int, second: int) -> int:
         request.RESIZE,
         request.DUE_BACK,
         request.PUT_BACK,
+        request.WRITTEN,
     ):
         return ask_channel(m, what, one, first, second)
     else:

@@ -114,3 +114,4 @@ def note(m: Memory, what: int, c: int, checkpoint: int, size: int, records: int)
     m[row + 2] = checkpoint
     m[row + 3] = size
     m[row + 4] = records
+    m[row + 5] = m[clock.NOW]

@@ -10,14 +10,18 @@ from ckptsim.sim.job.buffers.compiled.columns import cell, channel, clock, entry
 from ckptsim.sim.job.buffers.compiled.jit import compiled
 from ckptsim.sim.job.buffers.compiled.kernel.base.calendar import push_wire
 from ckptsim.sim.job.buffers.compiled.kernel.base.lists import (
-    free_cell,
     line_append,
     line_first,
     new_cell,
     note,
 )
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
-from ckptsim.sim.job.buffers.compiled.kernel.base.wire import back, due_forward
+from ckptsim.sim.job.buffers.compiled.kernel.base.wire import due_forward
+from ckptsim.sim.job.buffers.compiled.kernel.input.credits import (
+    give_back,
+    hear_backlog,
+    return_floating,
+)
 from ckptsim.sim.job.buffers.compiled.kernel.output.pool import release
 from ckptsim.sim.job.buffers.compiled.kernel.output.subpartition import (
     available,
@@ -69,6 +73,8 @@ def send_all(m: Memory, c: int) -> None:
             m[c + channel.CREDIT] -= 1
             m[c + channel.READY_NS] = now + m[clock.SEND_NS]
             due = due_forward(m, c, max(now, ready))
+            if m[clock.FOLLOWED]:
+                note(m, clock.SENT_EMPTY, c, 0, 0, 0)
             push_wire(m, c, due, entry.ARRIVE_EMPTY, backlog(m, c), 0)
             continue
         e = take(m, c)
@@ -81,6 +87,8 @@ def send_all(m: Memory, c: int) -> None:
             if s >= 0:
                 m[e + cell.SEGMENT] = _NONE
                 release(m, s)
+        if m[clock.FOLLOWED]:
+            note_sent(m, c, e)
         due = due_forward(m, c, max(now, ready))
         push_wire(m, c, due, entry.ARRIVE, e, backlog(m, c))
 
@@ -108,6 +116,8 @@ def pump_later(m: Memory, c: int, head: int) -> None:
 @compiled
 def add_credit(m: Memory, c: int, count: int) -> None:
     """Take credit: what can be sent has been sent already, unless it waited for this."""
+    if m[clock.FOLLOWED]:
+        note(m, clock.CREDITED, c, 0, count, 0)
     waited = not m[c + channel.CREDIT]
     m[c + channel.CREDIT] += count
     if waited:
@@ -115,14 +125,17 @@ def add_credit(m: Memory, c: int, count: int) -> None:
 
 
 @compiled
-def resumed(m: Memory, c: int) -> None:
-    """Continue behind a blocking event."""
+def resumed(m: Memory, c: int) -> int:
+    """Continue behind a blocking event; return REFUSED when there is none."""
+    if m[clock.FOLLOWED]:
+        note(m, clock.RESUMED, c, 0, 0, 0)
     if not m[c + channel.LOCAL] and not m[clock.EXCLUSIVE]:
         m[c + channel.CREDIT] = 0  # the receiver has given back what it had lent
     if not m[c + channel.BLOCKED]:
-        raise ValueError("a channel is resumed that is not blocked")
+        return clock.REFUSED
     m[c + channel.BLOCKED] = 0
     pump(m, c)
+    return clock.WAITS
 
 
 # At the receiver ----------------------------------------------------------------------------------
@@ -188,6 +201,8 @@ def arrive(m: Memory, c: int, e: int, count: int) -> None:
             m[e + cell.FLOATING] = 1
         else:
             m[c + channel.EXCLUSIVE_FREE] -= 1
+        if m[clock.FOLLOWED]:
+            note(m, clock.ARRIVED, c, 0, m[e + cell.FLOATING], 0)
         line_append(m, c + channel.IN_HEAD, e, cell.NEXT)
         m[c + channel.IN_SEQUENCE] += 1
         m[c + channel.ARRIVED] += 1
@@ -231,6 +246,9 @@ def event_arrives(m: Memory, c: int, e: int) -> None:
         line_append(m, c + channel.IN_HEAD, e, cell.NEXT)
         return
     if m[event + cell.IS_UNALIGNED]:
+        if m[clock.FOLLOWED]:
+            note(m, clock.OVERTAKING_ARRIVED, c, event, 0, 0)
+            m[clock.LOG_URGENT] = 1  # the oracle asks how long the thread could have acted by now
         line_append(m, c + channel.IN_PRIORITY_HEAD, e, cell.NEXT)
     else:
         line_append(m, c + channel.IN_HEAD, e, cell.NEXT)
@@ -251,8 +269,35 @@ def event_arrives(m: Memory, c: int, e: int) -> None:
 
 
 @compiled
+def note_sent(m: Memory, c: int, e: int) -> None:
+    """Tell the oracle of an element that leaves its sender."""
+    if m[e + cell.WHAT] == cell.SLICE:
+        note(m, clock.SENT, c, e, m[e + cell.BYTES], m[e + cell.RECORDS])
+    else:
+        note(m, clock.SENT_EVENT, c, m[e + cell.EVENT], 0, 0)
+
+
+@compiled
 def take_in(m: Memory, c: int) -> int:
     """Take the next element for the task, NONE when there is none."""
+    if not m[clock.FOLLOWED]:
+        return take_unseen(m, c)
+    priority = has_priority(m, c)
+    e = take_unseen(m, c)
+    if e < 0:
+        return e
+    if m[c + channel.INSIDE]:
+        note_sent(m, c, e)
+    if m[e + cell.WHAT] == cell.SLICE:
+        note(m, clock.TAKEN, c, e, m[e + cell.BYTES], m[e + cell.RECORDS])
+    elif m[e + cell.WHAT] == cell.EVENT_CELL:
+        note(m, clock.TAKEN_EVENT, c, m[e + cell.EVENT], 1 if priority else 0, 0)
+    return e
+
+
+@compiled
+def take_unseen(m: Memory, c: int) -> int:
+    """Take the next element, as `take_in`."""
     if m[c + channel.INSIDE]:
         e = take(m, c)
         if e < 0:
@@ -273,91 +318,3 @@ def take_in(m: Memory, c: int) -> int:
     else:
         m[c + channel.IN_DATA] -= 1
     return e
-
-
-# Credits ------------------------------------------------------------------------------------------
-
-
-@compiled
-def hear_backlog(m: Memory, c: int, count: int) -> None:
-    """Borrow floating buffers for what waits at the sender, as many as there are."""
-    m[c + channel.ANNOUNCED] = count
-    if m[c + channel.RELEASED]:
-        return
-    required = count + m[clock.EXCLUSIVE]
-    m[c + channel.REQUIRED] = required
-    own = m[c + channel.EXCLUSIVE_FREE]
-    if own + m[c + channel.FLOATING_FREE] >= required or m[c + channel.WAITING]:
-        return
-    granted, g = 0, m[c + channel.GATE]
-    while not m[c + channel.WAITING] and own + m[c + channel.FLOATING_FREE] < required:
-        if m[g + gate.FLOATING_FREE]:
-            m[g + gate.FLOATING_FREE] -= 1
-            m[c + channel.FLOATING_FREE] += 1
-            granted += 1
-        else:
-            wait_for_floating(m, c)
-    if granted:
-        back(m, c, entry.ADD_CREDIT, granted)
-
-
-@compiled
-def wait_for_floating(m: Memory, c: int) -> None:
-    """Stand in the gate's line for a floating buffer."""
-    g = m[c + channel.GATE]
-    line_append(m, g + gate.LEND_HEAD, c, channel.NEXT_LENDER)
-    m[c + channel.WAITING] = 1
-
-
-@compiled
-def offer_floating(m: Memory, c: int) -> bool:
-    """Take a floating buffer that came free, if it is still wanted."""
-    m[c + channel.WAITING] = 0
-    free = m[c + channel.EXCLUSIVE_FREE] + m[c + channel.FLOATING_FREE]
-    if m[c + channel.RELEASED] or free >= m[c + channel.REQUIRED]:
-        return False
-    m[c + channel.FLOATING_FREE] += 1
-    if free + 1 < m[c + channel.REQUIRED]:
-        wait_for_floating(m, c)
-    back(m, c, entry.ADD_CREDIT, 1)
-    return True
-
-
-@compiled
-def return_floating(m: Memory, g: int) -> None:
-    """Lend a floating buffer that came free to the next channel that waits, or keep it."""
-    while m[g + gate.LEND_HEAD] >= 0:
-        c = line_first(m, g + gate.LEND_HEAD, channel.NEXT_LENDER)
-        if offer_floating(m, c):
-            return
-    m[g + gate.FLOATING_FREE] += 1
-
-
-@compiled
-def give_back(m: Memory, c: int) -> None:
-    """Give all floating buffers back that are borrowed and not filled."""
-    lent = m[c + channel.FLOATING_FREE]
-    m[c + channel.FLOATING_FREE] = 0
-    m[c + channel.REQUIRED] = 0
-    for _ in range(lent):
-        return_floating(m, m[c + channel.GATE])
-
-
-@compiled
-def recycle(m: Memory, c: int, e: int) -> None:
-    """Free the buffer of a cell whose last record has been read."""
-    if m[c + channel.INSIDE]:
-        if m[e + cell.SEGMENT] >= 0:
-            release(m, m[e + cell.SEGMENT])
-    elif m[e + cell.FLOATING]:
-        return_floating(m, m[c + channel.GATE])
-    else:
-        m[c + channel.EXCLUSIVE_FREE] += 1
-        lent = m[c + channel.FLOATING_FREE]
-        free = m[c + channel.EXCLUSIVE_FREE] + lent
-        if lent and free > m[c + channel.REQUIRED]:
-            m[c + channel.FLOATING_FREE] -= 1
-            return_floating(m, m[c + channel.GATE])
-        else:
-            back(m, c, entry.ADD_CREDIT, 1)
-    free_cell(m, e)

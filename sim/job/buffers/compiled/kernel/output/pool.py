@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ckptsim.sim.job.buffers.compiled.columns import cell, writer
+from ckptsim.sim.job.buffers.compiled.columns import cell, clock, writer
 from ckptsim.sim.job.buffers.compiled.jit import compiled
-from ckptsim.sim.job.buffers.compiled.kernel.base.lists import free_segment
+from ckptsim.sim.job.buffers.compiled.kernel.base.lists import free_segment, note
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import output_available
 
@@ -25,6 +25,8 @@ def request(m: Memory, w: int, lane: int) -> bool:
     m[held] += 1
     if m[held] == m[w + writer.MOST]:
         m[w + writer.FULL] += 1
+    if m[clock.FOLLOWED]:
+        note(m, clock.GIVEN, lane, 0, 0, 0)
     return True
 
 
@@ -42,6 +44,8 @@ def release(m: Memory, s: int) -> None:
         return
     w, lane = m[s + cell.SEGMENT_WRITER], m[s + cell.SEGMENT_LANE]
     free_segment(m, s)
+    if m[clock.FOLLOWED]:
+        note(m, clock.RETURNED, lane, 0, 0, 0)
     was_available = m[w + writer.FREE] > 0 and not m[w + writer.FULL]
     held = held_by(m, w, lane)
     if m[held] == m[w + writer.MOST]:

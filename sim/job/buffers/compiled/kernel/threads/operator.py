@@ -12,7 +12,7 @@ from ckptsim.sim.job.buffers.compiled.columns import cell, channel, clock, gate,
 from ckptsim.sim.job.buffers.compiled.jit import compiled
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 from ckptsim.sim.job.buffers.compiled.kernel.base.streams import exponential_ns
-from ckptsim.sim.job.buffers.compiled.kernel.input.channel import recycle
+from ckptsim.sim.job.buffers.compiled.kernel.input.credits import recycle
 from ckptsim.sim.job.buffers.compiled.kernel.input.gate import end_turn, poll_chosen, poll_in_turn
 from ckptsim.sim.job.buffers.compiled.kernel.output.emission import emit_all
 from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import arm, enter, may_begin

@@ -1,0 +1,111 @@
+"""What pools and channels have out, lent and filled, counted apart from what they count themselves.
+
+Told by observed pools and channels (`observed.py`), or by the log of a kernel (`logged.py`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.oracle.view import Violate
+
+
+class PoolCount:
+    """The segments of one output's pool that are out.
+
+    most: segments that may be out at once; most_per_channel: of one channel.
+    """
+
+    def __init__(
+        self, name: str, violate: Violate, *, channels: int, most: int, most_per_channel: int
+    ) -> None:
+        self._name = name
+        self._violate = violate
+        self._most = most
+        self._most_per_channel = most_per_channel
+        self.out = 0
+        self._out_of = [0] * channels
+
+    def given(self, channel: int) -> None:
+        """Check a segment that is handed out: never more than may be."""
+        self.out += 1
+        self._out_of[channel] += 1
+        if self.out > self._most or self._out_of[channel] > self._most_per_channel:
+            says = f"{self.out} segments of {self._name} are out, {self._out_of[channel]} "
+            says += f"of one channel; at most {self._most} and {self._most_per_channel} may be"
+            self._violate("pools_stay_within_bounds", says)
+
+    def returned(self, channel: int) -> None:
+        """Check a segment that comes back: one that was out."""
+        self.out -= 1
+        self._out_of[channel] -= 1
+        if self._out_of[channel] < 0:
+            says = f"a segment of {self._name} comes back twice"
+            self._violate("pools_stay_within_bounds", says)
+
+
+class GateCount:
+    """How many floating buffers of a gate hold data."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.filled = 0
+
+
+class CreditCount:
+    """The credit of one channel over the network, and the buffers of its receiver that hold data.
+
+    exclusive: buffers of its own; floating: those of its gate.
+    """
+
+    __slots__ = ("_allowed", "_exclusive", "_filled", "_floating", "_name", "_violate")
+
+    def __init__(self, name: str, violate: Violate, *, exclusive: int, floating: GateCount) -> None:
+        self._name = name
+        self._violate = violate
+        self._exclusive = exclusive
+        self._floating = floating
+        self._filled = 0  # exclusive buffers that hold data
+        self._allowed = exclusive  # slices that the receiver has given credit for and that were not
+
+    def sent(self) -> None:
+        """Check that data leaves on credit."""
+        self._allowed -= 1
+        self._check(self._allowed >= 0, "sends data without credit")
+
+    def sent_empty(self) -> None:
+        """Check that an empty buffer leaves on credit."""
+        self._allowed -= 1
+        self._check(self._allowed >= 0, "sends an empty buffer without credit")
+
+    def credited(self, count: int) -> None:
+        """Note credit that reaches the sender."""
+        self._allowed += count
+
+    def resumed(self) -> None:
+        """Note that the sender continues: without buffers of its own it begins with none."""
+        if not self._exclusive:
+            self._allowed = 0
+
+    def arrived(self, *, floating: bool) -> None:
+        """Check that data finds a free buffer."""
+        if floating:
+            self._floating.filled += 1
+            self._check(self._floating.filled <= self._floating.total, "fills a buffer not lent")
+        else:
+            self._filled += 1
+            self._check(self._filled <= self._exclusive, "receives data without a free buffer")
+
+    def freed(self, *, floating: bool) -> None:
+        """Check that a buffer is freed that held data."""
+        if floating:
+            self._floating.filled -= 1
+        else:
+            self._filled -= 1
+        self._check(self._filled >= 0 and self._floating.filled >= 0, "frees a buffer twice")
+
+    def _check(self, holds: bool, says: str) -> None:  # noqa: FBT001 - the condition itself
+        if not holds:
+            name = "credits_stay_within_bounds"
+            self._violate(name, f"channel {self._name} {says}")

@@ -1,0 +1,132 @@
+"""The oracle reads from the kernel's log what it sees of observed channels: wrong counts, too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import cast
+
+import pytest
+
+from ckptsim.scenarios.job import Engine
+from ckptsim.scenarios.job.faults import JobFault
+from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.job.buffers.compiled import CompiledDriver, choice
+from ckptsim.sim.job.buffers.compiled.columns import cell, channel, gate, task, writer
+from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.oracle.buffers import BufferOracle
+from ckptsim.sim.kernel import Environment, parse_ties
+from ckptsim.sim.mutants.registry import MUTANTS
+from ckptsim.sim.slots import OURS
+from ckptsim.sim.world import run_world
+from tests.job.buffers.broken import MS, job
+from tests.job.buffers.plans import random_job
+
+Break = Callable[[CompiledDriver], object]
+
+
+def _credit_from_nowhere(driver: CompiledDriver) -> None:
+    for one in driver.tables.channels:
+        driver.m[one.row + channel.CREDIT] += 1
+
+
+def _buffer_from_nowhere(driver: CompiledDriver) -> None:
+    for one in driver.tables.channels:
+        driver.m[one.gate.row + gate.FLOATING_FREE] += 1
+
+
+def _segment_from_nowhere(driver: CompiledDriver) -> None:
+    for one in driver.tasks:
+        for output in one.writers:
+            driver.m[output.row + writer.FREE] += 1  # type: ignore[attr-defined]
+
+
+def _record_from_nowhere(driver: CompiledDriver) -> None:
+    for one in driver.tasks:
+        driver.m[one.row + task.PROCESSED] += 1
+
+
+def _longer_slice(driver: CompiledDriver) -> None:
+    for one in driver.tables.channels:
+        first = driver.m.item(one.row + channel.IN_HEAD)
+        if first >= 0 and driver.m.item(first + cell.WHAT) == cell.SLICE:
+            driver.m[first + cell.BYTES] += 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "breaks"),
+    [
+        (_credit_from_nowhere, "credits_stay_within_bounds"),
+        (_buffer_from_nowhere, "credits_stay_within_bounds"),
+        (_segment_from_nowhere, "pools_stay_within_bounds"),
+        (_record_from_nowhere, "every_record_is_somewhere"),
+        (_longer_slice, "order_is_kept"),
+    ],
+)
+def test_a_kernel_that_loses_count_is_caught(wrong: Break, breaks: str) -> None:
+    """Credits, buffers, segments, records and slices are counted once more from the log."""
+    env = Environment(1)
+    world = DataflowWorld(env, replace(job(), engine=Engine.COMPILED), observer=BufferOracle)
+    driver = world.compiled
+    assert driver is not None
+    env.call_at(110 * MS, 15, env.entity("world"), wrong, driver)
+    world.run()
+    assert breaks in {name for name, *_ in world.violations}
+
+
+CAUGHT = (
+    ("tracker_stops_any_clock", 9),
+    ("output_time_out_unreported", 3),
+    ("early_abort_without_marker", 11),
+    ("told_before_stored", 2),
+    ("closes_without_final_checkpoint", 4),
+    ("looks_on_completion_only", 6),
+    ("end_of_data_overtakes_watermark", 1),
+)
+
+
+@pytest.mark.parametrize(("mutant", "seed"), CAUGHT)
+def test_mutants_get_the_same_verdicts(mutant: str, seed: int) -> None:
+    """Faulty cores of control break the same properties at the same instants in both drivers."""
+    found = []
+    protocol = replace(OURS, **{MUTANTS[mutant].slot: MUTANTS[mutant].factory})
+    scenario = random_job(seed)
+    for engine in (Engine.COMPILED, Engine.CALLBACKS):
+        env = Environment(seed, parse_ties("random", seed))
+        world = DataflowWorld(
+            env,
+            replace(scenario.model, engine=engine),
+            protocol=protocol,
+            faults=FaultPlan(cast("tuple[JobFault, ...]", scenario.faults)),
+            observer=BufferOracle,
+        )
+        world.run()
+        assert (world.compiled is not None) == (engine is Engine.COMPILED)
+        found.append((world.violations, env.trace.digest()))
+    assert found[0][0]
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_tables_do_not_say_which_driver_it_was(seed: int) -> None:
+    """All rows of a run are the same by each driver, the number of its events, too."""
+    scenario = random_job(seed)
+    rows = []
+    for engine in (Engine.COMPILED, Engine.CALLBACKS):
+        model = replace(scenario.model, engine=engine)
+        result = run_world(replace(scenario, model=model), seed=seed)
+        run = replace(result.run, run_key="", version="", replay="")
+        rows.append((run, result.checkpoints, result.tasks, result.figures))
+    assert rows[0][0].events > 0
+    assert rows[0][0] == rows[1][0]
+    assert [len(part) for part in rows[0][1:]] == [len(part) for part in rows[1][1:]]
+
+
+def test_the_kernel_is_loaded_when_it_would_have_paid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process begins with callbacks and changes over once, later where it has to compile."""
+    monkeypatch.setattr(choice, "is_ready", lambda: True)
+    process = choice._Process()
+    assert [process.spends(0.25) for _ in range(4)] == [False, False, True, True]
+    monkeypatch.setattr(choice, "is_ready", lambda: False)
+    process = choice._Process()
+    assert [process.spends(25.0) for _ in range(4)] == [False, False, True, True]
