@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PAGE = "report.html"
+OPENING = "opening.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +56,8 @@ def write_report(
 
     session: takes the sweeps that are too large to be summarised here soon.
     view: which metrics, points and parameter are shown, and to what they are compared.
-    begins: is told the name of each sweep before it is aggregated.  opening: stands before them.
+    begins: is told the name of each sweep before it is aggregated.  opening: stands before them; it
+    is kept beside them, and later reports begin with it, too.
     Raises UserError when a directory holds no sweep, or one without a run, and ScenarioError for a
     view of what is not there.
     """
@@ -77,9 +80,28 @@ def write_report(
     title = f"Sweep {sections[0]['name']}" if one else f"{len(sections)} questions, answered"
     path = directory / PAGE
     beside = path.with_suffix(".new")
-    beside.write_text(page(title, sections, opening), encoding="utf-8")
+    beside.write_text(page(title, sections, _kept(directory, opening)), encoding="utf-8")
     beside.replace(path)
     return path
+
+
+def _kept(directory: Path, opening: Opening | None) -> Opening | None:
+    """Keep what a report begins with, or return what an earlier one began with.
+
+    Raises UserError for a file that holds something else.
+    """
+    path = directory / OPENING
+    if opening is not None:
+        path.write_text(json.dumps(asdict(opening)), encoding="utf-8")
+    elif path.is_file():
+        try:
+            opening = Opening(**json.loads(path.read_text(encoding="utf-8")))
+        except (TypeError, ValueError):
+            opening = None
+        if opening is None or not all(isinstance(part, str) for part in asdict(opening).values()):
+            expected = "what `ckptsim demo` has written; remove it for a report without"
+            raise UserError(f"{path}: found no opening of a report, expected {expected}")
+    return opening
 
 
 def _by_plan(directory: Path) -> dict[str, SweepStore]:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ckptsim.analysis.report import PAGE, sweeps_in, write_report
+from ckptsim.analysis.report import PAGE, Opening, sweeps_in, write_report
+from ckptsim.analysis.report.page import OPENING
 from ckptsim.analysis.tables.store import SweepStore
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import document
@@ -158,6 +159,21 @@ def test_the_same_tables_give_the_same_page(swept: Path) -> None:
     """A report is a function of the tables, whatever order Spark reads them in."""
     pages = [write_report(swept / "race").read_bytes() for _ in range(2)]
     assert pages[0] == pages[1]
+
+
+def test_a_report_begins_as_the_one_before(swept: Path) -> None:
+    """What `demo` begins its report with stays when `report` writes it again; damage is named."""
+    directory = swept / "race"
+    opening = Opening(anchor="mine", title="What would it do?", html="<p>It would &amp; will.</p>")
+    first = write_report(directory, opening=opening).read_text()
+    assert opening.html in first
+    assert write_report(directory).read_text() == first
+    for damaged in ('{"anchor": "mine"}', "[1]", "torn", '{"anchor": 1, "title": "", "html": ""}'):
+        (directory / OPENING).write_text(damaged)
+        with pytest.raises(UserError, match=r"opening\.json: found no opening"):
+            write_report(directory)
+    (directory / OPENING).unlink()
+    assert opening.html not in write_report(directory).read_text()
 
 
 def test_a_directory_without_a_sweep_is_refused(tmp_path: Path) -> None:
