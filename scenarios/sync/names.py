@@ -56,6 +56,7 @@ GOALS: tuple[str, ...] = (
     "destination_crashed",
     "crash_between_send_and_acknowledgement",
     "attempt_failed",
+    "attempt_failed_undisturbed",
     "attempt_restarted",
     "records_redelivered",
     "input_refused",

@@ -109,6 +109,7 @@ class Attempt:
         """
         if side is Side.SOURCE and (self.source.crashed or self.source.ended):
             return
+        self.faults.strikes += 1
         self.env.trace.record("crash", self.entity, str(side), where)
         self.env.goals.reach(f"{side}_crashed")
         if side is Side.DESTINATION:

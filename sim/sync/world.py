@@ -107,6 +107,8 @@ class SyncWorld:
         else:
             wait_ns = self.platform.judge()
             self.env.goals.reach("attempt_failed")
+            if attempt.undisturbed:
+                self.env.goals.reach("attempt_failed_undisturbed")
             if wait_ns is None:
                 self.gave_up = reason
                 self.gave_up_undisturbed = attempt.undisturbed

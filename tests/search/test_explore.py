@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from ckptsim.sim.kernel import Streams
 from ckptsim.sim.search.explore import Corpus, Explorer, Exploring, explore, fewer
 from ckptsim.sim.search.explore import run as run_module
 from ckptsim.sim.search.explore.branches import Branches, branches_by_file
+from ckptsim.sim.search.trial import Trial
 from tests.search.test_folder import run_pytest
 
 RUNS = 48
@@ -188,6 +190,22 @@ def test_an_exception_of_a_core_is_a_violation() -> None:
     (row,) = report.violating[0].trial.violations
     assert row.property == "the_core_raises_protocol_errors_only"
     assert "found None" in row.says
+
+
+def test_an_attempt_that_fails_for_nothing_is_a_violation() -> None:
+    """That the next attempt makes up for it does not excuse it, where scenarios are drawn."""
+    failed = Trial(
+        seed=0,
+        ties="structural",
+        outcome="completed",
+        digest="",
+        events=1,
+        goals={"attempt_failed": 1, "attempt_failed_undisturbed": 1},
+    )
+    (row,) = run_module._completed(failed).violations
+    assert row.property == "the_scenario_completes"
+    excused = replace(failed, goals={"attempt_failed": 1, "attempt_failed_undisturbed": 0})
+    assert run_module._completed(excused).violations == ()
 
 
 class _Endless(OrderingCore):

@@ -4,8 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
+from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.sync import PROPERTIES
 from ckptsim.sim.rows import RunResult
+from ckptsim.sim.sync.destination.memory import StateMemory
 from ckptsim.sim.world import run_world
 from tests.sync import breakers
 from tests.sync.support import library
@@ -80,6 +82,15 @@ def test_violation_tells_the_story_of_its_state() -> None:
     assert story == sorted(story, key=lambda line: float(line.split(" ms ")[0]))
     assert any("a reader begins records" in line for line in story)
     assert any("is read from socket[0]" in line for line in story)
+
+
+def test_memory_of_states_is_free_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was reserved for a state and never freed is a leftover of an attempt that succeeds."""
+    monkeypatch.setattr(StateMemory, "free", lambda _memory, _size: None)
+    result = run_world(by_name("reference"), seed=0)
+    (row,) = result.violations
+    assert row.property == "closing_is_orderly"
+    assert "bytes reserved for states" in row.says
 
 
 def test_stall_is_explained_by_who_waits_for_whom() -> None:

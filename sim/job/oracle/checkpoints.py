@@ -134,6 +134,12 @@ class CheckpointOracle:
         if early and one.request.periodic:
             says = f"checkpoint {one.checkpoint} is triggered {since_ns} ns after a completion"
             self._violate("periodic_triggers_go_on", says, one.checkpoint)
+        if one.request.periodic and self._free_ns is None:
+            says = f"checkpoint {one.checkpoint} is triggered although periodic triggers have ended"
+            self._violate("periodic_triggers_go_on", says, one.checkpoint)
+        if one.request.synchronous and self._free_ns is not None:
+            says = f"savepoint {one.checkpoint} of a stop is triggered, and periodic triggers go on"
+            self._violate("periodic_triggers_go_on", says, one.checkpoint)
         running = [other for other in self._running.values() if not other.request.forced]
         if not one.request.forced and len(running) >= self._table.max_concurrent:
             says = f"checkpoint {one.checkpoint} is triggered while {sorted(self._running)} run"

@@ -165,10 +165,19 @@ def _trial(
 
 
 def _completed(found: Trial) -> Trial:
-    """Return a trial in which it is a violation that the run has not completed."""
-    if found.violations or found.outcome == "completed":
+    """Return a trial in which it is a violation that the run has not completed.
+
+    Nor may an attempt of a sync fail in which nothing has struck, although a later one makes up for
+    it: what hangs once is no less wrong.
+    """
+    if found.violations:
         return found
-    return replace(found, violations=(_row(SURVIVES, f"the run {found.outcome}"),))
+    if found.outcome != "completed":
+        return replace(found, violations=(_row(SURVIVES, f"the run {found.outcome}"),))
+    if found.goals.get("attempt_failed_undisturbed"):
+        says = "an attempt failed in which no fault had struck"
+        return replace(found, violations=(_row(SURVIVES, says),))
+    return found
 
 
 def _ended(seed: int, ties: str, row: ViolationRow) -> Trial:

@@ -89,6 +89,10 @@ class EndChecks:
                     None,
                 )
         self._check_counters(attempt)
+        reserved = attempt.destination.memory.used_bytes
+        if reserved:
+            says = f"the attempt succeeded with {reserved} bytes reserved for states"
+            self._violate("closing_is_orderly", says, None)
         if attempt.destination.awaits_timer:
             says = "the attempt succeeded and left the timer of its end set"
             self._violate("closing_is_orderly", says, None)

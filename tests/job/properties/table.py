@@ -385,6 +385,10 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
             ),
             coordinator=cores.StopsAfterFailure,
         ),
+        by_cores(
+            small(chain(100, ending={"protocol": "flink", "stop_at_ns": 33 * MS})),
+            world=worlds.keeps_triggering,
+        ),
     ),
     "checkpoint_ends_in_time": (
         by_mutant("closed_task_is_silent", "plan_race", ties="random"),

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.coordinator.plan import (
     FinishedState,
     Plan,
@@ -19,6 +20,7 @@ from ckptsim.models.coordinator.plan import (
 )
 from ckptsim.models.recovery.persistence import LentCredit
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.gateway import Gateway
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.records.channel import Channel
@@ -31,6 +33,16 @@ _PLANNING = "ckptsim.sim.job.control.planning"
 def lends_nothing(patch: pytest.MonkeyPatch) -> None:
     """Let senders have all their credit and room while receivers hold what they had in flight."""
     patch.setattr(LentCredit, "recover", lambda _credit, _held: None)
+
+
+def keeps_triggering(patch: pytest.MonkeyPatch) -> None:
+    """Take the savepoint of a stop while periodic triggers go on."""
+
+    def stop(self: CoordinatorHost) -> None:
+        wanted = coordinator_events.CheckpointRequested
+        self._step(wanted(self._env.now, savepoint=True, synchronous=True))
+
+    patch.setattr(CoordinatorHost, "stop", stop)
 
 
 def loses_a_record(patch: pytest.MonkeyPatch) -> None:
