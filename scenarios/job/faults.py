@@ -11,12 +11,13 @@ from enum import StrEnum
 from typing import Protocol
 
 from ckptsim.scenarios.errors import Problem
-from ckptsim.scenarios.fields import REQUIRED, choice, count, duration_ns, name
-from ckptsim.scenarios.job.checkpointing import Checkpointing
+from ckptsim.scenarios.fields import REQUIRED, choice, count, duration_ns, name, text
+from ckptsim.scenarios.job.checkpointing import Checkpointing, Mode
 from ckptsim.scenarios.job.graph import Vertex, forward_group
 from ckptsim.scenarios.job.graph.planes import Plane
 
 _PLAN = "assumption: part of the fault plan"
+_AS_BEFORE = "as_before"
 
 
 class JobModel(Protocol):
@@ -264,6 +265,49 @@ class Rescale(_Fault):
         return found
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resubmit(_Fault):
+    """The user cancels the job and submits it again from its newest checkpoint or savepoint.
+
+    It goes on with the same sources, perhaps under another mode and with another parallelism.
+    """
+
+    at_ns: int = duration_ns(REQUIRED, says="instant of the cancellation", source=_PLAN)
+    mode: str = choice(
+        _AS_BEFORE,
+        (_AS_BEFORE, *(mode.value for mode in Mode)),
+        says="how its checkpoints treat what is in flight from then on",
+        source=_PLAN,
+    )
+    vertex: str = text("", says="vertex that gets another parallelism; empty: none", source=_PLAN)
+    parallelism: int = count(
+        1, minimum=1, maximum=128, unit="subtasks", says="that it gets", source=_PLAN
+    )
+
+    @property
+    def new_mode(self) -> Mode | None:
+        """Return the mode from then on, None for the one before."""
+        return None if self.mode == _AS_BEFORE else Mode(self.mode)
+
+    def problems_in(self, model: JobModel) -> list[Problem]:
+        """Return what does not fit the job."""
+        found = _Fault.problems_in(self, model)
+        if self.vertex:
+            rescale = Rescale(vertex=self.vertex, parallelism=self.parallelism, at_ns=self.at_ns)
+            found += rescale.problems_in(model)
+        checkpointing = getattr(model, "checkpointing", None)
+        if not isinstance(checkpointing, Checkpointing):
+            return found
+        if not checkpointing.coordinated:
+            expected = "no such fault without a coordinator, whose checkpoints alone are resumed"
+            found.append(Problem("kind", '"resubmit"', expected))
+        overtakes = self.new_mode in (Mode.UNALIGNED, Mode.ALIGNED_TIMEOUT)
+        if overtakes and checkpointing.max_concurrent > 1:
+            expected = "an aligned mode, because unaligned checkpoints do not run concurrently"
+            found.append(Problem("mode", f'"{self.mode}"', expected))
+        return found
+
+
 def _of_one_parallelism(vertex: Vertex, plane: Plane) -> list[str]:
     """Return what a vertex that is rescaled may not have, since it holds for one parallelism."""
     lists = ("service_factors", "subtask_state_bytes", "task_managers")
@@ -296,6 +340,7 @@ JobFault = (
     | RequestCheckpoint
     | RequestSavepoint
     | Rescale
+    | Resubmit
 )
 
 JOB_FAULTS: Mapping[str, type] = {
@@ -320,4 +365,5 @@ JOB_FAULTS: Mapping[str, type] = {
     "request_checkpoint": RequestCheckpoint,
     "request_savepoint": RequestSavepoint,
     "rescale": Rescale,
+    "resubmit": Resubmit,
 }

@@ -39,6 +39,7 @@ _RECORDS_GOALS = (
     "restarted",
     "restarts_used_up",
     "lost_by_heartbeat",
+    "resubmitted",
     "left_to_the_external_system",
     "transaction_timed_out",
     "triggered_by_remote_call_below_finished",
@@ -77,6 +78,7 @@ _BUFFERS_GOALS = (
     "restarted",
     "restarts_used_up",
     "lost_by_heartbeat",
+    "resubmitted",
     "immediate_final_checkpoint",
     "failed_after_stop_savepoint",
 )

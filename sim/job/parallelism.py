@@ -1,4 +1,4 @@
-"""A job with other numbers of subtasks: what both data planes need to know of a rescale."""
+"""A job that its user changes: what both data planes need to know of a rescale, or of a mode."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.recovery import DISTRIBUTIONS, Distribution
 from ckptsim.models.recovery import Partitioner as Distributed
-from ckptsim.scenarios.job import Job, Partitioner
+from ckptsim.scenarios.job import Job, Mode, Partitioner
+from ckptsim.scenarios.job.graph import forward_group
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
@@ -45,3 +46,36 @@ def is_rescaled(graph: Graph, restored: JobCheckpoint) -> bool:
     return any(
         len(restored.subtasks[vertex.name]) != vertex.parallelism for vertex in graph.vertices
     )
+
+
+class Changes:
+    """What the user has asked for and holds from the next attempt on."""
+
+    def __init__(self) -> None:
+        self._asked: dict[str, int] = {}
+        self._mode: Mode | None = None
+
+    def rescale(self, vertex: str, parallelism: int) -> None:
+        """Give a vertex, and those joined to it by forward edges, another parallelism."""
+        self._asked.pop(vertex, None)  # of two in one group the latest counts
+        self._asked[vertex] = parallelism
+
+    def resume(self, mode: Mode) -> None:
+        """Let checkpoints treat what is in flight in another way."""
+        self._mode = mode
+
+    def subtasks(self, job: Job) -> dict[str, int]:
+        """Return the vertices of a job that get another parallelism, with that."""
+        found: dict[str, int] = {}
+        for vertex, parallelism in self._asked.items():
+            found |= dict.fromkeys(forward_group(job.vertices, vertex), parallelism)
+        return found
+
+    def apply(self, job: Job) -> Job:
+        """Return the job as it is from now on: the same object, if nothing was asked for."""
+        if self._asked:
+            job = with_parallelism(job, self.subtasks(job))
+        if self._mode is not None:
+            job = replace(job, checkpointing=replace(job.checkpointing, mode=self._mode))
+        self._asked, self._mode = {}, None
+        return job

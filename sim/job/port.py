@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
     from ckptsim.sim.job.control.planning import PlannedVertex
     from ckptsim.sim.job.oracle.observer import JobObserver
+    from ckptsim.sim.job.parallelism import Changes
     from ckptsim.sim.job.task_port import EndingPort
     from ckptsim.sim.kernel import Entity, Environment
 
@@ -326,8 +327,9 @@ class DataPlane(Protocol):
         """Return whether a job may be restored from a checkpoint with another parallelism."""
         ...
 
-    def rescale(self, vertex: str, parallelism: int) -> None:
-        """Give a vertex another parallelism from the next attempt on."""
+    @property
+    def changes(self) -> Changes:
+        """Return what the user has asked for and holds from the next attempt on."""
         ...
 
     def deploy(self, number: int, restored: JobCheckpoint | None) -> None:

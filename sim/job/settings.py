@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ckptsim.models.coordinator import CoordinatorParameters
 from ckptsim.models.lifecycle import RULES, StopMode, Variant
 from ckptsim.models.recovery.detection import HeartbeatParameters
 from ckptsim.models.recovery.restart import RestartParameters
-from ckptsim.scenarios.job import Job, Plane, Protocol, StopKind
+from ckptsim.scenarios.job import Checkpointing, Job, Mode, Plane, Protocol, StopKind
 from ckptsim.sim.job.control.coordinator import CoordinatorSettings
 
 
@@ -25,6 +25,7 @@ class JobSettings:
     transaction_timeout_ns: after which the external system gives up a transaction of a sink.
     """
 
+    checkpointing: Checkpointing
     parameters: CoordinatorParameters
     coordinator: CoordinatorSettings
     fault_kind: int
@@ -59,9 +60,14 @@ def final_at_once(job: Job) -> bool:
     return checkpointing.immediate_final
 
 
-def parameters_of(job: Job) -> CoordinatorParameters:
+def in_mode(settings: JobSettings, mode: Mode) -> JobSettings:
+    """Return the settings of a job whose checkpoints treat what is in flight in another way."""
+    checkpointing = replace(settings.checkpointing, mode=mode)
+    return replace(settings, checkpointing=checkpointing, parameters=parameters_of(checkpointing))
+
+
+def parameters_of(checkpointing: Checkpointing) -> CoordinatorParameters:
     """Return the coordinator's settings of a job."""
-    checkpointing = job.checkpointing
     return CoordinatorParameters(
         interval_ns=checkpointing.interval_ns if checkpointing.coordinated else None,
         timeout_ns=checkpointing.timeout_ns,
@@ -88,7 +94,8 @@ def job_settings(job: Job, *, kind: int, fault_kind: int, may_stop: bool = True)
     if stop_ns is None and endless and job.plane is Plane.RECORDS:
         stop_ns = job.ending.horizon_ns
     return JobSettings(
-        parameters=parameters_of(job),
+        checkpointing=checkpointing,
+        parameters=parameters_of(checkpointing),
         coordinator=CoordinatorSettings(
             kind=kind,
             interval_ns=checkpointing.interval_ns,

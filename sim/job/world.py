@@ -13,7 +13,6 @@ StateToAll.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.reason import FailureReason
@@ -26,6 +25,7 @@ from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.detection import DetectionHost
 from ckptsim.sim.job.control.failover import FailoverRecord
 from ckptsim.sim.job.control.faults import FaultPlan, enter_instants
+from ckptsim.sim.job.control.operations import Operations
 from ckptsim.sim.job.control.sinks import Sinks
 from ckptsim.sim.job.control.sinks.external import ExternalSystem
 from ckptsim.sim.job.control.started import note_restored
@@ -90,10 +90,10 @@ class JobWorld:
         self._latest_of = latest
         self._make_core = core
         self._task_plans = TaskPlans(plane, self.finished_on_restore, listener, settings)
+        self.operations = Operations(self, self._task_plans)
         self._strategy = RestartStrategy(settings.restart)
         self.timed: FailoverHost | None = None
-        lost = partial(self.fail_over, noted=True)
-        self.detection = DetectionHost(env, self.entity, settings, lost=lost)
+        self.detection = DetectionHost(env, self.entity, settings, fail_over=self.fail_over)
         self._stop_tries = self._completed = 0
         first = 1 if restored is None else restored.checkpoint_id + 1
         self.coordinator = CoordinatorHost(
@@ -146,8 +146,7 @@ class JobWorld:
     @property
     def has_enough(self) -> bool:
         """Whether as many checkpoints are complete as were wanted."""
-        wanted = self.settings.wanted
-        return wanted is not None and self._completed >= wanted
+        return self.settings.wanted is not None and self._completed >= self.settings.wanted
 
     # The stop ---------------------------------------------------------------------------------
 
@@ -212,12 +211,10 @@ class JobWorld:
             completed=old.completed,
         )
 
-    def rescale(self, vertex: str, parallelism: int) -> None:
-        """Restart with another parallelism of a vertex; a restart under way takes it along."""
-        if self.ended or self.gave_up or self.coordinator.stop_completed:
-            return
-        if self._task_plans.rescale(vertex, parallelism, self._latest()):
-            self.fail_over(f"{vertex} is rescaled to {parallelism}", planned=True)
+    def submitted(self, newest: JobCheckpoint | None, settings: JobSettings) -> None:
+        """Be a new job from the next attempt on, which begins from a checkpoint of the old one."""
+        self._initial, self.settings = newest, settings
+        self.coordinator.replace_core(self._new_core)
 
     def number_of(self, vertex: str, subtask: int) -> int | None:
         """Return the number of a task, None where there is no such subtask any more."""
@@ -329,7 +326,7 @@ class JobWorld:
         env, plane = self.env, self._plane
         self.ended = False  # an owner may begin again after the end: its own was not a good one
         before = sum(plane.positions().values())
-        self.restored = restored = self._latest()
+        self.restored = restored = self.newest()
         self.attempts += 1
         self.sinks.restarted(self.attempts, restored)
         plane.deploy(self.attempts, restored)
@@ -345,12 +342,13 @@ class JobWorld:
         plane.observer.restored(restored)
         note_restored(env, restored)
 
-    def _latest(self) -> JobCheckpoint | None:
-        """Return the latest checkpoint that the job may start from."""
+    def newest(self, *, savepoints: bool = False) -> JobCheckpoint | None:
+        """Return the newest checkpoint that the job may start from; savepoints: or savepoint."""
         if self._latest_of is not None:
             return self._latest_of(self._initial)
-        kept = [one for one in self.coordinator.completed.values() if not one.savepoint]
-        return max(kept, key=lambda one: one.checkpoint_id, default=self._initial)
+        kept = self.coordinator.completed.values()
+        found = [self._initial, *(one for one in kept if savepoints or not one.savepoint)]
+        return max(found, key=lambda one: -1 if one is None else one.checkpoint_id)
 
     # What the coordinator host asks -----------------------------------------------------------
 

@@ -94,7 +94,7 @@ def first_delay_ns(world: DataflowWorld, phases: Sequence[int]) -> int:
     if known:
         return (known[0] - world.env.now - 1) % table.interval_ns + 1
     return world.env.stream("coordinator").uniform_ns(
-        *parameters_of(world.model).first_delay_bounds_ns
+        *parameters_of(world.model.checkpointing).first_delay_bounds_ns
     )
 
 

@@ -43,6 +43,7 @@ from ckptsim.sim.job.control.task.cores import make_cores
 from ckptsim.sim.job.embedding import ALONE, Embedding
 from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
 from ckptsim.sim.job.oracle.view import Violation
+from ckptsim.sim.job.parallelism import Changes
 from ckptsim.sim.job.settings import job_settings
 from ckptsim.sim.job.world import JobWorld
 from ckptsim.sim.kernel import Environment, Wait, garbage_collector_paused
@@ -197,9 +198,10 @@ class DataflowWorld:
         del vertex, parallelism, latest
         return True
 
-    def rescale(self, vertex: str, parallelism: int) -> None:
-        """Give a vertex, and those joined to it by forward edges, another parallelism."""
-        self.rescales.ask(vertex, parallelism)
+    @property
+    def changes(self) -> Changes:
+        """What the user has asked for and holds from the next attempt on."""
+        return self.rescales.changes
 
     def deploy(self, number: int, restored: JobCheckpoint | None) -> None:
         """Make the tasks and channels of an attempt, with what a checkpoint holds of them."""
@@ -209,6 +211,7 @@ class DataflowWorld:
         self.closed_ns = {}
         before, times = self.graph, {task.place: task.time_in for task in self.tasks}
         self.model, self.graph = self.rescales.apply()
+        self.observer.changed(self.model)
         self.sampling.redeployed(before, self.graph)
         self.lost_state = lost_state(self.graph, restored)
         self._deploy(restored)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class DetectionHost:
-    """Learns of the lost task managers of one job; lost: called with the cause of each."""
+    """Learns of the lost task managers of one job; fail_over: called for each, with its cause."""
 
     def __init__(
         self,
@@ -34,13 +34,13 @@ class DetectionHost:
         entity: Entity,
         settings: JobSettings,
         *,
-        lost: Callable[[str], None],
+        fail_over: Callable[..., None],
     ) -> None:
         self._env = env
         self._entity = entity
         self._parameters = settings.heartbeat
         self._kind = settings.fault_kind
-        self._lost = lost
+        self._fail_over = fail_over
         self._core = detection.FailureDetector(settings.heartbeat)
         self._phase_ns: int | None = None
         self._causes: list[str] = []  # by number of the lost task manager
@@ -94,7 +94,7 @@ class DetectionHost:
                 self._step(detection.HeartbeatSent(self._env.now, manager, delivered))
             case detection.ReportManagerLoss(manager, cause):
                 self._env.goals.reach("lost_by_heartbeat")
-                self._lost(f"{self._causes[manager]}: {cause.value}")
+                self._fail_over(f"{self._causes[manager]}: {cause.value}", noted=True)
                 if not self._core.watched:
                     self._release()
             case detection.ReportTaskFailure():

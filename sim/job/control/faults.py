@@ -16,6 +16,7 @@ from ckptsim.scenarios.job.faults import (
     RequestCheckpoint,
     RequestSavepoint,
     Rescale,
+    Resubmit,
     StallTask,
     Symptom,
 )
@@ -23,7 +24,7 @@ from ckptsim.scenarios.job.faults import (
 if TYPE_CHECKING:
     from ckptsim.sim.kernel import Entity, Environment
 
-OfUser = RequestCheckpoint | RequestSavepoint | Rescale
+OfUser = RequestCheckpoint | RequestSavepoint | Rescale | Resubmit
 Timed = CrashTask | CrashTaskManager | CrashJobManager | StallTask | OfUser
 
 
@@ -63,8 +64,8 @@ class FaultPlan:
 
     @property
     def rescales(self) -> bool:
-        """Return whether a vertex is given another parallelism."""
-        return any(isinstance(fault, Rescale) for fault in self._faults)
+        """Return whether the user changes the job."""
+        return any(isinstance(fault, Rescale | Resubmit) for fault in self._faults)
 
     @property
     def silences(self) -> bool:
@@ -122,7 +123,10 @@ class FaultPlan:
                     job.coordinator.request(savepoint=isinstance(fault, RequestSavepoint))
                 return
             case Rescale():
-                job.rescale(fault.vertex, fault.parallelism)
+                job.operations.rescale(fault.vertex, fault.parallelism)
+                return
+            case Resubmit():
+                job.operations.resubmit(fault)
                 return
         number = job.number_of(fault.vertex, fault.subtask)
         if number is None:
@@ -150,6 +154,18 @@ class Requestable(Protocol):
 
     def request(self, *, savepoint: bool) -> None:
         """Take a checkpoint or a savepoint that the job continues behind."""
+        ...
+
+
+class Operable(Protocol):
+    """A job that its user changes."""
+
+    def rescale(self, vertex: str, parallelism: int) -> None:
+        """Change the parallelism of a vertex."""
+        ...
+
+    def resubmit(self, asked: Resubmit) -> None:
+        """Cancel the job, and submit it again."""
         ...
 
 
@@ -182,8 +198,9 @@ class Strikable(Protocol):
         """Let a task's thread do nothing for a while."""
         ...
 
-    def rescale(self, vertex: str, parallelism: int) -> None:
-        """Change the parallelism of a vertex."""
+    @property
+    def operations(self) -> Operable:
+        """Return what carries out what the user asks for."""
         ...
 
     def number_of(self, vertex: str, subtask: int) -> int | None:

@@ -9,6 +9,7 @@ from ckptsim.sim.job.control.planning import PlanCalculator
 
 if TYPE_CHECKING:
     from ckptsim.models.coordinator import EndOfDataListener
+    from ckptsim.scenarios.job import Mode
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.control.coordinator import CoordinatorHost
     from ckptsim.sim.job.port import DataPlane
@@ -56,9 +57,13 @@ class TaskPlans:
         """
         if not self._plane.may_rescale(vertex, parallelism, latest):
             return False
-        self._plane.rescale(vertex, parallelism)
+        self._plane.changes.rescale(vertex, parallelism)
         self._rescaled = True
         return True
+
+    def resume(self, mode: Mode) -> None:
+        """Let checkpoints treat what is in flight in another way from the next attempt on."""
+        self._plane.changes.resume(mode)
 
     def deployed(self, coordinator: CoordinatorHost) -> None:
         """Let a coordinator know of the tasks of the next attempt, if they are others."""

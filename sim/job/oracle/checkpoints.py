@@ -19,7 +19,7 @@ from ckptsim.sim.job.oracle.view import NOTHING, Held
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ckptsim.scenarios.job import Job
+    from ckptsim.scenarios.job import Checkpointing, Job
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
     from ckptsim.sim.job.oracle.channels import ChannelOracle
     from ckptsim.sim.job.oracle.tasks import TaskOracle
@@ -352,6 +352,10 @@ class CheckpointOracle:
         for one in self._running.values():
             self._check_duration(one)
         self.check_triggers()
+
+    def changed(self, table: Checkpointing) -> None:
+        """Expect what checkpoints of another mode are."""
+        self._table = table
 
     def attempt_ends(self) -> None:
         """Forget what the tasks of an attempt have done."""

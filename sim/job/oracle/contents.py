@@ -10,14 +10,15 @@ from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ckptsim.scenarios.job import Job
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.oracle.view import Contents, PlaneView, Violate
 
 
-def check_contents(job: Job, plane: PlaneView, violate: Violate) -> None:
-    """Check committed output and state of a job that has ended against what sources have sent."""
-    exactly = job.checkpointing.exactly_once
+def check_contents(plane: PlaneView, violate: Violate, *, exactly: bool) -> None:
+    """Check committed output and state of a job that has ended against what sources have sent.
+
+    exactly: no record may be there twice.
+    """
     guarantee = "exactly_once" if exactly else "at_least_once"
     expected = plane.expected()
     ever = plane.at_most() if exactly else plane.ever()
@@ -35,7 +36,9 @@ def check_contents(job: Job, plane: PlaneView, violate: Violate) -> None:
                 violate(f"{guarantee}_{what}", f"{what} of {name}: {says}")
 
 
-def check_restored(job: Job, plane: PlaneView, restored: JobCheckpoint, violate: Violate) -> None:
+def check_restored(
+    plane: PlaneView, restored: JobCheckpoint, violate: Violate, *, exactly: bool
+) -> None:
     """Check that an attempt begins from a cut.
 
     What sources had emitted is in the state of each vertex, or on its way to it; at least that
@@ -44,7 +47,6 @@ def check_restored(job: Job, plane: PlaneView, restored: JobCheckpoint, violate:
     put_back = plane.put_back()
     if put_back is None:
         return
-    exactly = job.checkpointing.exactly_once
     at_most = plane.at_most()
     for vertex in plane.vertices:
         state = plane.state(vertex)

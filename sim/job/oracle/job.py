@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class JobOracle(JobObserver):
     """Follows one job over all its attempts.
 
-    tasks: oracles of the tasks of the attempt, by number.
+    tasks: oracles of the tasks of the attempt, by number.  exactly: no record may be repeated.
     """
 
     def __init__(self, env: Environment, job: Job, plane: PlaneView, violate: Violate) -> None:
@@ -36,6 +36,7 @@ class JobOracle(JobObserver):
         self.checkpoints = CheckpointOracle(env, job, plane, self.tasks, violate)
         self.notifications = NotificationOracle(env, plane, self.tasks, violate)
         self._job = job
+        self.exactly = job.checkpointing.exactly_once  # in all attempts so far
         self._plane = plane
         self._violate = violate
         self._files: list[FileOracle] = []
@@ -45,6 +46,12 @@ class JobOracle(JobObserver):
         self._killed: dict[int, None] = {}
 
     # Parts of an attempt ----------------------------------------------------------------------
+
+    def changed(self, job: Job) -> None:
+        """Expect what the job promises now; records once repeated stay repeated."""
+        self.exactly = self.exactly and job.checkpointing.exactly_once
+        self._job = job
+        self.checkpoints.changed(job.checkpointing)
 
     def deploying(self) -> None:
         """Forget the parts of the attempt that is over."""
@@ -94,7 +101,7 @@ class JobOracle(JobObserver):
         self._halted = False
         self.checkpoints.begun(restored)
         if restored is not None:
-            check_restored(self._job, self._plane, restored, self._violate)
+            check_restored(self._plane, restored, self._violate, exactly=self.exactly)
         for task in self.tasks.values():
             task.lifecycle.restored_id = None if restored is None else restored.checkpoint_id
 
@@ -137,7 +144,7 @@ class JobOracle(JobObserver):
 
     def check_contents(self) -> None:
         """Check what state and output of a job that has ended hold."""
-        check_contents(self._job, self._plane, self._violate)
+        check_contents(self._plane, self._violate, exactly=self.exactly)
 
     # The coordinator --------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ckptsim.models.barriers.reason import FailureReason
     from ckptsim.models.coordinator.plan import Plan
     from ckptsim.models.lifecycle import TaskState
+    from ckptsim.scenarios.job import Job
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
     from ckptsim.sim.job.port import ObservedTask, TaskGateway
     from ckptsim.sim.kernel import Timer
@@ -210,9 +211,14 @@ class FileObserver:
 
 
 class JobObserver:
-    """Is told what a job does over all its attempts."""
+    """Is told what a job does over all its attempts; exactly: no record may be repeated."""
+
+    exactly = True
 
     # Parts of an attempt ----------------------------------------------------------------------
+
+    def changed(self, job: Job) -> None:
+        """Note that the user has changed the job: its parallelisms or its checkpoint mode."""
 
     def deploying(self) -> None:
         """Note that the parts of the next attempt are going to be made."""

@@ -114,6 +114,7 @@ def _restart(
         may_stop=any(vertex.is_endless for vertex in world.graph.vertices),
         origin=world.origin,
     )
+    other.observer.exactly = world.observer.exactly
     other.parallelisms = world.parallelisms
     other.emitted = world.most_emitted()
     other.attempts_before = world.attempts

@@ -15,7 +15,7 @@ from ckptsim.sim.job.embedding import ALONE, Embedding
 from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.job.oracle.job import JobOracle
 from ckptsim.sim.job.oracle.view import Violation
-from ckptsim.sim.job.parallelism import with_parallelism
+from ckptsim.sim.job.parallelism import Changes
 from ckptsim.sim.job.records.attempt import Attempt
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.messages import RecordMessages
@@ -55,7 +55,7 @@ class RecordWorld:
     restored: the checkpoint that the first attempt starts from, as a user would start a job from a
     savepoint.  external: the system it writes to.
     origin: the graph that the job began with, perhaps in a run that this one goes on from.
-    parallelisms: those that each vertex has ever had.
+    parallelisms: those that each vertex has ever had.  changes: what the user has asked for.
     embedding: what takes the place of its own surroundings where it is part of something larger.
     observer: makes who is told what happens.
     control: the job over all its attempts; attempt: its tasks and channels now.
@@ -80,7 +80,7 @@ class RecordWorld:
         self.job = job
         self.graph = Graph(job, origin)
         self.origin = self.graph if origin is None else origin
-        self._rescaled: dict[str, int] = {}
+        self.changes = Changes()
         self.parallelisms = {vertex.name: [vertex.parallelism] for vertex in job.vertices}
         self.faults = faults
         self.embedding = embedding
@@ -247,12 +247,12 @@ class RecordWorld:
     def deploy(self, number: int, restored: JobCheckpoint | None) -> None:
         """Make the tasks and channels of the next attempt."""
         self.emitted = self.most_emitted()
-        if self._rescaled:
-            self.job = with_parallelism(self.job, self._rescaled)
-            self.graph = Graph(self.job, self.origin)
-            for name, count in self._rescaled.items():
-                self.parallelisms[name].append(count)
-            self._rescaled.clear()
+        job = self.changes.apply(self.job)
+        if job is not self.job:
+            self.job, self.graph = job, Graph(job, self.origin)
+            for vertex in job.vertices:
+                self.parallelisms[vertex.name].append(vertex.parallelism)
+            self.observer.changed(job)
         self.lost_state = lost_state(self.graph, restored)
         self.closed_ns = {}
         self.attempt = Attempt(self, number, restored)
@@ -261,15 +261,11 @@ class RecordWorld:
     def may_rescale(self, vertex: str, parallelism: int, latest: JobCheckpoint | None) -> bool:
         """Return whether a job may be restored from a checkpoint with another parallelism."""
         group = dict.fromkeys(forward_group(self.job.vertices, vertex), parallelism)
-        allowed = latest is None or can_rescale(self.job, latest, self._rescaled | group)
+        wanted = self.changes.subtasks(self.job)
+        allowed = latest is None or can_rescale(self.job, latest, wanted | group)
         if not allowed:
             self.env.goals.reach("rescale_refused")
         return allowed
-
-    def rescale(self, vertex: str, parallelism: int) -> None:
-        """Give a vertex, and those joined to it by forward edges, another parallelism."""
-        for name in forward_group(self.job.vertices, vertex):
-            self._rescaled[name] = parallelism
 
     def start(self) -> None:
         """Let the tasks work."""

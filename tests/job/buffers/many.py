@@ -36,6 +36,7 @@ def _is_hazard(_: Scenario, row: ViolationRow) -> bool:
 _NOT_HERE = (
     "transaction_timed_out",
     "lost_by_heartbeat",
+    "resubmitted",
     "left_to_the_external_system",
     "restarted",
     "restored_fully_finished",

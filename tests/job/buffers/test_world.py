@@ -32,6 +32,7 @@ LIBRARY = (
     "expiring_uploads",
     "recovery_in_its_time",
     "lost_in_silence",
+    "resubmitted_on_buffers",
 )
 
 

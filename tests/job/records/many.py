@@ -40,6 +40,7 @@ def _mode(scenario: Scenario) -> str:
 _NOT_HERE = (
     "transaction_timed_out",
     "lost_by_heartbeat",
+    "resubmitted",
     "offset_lost",
     "memory_lent",
     "rescale_refused",

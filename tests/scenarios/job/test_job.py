@@ -147,7 +147,7 @@ def test_restarts_are_taken_on_buffers() -> None:
 def _fault(kind: str) -> dict[str, Any]:
     required = {"vertex": "source", "checkpoint": 1, "delay_ns": MS, "at_ns": MS, "lasts_ns": MS}
     names = {entry.name for entry in schema(JOB_FAULTS[kind])}
-    if kind == "rescale":
+    if kind in ("rescale", "resubmit"):
         required |= {"vertex": "sink", "parallelism": 2}
     return {"kind": kind} | {key: value for key, value in required.items() if key in names}
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.scenarios.job.graph import forward_group
 from ckptsim.sim.job.buffers.output import Selectivity
 from ckptsim.sim.job.buffers.restoring.rescale import Rescaled, rescaled
 from ckptsim.sim.job.graph import Graph
-from ckptsim.sim.job.parallelism import is_rescaled, with_parallelism
+from ckptsim.sim.job.parallelism import Changes, is_rescaled, with_parallelism
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,6 +30,7 @@ class Rescales:
     model, graph: of the attempt.  owed: per vertex, how many more records are sent to it than its
     senders' numbers of today say: a broadcast to other numbers of subtasks, or state that was
     copied.  copied: how many of them are copies of state alone, which nobody has sent or written.
+    changes: what the user has asked for.
     """
 
     def __init__(self, model: Job) -> None:
@@ -39,20 +39,14 @@ class Rescales:
         self.owed: dict[str, int] = {}
         self.copied: dict[str, int] = {}
         self._known: dict[int, tuple[dict[str, int], dict[str, int]]] = {}  # both, by attempt
-        self._asked: dict[str, int] = {}
+        self.changes = Changes()
         self._final: dict[tuple[Place, int], int] = {}
-
-    def ask(self, vertex: str, parallelism: int) -> None:
-        """Give a vertex, and those joined to it by forward edges, another parallelism."""
-        for name in forward_group(self.model.vertices, vertex):
-            self._asked[name] = parallelism
 
     def apply(self) -> tuple[Job, Graph]:
         """Let what was asked for hold; return the job and its graph from now on."""
-        if self._asked:
-            self.model = with_parallelism(self.model, self._asked)
-            self.graph = Graph(self.model, self._origin)
-            self._asked.clear()
+        model = self.changes.apply(self.model)
+        if model is not self.model:
+            self.model, self.graph = model, Graph(model, self._origin)
         return self.model, self.graph
 
     # Tasks that have finished -----------------------------------------------------------------

@@ -1,0 +1,55 @@
+"""What the user of a job does while it runs: other parallelisms, another checkpoint mode.
+
+Either holds from the next attempt on.  A resubmission is a new job to the engine, which begins from
+the newest checkpoint or savepoint of the old one, and has that to fall back on until its own first
+checkpoint is complete; a restart after a failure never begins from an older savepoint.
+
+Source: Apache Flink 1.20.3, AdaptiveScheduler (rescale), CheckpointCoordinator.restoreSavepoint
+(what a submitted job begins from is a completed checkpoint of its own).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ckptsim.sim.job.settings import in_mode
+
+if TYPE_CHECKING:
+    from ckptsim.scenarios.job.faults import Resubmit
+    from ckptsim.sim.job.control.task_plans import TaskPlans
+    from ckptsim.sim.job.world import JobWorld
+
+
+class Operations:
+    """Carries out what the user asks for, on a job that has not ended."""
+
+    def __init__(self, job: JobWorld, plans: TaskPlans) -> None:
+        self._job = job
+        self._plans = plans
+
+    def rescale(self, vertex: str, parallelism: int) -> None:
+        """Restart with another parallelism of a vertex; a restart under way takes it along."""
+        job = self._job
+        if not self._is_over and self._plans.rescale(vertex, parallelism, job.newest()):
+            job.fail_over(f"{vertex} is rescaled to {parallelism}", planned=True)
+
+    def resubmit(self, asked: Resubmit) -> None:
+        """Cancel the job, and submit it again with what the user changes."""
+        job = self._job
+        if self._is_over:
+            return
+        newest = job.newest(savepoints=True)
+        if asked.vertex and not self._plans.rescale(asked.vertex, asked.parallelism, newest):
+            return
+        settings = job.settings
+        if asked.new_mode is not None:
+            self._plans.resume(asked.new_mode)
+            settings = in_mode(settings, asked.new_mode)
+        job.env.goals.reach("resubmitted")
+        job.fail_over("the job is submitted again", planned=True)
+        job.submitted(newest, settings)
+
+    @property
+    def _is_over(self) -> bool:
+        job = self._job
+        return job.ended or job.gave_up or job.coordinator.stop_completed
