@@ -28,6 +28,8 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(BIN)/python -m ckptsim.analysis.spark.trim
 	@echo "preparing quick starts of Spark"
 	@$(BIN)/python -m ckptsim.analysis.spark.warm || echo "not prepared; Spark will start some seconds later"
+	@echo "compiling the kernel of large jobs"
+	@$(BIN)/python -c 'from ckptsim.sim.job.buffers.compiled.door import ask_kernel; ask_kernel()'
 	@touch $(STAMP)
 
 demo: $(STAMP)

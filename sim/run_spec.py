@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -39,7 +39,7 @@ class RunSpec:
     steps_max: more events than these end the run with TooManyStepsError; they are steps of the
     calendar, and entries of the trace where drivers differ in their steps.
     environments: those that the world has asked for; they tell what happened until an exception.
-    watch: who looks on at the cores, if anybody does.
+    watch: who looks on at the cores, if anybody does.  began: is told of every environment.
     """
 
     scenario: Scenario
@@ -57,6 +57,7 @@ class RunSpec:
     steps_max: int | None = None
     environments: list[Environment] = field(default_factory=list)
     watch: Watch | None = None
+    began: Callable[[Environment], None] | None = None
 
     def environment(self, goals: Iterable[str] = ()) -> Environment:
         """Return the environment of this run, with seed, ties, trace and declared goals set."""
@@ -66,6 +67,8 @@ class RunSpec:
         self.environments.append(env)
         if self.watch is not None:
             self.watch.begin(env)
+        if self.began is not None:
+            self.began(env)
         return env
 
     def result(self, env: Environment, *, outcome: str, **counts: Any) -> RunResult:

@@ -14,7 +14,7 @@ is put down to.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, Protocol, cast
@@ -23,7 +23,7 @@ from ckptsim.scenarios import Scenario, UserError
 from ckptsim.sim.blame import raised_by_core
 from ckptsim.sim.fingerprint import WORLDS, version
 from ckptsim.sim.identity import replay_command, run_key
-from ckptsim.sim.kernel import TiePolicy, TooManyStepsError, fence, parse_ties
+from ckptsim.sim.kernel import Environment, TiePolicy, TooManyStepsError, fence, parse_ties
 from ckptsim.sim.rows import RunResult, RunRow
 from ckptsim.sim.run_spec import RunSpec, Watch
 from ckptsim.sim.slots import Factory, ProtocolCores
@@ -54,6 +54,7 @@ def run_world(
     source: str | None = None,
     steps_max: int | None = None,
     watch: Watch | None = None,
+    began: Callable[[Environment], None] | None = None,
 ) -> RunResult:
     """Run one scenario and return its tables; the same arguments give the same bytes anywhere.
 
@@ -63,11 +64,10 @@ def run_world(
     that names one; mutant: the name of a mutant of ours, which takes its slot.
     parameters: canonical JSON of the swept parameters (path -> value) that `scenario` already has;
     source: what a command line names to get the scenario without them (by default its name).
-    watch: looks on at the cores, ours and mutants; what it finds are violations of the run.
-    A core that raises what no core may raise ends the run with a violation.
-    steps_max: more steps of the calendar than these end the run with an exception.
-    Raises UserError for ties, slots, cores, a mutant or a link that do not exist or do not fit,
-    TooManyStepsError for a run that takes more than `steps_max`.
+    watch: looks on at the cores; what it finds are violations of the run.  began: is told of its
+    environment.  A core that raises what no core may raise ends the run with a violation.
+    steps_max: more steps of the calendar than these raise TooManyStepsError.
+    Raises UserError for ties, slots, cores, a mutant or a link that do not exist or do not fit.
     """
     world = load_world(scenario.world)
     policy = _policy(ties, seed) if isinstance(ties, str) else ties
@@ -80,6 +80,7 @@ def run_world(
         keep_trace=keep_trace,
         cores=_cores(world, choice, watch),
         watch=watch,
+        began=began,
         chosen=dict(sorted(choice.names.items())),
         mutant=mutant,
         parameters=parameters,

@@ -1,12 +1,21 @@
-"""A progress bar for long work, on a terminal only."""
+"""How far long work has come, on a terminal only: a bar of runs, the simulated time of one run."""
 
 from __future__ import annotations
 
 import sys
 import time
 from shutil import get_terminal_size
+from threading import Event, Thread
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, TextIO
+
+if TYPE_CHECKING:
+    from ckptsim.sim.kernel import Environment
+
+SHOWN_EVERY_S = 0.5
+LONG_S = 2.0  # a run that is over by then shows nothing
+_SECOND_NS = 1_000_000_000
+_CLEAR = "\r\x1b[K"
 
 
 class ProgressBar:
@@ -55,6 +64,54 @@ class ProgressBar:
     ) -> None:
         if self._bar is not None:
             self._bar.close()
+
+
+class SimulatedTime:
+    """Shows the simulated time of one long run against the time that it takes.
+
+    Another thread looks at the clock of the run: the fence is around the run's own thread, and
+    nothing of the run depends on who looks.  until_ns: when the run is over, where that is known.
+    """
+
+    def __init__(self, until_ns: int | None) -> None:
+        self._until = "" if until_ns is None else f" of {until_ns / _SECOND_NS:g} s"
+        self._env: Environment | None = None
+        self._over = Event()
+        self._thread: Thread | None = None
+
+    def watch(self, env: Environment) -> None:
+        """Look at the clock of this environment from now on."""
+        self._env = env
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            self._thread = Thread(target=self._show, args=(sys.stderr,), daemon=True)
+            self._thread.start()
+        return self
+
+    def _show(self, terminal: TextIO) -> None:
+        began_s, shown = time.monotonic(), False
+        while not self._over.wait(SHOWN_EVERY_S):
+            took_s = time.monotonic() - began_s
+            if self._env is None or took_s < LONG_S:
+                continue
+            simulated = f"{self._env.now / _SECOND_NS:.1f} s{self._until}"
+            terminal.write(f"{_CLEAR}simulated {simulated} in {took_s:.0f} s")
+            terminal.flush()
+            shown = True
+        if shown:
+            terminal.write(_CLEAR)
+            terminal.flush()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join()
 
 
 def say(text: str) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ckptsim.scenarios import Scenario
 from ckptsim.sim.identity import replay_command
-from ckptsim.sim.kernel import TiePolicy
+from ckptsim.sim.kernel import Environment, TiePolicy
 from ckptsim.sim.rows import RunResult, ViolationRow
 from ckptsim.sim.rules import differential
 from ckptsim.sim.slots import Factory
@@ -44,6 +44,7 @@ class Subject:
         *,
         keep_trace: bool = False,
         steps_max: int | None = None,
+        began: Callable[[Environment], None] | None = None,
     ) -> RunResult:
         """Run the scenario once; see `run_world`."""
         return run_world(
@@ -57,6 +58,7 @@ class Subject:
             source=self.source,
             steps_max=steps_max,
             watch=differential(self.scenario.link, seed) if self.differential else None,
+            began=began,
         )
 
 

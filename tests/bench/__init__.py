@@ -1,6 +1,7 @@
 """Speed, as ratios measured in one process; `make bench` prints them.
 
-A section is a module of this package with `measure() -> list[Figure]`, named in `SECTIONS`.
+A section is a module of this package with `measure() -> list[Figure]`, named in `SECTIONS` or
+`ON_DEMAND`.
 """
 
 from tests.bench.figures import Figure, interleaved, ratio
@@ -15,4 +16,7 @@ SECTIONS = [
     "tests.bench.report",
 ]
 
-__all__ = ["SECTIONS", "Figure", "interleaved", "ratio"]
+# The same, but only measured where they are named: they take minutes.
+ON_DEMAND = ["tests.bench.scale"]
+
+__all__ = ["ON_DEMAND", "SECTIONS", "Figure", "interleaved", "ratio"]

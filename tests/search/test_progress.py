@@ -1,4 +1,4 @@
-"""The progress bar tells the time left from all runs so far, not from the last moments."""
+"""The bar tells the time left from all runs so far, and a long run shows its simulated time."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import io
 import pytest
 
 from ckptsim.sim.cli import progress
+from ckptsim.sim.cli.main import main
+from ckptsim.sim.kernel import Environment, fence
 
 
 class Terminal(io.StringIO):
@@ -43,3 +45,35 @@ def test_the_time_left_follows_the_mean_of_all_runs(
 ) -> None:
     """With few long runs the time left is their mean time, as often as there are runs to come."""
     assert f"<{left}" in shown(monkeypatch, ends_s, total=10)
+
+
+def test_a_long_run_shows_simulated_time_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line has the run's own clock and its end, and is gone when the run is over."""
+    terminal = Terminal()
+    monkeypatch.setattr(progress.sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "SHOWN_EVERY_S", 0.001)
+    monkeypatch.setattr(progress, "LONG_S", 0.0)
+    env = Environment()
+    env.run_until(1_500_000_000)
+    with progress.SimulatedTime(60_000_000_000) as clock, fence():
+        clock.watch(env)
+        while "simulated 1.5 s of 60 s in 0 s" not in terminal.getvalue():
+            env.run_until(env.now)  # the run goes on, inside its fence
+    assert terminal.getvalue().endswith("\r\x1b[K")
+
+
+def test_run_tells_its_clock_and_shows_it_on_terminals_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`ckptsim run` shows the time of its run, and nothing where standard error is a file."""
+    monkeypatch.setattr(progress, "SHOWN_EVERY_S", 0.001)
+    monkeypatch.setattr(progress, "LONG_S", 0.0)
+    words = ["run", "alignment_timeout"]
+    assert main(words) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    terminal = Terminal()
+    monkeypatch.setattr(progress.sys, "stderr", terminal)
+    assert main(words) == 0
+    assert "simulated" in terminal.getvalue()
+    assert capsys.readouterr().out == printed.out

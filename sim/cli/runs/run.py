@@ -13,6 +13,7 @@ from ckptsim.scenarios.planning import FIGURES
 from ckptsim.sim.blame import OUTCOME_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.places import output_file
+from ckptsim.sim.cli.progress import SimulatedTime
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
@@ -50,7 +51,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Run once, print what came of it; a violation that is not expected is exit code 1."""
     subject = subject_of(arguments)
     _check_store(arguments.store)
-    result = subject.run(arguments.seed, arguments.ties, keep_trace=arguments.store is not None)
+    kept_trace = arguments.store is not None
+    with SimulatedTime(getattr(subject.scenario.model, "duration_ns", None)) as clock:
+        result = subject.run(
+            arguments.seed, arguments.ties, keep_trace=kept_trace, began=clock.watch
+        )
     if result.violations:
         kept = subject.run(arguments.seed, arguments.ties, keep_trace=True)
         result.violations = stories(subject, kept)

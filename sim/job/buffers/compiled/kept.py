@@ -1,23 +1,30 @@
 """Where the compiled kernel is kept for the next process, and whether it is there.
 
-It is found by a hash of the kernel's own text, so a changed kernel is never taken for the old one;
-numba writes each file under another name first and renames it, so two processes that compile at
-once do no harm.
+It is found by a hash of the kernel's own text, so a changed kernel is never taken for the old one.
+Numba writes each file under another name first and renames it, so processes that compile at once do
+no harm; that they do not all compile, one of them has a lock and the others load what it has made.
 """
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from hashlib import blake2b
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import gettempdir
+from typing import TYPE_CHECKING
 
 from ckptsim.sim.job.buffers.compiled.jit import INTERPRETED
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 _log = logging.getLogger(__name__)
 
@@ -41,18 +48,73 @@ def kept_in() -> Path:
 
     Where that cannot be written the folder of temporary files takes its place, and a line says so.
     """
+    here = files(__package__)
     text = blake2b(digest_size=8)
-    here = Path(__file__).parent
-    for path in sorted([*here.glob("kernel/**/*.py"), *here.glob("columns/*.py"), here / "jit.py"]):
-        text.update(path.read_bytes())
+    for name in ("door.py", "jit.py"):
+        text.update((here / name).read_bytes())
+    for part in ("kernel", "columns"):
+        for source in _texts(here / part):
+            text.update(source)
     root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     folder = Path(root) / "ckptsim" / f"kernel-{text.hexdigest()}"
     if _can_be_written(folder):
         return folder
-    # Left alone, numba would keep it beside the source, where it does not see that others changed.
     elsewhere = Path(gettempdir()) / "ckptsim" / folder.name
+    elsewhere.mkdir(parents=True, exist_ok=True)
     _log.warning("%s cannot be written: the compiled kernel is kept in %s", folder, elsewhere)
     return elsewhere
+
+
+class KernelLocator:
+    """Tells numba where to keep the kernel.
+
+    Left alone it keeps a function under the path and the age of its file: beside the source, where
+    it does not see that others changed, or once more for every archive that an executor is given.
+    Source: numba 0.68, `NUMBA_CACHE_LOCATOR_CLASSES`.
+    """
+
+    @classmethod
+    def from_function(cls, function: object, path: str) -> KernelLocator | None:
+        """Return the place of the one function that is kept, None where nothing can be written."""
+        del function, path
+        return cls() if _can_be_written(kept_in()) else None
+
+    def ensure_cache_path(self) -> None:
+        """Make the folder, should it have been removed meanwhile."""
+        kept_in().mkdir(parents=True, exist_ok=True)
+
+    def get_cache_path(self) -> str:
+        """Return the folder."""
+        return str(kept_in())
+
+    def get_source_stamp(self) -> str:
+        """Return what is another one when the kernel is."""
+        return kept_in().name
+
+    def get_disambiguator(self) -> str:
+        """Return what tells it from other functions in that folder, of which there are none."""
+        return "kernel"
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Let one process of this machine compile, and those that would as well wait until it has.
+
+    The lock ends with the process that holds it, however that ends.  Raises OSError where there is
+    no place for a lock.
+    """
+    with (kept_in() / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _texts(folder: Traversable) -> Iterator[bytes]:
+    """Return the text of every module below a folder, which may lie in an archive, in order."""
+    for entry in sorted(folder.iterdir(), key=lambda one: one.name):
+        if entry.is_dir():
+            yield from _texts(entry)
+        elif entry.name.endswith(".py"):
+            yield entry.read_bytes()
 
 
 def _can_be_written(folder: Path) -> bool:

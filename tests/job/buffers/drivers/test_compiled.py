@@ -197,6 +197,21 @@ def test_a_home_that_cannot_be_written_is_replaced_with_a_line() -> None:
     assert "cannot be written" in done.stderr
 
 
+def test_memory_grows_with_channels_and_not_with_time() -> None:
+    """A job looked at four times as long, with as many more checkpoints, has tables no larger."""
+    model = by_name("back_pressure_aligned").model
+    assert isinstance(model, Job)
+    sizes = []
+    for seconds in (1, 4):
+        timed = replace(model, duration_ns=seconds * 1_000_000_000, engine=Engine.COMPILED)
+        world = run(timed, 1, "structural")
+        assert world.compiled is not None
+        sizes.append((len(world.compiled.m), len(world.coordinator.records)))
+    (short, few), (long, more) = sizes
+    assert more > few
+    assert long == short
+
+
 def test_the_kernel_runs_without_numba() -> None:
     """For debugging the same functions run in Python, with the same digest."""
     assert in_python("digest()") == digest()

@@ -1,0 +1,126 @@
+"""How cost and memory grow with a job, and what thinning it saves: `python -m tests.bench scale`.
+
+Takes minutes, so `make bench` leaves it out.  `python -m tests.bench.scale FILE.svg` draws it too.
+"""
+
+from __future__ import annotations
+
+import sys
+from math import log
+from statistics import fmean
+
+from ckptsim.scenarios.job import Mode
+from tests.bench.figures import Figure
+from tests.bench.scale_point import scale_point
+from tests.bench.thinning import thinned
+
+# Subtasks of each vertex, and operators behind the source.
+SIZES = (
+    *((16, 1), (32, 1), (64, 1), (128, 1), (256, 1), (512, 1)),
+    *((16, 7), (32, 7), (64, 7), (128, 7), (256, 7)),
+    *((128, 2), (128, 3)),
+)
+COSTS = {
+    "set_up_s": "set-up, s of CPU",
+    "per_second_s": "a simulated second, s of CPU",
+    "per_checkpoint_s": "an unaligned checkpoint, s of CPU",
+    "bytes_per_channel": "memory, bytes per channel",
+}
+THINNED = 64
+Point = dict[str, float]
+
+
+def measure() -> list[Figure]:
+    """Measure every size, fit how costs grow, and thin one job."""
+    return [*figures_of([scale_point(*size) for size in SIZES]), *_thinning()]
+
+
+def figures_of(points: list[Point]) -> list[Figure]:
+    """Return the figures of points, and the exponents over p of the longest and shortest chain."""
+    figures = []
+    for point in points:
+        size = f"p = {point['parallelism']}, {point['vertices']} vertices"
+        says = (
+            f"set-up {point['set_up_s']:.2f} s, a checkpoint {point['per_checkpoint_s']:.2f} s, "
+            f"{point['channels']} channels of {point['bytes_per_channel']:.0f} bytes"
+        )
+        figures.append(
+            Figure(
+                name=size, value=point["per_second_s"], unit="s of CPU per simulated s", says=says
+            )
+        )
+    for vertices in (2, 8):
+        chain = [one for one in points if one["vertices"] == vertices and one["parallelism"] >= 64]
+        figures += [
+            Figure(
+                name=f"exponent of p, {vertices} vertices, {cost}",
+                value=exponent(chain, cost),
+                says="least squares of logarithms, p = 64 and more",
+            )
+            for cost in list(COSTS)[:3]
+        ]
+    return figures
+
+
+def exponent(points: list[Point], cost: str) -> float:
+    """Return the power of p with which a cost grows, by least squares of the logarithms."""
+    x = [log(point["parallelism"]) for point in points]
+    y = [log(max(1e-6, point[cost])) for point in points]
+    spread = sum((one - fmean(x)) ** 2 for one in x)
+    return sum((one - fmean(x)) * other for one, other in zip(x, y, strict=True)) / spread
+
+
+def _thinning() -> list[Figure]:
+    figures = []
+    for loaded in (True, False):
+        for mode in (Mode.UNALIGNED, Mode.ALIGNED):
+            exact = thinned(THINNED, 1, loaded=loaded, mode=mode)
+            for by in (2, 4, 8, 16):
+                found = thinned(THINNED, by, loaded=loaded, mode=mode)
+                load = "80 % loaded" if loaded else "unlimited"
+                figures.append(
+                    Figure(
+                        name=f"thinned by {by}, p = {THINNED}, {load}, {mode}",
+                        value=found.duration_ms,
+                        unit="ms a checkpoint",
+                        says=found.against(exact)
+                        + f"; exact: {exact.duration_ms:.0f} ms, {exact.checkpoints} checkpoints",
+                    )
+                )
+    return figures
+
+
+def draw(points: list[Point], path: str) -> None:
+    """Draw the four costs over p, a line per number of vertices."""
+    from matplotlib.figure import Figure as Drawing  # noqa: PLC0415 - only to draw
+
+    drawing = Drawing(figsize=(8.4, 5.6), layout="constrained")
+    for axes, (cost, says) in zip(drawing.subplots(2, 2).flat, COSTS.items(), strict=True):
+        for vertices in (2, 8):
+            chain = [one for one in points if one["vertices"] == vertices]
+            x = [point["parallelism"] for point in chain]
+            y = [point[cost] for point in chain]
+            axes.plot(x, y, marker="o", label=f"{vertices} vertices")
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log" if cost != "bytes_per_channel" else "linear")
+        axes.set_xticks(x_ticks := [16, 32, 64, 128, 256, 512], labels=map(str, x_ticks))
+        axes.set_title(says, fontsize=10, loc="left")
+        axes.grid(visible=True, alpha=0.3)
+        axes.set_xlabel("subtasks of each vertex")
+    drawing.axes[1].axhline(1.0, color="grey", linestyle=":")
+    drawing.axes[1].text(16, 1.1, "as fast as real time", color="grey", fontsize=8)
+    drawing.axes[3].set_ylim(bottom=0)
+    drawing.axes[0].legend(frameon=False)
+    drawing.savefig(path)
+
+
+def main(path: str) -> None:
+    """Measure every size, print the figures and draw them."""
+    points = [scale_point(*size) for size in SIZES]
+    for figure in figures_of(points):
+        print(figure)
+    draw(points, path)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
