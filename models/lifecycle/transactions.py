@@ -13,11 +13,13 @@ that gives it up.
 
 Promised: recovery takes the elements in their order and, of each, pre-committed transactions in the
 order in which they were begun, then the open one; repeating it changes nothing where the external
-system takes a second end for nothing.
+system takes a second end for nothing.  A stop without drain calls no finish(), so that a savepoint
+which comes between the stop's savepoint and its completion pre-commits one transaction more: it is
+empty, and closing leaves it pre-committed, as it aborts the open one only.
 
 Source: FLIP-147, information box on the shut-down rule; Apache Flink 1.20.3,
-TwoPhaseCommitSinkFunction.initializeState and snapshotState (FLINK-23473: no transaction is opened
-after finish()).  Which elements fall to which subtask: `models/recovery/operator_state`.
+TwoPhaseCommitSinkFunction.initializeState, snapshotState and close (FLINK-23473: no transaction is
+opened after finish()).  Which elements fall to which subtask: `models/recovery/operator_state`.
 """
 
 from __future__ import annotations

@@ -19,14 +19,14 @@ def barriers(choices: Choices) -> Scenario:
     kind = choices.of(("buffers", "records", "crashing", "uncoordinated"))
     if kind == "records":
         text = add_environment(choices, final_checkpoint.document(choices))
-        text |= {"link": "barrier_protocol", "violates": final_checkpoint.hazards_of(text)}
+        text["link"] = "barrier_protocol"
     elif kind == "uncoordinated":
         text = uncoordinated.document(choices)
     elif kind == "crashing":
         text = add_environment(choices, _short(_fed(buffer_jobs.crashing_document(choices))))
     else:
         text = add_environment(choices, _fed(buffer_jobs.document(choices)))
-    return from_json(json.dumps({"violates": list(buffer_jobs.HAZARDS)} | text))
+    return from_json(json.dumps({"violates": final_checkpoint.hazards_of(text)} | text))
 
 
 def _fed(text: dict[str, Any]) -> dict[str, Any]:

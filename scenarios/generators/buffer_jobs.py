@@ -13,10 +13,6 @@ from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.spec import Scenario
 
 MS = 1_000_000
-# What released Flink does: a tracker with one channel left loses the clock of a checkpoint and
-# fails its task; a savepoint completes behind tasks that have closed with records queued.  Both
-# have properties of their own.
-HAZARDS = ("single_channel_keeps_the_clock", "closed_tasks_leave_nothing_queued")
 US = 1_000
 MODES = ("aligned", "unaligned", "aligned_timeout", "at_least_once")
 PARTITIONERS = ("hash", "rebalance", "shuffle", "rescale", "broadcast", "global", "forward")
@@ -148,12 +144,11 @@ def _end(choose: Choices, job: dict[str, Any]) -> None:
         # Tasks that end each for itself know no stop, and its mode least of all.
         job["ending"]["protocol"] = job["ending"]["protocol"].replace("naive", "flink")
         job["ending"] |= {"stop_at_ns": choose.integer(1, 400) * MS, "stop_kind": kind}
-        # A savepoint beside the stop's finds sinks closed, and leaves an empty transaction to
-        # the external system.
-        checkpointing.pop("savepoint_at_ns", None)
     for vertex in vertices:
         vertex["chain"] = choose.of((1, 1, 3))
-        vertex["union_state"] = choose.of((False, False, False, True))
+        # Under the FLIP's rules a lost completion blocks union state for good (FLINK-21080).
+        united = choose.of((False, False, False, True))
+        vertex["union_state"] = united and job["ending"]["protocol"] == "flink"
 
 
 def _recorded(choose: Choices, vertices: list[dict[str, Any]]) -> None:

@@ -17,8 +17,9 @@ from ckptsim.scenarios.spec import Scenario
 MS = 1_000_000
 PARTITIONERS = ("hash", "rebalance", "broadcast", "global", "forward", "rescale")
 MODES = ("aligned", "unaligned", "aligned_timeout", "at_least_once")
-# What released Flink does: a stop waits for a lost word without end; a tracker with one channel
-# left loses the clock of a checkpoint and fails its task.  Both have properties of their own.
+# What released Flink does on either plane: a stop waits for a lost word without end; a tracker with
+# one channel left loses the clock of a checkpoint and fails its task; a savepoint completes behind
+# tasks that have closed with records queued.  Each has a property of its own.
 # Under the FLIP's rules any later completion ends a stop, so there a stop has to end.
 STOP_HAZARD = "stop_ends"
 HAZARDS = (
@@ -36,7 +37,7 @@ def final_checkpoint(choices: Choices) -> Scenario:
 
 def hazards_of(text: dict[str, Any]) -> list[str]:
     """Return the hazards that the job of a document may run into."""
-    flink = text["job"]["ending"]["protocol"] == "flink"
+    flink = text["job"].get("ending", {}).get("protocol", "flink") == "flink"
     return [name for name in HAZARDS if flink or name != STOP_HAZARD]
 
 

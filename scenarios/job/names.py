@@ -107,6 +107,7 @@ _PROPERTIES = (
     "completed_ids_increase",
     "union_state_ends_together",
     "job_ends",
+    "stop_ends",
     "at_least_once_state",
     "no_channel_stays_blocked",
     "senders_are_resumed_once",
@@ -152,7 +153,6 @@ _RECORDS_PROPERTIES = (
     "keyed_records_reach_their_subtask",
     "needed_order_is_kept",
     "restored_checkpoint_gives_the_same_output",
-    "stop_ends",
     "common_index_is_a_line",
 )
 

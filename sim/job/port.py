@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ckptsim.models.lifecycle import SinkState, StopMode
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
     from ckptsim.sim.job.control.planning import PlannedVertex
+    from ckptsim.sim.job.control.watchdog import Watchdog
     from ckptsim.sim.job.oracle.observer import JobObserver
     from ckptsim.sim.job.parallelism import Changes
     from ckptsim.sim.job.task_port import EndingPort
@@ -296,6 +297,11 @@ class DataPlane(Protocol):
     @property
     def observer(self) -> JobObserver:
         """Return who is told what happens."""
+        ...
+
+    @property
+    def watchdog(self) -> Watchdog:
+        """Return who watches that an attempt does something."""
         ...
 
     @property

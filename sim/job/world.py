@@ -39,10 +39,9 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.settings import JobSettings
     from ckptsim.sim.kernel import Environment
 
-# How often a stop that failed is asked for again before the user gives up.  Assumption.
-_STOP_TRIES = 8
-# How often a job is started before it is taken for one that cannot run.  Assumption.
-_ATTEMPTS = 100
+# How often a stop that failed is asked for again before the user gives up, and how often a job is
+# started before it is taken for one that cannot run.  Assumptions.
+_STOP_TRIES, _ATTEMPTS = 8, 100
 
 
 class JobWorld:
@@ -84,9 +83,8 @@ class JobWorld:
         self.failovers: list[FailoverRecord] = []
         self._plane, self.has_backlog = plane, plane.has_backlog
         self._faults = faults
-        self._over = over
-        self._recovery = recovery
-        self._owner = owner
+        self._over, self._recovery = over, recovery
+        self.owner = owner
         self._latest_of = latest
         self._make_core = core
         self._task_plans = TaskPlans(plane, self.finished_on_restore, listener, settings)
@@ -114,7 +112,7 @@ class JobWorld:
             ExternalSystem(plane.violate) if external is None else external,
             timeout_ns=settings.transaction_timeout_ns,
             kind=settings.fault_kind,
-            completed=lambda: self.coordinator.highest_completed,
+            coordinator=self.coordinator,
             violate=plane.violate,
         )
         self.sinks.taken_over(restored)
@@ -135,6 +133,7 @@ class JobWorld:
     def begin(self) -> None:
         """Let the tasks of the attempt work and the coordinator trigger."""
         self.running = True
+        self._plane.watchdog.attempt_began()
         self.coordinator.start(self.attempts, self._plane.tasks)
         self._plane.start()
 
@@ -246,9 +245,9 @@ class JobWorld:
         """
         if not self.running or self.ended:
             return
-        if self._owner is not None:
+        if self.owner is not None:
             self.env.trace.record("failed", self.entity, cause)
-            self._owner.job_failed(cause)
+            self.owner.job_failed(cause)
             return
         if not noted:
             self._note_failure(cause)
@@ -271,6 +270,7 @@ class JobWorld:
         self.give_up(cause)
 
     def _note_failure(self, cause: str, *, lost: bool = False) -> None:
+        self._plane.watchdog.look()
         self.failovers.append(FailoverRecord(self.attempts, cause, self.env.now, lost))
 
     def failure_known(self, cause: str) -> bool:
@@ -375,8 +375,8 @@ class JobWorld:
     def checkpoint_completed(self, record: CheckpointRecord) -> None:
         """Tell the owner; end the run when as many checkpoints are complete as were wanted."""
         self._completed += 1
-        if self._owner is not None:
-            self._owner.checkpoint_completed(self.coordinator.completed[record.checkpoint])
+        if self.owner is not None:
+            self.owner.checkpoint_completed(self.coordinator.completed[record.checkpoint])
         if self.has_enough:
             self.end()
 
@@ -394,5 +394,5 @@ class JobWorld:
         self.coordinator.suspend(FailureReason.CHECKPOINT_COORDINATOR_SHUTDOWN)
         self.env.trace.record("finished", self.entity)
         self.end()
-        if self._owner is not None:
-            self._owner.job_finished()
+        if self.owner is not None:
+            self.owner.job_finished()

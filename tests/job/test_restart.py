@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from ckptsim.models.barriers import Subpartition
 from ckptsim.scenarios import Scenario, ScenarioError
 from ckptsim.scenarios.files import document
 from ckptsim.scenarios.job import Plane
 from ckptsim.scenarios.job.restart import RESTART_STRATEGIES
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import run_world
+from tests.job.properties.cores import first_of_all
 
 MS = 1_000_000
 
@@ -88,3 +90,46 @@ def test_too_many_failures_in_an_interval_end_the_job(plane: Plane) -> None:
     ended = run_world(scenario(plane, 5, 15, 25, interval_ns=19 * MS, **rate), seed=1)
     assert waits(ended) == [1, 1, 1]
     assert ended.run.outcome == "completed"
+
+
+class StopsSending(Subpartition):
+    """Sends nothing any more once it has sent four elements, without being told to wait."""
+
+    sent = 0
+
+    def poll(self) -> object | None:
+        """Block behind the fourth element."""
+        found = super().poll()
+        self.sent += found is not None
+        self.blocked = self.blocked or self.sent >= 4
+        return found
+
+
+@pytest.mark.parametrize("plane", Plane)
+@pytest.mark.parametrize("crashes_ms", [(), (9_000,)])
+def test_a_hang_that_the_next_attempt_heals_is_told(
+    plane: Plane, crashes_ms: tuple[int, ...]
+) -> None:
+    """Whether a checkpoint that expires ends the attempt or a crash, the job ends, and says it."""
+    made = scenario(plane, *crashes_ms, kind="fixed_delay", delay_ns=MS)
+    job: Any = made.model
+    checkpointing = replace(
+        job.checkpointing,
+        interval_ns=1_000 * MS,
+        timeout_ns=100_000 * MS if crashes_ms else 9_000 * MS,
+        tolerable_failures=0,
+    )
+    network = replace(job.network, segment_bytes=4096)
+    source = replace(job.vertices[0], records=400)
+    model = replace(
+        job, checkpointing=checkpointing, network=network, vertices=(source, job.vertices[1])
+    )
+    made = replace(made, model=model)
+    cores = {"output_subpartition": first_of_all(StopsSending)}
+    result = run_world(made, seed=0, cores=cores)
+    assert result.run.outcome == "completed"
+    assert len(result.recoveries) == 1
+    (told,) = (row for row in result.violations if row.property == "job_ends")
+    assert told.says.startswith("no record was processed for ")
+    assert "from sink/0" in told.says
+    assert told.at_ns < 9_000 * MS

@@ -1,4 +1,4 @@
-"""The end of an attempt, and of one task: what is still to come is struck out of the calendar.
+"""The end of an attempt, and of one task: what was seen, and what is still to come is struck out.
 
 No part of the data plane asks whether its attempt is alive, which would cost a look per buffer;
 instead an attempt that has failed has no entries any more.
@@ -61,3 +61,16 @@ def _owner(timer: Timer) -> Any:
     if isinstance(owner, Cores):
         owner = getattr(timer.arguments[_DONE], "__self__", None)
     return owner
+
+
+def note_goals(tasks: list[Task]) -> None:
+    """Note what channels, pools and threads have seen."""
+    for task in tasks:
+        reach = task.env.goals.reach
+        task.enter(task.state)
+        if any(channel.starved for channel in task.channels):
+            reach("credit_starvation")
+        if any(writer.pool.overdraft_peak for writer in task.writers):
+            reach("overdraft_used")
+        if task.time_in[State.BLOCKED]:
+            reach("back_pressured")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def tables(spec: RunSpec, world: DataflowWorld) -> RunResult:
     """Return all tables of a run that has ended."""
     error = world.failure
-    outcome = "completed" if error is None else "failed"
+    outcome = "stalled" if world.watchdog.stalled else "completed" if error is None else "failed"
     result = job_tables(spec, world, outcome=outcome, error=error)
     result.violations = [
         spec.violation(name, at_ns, says, scope=None if number is None else "job", index=number)

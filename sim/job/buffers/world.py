@@ -10,14 +10,13 @@ from ckptsim.sim.job.buffers.compiled import CompiledDriver, compiled_driver
 from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants, on_machine
 from ckptsim.sim.job.buffers.cores import Cores
 from ckptsim.sim.job.buffers.deployment import Deployment, open_transactions
-from ckptsim.sim.job.buffers.halt import cancel_all_but, kill, stall
+from ckptsim.sim.job.buffers.halt import cancel_all_but, kill, note_goals, stall
 from ckptsim.sim.job.buffers.input import InputEvents
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.mechanisms import MECHANISMS, Mechanisms
 from ckptsim.sim.job.buffers.messages import BufferMessages
 from ckptsim.sim.job.buffers.restoring import Rescales, TimedFailover
 from ckptsim.sim.job.buffers.sampling import Sampling
-from ckptsim.sim.job.buffers.situations import note_goals, waits
 from ckptsim.sim.job.buffers.state import (
     Identities,
     Part,
@@ -31,6 +30,7 @@ from ckptsim.sim.job.buffers.state import (
 )
 from ckptsim.sim.job.buffers.tasks import Source, Task
 from ckptsim.sim.job.buffers.timers import Pauses, TaskTimers, first_delay_ns, let_work
+from ckptsim.sim.job.buffers.watched import WatchedBuffers, waits
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.detection import DetectionHost
 from ckptsim.sim.job.control.failover import FailoverHost
@@ -40,6 +40,7 @@ from ckptsim.sim.job.control.sinks import Sinks
 from ckptsim.sim.job.control.started import lost_state
 from ckptsim.sim.job.control.task import TaskControl
 from ckptsim.sim.job.control.task.cores import make_cores
+from ckptsim.sim.job.control.watchdog import Watchdog
 from ckptsim.sim.job.embedding import ALONE, Embedding
 from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
 from ckptsim.sim.job.oracle.view import Violation
@@ -98,10 +99,8 @@ class DataflowWorld:
         self.env = env
         self.model = model = model.spelled_out()
         self.constants = constants = on_machine(constants, model.machine)
-        self.mechanisms = mechanisms
-        self.protocol = protocol
-        self.faults = faults
-        self.embedding = embedding
+        self.mechanisms, self.protocol = mechanisms, protocol
+        self.faults, self.embedding = faults, embedding
         self.identities = None if embedding.reader is None else Identities()
         self.rescales = Rescales(model)
         self.graph = self.rescales.graph
@@ -120,7 +119,7 @@ class DataflowWorld:
         self.timed = TimedFailover(self) if model.recovery.timed else None
         self.compiled: CompiledDriver | None = None
         self.observer = observer(self)
-        self.control = JobWorld(
+        self.control: JobWorld = JobWorld(
             env,
             self,
             job_settings(model, kind=Kind.COORDINATOR, fault_kind=Kind.FAULT),
@@ -132,10 +131,11 @@ class DataflowWorld:
             owner=embedding.owner,
             restored=restored,
         )
-        self.coordinator = self.control.coordinator
+        self.coordinator: CoordinatorHost = self.control.coordinator
         if self.timed is not None:
             self.timed.attach(self.control)
         self._deploy(restored)
+        self.watchdog: Watchdog = Watchdog(WatchedBuffers(self))
 
     def run(self) -> None:
         """Run until the job is over, the wanted checkpoints are complete, or time is up."""

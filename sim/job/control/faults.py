@@ -90,6 +90,11 @@ class FaultPlan:
         lost = LoseTrigger | LoseAcknowledgement
         return any(isinstance(fault, lost) for fault in self._faults)
 
+    @property
+    def at_checkpoints(self) -> int:
+        """Return how many faults strike a task's part in a checkpoint."""
+        return len(self._at)
+
     def strikes(self, kind: type[AtCheckpoint], task: Subtask, checkpoint: int) -> bool:
         """Say whether a fault of this kind strikes a task's part in a checkpoint."""
         return (kind, *task.place, checkpoint) in self._at

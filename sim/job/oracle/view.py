@@ -51,17 +51,21 @@ class PlaneView(Protocol):
 
     unit: of its amounts, in the plural.
     storing_ns: the most that storing a completed checkpoint takes, None where nothing bounds it.
-    grace_ns: after which a message has come in any case.  timer_extra_ns: how late timers run.
+    timer_extra_ns: how late timers run.
     wire_ns: how long an event may wait for what is being sent.  header_bytes: what a piece of
     in-flight data takes besides its amount.
     """
 
     unit: str
     storing_ns: int | None
-    grace_ns: int
     timer_extra_ns: int
     wire_ns: int
     header_bytes: int
+
+    @property
+    def grace_ns(self) -> int:
+        """Return after which time a message has come in any case."""
+        ...
 
     @property
     def vertices(self) -> Sequence[Vertex]:

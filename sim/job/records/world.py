@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.models.lifecycle import RULES, TaskState
 from ckptsim.models.recovery.persistence import LogService
 from ckptsim.scenarios.job import Job, StopKind
 from ckptsim.scenarios.job.graph import forward_group
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.sinks.external import ExternalSystem
 from ckptsim.sim.job.control.started import lost_state
+from ckptsim.sim.job.control.watchdog import Patience, Watchdog, patience
 from ckptsim.sim.job.embedding import ALONE, Embedding
 from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.job.oracle.job import JobOracle
@@ -22,12 +22,12 @@ from ckptsim.sim.job.records.messages import RecordMessages
 from ckptsim.sim.job.records.restoring.rescaling import can_rescale
 from ckptsim.sim.job.records.state import Parts, SpillCounts
 from ckptsim.sim.job.records.state.view import RecordView
+from ckptsim.sim.job.records.times import longest_times
 from ckptsim.sim.job.records.uncoordinated import UncoordinatedJob, uncoordinated
-from ckptsim.sim.job.records.watchdog import Watchdog, longest_idle_ns
-from ckptsim.sim.job.settings import job_settings, variant_of
+from ckptsim.sim.job.settings import job_settings
 from ckptsim.sim.job.tables import TaskFigures
 from ckptsim.sim.job.world import JobWorld
-from ckptsim.sim.kernel import Environment, Wait, explain_waits
+from ckptsim.sim.kernel import Environment, Wait
 from ckptsim.sim.slots import ProtocolCores
 
 if TYPE_CHECKING:
@@ -90,8 +90,8 @@ class RecordWorld:
         self.log_service = LogService()
         self.closed_ns: dict[int, int] = {}
         self.emitted: dict[int, int] = {}  # the most that earlier attempts have emitted
-        self.progress_ns = 0
         self.attempts_before = 0  # of the job that `restored` is of
+        self.progress_ns = 0
         self.entity = env.entity("job")
         self.observer = observer(self)
         self.messages = RecordMessages(env, job.costs)
@@ -116,6 +116,8 @@ class RecordWorld:
         )
         self.lost_state: frozenset[str] = lost_state(self.graph, restored)
         self.attempt: Attempt = Attempt(self, 1, restored)
+        self.watchdog = Watchdog(self)
+        self._watch = env.timer(Kind.COORDINATOR, env.entity("watch"), self._look)
 
     def new_log(self) -> MessageLog | None:
         """Return the log of a channel that is being made, where messages are logged or indexed."""
@@ -128,43 +130,21 @@ class RecordWorld:
     # --- running ---
 
     def run(self) -> None:
-        """Run the job to its end.
-
-        A run that is stalled is reported as a violation of `job_ends`, or of `stop_ends` where
-        tasks wait for the notification of a savepoint that they will never get.
-        """
-        env, control = self.env, self.control
+        """Run the job to its end."""
+        control = self.control
         control.plan_instants()
-        stall_after_ns = longest_idle_ns(self.job, self.faults)
-        watchdog = Watchdog(
-            env,
-            stall_after_ns,
-            progress_ns=lambda: self.progress_ns,
-            queued_ns=self._queued_ns,
-            stalled=self._stalled,
-        )
+        self._watch.arm_at(self.watchdog.next_look_ns)
         self.observer.begun(control.restored)
         if control.restored is not None:
             self.observer.restored(control.restored)
         control.begin()
-        env.run(until=self._over)
-        watchdog.stop()
+        self.env.run(until=self._over)
+        self._watch.cancel()
 
-    def _queued_ns(self) -> int:
-        """Return how long barriers of expired checkpoints were queued while data came, in ns."""
-        triggered = [
-            record.triggered_ns
-            for record in self.coordinator.records.values()
-            if record.status == "expired" and record.triggered_ns < self.progress_ns
-        ]
-        return self.progress_ns - min(triggered) if triggered else 0
-
-    def _stalled(self) -> None:
-        waits = explain_waits(tuple(self.waits()))
-        missed = self.control.failed_while_stopping = self._stop_was_missed()
-        name = "stop_ends" if missed else "job_ends"
-        self.violate(name, f"the job stands still, but work remains: {waits}")
-        self.control.end()
+    def _look(self) -> None:
+        self.watchdog.look()
+        if self.control.running or not self.watchdog.stalled:
+            self._watch.arm_at(self.watchdog.next_look_ns)
 
     def _end(self) -> None:
         """End the run: the job has finished, has failed for good, or is stalled."""
@@ -172,28 +152,6 @@ class RecordWorld:
         self.attempt.end()
         if not self._over.triggered:
             self._over.succeed()
-
-    def _stop_was_missed(self) -> bool:
-        """Say whether a task waits for the completion of a savepoint that it will never hear of.
-
-        Under released Flink's rules a stop waits for exactly its savepoint, so a notification that
-        is lost, or overtaken by that of a later checkpoint, is waited for without end.  Where
-        checkpoints continue and any of them will do, there is no such excuse.
-        """
-        stop_id = self.coordinator.stop_id
-        if not self.coordinator.stop_completed or stop_id is None:
-            return False
-        rules = RULES[variant_of(self.job)]
-        if rules.triggers_after_stop and self.job.checkpointing.coordinated:
-            return False
-        return any(
-            task.ending.state is TaskState.WAITING_FOR_FINAL_CP
-            and (
-                (task.spec.index, stop_id) in self.coordinator.gateway.lost
-                or task.ending.core.latest_reported > stop_id
-            )
-            for task in self.attempt.tasks
-        )
 
     # --- the job over all attempts ---
 
@@ -269,7 +227,6 @@ class RecordWorld:
 
     def start(self) -> None:
         """Let the tasks work."""
-        self.progress_ns = self.env.now
         self.attempt.start()
 
     def halt(self) -> None:
@@ -385,6 +342,19 @@ class RecordWorld:
     def has_backlog(self) -> bool:
         """Say whether records are in flight."""
         return any(channel.emitted > channel.consumed for channel in self.attempt.channels)
+
+    @property
+    def patience(self) -> Patience:
+        """For how long the attempt may do nothing."""
+        return patience(self.job, self.faults, longest_times(self.job, self.graph))
+
+    def has_records(self) -> bool:
+        """Say whether a source can emit, or a task that has not ended its data has some to take."""
+        sources = (task for task in self.attempt.tasks if task.is_source)
+        return any(not (s.exhausted or s.gone or s.has_ended()) for s in sources) or any(
+            channel.emitted > channel.consumed and not channel.receiver.has_ended()
+            for channel in self.attempt.channels
+        )
 
     def waits(self) -> list[Wait]:
         """Return who waits for whom."""

@@ -353,6 +353,6 @@ BROKEN: dict[str, Broken] = {
         breaks="reported_bytes_are_true", model=job(_UNALIGNED), patch=counts_headers_twice
     ),
     "keeps_credit": Broken(
-        breaks="job_ends", model=job(duration_ns=2_000 * MS), patch=keeps_credit
+        breaks="job_ends", model=job(duration_ns=5_000 * MS), patch=keeps_credit
     ),
 }

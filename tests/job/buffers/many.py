@@ -13,23 +13,14 @@ from typing import Any
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.names import GOALS
-from ckptsim.sim.rows import ViolationRow
 from tests import many
 from tests.job.buffers.plans import random_job
-
-# What released Flink does: a tracker with one channel left loses the clock of a checkpoint and
-# fails its task, and a savepoint without periodic checkpoints misses what closed tasks have queued.
-# Each has a property of its own.
-HAZARDS = ("single_channel_keeps_the_clock", "closed_tasks_leave_nothing_queued")
+from tests.job.records.many import is_hazard
 
 
 def _mode(scenario: Scenario) -> str:
     job: Any = scenario.model
     return str(job.checkpointing.mode.value)
-
-
-def _is_hazard(_: Scenario, row: ViolationRow) -> bool:
-    return row.property in HAZARDS
 
 
 # Here the external system waits for ever, and no job restarts: see `test_sinks.py` and others.
@@ -44,7 +35,7 @@ _NOT_HERE = (
     "failed_after_stop_savepoint",
 )
 WANTED = tuple(name for name in GOALS[Plane.BUFFERS] if name not in _NOT_HERE)
-HUNT = many.Hunt(random_job=random_job, goals=WANTED, mode=_mode, is_hazard=_is_hazard)
+HUNT = many.Hunt(random_job=random_job, goals=WANTED, mode=_mode, is_hazard=is_hazard)
 
 
 def tally(seeds: Iterable[int]) -> many.Tally:

@@ -44,7 +44,7 @@ def placed(scenario: Scenario, plane: Plane) -> Scenario:
     if plane is model.plane:
         return scenario
     network = replace(model.network, buffer_timeout_ns=MS)
-    model = replace(model, plane=plane, network=network, duration_ns=1_000 * MS)
+    model = replace(model, plane=plane, network=network, duration_ns=5_000 * MS)
     return replace(scenario, model=model)
 
 
@@ -54,9 +54,9 @@ def by_mutant(name: str, scenario: str, *also: str, **run: Any) -> Breaker:
     return Breaker(scenario=by_name(scenario), parts=parts, also=also)
 
 
-def by_scenario(name: str, *also: str) -> Breaker:
+def by_scenario(name: str, *also: str, **run: Any) -> Breaker:
     """Break a property by a scenario of the library that says so."""
-    return Breaker(scenario=by_name(name), parts={}, also=also)
+    return Breaker(scenario=by_name(name), parts=run, also=also)
 
 
 def by_cores(

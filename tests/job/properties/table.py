@@ -183,11 +183,13 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
             "union_lost_notification",
             "end_of_partition_leaves_at_once",
         ),
+        by_mutant("acknowledges_at_alignment", "final_two_inputs"),
     ),
-    "stop_ends": (by_scenario("stop_overtaken"),),
+    "stop_ends": (by_scenario("stop_overtaken"), by_scenario("stop_words_lost", seed=5)),
     "no_channel_stays_blocked": (
         by_cores(
             small(join(), _at("sink", "crash_task", at_ns=60 * MS)),
+            "job_ends",
             handler=cores.handler(cores.ForgetsAChannel, first_only=True),
         ),
     ),
@@ -404,6 +406,8 @@ BREAKERS: dict[str, tuple[Breaker, ...]] = {
 
 # Which of a property's runs breaks it, and nothing else, on buffers as well.
 ON_BUFFERS: dict[str, int] = {
+    "job_ends": 1,
+    "stop_ends": 1,
     "no_transaction_lingers": 0,
     "final_checkpoint_is_asked_for": 0,
     "no_drain_ends_nothing": 0,

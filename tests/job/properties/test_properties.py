@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
 from ckptsim.models.core import ProtocolError
+from ckptsim.scenarios.job import Engine
 from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.names import PROPERTIES
 from ckptsim.sim.job.buffers import DataflowWorld
@@ -65,7 +67,7 @@ def violated(broken: Broken, *, right: bool = False) -> set[str]:
     """Return the properties that one run breaks, with or without its broken part."""
     world = DataflowWorld(
         Environment(1),
-        broken.model,
+        replace(broken.model, engine=Engine.CALLBACKS),  # what is broken is not the kernel
         protocol=OURS if right else broken.protocol,
         faults=FaultPlan(broken.faults),
         observer=BufferOracle,

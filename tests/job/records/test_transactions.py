@@ -9,8 +9,18 @@ import pytest
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.job import Plane
+from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.control.sinks.external import Status
+from ckptsim.sim.job.oracle.buffers import BufferOracle
+from ckptsim.sim.job.records.world import RecordWorld
+from ckptsim.sim.kernel import Environment
+from ckptsim.sim.slots import OURS
 from ckptsim.sim.world import run_world
+from tests.job.properties.breaker import placed
 from tests.job.records.small import MS
+from tests.job.records.small_jobs import chain, small
 
 RECOVERED = by_name("transactions_recovered")
 TIMED = by_name("transaction_times_out")
@@ -60,3 +70,38 @@ def test_recovery_after_the_time_out_loses_what_was_covered() -> None:
     assert result.goals["transaction_timed_out"] > 0
     assert {row.property for row in result.violations} >= set(TIMED.violates)
     assert result.run.records_committed < 60
+
+
+def _stopped(plane: Plane, wait_ns: int) -> RecordWorld | DataflowWorld:
+    """Return a job that was stopped without drain, with a savepoint so much later than the stop."""
+    tables: dict[str, Any] = {
+        "checkpointing": {"interval_ns": 1_000 * MS, "savepoint_at_ns": 15 * MS + wait_ns},
+        "ending": {"stop_at_ns": 15 * MS, "stop_kind": "no_drain"},
+        "costs": {"snapshot_async_ns": 8 * MS, "rpc_ns": 2 * MS},
+    }
+    job: Any = placed(small(chain(100, **tables)), plane).model
+    env, faults = Environment(0), FaultPlan()
+    world: RecordWorld | DataflowWorld
+    if plane is Plane.RECORDS:
+        world = RecordWorld(env, job, faults, cores=OURS)
+    else:
+        world = DataflowWorld(env, job, faults=faults, protocol=OURS, observer=BufferOracle)
+    world.run()
+    if plane is Plane.RECORDS:
+        world.control.sinks.check_end(())
+    return world
+
+
+@pytest.mark.parametrize("plane", Plane)
+def test_a_savepoint_behind_that_of_a_stop_leaves_an_empty_transaction(plane: Plane) -> None:
+    """The sink closes and leaves it pre-committed; whoever resumes the job aborts or commits it."""
+    world = _stopped(plane, MS)
+    assert world.control.ended
+    assert world.violations == []
+    (left,) = world.control.sinks.external.unended()
+    assert (left.status, left.count) == (Status.PRECOMMITTED, 0)
+    assert world.coordinator.stop_id is not None
+    assert left.checkpoint_id == world.coordinator.stop_id + 1
+    stop, later = (world.coordinator.completed[left.checkpoint_id - ago] for ago in (1, 0))
+    assert [state.open for state in stop.sink_states] == [left.name]
+    assert left.name in later.sink_states[0].pending

@@ -139,7 +139,9 @@ class SinkWriter:
     def leave(self, checkpoints: tuple[int, ...]) -> None:
         """Leave transactions pre-committed at close; a record in one of them would be lost."""
         for number in checkpoints:
-            lost = self.external.transactions[self._by_checkpoint[number]].count
+            name = self._by_checkpoint[number]
+            self._sinks.left(number, name)
+            lost = self.external.transactions[name].count
             if lost:
                 says = f"{self.name} closes and leaves {lost} records pre-committed"
                 self._sinks.violate("aborted_transactions_are_empty_at_close", says)

@@ -8,7 +8,7 @@ Source: Apache Flink 1.20.3, TwoPhaseCommitSinkFunction; Apache Kafka, transacti
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ckptsim.models.recovery import split
 
@@ -22,12 +22,24 @@ if TYPE_CHECKING:
     from ckptsim.sim.kernel import Environment
 
 
+class Coordinator(Protocol):
+    """What sinks ask of the coordinator of a job's checkpoints."""
+
+    highest_completed: int
+    stop_id: int | None
+
+    @property
+    def stop_completed(self) -> bool:
+        """Return whether the savepoint of a stop is complete."""
+        ...
+
+
 class Sinks:
     """What the sinks of a job have in common.
 
     timeout_ns: after which the external system aborts a transaction that nobody has ended; kind: of
-    the calendar entries of time-outs.  completed: the highest checkpoint that is complete.
-    violate: told (property, sentence) of what does not hold.
+    the calendar entries of time-outs.  coordinator: of the job's checkpoints.  violate: told
+    (property, sentence) of what does not hold.
     """
 
     def __init__(
@@ -37,7 +49,7 @@ class Sinks:
         *,
         timeout_ns: int | None,
         kind: int,
-        completed: Callable[[], int],
+        coordinator: Coordinator,
         violate: Callable[[str, str], None],
     ) -> None:
         self.external = external
@@ -47,7 +59,8 @@ class Sinks:
         self._entity = env.entity("job")
         self._timeout_ns = timeout_ns
         self._kind = kind
-        self._completed = completed
+        self._coordinator = coordinator
+        self._left: set[str] = set()
         self._attempt = 1
 
     # Attempts ---------------------------------------------------------------------------------
@@ -93,20 +106,35 @@ class Sinks:
 
     def check_commit(self, checkpoint: int, task: str) -> None:
         """Check that something that covers a checkpoint was complete before the commit."""
-        if self._completed() < checkpoint:
+        if self._coordinator.highest_completed < checkpoint:
             says = f"{task} commits transaction {checkpoint} before its completion"
             self.violate("no_commit_before_completion", says)
+
+    def left(self, checkpoint: int, name: str) -> None:
+        """Note that a closing sink leaves a transaction pre-committed for a checkpoint.
+
+        That is right behind the savepoint of a stop only: what such a checkpoint pre-commits is
+        empty, and whoever starts the job again aborts it as what the stop's savepoint has open, or
+        commits it as what the later savepoint has pending.
+        """
+        coordinator = self._coordinator
+        savepoint = coordinator.stop_id if coordinator.stop_completed else None
+        if savepoint is not None and checkpoint > savepoint:
+            self._left.add(name)
 
     def check_end(self, careless: Collection[str]) -> None:
         """Check, when a job has ended, that no transaction is left behind.
 
         careless: sinks that open transactions after finish().  Nobody ends what an attempt that
-        failed had begun after the checkpoint that was restored: no state speaks of it.
+        failed had begun after the checkpoint that was restored, as no state speaks of it, and what
+        a sink may leave that closes.
         """
         left = [
             one.name
             for one in self.external.unended()
-            if one.sink not in careless and (one.recovered or one.attempt == self._attempt)
+            if one.sink not in careless
+            and one.name not in self._left
+            and (one.recovered or one.attempt == self._attempt)
         ]
         if left:
             self.violate("no_transaction_lingers", f"nobody ends {', '.join(left)}")

@@ -6,23 +6,15 @@ from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING
 
 from ckptsim.sim.job.buffers.output import Selectivity
-from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.job.oracle.buffers.counts import GateCount, PoolCount
 
 if TYPE_CHECKING:
-    from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.buffers.input import InputGate
     from ckptsim.sim.job.buffers.output import RecordWriter, Subpartition
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.oracle.tasks import TaskOracle
     from ckptsim.sim.job.oracle.view import Violate
-
-_MS = 1_000_000
-# A job in which nothing is wrong does something within this time and some records.  Assumption:
-# far above what messages and files cost together in any job that is run here.
-_SLACK_NS = 500 * _MS
-_RECORDS = 64
 
 
 class BufferInvariants:
@@ -44,12 +36,9 @@ class BufferInvariants:
         self._pools = pools
         self._written_bytes = written_bytes
         self._violate = violate
-        self._stall_after_ns = _stall_after_ns(world)
-        # Records processed, and since when as many; an attempt may begin late, and with none.
-        self._progress = (-1, world.env.now)
 
     def look(self) -> None:
-        """Check everything that must hold at every instant, and that there is progress."""
+        """Check everything that must hold at every instant."""
         for task in self._world.tasks:
             task.sync()
         for task in self._world.tasks:
@@ -57,7 +46,6 @@ class BufferInvariants:
             self._check_outputs(task)
             for gate in task.gates:
                 self._check_gate(gate)
-        self._check_progress()
 
     def end(self) -> None:
         """Check besides that a task that has finished has left nothing in its channels."""
@@ -140,70 +128,8 @@ class BufferInvariants:
             says = f"{found} of {floating.total} floating buffers of {gate.task.entity.name}"
             self._violate("credits_stay_within_bounds", f"{says} are accounted for")
 
-    # Progress ---------------------------------------------------------------------------------
-
-    def _check_progress(self) -> None:
-        """While there is work, some task processes records."""
-        world, now_ns = self._world, self._world.env.now
-        done, since_ns = self._progress
-        total = sum(task.processed for task in world.tasks)
-        if total != done or not self._has_work():
-            self._progress = (total, now_ns)
-        elif now_ns - since_ns > self._stall_after_ns:
-            waits = ", ".join(f"{t.entity.name} is {t.state.name.lower()}" for t in world.tasks)
-            says = f"nothing was processed for {now_ns - since_ns} ns: {waits}"
-            self._violate("job_ends", says)
-            self._progress = (total, now_ns)
-
-    def _has_work(self) -> bool:
-        sources = [task for task in self._world.tasks if isinstance(task, Source)]
-        if any(source.has_records for source in sources):
-            return True
-        return any(c.on_way_amount for task in self._tasks.values() for c in task.inputs)
-
 
 def _is_local(subpartition: Subpartition) -> bool:
     """Return whether both ends of a channel are on one task manager."""
     receiver = subpartition.input_channel.gate.task
     return subpartition.owner.spec.task_manager == receiver.spec.task_manager
-
-
-def _stall_after_ns(world: DataflowWorld) -> int:
-    """Return for how long a job with work may do nothing."""
-    model, faults = world.model, world.faults
-    checkpoint, network = model.checkpointing, model.network
-    longest: int = _SLACK_NS + len(world.tasks) * world.constants.barrier_cost_ns
-    longest += _RECORDS * max(task.longest_step_ns for task in world.tasks)
-    longest += 50 * (network.latency_ns + network.jitter_ns + network.send_ns)
-    longest += sum(model.snapshot_sync_ns(vertex) for vertex in model.vertices)
-    longest += 2 * max(_longest_gap_ns(vertex) for vertex in model.vertices)
-    if model.recovery.timed:
-        longest += model.restart.longest_delay_ns + _restore_ns(world)
-    if faults.silences:
-        longest += model.recovery.heartbeat_timeout_ns
-    if len(faults) or model.storage.failure_ratio:
-        # Channels can stay blocked until a checkpoint expires and the next one frees them.
-        round_ns = checkpoint.timeout_ns + 2 * checkpoint.interval_ns + checkpoint.min_pause_ns
-        longest += (1 + len(faults)) * round_ns + faults.longest_ns
-    return longest
-
-
-def _restore_ns(world: DataflowWorld) -> int:
-    """Return how long a restore may take, with all that pools and gates can hold in flight."""
-    model = world.model
-    network, rate = model.network, model.storage.read_bytes_per_s
-    buffers = sum(len(task.channels) for task in world.tasks) * (
-        network.exclusive_buffers + network.floating_buffers + network.max_buffers_per_channel
-    )
-    size = sum(vertex.state_bytes for vertex in model.vertices) + buffers * network.segment_bytes
-    return 4 * _SLACK_NS + (0 if rate is None else 2 * size * 1_000 * _MS // rate)
-
-
-def _longest_gap_ns(vertex: Vertex) -> int:
-    """Return the longest time between two records of a source; 0 where it has no rate."""
-    instants = (0, *(change.at_ns for change in vertex.rate_changes))
-    return max(
-        vertex.gap_of(subtask, at_ns) or 0
-        for subtask in range(vertex.parallelism)
-        for at_ns in instants
-    )

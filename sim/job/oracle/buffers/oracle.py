@@ -158,9 +158,11 @@ class BufferOracle(JobOracle, BufferObserver):
         )
 
     def look(self) -> None:
-        """Check what must hold at every instant."""
+        """Check what must hold at every instant, and that an attempt that runs does something."""
         self._invariants.look()
         super().look()
+        if self._world.control.running:
+            self._world.watchdog.look()
 
     def end(self, *, ended: bool) -> None:
         """Check what must hold at the end of a run."""

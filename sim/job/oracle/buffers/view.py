@@ -11,6 +11,7 @@ from ckptsim.scenarios.job import VertexKind
 from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.output import Selectivity
 from ckptsim.sim.job.buffers.state import BUFFER_HEADER_BYTES
+from ckptsim.sim.job.buffers.watched import message_ns
 from ckptsim.sim.job.oracle.buffers.recount import Recount
 from ckptsim.sim.job.oracle.view import Contents, Held
 
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
 
-# Within this time a message has come and been handled.  Assumption: far above what messages and
-# files cost together in any job that is run here.
-_GRACE_NS = 500_000_000
+# So many messages, one after the other, and one of them has come.  Assumption: as on records.
+_MESSAGES = 4
 _ALL = None  # what all records are called where they have no identity
 
 
@@ -38,9 +38,14 @@ class BufferView:
     def __init__(self, world: DataflowWorld) -> None:
         self._world = world
         self._recounts: dict[int, list[Recount]] = {}
-        self.grace_ns = _GRACE_NS + world.faults.longest_ns + world.faults.latest_ns
         self.timer_extra_ns = world.constants.timer_extra_ns
         self.wire_ns = world.model.network.send_ns
+
+    @property
+    def grace_ns(self) -> int:
+        """Return after which time a message has come and been handled in any case."""
+        world = self._world
+        return _MESSAGES * message_ns(world) + world.faults.longest_ns + world.faults.latest_ns
 
     def redeployed(self) -> None:
         """Forget the routes of the attempt that is over."""

@@ -8,17 +8,9 @@ from ckptsim.models.barriers.channel_state.events import SubtaskReleased
 from ckptsim.models.lifecycle import OperatorState, TaskLifecycle, TaskState
 from ckptsim.models.lifecycle.tables import Act
 from ckptsim.sim.job.records.state import WATERMARK
-from ckptsim.sim.kernel import Wait
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.records.tasks.task import Task
-
-
-_WAITS = {
-    Act.AWAIT_CHECKPOINT: ("the completion of its final checkpoint", "the coordinator"),
-    Act.AWAIT_ACKNOWLEDGEMENT: ("the acknowledgement of EndOfData", None),
-    Act.AWAIT_END_OF_PARTITION: ("EndOfPartition", None),
-}
 
 
 class Ending:
@@ -112,25 +104,6 @@ class Ending:
         """Say whether the task is to close once this, and perhaps more, has happened."""
         waiting = self.state is TaskState.WAITING_FOR_FINAL_CP
         return waiting and act in self.core.waits_for()
-
-    def waits(self) -> list[Wait]:
-        """Return what keeps the task from closing."""
-        if self.state is not TaskState.WAITING_FOR_FINAL_CP:
-            return []
-        name, ended = self.task.name, self.task.control.ended_channels
-        found = []
-        for act in self.core.waits_for():
-            what, whom = _WAITS[act]
-            partners = [whom]
-            if act is Act.AWAIT_ACKNOWLEDGEMENT:
-                partners = [channel.receiver.name for channel in self.task.output_channels]
-            elif act is Act.AWAIT_END_OF_PARTITION:
-                channels = self.task.inputs
-                partners = [
-                    channel.sender.name for channel in channels if channel.spec.input not in ended
-                ]
-            found += [Wait(name, what, partner) for partner in partners]
-        return found
 
 
 def handle_complete(task: Task, checkpoint: int) -> None:

@@ -25,6 +25,7 @@ from ckptsim.scenarios.job import VertexKind
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.control.task import TaskControl
 from ckptsim.sim.job.control.task.cores import make_cores
+from ckptsim.sim.job.control.watchdog import waits_for_its_end
 from ckptsim.sim.job.graph import OutputSpec, TaskSpec
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.kinds import Kind
@@ -212,7 +213,12 @@ class Task:
 
     def waits(self) -> list[Wait]:
         """Return what the task waits for, for the story of a run that is stalled."""
-        found = self.ending.waits()
+        found = waits_for_its_end(
+            self.name,
+            self.control,
+            senders=[channel.sender.name for channel in self.inputs],
+            receivers=[channel.receiver.name for channel in self.output_channels],
+        )
         for channel in self.output_channels:
             if not channel.has_room:
                 found.append(Wait(self.name, "room in a channel", channel.receiver.name))

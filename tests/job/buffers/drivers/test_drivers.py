@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.generators.final_checkpoint import HAZARDS
 from ckptsim.scenarios.job import Engine, Job
 from ckptsim.scenarios.job.faults import JobFault, StallTask
 from ckptsim.sim.job.buffers import DataflowWorld
@@ -18,7 +19,6 @@ from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment, parse_ties
 from tests.job.buffers.broken import MS, job
-from tests.job.buffers.many import HAZARDS
 from tests.job.buffers.plans import faulty_jobs
 from tests.job.buffers.strategies import jobs
 

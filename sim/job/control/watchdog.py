@@ -1,0 +1,274 @@
+"""Liveness of one attempt: for how long it may do nothing, and who waits for whom if it does.
+
+One rule on both data planes, from the times that the scenario's own parts take:
+
+* while there are records that could be processed, something happens within `records_ns`;
+* whatever the attempt waits for besides (a final checkpoint, notifications, a restart), something
+  happens within `end_ns`.
+
+What happens is that a task emits or processes a record, or that its life goes on to another state.
+The first part is what a later attempt, or a checkpoint that expires, could heal: it is told, once
+per attempt, and the run continues.  Behind the second nothing is to be hoped for: the run ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from ckptsim.models.lifecycle import TaskState
+from ckptsim.models.lifecycle.tables import Act
+from ckptsim.scenarios.job import Plane
+from ckptsim.sim.kernel import Wait, explain_waits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ckptsim.scenarios.job import Job
+    from ckptsim.sim.job.control.faults import FaultPlan
+    from ckptsim.sim.job.control.task import TaskControl
+    from ckptsim.sim.job.world import JobWorld
+    from ckptsim.sim.kernel import Environment
+
+# A job that waits for this many of its longest times is stalled.
+# Assumption: a final checkpoint needs one trigger; lost notifications need a few more.
+_TIMES = 60
+# Where a checkpoint can take longer than it may, completing is a matter of chance, and no progress
+# for so many times proves nothing.  Assumption: of 60 tries in a row all expire in two runs of a
+# thousand (`flink_17994_older_stop`), of four times as many in none.  Where it always takes longer,
+# a job that waits for its final checkpoint never ends, and nothing of it is wrong: a run on buffers
+# ends by itself.
+_BY_CHANCE = 4
+# So many times all that can come between two records, one after the other.  Assumption: each thing
+# happens once; the rest is for what waits in line.
+_RECORD_TIMES = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """The longest that the parts of a job take on its plane, in ns.
+
+    message_ns: a message to or from the coordinator, until it has been handled.  way_ns: a record
+    and a barrier behind it through all vertices.  step_ns: one thread is held.  gap_ns: between two
+    records of a source.  snapshot_ns: from its synchronous part to the acknowledgement.
+    completion_ns: from the last acknowledgement to the notifications.  restore_ns: from a restart
+    to the work of its tasks; reading_ns: what comes on top where all that can be in flight is read
+    first.  closing_ns: from a task's close to its being known.
+    """
+
+    message_ns: int
+    way_ns: int
+    step_ns: int
+    gap_ns: int
+    snapshot_ns: int
+    completion_ns: int
+    restore_ns: int
+    reading_ns: int
+    closing_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """For how long an attempt may do nothing, in ns: with records to process, and at all."""
+
+    records_ns: int
+    end_ns: int
+
+
+def patience(job: Job, faults: FaultPlan, times: Times) -> Patience:
+    """Return for how long an attempt of a job may do nothing."""
+    checkpointing = job.checkpointing
+    silent_ns = job.recovery.heartbeat_timeout_ns if faults.silences else 0
+    longest_ns = max(
+        checkpointing.interval_ns,
+        checkpointing.min_pause_ns,
+        checkpointing.timeout_ns if faults.loses_messages else 0,
+        job.restart.longest_delay_ns + times.restore_ns,
+        faults.longest_ns + faults.latest_ns,
+        silent_ns,
+        job.ending.stop_at_ns or 0,
+        times.message_ns,
+        times.completion_ns,
+        times.closing_ns,
+        times.step_ns,
+        times.snapshot_ns,
+        times.gap_ns,
+    )
+    way_ns = 2 * times.message_ns + times.way_ns + times.snapshot_ns
+    by_chance = checkpointing.timeout_ns < way_ns
+    tries = _TIMES * (_BY_CHANCE if by_chance else 1)
+    end_ns = tries * (longest_ns + 1) + (checkpointing.first_trigger_ns or 0)
+    if by_chance and job.plane is Plane.BUFFERS:
+        end_ns = max(end_ns, job.duration_ns + 1)
+    if by_chance or job.costs.notification_loss_ratio or job.channel_state.offset_loss_ratio:
+        # What frees a channel (the next checkpoint, a notification that one was given up, an
+        # offset) can be missing any number of times in a row.
+        return Patience(records_ns=end_ns, end_ns=end_ns)
+    records_ns = way_ns + times.gap_ns + times.completion_ns
+    records_ns = _RECORD_TIMES * (records_ns + times.restore_ns + times.reading_ns)
+    records_ns += faults.longest_ns + silent_ns
+    if faults.at_checkpoints:  # each can hold channels until one expires and the next one begins
+        round_ns = checkpointing.timeout_ns + checkpointing.min_pause_ns
+        round_ns += 2 * checkpointing.interval_ns
+        records_ns += (1 + faults.at_checkpoints) * round_ns
+    return Patience(records_ns=min(records_ns, end_ns), end_ns=end_ns)
+
+
+class WatchedTask(Protocol):
+    """A task of the attempt that is watched."""
+
+    number: int
+    control: TaskControl
+
+
+class Watched(Protocol):
+    """A data plane whose attempts are watched."""
+
+    env: Environment
+    control: JobWorld
+
+    @property
+    def tasks(self) -> Sequence[WatchedTask]:
+        """Return the tasks of the attempt."""
+        ...
+
+    @property
+    def progress_ns(self) -> int:
+        """Return when something happened last, as far as is known by now."""
+        ...
+
+    @property
+    def patience(self) -> Patience:
+        """Return for how long the attempt may do nothing."""
+        ...
+
+    def has_records(self) -> bool:
+        """Return whether records could be processed: of a source, or in front of a task."""
+        ...
+
+    def waits(self) -> Sequence[Wait]:
+        """Return who waits for whom."""
+        ...
+
+    def violate(self, name: str, says: str) -> None:
+        """Report a property that does not hold."""
+        ...
+
+
+class Watchdog:
+    """Follows the attempts of one job; its plane says when to look.
+
+    stalled: the run was ended for want of progress.
+    """
+
+    def __init__(self, plane: Watched) -> None:
+        self.stalled = False
+        self._plane = plane
+        self._patience = plane.patience
+        self._began_ns = plane.env.now
+        self._told = False
+
+    def attempt_began(self) -> None:
+        """Watch an attempt from now on."""
+        self._patience = self._plane.patience
+        self._began_ns = self._plane.env.now
+        self._told = False
+
+    def look(self) -> None:
+        """Report an attempt that has done nothing for too long, unless an owner watches the job."""
+        plane, idle_ns = self._plane, self._plane.env.now - self._progress_ns
+        if plane.control.owner is not None:
+            return
+        if idle_ns >= self._end_ns:
+            self._end()
+        elif (
+            idle_ns >= self._patience.records_ns
+            and not self._told
+            and plane.control.can_checkpoint
+            and plane.has_records()
+        ):
+            self._tell("job_ends", f"no record was processed for {idle_ns} ns")
+
+    @property
+    def next_look_ns(self) -> int:
+        """When to look next, if nothing happens until then."""
+        due_ns = self._progress_ns + self._patience.records_ns
+        return due_ns if due_ns > self._plane.env.now else self._progress_ns + self._end_ns
+
+    @property
+    def _progress_ns(self) -> int:
+        return max(self._began_ns, self._plane.progress_ns)
+
+    @property
+    def _end_ns(self) -> int:
+        """For how long nothing may happen, with the barriers that have expired in the queue.
+
+        They come out one by one when the data have ended, and count as no progress; no checkpoint
+        completes in time until they are out, which takes about as long as it took to queue them.
+        """
+        progress_ns = self._progress_ns
+        triggered = [
+            record.triggered_ns
+            for record in self._plane.control.coordinator.records.values()
+            if record.status == "expired" and record.triggered_ns < progress_ns
+        ]
+        queued_ns = progress_ns - min(triggered) if triggered else 0
+        return self._patience.end_ns + queued_ns
+
+    def _end(self) -> None:
+        """End the run, which nothing will bring any further."""
+        control = self._plane.control
+        self.stalled = True
+        missed = control.failed_while_stopping = _stop_was_missed(control, self._plane.tasks)
+        if missed or not self._told:
+            self._tell("stop_ends" if missed else "job_ends", "the job stands still")
+        control.end()
+
+    def _tell(self, name: str, says: str) -> None:
+        waits = explain_waits(self._plane.waits())
+        self._plane.violate(name, f"{says}, but work remains: {waits}")
+        self._told = True
+
+
+def waits_for_its_end(
+    name: str, control: TaskControl, *, senders: Sequence[str], receivers: Sequence[str]
+) -> list[Wait]:
+    """Return what keeps a task from closing once its data have ended; senders: of its inputs."""
+    core = control.lifecycle.core
+    if core.state is not TaskState.WAITING_FOR_FINAL_CP:
+        return []
+    found = []
+    for act in core.waits_for():
+        match act:
+            case Act.AWAIT_CHECKPOINT:
+                what, partners = "the completion of its final checkpoint", ["the coordinator"]
+            case Act.AWAIT_ACKNOWLEDGEMENT:
+                what, partners = "the acknowledgement of EndOfData", list(receivers)
+            case Act.AWAIT_END_OF_PARTITION:
+                open_inputs = (i for i in range(len(senders)) if i not in control.ended_channels)
+                what, partners = "EndOfPartition", [senders[i] for i in open_inputs]
+        found += [Wait(name, what, partner) for partner in partners]
+    return found
+
+
+def _stop_was_missed(control: JobWorld, tasks: Sequence[WatchedTask]) -> bool:
+    """Say whether a task waits for the completion of a savepoint that it will never hear of.
+
+    Under released Flink's rules a stop waits for exactly its savepoint, so a notification that is
+    lost, or overtaken by that of a later checkpoint, is waited for without end.  Where checkpoints
+    continue and any of them will do, there is no such excuse.
+    """
+    coordinator, settings = control.coordinator, control.settings
+    stop_id = coordinator.stop_id
+    if not coordinator.stop_completed or stop_id is None:
+        return False
+    if settings.coordinator.triggers_after_stop and settings.parameters.interval_ns is not None:
+        return False
+    return any(
+        task.control.lifecycle.core.state is TaskState.WAITING_FOR_FINAL_CP
+        and (
+            (task.number, stop_id) in coordinator.gateway.lost
+            or task.control.lifecycle.core.latest_reported > stop_id
+        )
+        for task in tasks
+    )

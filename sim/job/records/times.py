@@ -1,0 +1,45 @@
+"""How long the parts of a job on records take, for the watchdog."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ckptsim.sim.job.control.watchdog import Times
+
+if TYPE_CHECKING:
+    from ckptsim.scenarios.job import Job, Vertex
+    from ckptsim.sim.job.graph import Graph
+
+
+def longest_times(job: Job, graph: Graph) -> Times:
+    """Return the longest times of a job's parts, as the scenario sets them."""
+    costs, channels = job.costs, job.channels
+    channel_ns = channels.latency_ns + channels.end_of_partition_ns
+    copies = max(graph.output_count(task.index) for task in graph.tasks)
+    steps = [_step_ns(job, vertex, copies) for vertex in job.vertices]
+    sync_ns = [job.snapshot_sync_ns(vertex) for vertex in job.vertices]
+    async_ns = costs.snapshot_async_ns + costs.snapshot_jitter_ns
+    held = len(graph.channels) * (channels.sender_records + channels.receiver_records)
+    return Times(
+        message_ns=costs.rpc_ns + costs.rpc_jitter_ns + costs.notification_jitter_ns,
+        way_ns=sum(steps) + sum(sync_ns) + len(steps) * channel_ns,
+        step_ns=max(*steps, channel_ns),
+        gap_ns=max(
+            vertex.pause_of(subtask)
+            for vertex in job.vertices
+            for subtask in range(vertex.parallelism)
+        ),
+        snapshot_ns=max(sync_ns) + async_ns,
+        completion_ns=costs.completion_ns,
+        restore_ns=costs.restore_ns,
+        reading_ns=costs.read_record_ns * held,
+        closing_ns=costs.closing_ns,
+    )
+
+
+def _step_ns(job: Job, vertex: Vertex, copies: int) -> int:
+    """Return how long a record keeps a thread at most that sends so many copies of it on."""
+    own_ns = vertex.service_ns + vertex.service_step_ns * vertex.parallelism
+    first_ns = vertex.service_of(0) + vertex.service_step_ns * vertex.parallelism
+    logged_ns = job.costs.log_message_ns + job.costs.carry_index_ns
+    return max(own_ns, first_ns) + logged_ns * copies

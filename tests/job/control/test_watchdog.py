@@ -1,0 +1,144 @@
+"""A job counts as one that is stalled only when waiting longer would prove nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job.faults import DelayTrigger
+from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.control.watchdog import Patience, Times, Watchdog, patience
+from ckptsim.sim.kernel import Environment, Wait
+from ckptsim.sim.world import run_world
+
+CHANCE = by_name("flink_17994_older_stop")
+MS = 1_000_000
+SHORT = Times(
+    message_ns=MS,
+    way_ns=10 * MS,
+    step_ns=MS,
+    gap_ns=5 * MS,
+    snapshot_ns=MS,
+    completion_ns=MS,
+    restore_ns=0,
+    reading_ns=0,
+    closing_ns=0,
+)
+
+
+class Plane:
+    """A plane that does what a test says."""
+
+    def __init__(self, *, records: bool, expired_ns: int | None = None) -> None:
+        self.env = Environment(0)
+        self.tasks: list[Any] = []
+        self.progress_ns = 0
+        self.patience = Patience(records_ns=100, end_ns=400)
+        self.found: list[tuple[int, str, str]] = []
+        self.ended_ns: int | None = None
+        self._records = records
+        expired = SimpleNamespace(status="expired", triggered_ns=expired_ns)
+        coordinator = SimpleNamespace(
+            records={} if expired_ns is None else {1: expired}, stop_completed=False, stop_id=None
+        )
+        self.control: Any = SimpleNamespace(
+            owner=None,
+            can_checkpoint=True,
+            coordinator=coordinator,
+            settings=None,
+            failed_while_stopping=False,
+            end=self._end,
+        )
+        self._watchdog = Watchdog(self)
+        self._look_later()
+
+    def _look_later(self) -> None:
+        at_ns = self._watchdog.next_look_ns
+        self.env.call_at(at_ns, 0, self.env.entity("watch"), self._look)
+
+    def _look(self) -> None:
+        self._watchdog.look()
+        if self.ended_ns is None:
+            self._look_later()
+
+    def _end(self) -> None:
+        self.ended_ns = self.env.now
+
+    def has_records(self) -> bool:
+        """Say what the test says."""
+        return self._records
+
+    def waits(self) -> list[Wait]:
+        """Let a task wait for another one."""
+        return [Wait("a", "a record", "b")]
+
+    def violate(self, name: str, says: str) -> None:
+        """Keep it."""
+        self.found.append((self.env.now, name, says))
+
+
+def test_records_that_nobody_processes_are_told_once_and_the_end_comes_later() -> None:
+    """Who waits for whom stands in the sentence; the run continues until its end is hopeless."""
+    plane = Plane(records=True)
+    plane.env.run()
+    says = "no record was processed for 100 ns, but work remains: "
+    assert plane.found == [
+        (100, "job_ends", f"{says}a waits for a record from b; b waits for nobody.")
+    ]
+    assert plane.ended_ns == 400
+
+
+def test_without_records_only_the_end_counts() -> None:
+    """A job that waits for its final checkpoint is given the longer time."""
+    plane = Plane(records=False)
+    plane.env.run()
+    assert [(at_ns, name) for at_ns, name, _ in plane.found] == [(400, "job_ends")]
+
+
+def test_barriers_that_expired_in_the_queue_are_waited_for() -> None:
+    """The wait for an end is longer by the time in which barriers of expired ones piled up."""
+    plane = Plane(records=False, expired_ns=-20)
+    plane.env.run()
+    assert plane.ended_ns == 420
+
+
+def _job() -> Job:
+    job = CHANCE.model
+    assert isinstance(job, Job)
+    return job
+
+
+def test_expiring_by_chance_is_waited_for_longer() -> None:
+    """Where messages alone can outlast a checkpoint, more tries than elsewhere are waited for."""
+    times = replace(SHORT, message_ns=_job().checkpointing.timeout_ns)
+    checkpointing = replace(_job().checkpointing, timeout_ns=600_000_000_000)
+    certain = replace(_job(), checkpointing=checkpointing)
+    no_faults = FaultPlan(())
+    by_chance = patience(_job(), no_faults, times)
+    assert by_chance.end_ns >= 3 * patience(certain, no_faults, times).end_ns
+    assert by_chance.records_ns == by_chance.end_ns
+
+
+@pytest.mark.parametrize("faulty", [False, True])
+def test_only_faults_let_records_wait_for_the_next_checkpoint(faulty: bool) -> None:
+    """Where nothing is delayed or lost, records wait for parts of the job, not for time-outs."""
+    checkpointing = replace(_job().checkpointing, timeout_ns=3_600_000 * MS, interval_ns=1_000 * MS)
+    model = replace(_job(), checkpointing=checkpointing)
+    fault = DelayTrigger(vertex="source", subtask=0, checkpoint=1, delay_ns=MS)
+    found = patience(model, FaultPlan([fault] if faulty else ()), SHORT)
+    assert (found.records_ns > 1_000 * MS) == faulty
+    assert found.end_ns >= 60_000 * MS
+
+
+def test_a_job_whose_checkpoints_expire_by_chance_ends() -> None:
+    """However many expire in a row, the job ends with one that does not."""
+    runs = [
+        run_world(CHANCE, seed=seed, ties=ties) for seed, ties in ((282, "random"), (628, "pct"))
+    ]
+    assert all(run.run.outcome == "completed" and not run.violations for run in runs)
+    assert all(run.run.checkpoints_failed > 10 for run in runs)
