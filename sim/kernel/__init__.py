@@ -18,7 +18,7 @@ from ckptsim.sim.kernel.errors import (
 )
 from ckptsim.sim.kernel.events import Event, Process, Signal, Timeout
 from ckptsim.sim.kernel.explore import Exploration
-from ckptsim.sim.kernel.fence import fence
+from ckptsim.sim.kernel.fence import fence, unfenced
 from ckptsim.sim.kernel.liveness import SimulationStalled, Wait, explain_waits, settle
 from ckptsim.sim.kernel.streams import Stream, Streams
 from ckptsim.sim.kernel.ties import (
@@ -74,4 +74,5 @@ __all__ = [
     "parse_ties",
     "run_until",
     "settle",
+    "unfenced",
 ]

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from ckptsim.sim.kernel import Environment, FenceBreached, fence
+from ckptsim.sim.kernel import Environment, FenceBreached, fence, unfenced
 
 # Looked up and called inside the fence, as a program would.
 BREACHES = [
@@ -108,6 +108,20 @@ def test_other_threads_are_not_fenced():
 class _Key:
     name: str
     number: int
+
+
+def test_what_a_run_does_not_depend_on_may_be_done_inside():
+    """A program is loaded inside a run as it is outside, and the fence stands again behind it."""
+    with fence():
+        with unfenced():
+            assert time.time() > 0
+        with pytest.raises(ZeroDivisionError), unfenced():
+            raise ZeroDivisionError
+        with pytest.raises(FenceBreached):
+            time.time()
+    with unfenced():
+        assert time.time() > 0
+    assert time.time() > 0
 
 
 def test_sound_programs_do_not_notice():

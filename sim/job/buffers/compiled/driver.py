@@ -28,7 +28,7 @@ from ckptsim.sim.job.buffers.compiled.columns import cell, clock, entry, request
 from ckptsim.sim.job.buffers.compiled.tables import Tables, link, zeros
 from ckptsim.sim.job.buffers.output import Slice
 from ckptsim.sim.job.buffers.tasks import Source
-from ckptsim.sim.kernel import Timer
+from ckptsim.sim.kernel import Timer, unfenced
 from ckptsim.sim.kernel.ties import STRUCTURAL
 
 if TYPE_CHECKING:
@@ -76,9 +76,10 @@ class CompiledDriver:
             self.m = tables.memory(before.m, before.tables.streams)
         self.tasks = tables.tasks
         self.handovers = 0
-        from ckptsim.sim.job.buffers.compiled.door import ask_kernel  # noqa: PLC0415 - loads numba
+        with unfenced():  # who compiles a program asks for clocks, ids and random names
+            from ckptsim.sim.job.buffers.compiled.door import ask_kernel  # noqa: PLC0415
 
-        self._ask = ask_kernel()
+            self._ask = ask_kernel()
         self._task_of = tables.task_of
         self._channel_of = tables.channel_of
         self._ranks = tables.ranks

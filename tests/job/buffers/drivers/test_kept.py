@@ -23,6 +23,16 @@ with one_at_a_time():
     time.sleep(0.5)
     print(time.monotonic_ns())
 """
+# The first run of a process loads the kernel, and compiles it where it is not kept.
+RUN = """
+from dataclasses import replace
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.job import Engine
+from ckptsim.sim.world import run_world
+found = by_name("back_pressure_aligned")
+model = replace(found.model, engine=Engine.COMPILED, duration_ns=300_000_000)
+print(run_world(replace(found, model=model), seed=1).run.digest)
+"""
 
 
 def start(program: str, cache: Path, root: Path) -> subprocess.Popen[str]:
@@ -53,6 +63,19 @@ def test_one_process_compiles_at_a_time(tmp_path: Path) -> None:
     both = [start(HOLD, tmp_path, program_root()) for _ in range(2)]
     first, second = sorted([int(word) for word in told(one).split()] for one in both)
     assert first[1] <= second[0]
+
+
+def test_the_kernel_is_loaded_by_the_run_that_needs_it() -> None:
+    """A run is fenced off from clocks, ids and random names; its compiler has them all the same."""
+    cache = kept_in().parents[1]
+    assert len(told(start(RUN, cache, program_root())).strip()) > 8
+
+
+@pytest.mark.long
+def test_a_run_compiles_what_is_not_kept(tmp_path: Path) -> None:
+    """So it is where nothing is kept yet."""
+    assert len(told(start(RUN, tmp_path, program_root())).strip()) > 8
+    assert list(tmp_path.rglob("*.nbc"))
 
 
 @pytest.mark.long
