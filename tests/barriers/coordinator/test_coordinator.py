@@ -220,69 +220,6 @@ def test_a_savepoint_fails_alone_at_the_coordinator_but_counts_at_a_task() -> No
     assert coordinator_events.FailJob(3, FailureReason.CHECKPOINT_DECLINED) in effects
 
 
-def test_ticks_go_on_and_missed_ones_collapse() -> None:
-    """While a checkpoint runs, ticks keep coming, and only one periodic request waits."""
-    coordinator = CheckpointCoordinator(CoordinatorParameters(interval_ns=10 * MS))
-    coordinator.step(coordinator_events.SchedulerStarted(0, 0))
-    coordinator.step(coordinator_events.TimerFired(0, coordinator_events.TimerKind.TICK, 1))
-    coordinator.step(coordinator_events.Planned(0, TASKS, TASKS))
-    for tick in (1, 2, 3):
-        effects = coordinator.step(
-            coordinator_events.TimerFired(tick * 10 * MS, coordinator_events.TimerKind.TICK, 1)
-        )
-        assert effects == [
-            coordinator_events.SetTimer(coordinator_events.TimerKind.TICK, 1, 10 * MS)
-        ]
-    assert len(coordinator.queued) == 1
-    effects = complete(coordinator, 1, 35 * MS)
-    assert effects[-1] == coordinator_events.PlanCheckpoint(
-        Request(number=2, submitted_ns=10 * MS, periodic=True)
-    )
-
-
-def test_ticks_queue_up_when_they_do_not_collapse() -> None:
-    """Without collapsing every missed tick leaves a request of its own."""
-    parameters = CoordinatorParameters(interval_ns=10 * MS, collapse_ticks=False)
-    coordinator = CheckpointCoordinator(parameters)
-    coordinator.step(coordinator_events.SchedulerStarted(0, 0))
-    for tick in range(4):
-        coordinator.step(
-            coordinator_events.TimerFired(tick * 10 * MS, coordinator_events.TimerKind.TICK, 1)
-        )
-        if coordinator.planning:
-            coordinator.step(coordinator_events.Planned(tick * 10 * MS, TASKS, TASKS))
-    assert len(coordinator.queued) == 3
-
-
-def test_a_tick_inside_the_pause_is_put_off_by_what_is_missing() -> None:
-    """The request is refused and ticking begins anew after the rest of the pause."""
-    parameters = CoordinatorParameters(interval_ns=10 * MS, min_pause_ns=8 * MS)
-    coordinator = CheckpointCoordinator(parameters)
-    coordinator.step(coordinator_events.SchedulerStarted(0, 0))
-    coordinator.step(coordinator_events.TimerFired(0, coordinator_events.TimerKind.TICK, 1))
-    coordinator.step(coordinator_events.Planned(0, TASKS, TASKS))
-    complete(coordinator, 1, 7 * MS)
-    request = Request(number=2, submitted_ns=10 * MS, periodic=True)
-    assert coordinator.step(
-        coordinator_events.TimerFired(10 * MS, coordinator_events.TimerKind.TICK, 1)
-    ) == [
-        coordinator_events.SetTimer(coordinator_events.TimerKind.TICK, 1, 10 * MS),
-        coordinator_events.RefuseRequest(request, FailureReason.MINIMUM_TIME_BETWEEN_CHECKPOINTS),
-        coordinator_events.CancelTimer(coordinator_events.TimerKind.TICK, 1),
-        coordinator_events.SetTimer(coordinator_events.TimerKind.TICK, 2, 5 * MS),
-    ]
-    assert (
-        coordinator.step(
-            coordinator_events.TimerFired(20 * MS, coordinator_events.TimerKind.TICK, 1)
-        )
-        == []
-    )
-    effects = coordinator.step(
-        coordinator_events.TimerFired(15 * MS, coordinator_events.TimerKind.TICK, 2)
-    )
-    assert isinstance(effects[-1], coordinator_events.PlanCheckpoint)
-
-
 def test_a_forced_savepoint_runs_beside_a_running_checkpoint() -> None:
     """With aligned checkpoints a savepoint is forced; with unaligned ones it waits its turn."""
     aligned = running(CoordinatorParameters())
@@ -392,11 +329,3 @@ def test_settings_that_make_no_sense_are_refused(settings: dict[str, int], says:
     """Unaligned checkpoints need exactly-once and one at a time; limits are positive."""
     with pytest.raises(ProtocolError, match=says):
         CoordinatorParameters(**settings)  # type: ignore[arg-type]
-
-
-def test_the_first_tick_lies_between_the_pause_and_the_interval() -> None:
-    """The effective interval is no shorter than the pause, and bounds the first delay."""
-    parameters = CoordinatorParameters(interval_ns=5, min_pause_ns=8)
-    assert parameters.effective_interval_ns == 8
-    assert parameters.first_delay_bounds_ns == (8, 8)
-    assert CoordinatorParameters(interval_ns=9).first_delay_bounds_ns == (0, 9)

@@ -67,3 +67,8 @@ def by_cores(
 ) -> Breaker:
     """Break a property by another core, or another world, under a small job."""
     return Breaker(scenario=scenario, parts={"cores": cores}, also=also, world=world)
+
+
+def at(vertex: str, kind: str, **fields: Any) -> dict[str, Any]:
+    """Return a fault of the first subtask of a vertex."""
+    return {"kind": kind, "vertex": vertex, "subtask": 0} | fields

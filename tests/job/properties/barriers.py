@@ -1,0 +1,240 @@
+"""Runs of jobs that break what holds between barriers: channels, handlers, the coordinator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ckptsim.scenarios.catalogue import by_name
+from tests import broken_counts
+from tests.job.properties import cores, worlds
+from tests.job.properties.breaker import Breaker, at, by_cores, by_mutant, by_scenario
+from tests.job.records.plans import MS
+from tests.job.records.small import reads
+from tests.job.records.small_jobs import chain, join, small
+
+
+def _slow_right(**tables: Any) -> dict[str, Any]:
+    """Return a join whose right source has a record every 12 ms, long after the left has ended."""
+    job = join(5, more=5, **tables)
+    job["vertices"][1]["rate_per_s"] = 1000 / 12
+    return job
+
+
+BARRIERS: dict[str, tuple[Breaker, ...]] = {
+    "no_channel_stays_blocked": (
+        by_cores(
+            small(join(), at("sink", "crash_task", at_ns=60 * MS)),
+            "job_ends",
+            handler=cores.handler(cores.ForgetsAChannel, first_only=True),
+        ),
+    ),
+    "senders_are_resumed_once": (
+        by_cores(
+            small(join()),
+            handler=cores.handler(cores.ResumesTwice),
+            output_subpartition=cores.TakesAnyResume,
+        ),
+    ),
+    "blocked_senders_send_nothing": (
+        by_cores(
+            small(chain(channels={"latency_ns": 3 * MS})), output_subpartition=cores.KeepsSending
+        ),
+    ),
+    "order_is_kept": (
+        by_cores(
+            small(chain(channels={"receiver_records": 1}, service_ns=2 * MS)),
+            output_subpartition=cores.SwapsData,
+        ),
+        by_cores(
+            small(
+                chain(
+                    service_ns=30 * MS,
+                    checkpointing={
+                        "mode": "unaligned",
+                        "interval_ns": 5 * MS,
+                        "timeout_ns": 4 * MS,
+                    },
+                )
+            ),
+            input_channel=cores.NewestFirst,
+        ),
+    ),
+    "persisted_lies_before_the_barrier": (
+        by_cores(
+            small(
+                join(checkpointing={"mode": "unaligned"}),
+                at("right", "delay_trigger", checkpoint=1, delay_ns=5 * MS),
+                at("right", "fail_snapshot", checkpoint=1),
+            ),
+            input_channel=cores.PersistsBehindTheBarrier,
+        ),
+    ),
+    "persisted_ids_increase": (
+        by_cores(
+            small(chain(checkpointing={"mode": "unaligned"}, service_ns=3 * MS)),
+            input_channel=cores.PersistsForTheOlder,
+        ),
+    ),
+    "input_starts_and_stops_in_turn": (
+        by_cores(
+            small(join(checkpointing={"mode": "unaligned", "interval_ns": 8 * MS})),
+            handler=cores.handler(cores.NeverStops),
+        ),
+    ),
+    "output_state_is_settled": (
+        by_cores(
+            small(chain(checkpointing={"mode": "aligned_timeout", "timeout_ns": 15 * MS})),
+            output_subpartition=cores.first_of_all(cores.OneOutputStaysOpen),
+        ),
+    ),
+    "nothing_read_between_barrier_and_trigger": (
+        by_cores(
+            small(
+                join(),
+                at("right", "delay_trigger", checkpoint=1, delay_ns=5 * MS),
+                at("right", "fail_snapshot", checkpoint=1),
+            ),
+            handler=cores.handler(cores.ResumesAtOnce),
+        ),
+    ),
+    "unaligned_barriers_are_taken_next": (
+        by_cores(
+            small(chain(checkpointing={"mode": "unaligned"}, service_ns=3 * MS)),
+            input_channel=cores.SlowToOvertake,
+        ),
+    ),
+    "time_out_ends_alignment": (
+        by_mutant("never_times_out", "flink_19681_alignment_timeout"),
+        by_mutant("output_never_times_out", "flink_27251_output_timeout"),
+    ),
+    "needed_barriers_stay_fixed": (
+        # The left source ends while its barrier has come and the right one has not.
+        by_cores(
+            small(
+                _slow_right(checkpointing={"mode": "unaligned", "interval_ns": 10 * MS}),
+                at("left", "delay_notification", checkpoint=1, delay_ns=11 * MS),
+                at("right", "delay_trigger", checkpoint=2, delay_ns=3 * MS),
+            ),
+            handler=cores.handler(broken_counts.CountsAgain),
+        ),
+        by_cores(small(join()), handler=cores.handler(broken_counts.NeedsOneLess)),
+        by_cores(
+            small(join(more=20)), "job_ends", handler=cores.handler(broken_counts.NeedsTheEnded)
+        ),
+    ),
+    "triggered_and_aborted_once": (
+        by_cores(by_name("early_abort"), handler=cores.handler(cores.AbortsTwice)),
+    ),
+    "triggered_ids_increase": (
+        by_cores(
+            small(
+                chain(
+                    checkpointing={"interval_ns": 5 * MS, "max_concurrent": 2},
+                )
+                | {
+                    "vertices": [
+                        {
+                            "name": "source",
+                            "kind": "source",
+                            "records": 3,
+                            "rate_per_s": 25,
+                        },
+                        {"name": "sink", "kind": "sink", "inputs": reads("source")},
+                    ]
+                },
+            ),
+            handler=cores.handler(cores.TriggersOutOfOrder, first_only=True),
+        ),
+    ),
+    "given_up_for_a_cause": (
+        by_cores(small(join()), handler=cores.handler(cores.GivesUpOnce, first_only=True)),
+    ),
+    "triggers_are_passed_on": (by_mutant("early_abort_without_marker", "early_abort"),),
+    "tasks_fail_for_a_cause": (
+        by_cores(small(join()), handler=cores.handler(cores.FailsTheTask, first_only=True)),
+    ),
+    "single_channel_keeps_the_clock": (by_scenario("single_channel_clock"),),
+    "common_index_is_a_line": (by_mutant("never_forced", "communication_induced_crash", seed=1),),
+    "closed_tasks_leave_nothing_queued": (
+        by_scenario(
+            "savepoint_behind_closed_tasks",
+            "restored_checkpoint_gives_the_same_output",
+            "restored_checkpoint_is_a_cut",
+        ),
+    ),
+    "alignment_figures_are_sane": (
+        by_cores(small(join()), handler=cores.handler(cores.MeasuresSinceTheTrigger)),
+    ),
+    "files_fail_for_a_cause": (by_mutant("late_abort_closes_writer", "flink_29730_shared_writer"),),
+    "writes_are_answered_once": (
+        by_mutant("superseded_result_removed", "flink_17869_superseded_writer", seed=3),
+    ),
+    "aligned_holds_nothing_in_flight": (
+        by_cores(
+            small(
+                chain(
+                    checkpointing={"mode": "unaligned"},
+                    channels={"receiver_records": 100},
+                    service_ns=2 * MS,
+                )
+            ),
+            coordinator=cores.aligned_in_name,
+            output_subpartition=cores.Overtakes,
+        ),
+    ),
+    "ordered_edges_hold_nothing_in_flight": (
+        by_mutant("timeoutable_crosses_any_edge", "flink_33693_pointwise_timeout"),
+    ),
+    "unaligned_flag_is_true": (
+        by_mutant("output_time_out_unreported", "flink_31588_flag_after_output_timeout"),
+    ),
+    "pending_within_limit": (
+        by_cores(
+            small(
+                chain(checkpointing={"interval_ns": 5 * MS}, costs={"snapshot_async_ns": 8 * MS})
+            ),
+            coordinator=cores.one_too_many,
+        ),
+    ),
+    "ended_checkpoints_stay_ended": (
+        by_cores(
+            small(
+                join(costs={"rpc_ns": MS}),
+                at("left", "fail_snapshot", checkpoint=1),
+                at("right", "fail_snapshot", checkpoint=1),
+            ),
+            coordinator=cores.GivesUpAgain,
+        ),
+        by_cores(small(chain()), coordinator=cores.LeavesTimers),
+    ),
+    "savepoints_are_not_subsumed": (by_mutant("savepoints_subsumed", "savepoint_and_checkpoint"),),
+    "notified_after_completion": (
+        Breaker(
+            scenario=small(chain(costs={"rpc_ns": 3 * MS, "completion_ns": MS})),
+            parts={"mutant": "told_before_stored"},
+        ),
+    ),
+    "periodic_triggers_go_on": (
+        by_cores(
+            small(
+                chain(100, checkpointing={"interval_ns": 10 * MS}),
+                at("source", "fail_snapshot", checkpoint=2),
+            ),
+            coordinator=cores.StopsAfterFailure,
+        ),
+        by_cores(
+            small(chain(100, ending={"protocol": "flink", "stop_at_ns": 33 * MS})),
+            world=worlds.keeps_triggering,
+        ),
+    ),
+    "checkpoint_ends_in_time": (
+        by_mutant("closed_task_is_silent", "plan_race", ties="random"),
+        by_cores(
+            small(
+                chain(checkpointing={"timeout_ns": 4 * MS}),
+                at("sink", "delay_acknowledgement", checkpoint=1, delay_ns=9 * MS),
+            ),
+            coordinator=cores.never_expires,
+        ),
+    ),
+}

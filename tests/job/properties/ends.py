@@ -1,0 +1,171 @@
+"""Runs of jobs that break what a job gives and how it ends: output, state, restores, lives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ckptsim.scenarios.catalogue import by_name
+from tests.job.properties import cores, worlds
+from tests.job.properties.breaker import Breaker, at, by_cores, by_mutant, by_scenario
+from tests.job.records.plans import MS
+from tests.job.records.small_jobs import chain, join, small
+
+_PROBE = "restored_checkpoint_gives_the_same_output"
+_CUT = "restored_checkpoint_is_a_cut"
+_REPEATS = chain(checkpointing={"mode": "at_least_once"})
+_LOST = ("exactly_once_output", "exactly_once_state")
+_CRASH = at("sink", "crash_task", at_ns=25 * MS)
+
+_ONE_SIDE: dict[str, Any] = {
+    "checkpointing": {"mode": "unaligned"},
+    "channel_state": {"handled_by": "downstream"},
+}
+
+ENDS: dict[str, tuple[Breaker, ...]] = {
+    "consistent_cut": (
+        by_mutant("late_barrier_counts", "flink_20645_late_barrier", ties="random"),
+    ),
+    "exactly_once_output": (
+        by_cores(small(chain()), _PROBE, world=worlds.loses_a_record),
+        by_cores(small(chain()), _PROBE, world=worlds.writes_twice),
+    ),
+    "exactly_once_state": (
+        by_cores(small(chain(), _CRASH), _PROBE, _CUT, world=worlds.forgets_state),
+        by_cores(
+            by_name("broadcast_partly_finished"),
+            _PROBE,
+            _CUT,
+            world=worlds.keeps_broadcast_state_apart,
+        ),
+    ),
+    "at_least_once_output": (
+        by_cores(small(_REPEATS), _PROBE, world=worlds.loses_a_record),
+        by_cores(small(_REPEATS), _PROBE, world=worlds.invents_a_record),
+        by_cores(small(_REPEATS), world=worlds.writes_twice),
+    ),
+    "at_least_once_state": (
+        by_cores(small(_REPEATS, _CRASH), _PROBE, _CUT, world=worlds.forgets_state),
+        by_cores(small(_REPEATS), world=worlds.counts_twice),
+    ),
+    "no_commit_before_completion": (by_cores(small(chain()), lifecycle=cores.CommitsAtPrecommit),),
+    "transaction_ends_once": (by_cores(small(chain()), world=worlds.ends_twice),),
+    "aborted_transactions_are_empty_at_close": (
+        by_scenario("checkpoints_off", "exactly_once_output"),
+    ),
+    "no_transaction_lingers": (by_mutant("opens_after_finish", "transactions_after_finish"),),
+    "final_checkpoint_is_asked_for": (by_mutant("never_counts_again", "final_checkpoint_fails"),),
+    "end_marks_in_order": (by_cores(small(chain()), lifecycle=cores.EndsInputTwice),),
+    "no_drain_ends_nothing": (
+        by_cores(
+            small(chain(ending={"stop_at_ns": 15 * MS, "stop_kind": "no_drain"})),
+            lifecycle=cores.FiresTimersOnNoDrain,
+        ),
+    ),
+    "acknowledged_once_when_polled": (by_cores(small(chain()), lifecycle=cores.AcknowledgesTwice),),
+    "closes_when_all_is_over": (by_mutant("skipped_trigger_sets_minimum", "late_trigger", seed=2),),
+    "old_notifications_change_nothing": (by_mutant("ignores_restored_id", "stray_notification"),),
+    "end_of_partition_leaves_at_once": (
+        by_mutant("looks_on_completion_only", "final_chain"),
+        by_cores(
+            small(
+                chain(
+                    service_ns=3 * MS,
+                    channels={"sender_records": 100},
+                    checkpointing={"mode": "unaligned", "immediate_final": False},
+                    ending={"acknowledgements": False},
+                )
+            ),
+            "closes_when_all_is_over",
+            "finished_task_leaves_no_records",
+            "consistent_cut",
+        ),
+    ),
+    "restore_is_closed_under_predecessors": (
+        by_cores(small(chain(), _CRASH), world=worlds.records_too_much),
+    ),
+    "finished_task_leaves_no_records": (
+        by_mutant(
+            "closes_without_acknowledgement", "final_backlog_unaligned", "closes_when_all_is_over"
+        ),
+        by_cores(
+            small(join(more=20)),
+            world=worlds.keeps_state_of_the_finished,
+        ),
+    ),
+    "plan_reaches_every_running_task": (
+        by_cores(
+            small(join(checkpointing={"interval_ns": 10 * MS, "timeout_ns": 8 * MS})),
+            world=worlds.forgets_a_source,
+        ),
+    ),
+    "completed_ids_increase": (
+        by_cores(
+            small(
+                chain(checkpointing={"interval_ns": 6 * MS, "max_concurrent": 2}),
+                at("sink", "delay_acknowledgement", checkpoint=1, delay_ns=10 * MS),
+            ),
+            coordinator=cores.NeverSubsumes,
+        ),
+    ),
+    "union_state_ends_together": (
+        by_cores(by_name("union_partly_finished"), world=worlds.ignores_union_state),
+    ),
+    _PROBE: (by_cores(small(chain()), _CUT, world=worlds.forgets_state),),
+    _CUT: (
+        by_cores(
+            small(chain(30, service_ns=3 * MS, checkpointing={"mode": "unaligned"}), _CRASH),
+            _PROBE,
+            "exactly_once_output",
+            "exactly_once_state",
+            world=worlds.forgets_what_was_in_flight,
+        ),
+    ),
+    "credits_stay_within_bounds": (
+        by_cores(
+            small(chain(30, service_ns=3 * MS, **_ONE_SIDE), _CRASH), world=worlds.lends_nothing
+        ),
+    ),
+    "finished_flags_stay": (
+        by_cores(
+            small(join(5, more=120, checkpointing={"interval_ns": 10 * MS})),
+            world=worlds.reopens_a_vertex,
+        ),
+    ),
+    "needed_order_is_kept": (by_scenario("flip76_forward_forced_rescaled"),),
+    "in_flight_data_is_assigned": (by_mutant("asks_every_mapper", "flink_38267_forward_output"),),
+    "records_come_out_whole": (
+        by_mutant(
+            "one_deserializer_per_channel", "spanning_scale_in_upstream", _CUT, _PROBE, *_LOST
+        ),
+    ),
+    "keyed_records_reach_their_subtask": (by_mutant("keeps_every_copy", "rescale_keyed"),),
+    "reported_bytes_are_true": (
+        by_cores(
+            small(chain(service_ns=3 * MS, checkpointing={"mode": "unaligned"})),
+            world=worlds.counts_in_flight_twice,
+        ),
+    ),
+    "notified_once": (
+        by_cores(small(chain()), world=worlds.tells_twice),
+        by_cores(
+            small(chain(), at("sink", "fail_snapshot", checkpoint=1)),
+            world=worlds.tells_nobody_of_aborts,
+        ),
+        by_cores(
+            small(chain(), at("sink", "fail_snapshot", checkpoint=1)),
+            coordinator=cores.TellsNobodyOfAborts,
+        ),
+    ),
+    "cores_agree_with_their_world": (
+        by_cores(small(chain()), coordinator=cores.SaysNothingIsKept),
+    ),
+    "job_ends": (
+        by_mutant(
+            "abort_repeats_nothing",
+            "union_lost_notification",
+            "end_of_partition_leaves_at_once",
+        ),
+        by_mutant("acknowledges_at_alignment", "final_two_inputs"),
+    ),
+    "stop_ends": (by_scenario("stop_overtaken"), by_scenario("stop_words_lost", seed=5)),
+}
