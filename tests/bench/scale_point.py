@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from time import process_time
 
-from ckptsim.scenarios.job import Mode
+from ckptsim.scenarios.job import Machine, Mode
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.kernel import Environment
@@ -41,7 +41,13 @@ def main(parallelism: int, operators: int) -> None:
     trigger_ns = SETTLED_NS + timed_ns
     model = chain(parallelism, operators, loaded=True, mode=Mode.UNALIGNED)
     checkpointing = replace(model.checkpointing, first_trigger_ns=trigger_ns)
-    model = replace(model, checkpointing=checkpointing, duration_ns=trigger_ns + SECOND)
+    model = replace(
+        model,
+        checkpointing=checkpointing,
+        duration_ns=trigger_ns + SECOND,
+        # With the two of the default the checkpoint of a thousand tasks waits for them for seconds.
+        machine=Machine(cores=parallelism * (operators + 1)),
+    )
     started = process_time()
     world = DataflowWorld(Environment(1), model)
     marks = [process_time()]
