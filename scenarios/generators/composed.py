@@ -13,6 +13,7 @@ from typing import Any
 
 from ckptsim.scenarios.files import from_json
 from ckptsim.scenarios.generators.choices import Choices
+from ckptsim.scenarios.generators.final_checkpoint import task_fault
 from ckptsim.scenarios.spec import Scenario
 from ckptsim.scenarios.sync import Point
 
@@ -258,29 +259,7 @@ def _job_fault(choose: Choices, pipeline: dict[str, Any]) -> dict[str, Any]:
     vertices = [("readers", pipeline["readers"]), ("sink", pipeline["sink"])]
     vertices += [(stage["name"], stage) for stage in pipeline["stages"]]
     name, vertex = choose.of(tuple(vertices))
-    kind = choose.of(
-        (
-            "crash_task",
-            "crash_at_checkpoint",
-            "fail_snapshot",
-            "delay_acknowledgement",
-            "lose_notification",
-            "delay_notification",
-            "delay_trigger",
-            "stall_task",
-        )
-    )
-    subtask = choose.integer(0, vertex["parallelism"] - 1)
-    fault: dict[str, Any] = {"kind": kind, "vertex": name, "subtask": subtask}
-    if kind in ("crash_task", "stall_task"):
-        fault["at_ns"] = choose.integer(0, 40) * MS
-    else:
-        fault["checkpoint"] = choose.integer(1, 5)
-    if kind.startswith("delay_"):
-        fault["delay_ns"] = choose.integer(1, 30) * MS
-    if kind == "stall_task":
-        fault["lasts_ns"] = choose.integer(1, 30) * MS
-    return fault
+    return task_fault(choose, name, vertex["parallelism"], until_ms=40, checkpoints=5)
 
 
 def _store_fault(choose: Choices, pipeline: dict[str, Any]) -> dict[str, Any]:

@@ -229,27 +229,34 @@ def _faults(choose: Choices, vertices: list[dict[str, Any]]) -> list[dict[str, A
 
 def _fault(choose: Choices, vertices: list[dict[str, Any]]) -> dict[str, Any]:
     vertex = choose.of(tuple(vertices))
-    fault: dict[str, Any] = {
-        "kind": choose.of(
-            (
-                "crash_task",
-                "crash_at_checkpoint",
-                "fail_snapshot",
-                "delay_acknowledgement",
-                "lose_notification",
-                "delay_notification",
-                "delay_trigger",
-                "stall_task",
-            )
-        ),
-        "vertex": vertex["name"],
-        "subtask": choose.integer(0, vertex["parallelism"] - 1),
-    }
-    kind = fault["kind"]
+    return task_fault(choose, vertex["name"], vertex["parallelism"], until_ms=200, checkpoints=12)
+
+
+def task_fault(
+    choose: Choices, name: str, parallelism: int, *, until_ms: int, checkpoints: int
+) -> dict[str, Any]:
+    """Return a fault of a subtask of a vertex.
+
+    until_ms: the latest instant; checkpoints: the highest number at which it can strike.
+    """
+    kind = choose.of(
+        (
+            "crash_task",
+            "crash_at_checkpoint",
+            "fail_snapshot",
+            "delay_acknowledgement",
+            "lose_notification",
+            "delay_notification",
+            "delay_trigger",
+            "stall_task",
+        )
+    )
+    subtask = choose.integer(0, parallelism - 1)
+    fault: dict[str, Any] = {"kind": kind, "vertex": name, "subtask": subtask}
     if kind in ("crash_task", "stall_task"):
-        fault["at_ns"] = choose.integer(0, 200) * MS
+        fault["at_ns"] = choose.integer(0, until_ms) * MS
     else:
-        fault["checkpoint"] = choose.integer(1, 12)
+        fault["checkpoint"] = choose.integer(1, checkpoints)
     if kind.startswith("delay_"):
         fault["delay_ns"] = choose.integer(1, 30) * MS
     if kind == "stall_task":
