@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from ckptsim.sim.rows import CheckpointRow, RecoveryRow
 
-BARS_MAX = 20
+BARS_MAX = 24
 SHARE = "caught_up_share"
 LABEL_CHARACTERS = 40
 PARTS: Mapping[str, tuple[str, str, str]] = {

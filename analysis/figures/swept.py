@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 ItemT = TypeVar("ItemT")
 CHARACTER_INCHES = 0.085  # of a tick label, with some room
 _DECADES_IN_PARTS = 2000
+_MANY = 8  # labels
 LOG_RATIO = 30  # from this ratio of largest to smallest on, an axis is logarithmic
 
 
@@ -53,13 +54,16 @@ def label_swept(ax: Axes, panel: pd.DataFrame, *, width: float) -> str:
     x = places["x"].tolist()
     shown = places["shown"].tolist()
     is_word = bool(places["word"].any())
+    if is_word:
+        shown = _told_apart(shown)
     position = [0.5 for _ in x] if is_word else spread(ax, x)
     if is_word and len(x) > 1:
         position = [(place - x[0]) / (x[-1] - x[0]) for place in x]
     completed = (places["completed"] if "completed" in places else places["n"]).tolist()
     n = places["n"].tolist()
     counts = [f"{a:,}" if a == b else f"{a:,} / {b:,}" for a, b in zip(completed, n, strict=True)]
-    margin = 0.3 if is_word else 0.08
+    # A few words stand apart from the edges; many need the whole width.
+    margin = min(0.3, 1 / len(x)) if is_word else 0.08
     ax.margins(x=margin)
     gap = min((right - left for left, right in pairwise(position)), default=1.0)
     gap *= width / (1 + 2 * margin)
@@ -85,6 +89,17 @@ def label_swept(ax: Axes, panel: pd.DataFrame, *, width: float) -> str:
         return f"(n = {counts[0]}{logarithmic})"
     few, many = min(n), max(n)
     return f"(n = {few:,} to {many:,}{logarithmic})"
+
+
+def _told_apart(words: list[str]) -> list[str]:
+    """Leave out the first words of labels where all of many begin alike."""
+    if len(words) < _MANY:
+        return words
+    split = [word.split(" ") for word in words]
+    alike = 0
+    while len({tuple(one[: alike + 1]) for one in split}) == 1 < min(map(len, split)) - alike:
+        alike += 1
+    return [" ".join(one[alike:]) for one in split]
 
 
 def _thinned(

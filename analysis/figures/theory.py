@@ -17,8 +17,8 @@ from ckptsim.analysis.figures.swept import (
     with_axis,
 )
 from ckptsim.analysis.figures.vector import tell
-from ckptsim.analysis.words import point_label
-from ckptsim.scenarios.planning import METRICS, Measure
+from ckptsim.analysis.words import point_label, unit_of
+from ckptsim.scenarios.planning import METRICS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +46,7 @@ def against_theory(
         counts = label_swept(ax, rows, width=4.6 / len(figures))
         scale = scale_axis(ax, rows["mean"].to_numpy(), vertical=True)
         ax.set_xlabel(f"{axis}\n{counts}")
-        ax.set_title(_title(name, scale), fontsize=9)
+        ax.set_title(_title(table, name, scale), fontsize=9)
         for (_, row), (_, said) in zip(rows.iterrows(), _said(rows, others), strict=True):
             tell(ax, row["x"], row["mean"], said)
     _legend(figure, drawn[0])
@@ -73,12 +73,13 @@ def trade_off(
         scale_up = scale_axis(ax, wide[f"{up} mean"].to_numpy(dtype=float), vertical=True)
         if ax is panels[0]:
             _name_marks(ax, wide, across, up)
-        ax.set_xlabel(_title(across, scale_across))
-        ax.set_ylabel(_title(up, scale_up))
+        ax.set_xlabel(_title(table, across, scale_across))
+        ax.set_ylabel(_title(table, up, scale_up))
+        names = _title(table, across), _title(table, up)
         for _, row in wide.iterrows():
             x, y = row[f"{across} mean"], row[f"{up} mean"]
             name = point_label(row["parameters"], [axis, *others])
-            tell(ax, x, y, f"{name}: {_title(across)} {x:.3g}, {_title(up)} {y:.3g}")
+            tell(ax, x, y, f"{name}: {names[0]} {x:.3g}, {names[1]} {y:.3g}")
         counts += wide["n"].tolist()
     low, high = min(counts), max(counts)
     _legend(figure, panels[0], title=f"n = {low}" if low == high else f"n = {low} to {high}")
@@ -176,10 +177,10 @@ def _errors(line: pd.DataFrame, prefix: str) -> npt.NDArray[np.float64]:
     return errors
 
 
-def _title(name: str, scale: str = "") -> str:
+def _title(table: pd.DataFrame, name: str, scale: str = "") -> str:
     """Return what a figure is, with its unit and its scale."""
-    unit = "%" if METRICS[name].measure is Measure.SHARE else ""
-    inside = f"{unit}{scale}".removeprefix(", ")
+    unit = unit_of(name, table.loc[table["metric"] == name, "mean"])
+    inside = f"{unit.name}{scale}".removeprefix(", ")
     return METRICS[name].says + (f" [{inside}]" if inside else "")
 
 
@@ -193,14 +194,8 @@ def _said(rows: pd.DataFrame, others: Sequence[str]) -> Iterator[tuple[str, str]
 
 def _in_unit(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of one figure in the unit of its title."""
-    values = ["mean", "low", "high", "expected"]
-    share = [METRICS[name].measure is Measure.SHARE for name in rows["metric"]]
-    return rows.assign(
-        **{
-            name: rows[name].where(~np.array(share, dtype=bool), 100 * rows[name])
-            for name in values
-        }
-    )
+    size = 1.0 if rows.empty else unit_of(rows["metric"].iloc[0], rows["mean"]).size
+    return rows.assign(**{name: rows[name] / size for name in ("mean", "low", "high", "expected")})
 
 
 def _legend(figure: Figure, ax: Axes, *, title: str | None = None) -> None:

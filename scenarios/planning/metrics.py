@@ -56,6 +56,9 @@ FIGURES: Mapping[str, Metric] = {
     "handles": Metric(
         says="handles of in-flight data per completed checkpoint", measure=Measure.COUNT
     ),
+    "worked_off_ns": Metric(
+        says="time from a failure until its backlog is worked off", measure=Measure.TIME
+    ),
     "broken_share": Metric(says="share of runs that break a property", measure=Measure.SHARE),
 }
 

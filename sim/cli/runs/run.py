@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
-from ckptsim.scenarios.planning import FIGURES
+from ckptsim.scenarios.planning import FIGURES, Measure
 from ckptsim.sim.blame import OUTCOME_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.places import output_file
@@ -149,8 +149,13 @@ def _text(result: RunResult, wanted: Sequence[str]) -> str:
 
 
 def _figure(row: FigureRow) -> str:
-    paper = "" if row.expected is None else f", on paper {row.expected:,.4g}"
-    return f"{row.value:,.4g} {FIGURES[row.figure].says}{paper}"
+    metric = FIGURES[row.figure]
+    told, *on_paper = (
+        milliseconds(round(value)) if metric.measure is Measure.TIME else f"{value:,.4g}"
+        for value in (row.value, row.expected)
+        if value is not None
+    )
+    return f"{told} {metric.says}" + "".join(f", on paper {one}" for one in on_paper)
 
 
 def _checkpoints(completed: int, rows: Iterable[CheckpointRow]) -> str:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ckptsim.sim.job.buffers.restoring.law import worked_off_ns
 from ckptsim.sim.job.tables import job_tables
+from ckptsim.sim.rows import FigureRow
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.rows import RunResult
     from ckptsim.sim.run_spec import RunSpec
@@ -23,4 +27,14 @@ def tables(spec: RunSpec, world: DataflowWorld) -> RunResult:
         for name, at_ns, says, number in world.violations
     ]
     result.run = replace(result.run, events=world.env.trace.count)
+    if world.timed is not None:
+        result.figures = list(_laws(spec.run_key, world))
     return result
+
+
+def _laws(key: str, world: DataflowWorld) -> Iterator[FigureRow]:
+    """Yield what takes the time that a law gives, beside that."""
+    found = worked_off_ns(world.model, world.control.failovers)
+    if found is not None:
+        taken_ns, paper_ns = found
+        yield FigureRow(run_key=key, figure="worked_off_ns", value=taken_ns, expected=paper_ns)

@@ -13,21 +13,41 @@ from tests.job.records.rescaling.flip76_table import BEGIN, END, table
 
 PAGE = (Path(__file__).parents[4] / "docs" / "flip76.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^\$ ckptsim (.+)\n(VIOLATED.*)$", PAGE, re.MULTILINE)
+# Seeds of the right core that the short test looks at; the long one takes all of the command.
+_FEW = ["--seeds", "5"]
+
+
+def _right(command: str) -> list[str]:
+    """Return a command without its mutant or its first parameter."""
+    words = shlex.split(command)
+    place = words.index("--mutant" if "--mutant" in words else "--set")
+    return words[:place] + words[place + 2 :]
+
+
+RIGHT = sorted({shlex.join(_right(command)) for command, _ in COMMANDS})
 
 
 @pytest.mark.parametrize(("command", "shown"), COMMANDS)
 def test_command_convicts_the_alternative(
     capsys: pytest.CaptureFixture[str], command: str, shown: str
 ) -> None:
-    """With its mutant or its parameter the command ends with 1 and prints the property.
-
-    Without, it ends with 0.
-    """
+    """With its mutant or its parameter the command ends with 1 and prints the property."""
     words = shlex.split(command)
     assert main(words) == 1
     assert any(line.startswith(shown) for line in capsys.readouterr().out.splitlines())
-    place = words.index("--mutant" if "--mutant" in words else "--set")
-    assert main(words[:place] + words[place + 2 :]) == 0
+
+
+@pytest.mark.parametrize("command", RIGHT)
+def test_nothing_is_found_without(command: str) -> None:
+    """The same command finds nothing wrong with the right core, in its first few seeds."""
+    assert main(shlex.split(command) + _FEW) == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", RIGHT)
+def test_nothing_is_found_without_in_all_seeds(command: str) -> None:
+    """Nor in all the seeds of the command."""
+    assert main(shlex.split(command)) == 0
 
 
 def test_table_is_what_the_program_gives() -> None:
