@@ -17,9 +17,9 @@ from tests import many
 from tests.job.buffers import many as jobs
 from tests.job.buffers.plans import crashing_document, scenario_of
 from tests.job.records.plans import MS, Seeded
-from tests.job.records.rescaled_jobs import differ, fits, goes_with_source
+from tests.job.records.rescaled_jobs import differ, fits, goes_with_source, resubmissions
 
-GOALS = ("restarted", "restored_rescaled", "record_filtered", "overtook_buffers")
+GOALS = ("restarted", "restored_rescaled", "record_filtered", "overtook_buffers", "resubmitted")
 _TIMED = 3
 
 
@@ -51,7 +51,10 @@ def document(seed: int) -> dict[str, Any]:
     text["faults"] = [one for one in text["faults"] if fits(one, vertices)]
     job["checkpointing"]["enabled"] = True  # what nothing coordinates cannot be rescaled
     _allow_time(job["checkpointing"], len(vertices))
-    text["faults"] += _rescales(random, vertices, 8 * int(job["checkpointing"]["interval_ns"]))
+    last_ns = 8 * int(job["checkpointing"]["interval_ns"])
+    text["faults"] += _rescales(random, vertices, last_ns)
+    spelled = _spelled(vertices)
+    text["faults"] += resubmissions(seed, job["checkpointing"], spelled, last_ns=last_ns)
     if seed % _TIMED == 0 and job.get("engine") != "processes":
         job["recovery"] = {"timed": True}
         for vertex in vertices.values():

@@ -28,7 +28,7 @@ _CHANNEL_STATES: tuple[dict[str, Any], ...] = (
 )
 
 GOALS = ("restarted", "restored_rescaled", "record_filtered", "declined_during_recovery")
-GOALS += ("memory_lent", "rescale_refused")
+GOALS += ("memory_lent", "rescale_refused", "resubmitted")
 
 
 def random_job(seed: int) -> Scenario:
@@ -51,6 +51,7 @@ def random_job(seed: int) -> Scenario:
     text["job"]["channel_state"] = _channel_state(Random(f"channel state {seed}"))
     text["faults"] = [one for one in text["faults"] if fits(one, vertices)]
     text["faults"] += _rescales(random, vertices)
+    text["faults"] += resubmissions(seed, job["checkpointing"], vertices, last_ns=150 * MS)
     return scenario_of(text)
 
 
@@ -78,6 +79,25 @@ def _rescales(random: Random, vertices: dict[str, Any]) -> list[dict[str, Any]]:
         if random.random() < 0.5:
             at = {"vertex": random.choice(free), "at_ns": random.randint(1, 150) * MS}
             found.append({"kind": "crash_task", "subtask": 0, **at})
+    return found
+
+
+def resubmissions(
+    seed: int, checkpointing: dict[str, Any], vertices: dict[str, Any], *, last_ns: int
+) -> list[dict[str, Any]]:
+    """Submit one job of three again: as it is, under another mode, with other subtasks."""
+    random = Random(f"resubmitted {seed}")
+    free = [name for name in vertices if not goes_with_source(vertices, name)]
+    modes = ["as_before", "aligned", "at_least_once"]
+    modes += ["unaligned", "aligned_timeout"] if checkpointing["max_concurrent"] == 1 else []
+    found: list[dict[str, Any]] = []
+    for _ in range(random.choice((0, 0, 0, 0, 1, 2))):
+        changes: dict[str, Any] = {"mode": random.choice(modes)}
+        if free and random.random() < 0.5:
+            changes |= {"vertex": random.choice(free), "parallelism": random.randint(1, 8)}
+        at_ns = random.randint(MS, last_ns)
+        found.append({"kind": "resubmit", "at_ns": at_ns} | changes)
+        found += [{"kind": "request_savepoint", "at_ns": random.randint(MS, at_ns)}]
     return found
 
 
