@@ -30,7 +30,12 @@ def barriers(choices: Choices) -> Scenario:
 
 
 def _fed(text: dict[str, Any]) -> dict[str, Any]:
-    """Give a job without exclusive buffers enough floating ones: with few it can stop for good."""
+    """Give a job without exclusive buffers enough floating ones: with few it can stop for good.
+
+    A record that needs more segments than the pool and its overdraft have keeps its thread until
+    receivers read, and no barrier is sent inside a record.  Where the receivers wait for a task
+    that aligns with this very barrier, all wait for each other, in every checkpoint anew.
+    """
     network = text["job"]["network"]
     if network["exclusive_buffers"] == 0:
         network["floating_buffers"] = 8
