@@ -26,8 +26,8 @@ from tests.bench.minute import minute
 
 BUFFERS_PER_MINUTE = round(RATE_PER_S * 60 / RECORDS_PER_BUFFER)
 FAST_R2 = 6.0
-MINUTE_128_S = 30.0
-MEMORY_128_MB = 2048.0
+MINUTE_128_S = 8.0
+MEMORY_128_MB = 300.0
 
 
 def per_buffer(model: Job) -> tuple[float, float]:
