@@ -175,14 +175,18 @@ def replications(share: Share, points: Sequence[Point]) -> Replications:
 def intervals(found: Replications, points: Sequence[Point]) -> pd.DataFrame:
     """Return the mean of each metric over a point's replications with its Student interval.
 
-    Columns: the point, `metric`, `n` seeds, `mean`, `low`, `high`.
+    Columns: the point, `metric`, `n` seeds, `mean`, `low`, `high`; of a share of a whole the
+    interval ends at 0 and 1.
     """
     rows = []
     for point in points:
         for metric in sorted(found):
             if point in found[metric]:
                 mean = interval(list(found[metric][point].values()))
-                rows.append((point, metric, mean.n, mean.mean, mean.low, mean.high))
+                low, high = mean.low, mean.high
+                if METRICS[metric].of_whole:  # Student's interval knows no bounds, a share has two
+                    low, high = (min(max(bound, 0.0), 1.0) for bound in (low, high))
+                rows.append((point, metric, mean.n, mean.mean, low, high))
     return frame(rows, ["metric", "n", "mean", *_BOUNDS])
 
 

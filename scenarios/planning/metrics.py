@@ -25,11 +25,13 @@ class Metric:
     """One value of a run.
 
     says: what it is, without its unit; less_is_better: None where neither way is better by itself.
+    of_whole: a part of a whole, so neither below 0 nor above 1.
     """
 
     says: str
     measure: Measure
     less_is_better: bool | None = True
+    of_whole: bool = False
 
 
 FIGURES: Mapping[str, Metric] = {
@@ -59,13 +61,18 @@ FIGURES: Mapping[str, Metric] = {
     "worked_off_ns": Metric(
         says="time from a failure until its backlog is worked off", measure=Measure.TIME
     ),
-    "broken_share": Metric(says="share of runs that break a property", measure=Measure.SHARE),
+    "broken_share": Metric(
+        says="share of runs that break a property", measure=Measure.SHARE, of_whole=True
+    ),
 }
 
 METRICS: Mapping[str, Metric] = {
     "ended_ns": Metric(says="duration of the run", measure=Measure.TIME),
     "completed_share": Metric(
-        says="share of runs that complete", measure=Measure.SHARE, less_is_better=False
+        says="share of runs that complete",
+        measure=Measure.SHARE,
+        less_is_better=False,
+        of_whole=True,
     ),
     "finishing_ns": Metric(says="time to finish after the end of the input", measure=Measure.TIME),
     "finishing_checkpoints": Metric(
@@ -90,7 +97,9 @@ METRICS: Mapping[str, Metric] = {
         says="checkpoints completed", measure=Measure.COUNT, less_is_better=None
     ),
     "checkpoints_failed": Metric(says="checkpoints failed", measure=Measure.COUNT),
-    "failed_checkpoint_share": Metric(says="share of checkpoints that fail", measure=Measure.SHARE),
+    "failed_checkpoint_share": Metric(
+        says="share of checkpoints that fail", measure=Measure.SHARE, of_whole=True
+    ),
     "records_committed": Metric(
         says="records committed", measure=Measure.COUNT, less_is_better=None
     ),
@@ -107,6 +116,7 @@ METRICS: Mapping[str, Metric] = {
         says="share of failures that a job catches up with",
         measure=Measure.SHARE,
         less_is_better=False,
+        of_whole=True,
     ),
     "peak_latency_ns": Metric(says="largest latency of a record", measure=Measure.TIME),
     "recovery_detected_ns": Metric(says="time until a failure is known", measure=Measure.TIME),

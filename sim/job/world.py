@@ -342,12 +342,12 @@ class JobWorld:
         plane.observer.restored(restored)
         note_restored(env, restored)
 
-    def newest(self, *, savepoints: bool = False) -> JobCheckpoint | None:
-        """Return the newest checkpoint that the job may start from; savepoints: or savepoint."""
+    def newest(self) -> JobCheckpoint | None:
+        """Return the newest checkpoint that a restart may begin from."""
         if self._latest_of is not None:
             return self._latest_of(self._initial)
         kept = self.coordinator.completed.values()
-        found = [self._initial, *(one for one in kept if savepoints or not one.savepoint)]
+        found = [self._initial, *(one for one in kept if not one.savepoint)]
         return max(found, key=lambda one: -1 if one is None else one.checkpoint_id)
 
     # What the coordinator host asks -----------------------------------------------------------

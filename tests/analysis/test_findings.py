@@ -212,6 +212,18 @@ def test_intervals_and_differences_over_replications() -> None:
     assert set(found["parameters"]) == {SLOW}
 
 
+def test_no_interval_of_a_share_goes_beyond_the_whole() -> None:
+    """Four of five runs that complete leave room for all of them, and for no more."""
+    outcomes = ["completed"] * 4 + ["failed"]
+    rows = [run(f"f{n}", FAST, n, outcome=outcome) for n, outcome in enumerate(outcomes)]
+    values = points.replications(summarise(tables(runs=rows)), POINTS)
+    means = points.intervals(values, POINTS).set_index(["parameters", "metric"])
+    free = statistics.interval([1.0, 1.0, 1.0, 1.0, 0.0])
+    assert free.high > 1
+    bounds = means.loc[(FAST, "completed_share"), ["mean", "low", "high"]].tolist()
+    assert bounds == [free.mean, free.low, 1.0]
+
+
 def test_subtasks_are_those_of_a_run_and_not_rows_over_seeds() -> None:
     """Two seeds of a task with three subtasks give three subtasks, and the mean of six rows."""
     rows = [

@@ -97,6 +97,16 @@ def test_a_resubmission_begins_from_a_newer_savepoint_and_a_restart_does_not(pla
 
 
 @pytest.mark.parametrize("plane", Plane)
+def test_a_savepoint_from_before_a_failure_is_not_begun_from(plane: Plane) -> None:
+    """The restart went back behind it, and aborted the transactions that it holds."""
+    asked = {"kind": "request_checkpoint", "at_ns": 10 * MS}, savepoint(230)
+    long = {"interval_ns": 20_000 * MS, "min_pause_ns": 0, "first_trigger_ns": 20_000 * MS}
+    made = scenario(plane, Mode.ALIGNED, *asked, crash(600), resubmit(700), **long)
+    rows = run(made).recoveries
+    assert [row.restored_from for row in rows] == ["checkpoint 1", "checkpoint 1"]
+
+
+@pytest.mark.parametrize("plane", Plane)
 def test_what_a_job_was_submitted_from_is_what_it_falls_back_on(plane: Plane) -> None:
     """It fails before its own first checkpoint is complete, and comes back from the savepoint."""
     long = {"interval_ns": 20_000 * MS, "min_pause_ns": 0, "first_trigger_ns": 20_000 * MS}

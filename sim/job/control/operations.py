@@ -2,7 +2,8 @@
 
 Either holds from the next attempt on.  A resubmission is a new job to the engine, which begins from
 the newest checkpoint or savepoint of the old one, and has that to fall back on until its own first
-checkpoint is complete; a restart after a failure never begins from an older savepoint.
+checkpoint is complete; a restart after a failure never begins from an older savepoint.  A savepoint
+of an attempt that has failed is none to begin from: the restart has aborted what it pre-committed.
 
 Source: Apache Flink 1.20.3, AdaptiveScheduler (rescale), CheckpointCoordinator.restoreSavepoint
 (what a submitted job begins from is a completed checkpoint of its own).
@@ -16,6 +17,7 @@ from ckptsim.sim.job.settings import in_mode
 
 if TYPE_CHECKING:
     from ckptsim.scenarios.job.faults import Resubmit
+    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.control.task_plans import TaskPlans
     from ckptsim.sim.job.world import JobWorld
 
@@ -38,7 +40,7 @@ class Operations:
         job = self._job
         if self._is_over:
             return
-        newest = job.newest(savepoints=True)
+        newest = self._newest()
         if asked.vertex and not self._plans.rescale(asked.vertex, asked.parallelism, newest):
             return
         settings = job.settings
@@ -48,6 +50,13 @@ class Operations:
         job.env.goals.reach("resubmitted")
         job.fail_over("the job is submitted again", planned=True)
         job.submitted(newest, settings)
+
+    def _newest(self) -> JobCheckpoint | None:
+        """Return the newest checkpoint, or savepoint of the attempt that runs."""
+        job, kept = self._job, self._job.coordinator
+        mine = [n for n in kept.completed if kept.records[n].attempt == job.attempts]
+        found = [job.newest(), *(kept.completed[n] for n in mine)]
+        return max(found, key=lambda one: -1 if one is None else one.checkpoint_id)
 
     @property
     def _is_over(self) -> bool:
