@@ -8,7 +8,7 @@ fewer or smaller numbers a simpler one, down to a plain scenario without any fau
 
 from collections.abc import Callable, Mapping
 
-from ckptsim.scenarios.generators.barriers import barriers
+from ckptsim.scenarios.generators.barriers import barrier_protocol, barriers
 from ckptsim.scenarios.generators.checkpoint_store import checkpoint_store
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.composed import composed
@@ -19,6 +19,7 @@ from ckptsim.scenarios.spec import Scenario
 GENERATORS: Mapping[str, Callable[[Choices], Scenario]] = {
     "ordering": ordering,
     "barriers": barriers,
+    "barrier_protocol": barrier_protocol,
     "final_checkpoint": final_checkpoint,
     "checkpoint_store": checkpoint_store,
     "composed": composed,
@@ -26,10 +27,15 @@ GENERATORS: Mapping[str, Callable[[Choices], Scenario]] = {
 # Links whose random scenarios a right core always completes.
 COMPLETE: frozenset[str] = frozenset({"ordering", "checkpoint_store", "composed"})
 
+# Links whose random scenarios another link's generator draws, too.
+WITHIN_OTHERS: frozenset[str] = frozenset({"barrier_protocol"})
+
 __all__ = [
     "COMPLETE",
     "GENERATORS",
+    "WITHIN_OTHERS",
     "Choices",
+    "barrier_protocol",
     "barriers",
     "checkpoint_store",
     "composed",

@@ -16,10 +16,10 @@ _SLOW_PER_S = 10.0
 
 def barriers(choices: Choices) -> Scenario:
     """Return a random job with a fault plan; some on buffers fail and are restarted."""
-    kind = choices.of(("buffers", "records", "crashing", "uncoordinated"))
+    # Jobs on records are the cheaper ones, and have more happen to them.
+    kind = choices.of(("buffers", "records", "crashing", "uncoordinated", "records"))
     if kind == "records":
-        text = add_environment(choices, final_checkpoint.document(choices))
-        text["link"] = "barrier_protocol"
+        text = _on_records(choices)
     elif kind == "uncoordinated":
         text = uncoordinated.document(choices)
     elif kind == "crashing":
@@ -27,6 +27,18 @@ def barriers(choices: Choices) -> Scenario:
     else:
         text = add_environment(choices, _fed(buffer_jobs.document(choices)))
     return from_json(json.dumps({"violates": final_checkpoint.hazards_of(text)} | text))
+
+
+def barrier_protocol(choices: Choices) -> Scenario:
+    """Return a random job on records, some of whose tasks take checkpoints by themselves."""
+    coordinated = choices.of(("records", "uncoordinated")) == "records"
+    text = _on_records(choices) if coordinated else uncoordinated.document(choices)
+    return from_json(json.dumps({"violates": final_checkpoint.hazards_of(text)} | text))
+
+
+def _on_records(choices: Choices) -> dict[str, Any]:
+    text = add_environment(choices, final_checkpoint.document(choices))
+    return text | {"link": "barrier_protocol"}
 
 
 def _fed(text: dict[str, Any]) -> dict[str, Any]:

@@ -149,7 +149,7 @@ def _destination(choices: Choices) -> DestinationTable:
         uploads_at_once=choices.integer(1, 4),
         levels=levels,
         rejects_at=rejects_at,
-        complete_ns=_tenths(choices, 10),
+        complete_ns=_tenths(choices, 40),
         state_memory_bytes=choices.of((1 << 20, 4096)),
         heartbeat_ns=choices.of((60_000 * _MS, None, 5 * _MS)),
         send_ns=choices.of((1, 1, 5)) * _tenths(choices, 4),

@@ -5,8 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.planning import with_parameters
 from ckptsim.scenarios.sync import PROPERTIES
 from ckptsim.sim.rows import RunResult
+from ckptsim.sim.sync.destination.destination import Destination
 from ckptsim.sim.sync.destination.memory import StateMemory
 from ckptsim.sim.world import run_world
 from tests.sync import breakers
@@ -91,6 +93,24 @@ def test_memory_of_states_is_free_at_the_end(monkeypatch: pytest.MonkeyPatch) ->
     (row,) = result.violations
     assert row.property == "closing_is_orderly"
     assert "bytes reserved for states" in row.says
+
+
+def test_what_is_complete_is_reported_before_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A destination that ends while batches are not reported as complete is in disorder."""
+    parameters = {"sync.destination.levels": "both", "sync.destination.complete_ns": 50_000_000}
+    scenario = with_parameters(by_name("reference"), parameters)
+    assert run_world(scenario, seed=0).violations == []
+    right = Destination.finish_when_idle
+
+    def finish_at_once(self: Destination) -> None:
+        waiting, self.completing = self.completing, 0
+        right(self)
+        self.completing = waiting
+
+    monkeypatch.setattr(Destination, "finish_when_idle", finish_at_once)
+    (row,) = run_world(scenario, seed=0).violations
+    assert row.property == "closing_is_orderly"
+    assert "reported as complete" in row.says
 
 
 def test_stall_is_explained_by_who_waits_for_whom() -> None:

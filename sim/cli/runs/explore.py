@@ -11,7 +11,7 @@ from typing import Any
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import to_toml
-from ckptsim.scenarios.generators import GENERATORS
+from ckptsim.scenarios.generators import GENERATORS, WITHIN_OTHERS
 from ckptsim.sim.blame import CORE_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.progress import ProgressBar
@@ -94,7 +94,7 @@ def _chosen(arguments: argparse.Namespace) -> list[Explorer]:
     """Return what is explored: every link, one, or what lies around one scenario."""
     word: str = arguments.scenario
     if word == ALL:
-        return [Explorer(link=link) for link in GENERATORS]
+        return [Explorer(link=link) for link in GENERATORS if link not in WITHIN_OTHERS]
     if word in GENERATORS:
         return [Explorer(link=word)]
     scenario = by_name(word)

@@ -159,6 +159,9 @@ class CheckpointOracle:
     def acknowledged(self, one: CheckpointRecord, number: int, part: Any) -> None:
         """Check what a task's part holds in flight against how the checkpoint was taken."""
         task, checkpoint = self._tasks[number], one.checkpoint
+        if checkpoint not in self._running:
+            says = f"checkpoint {checkpoint} takes {task.name}'s part in after it was {one.status}"
+            self._violate("ended_checkpoints_stay_ended", says, checkpoint)
         if part.snapshot is None:
             raise AssertionError(f"{task.name} acknowledges {checkpoint} without a snapshot")
         newest = self._newest_acknowledged.get(number, checkpoint)

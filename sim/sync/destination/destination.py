@@ -55,6 +55,7 @@ class Destination:
     """The destination of one attempt.
 
     make_paths: makes what records go through, per socket, and where they become durable.
+    completing: batches that are persisted and not reported as complete yet.
     """
 
     def __init__(self, attempt: Attempt, make_paths: MakePaths | None = None) -> None:
@@ -72,7 +73,7 @@ class Destination:
         self.uploader: Storage
         self._pipelines: Sequence[Intake]
         self.uploader, self._pipelines = (make_paths or self._uploads)(self)
-        self._completing = 0
+        self.completing: int = 0
         self._finishing = False
         self._incomplete = False  # the input ended before every stream was COMPLETE
         self._finish_timer: Timer | None = None
@@ -249,7 +250,7 @@ class Destination:
         first_persisted = in_turn or levels in (Levels.PERSISTED, Levels.BOTH)
         early = Level.PERSISTED if first_persisted else Level.COMPLETE
         if levels is Levels.BOTH:
-            self._completing += 1
+            self.completing += 1
             self._attempt.call_in(
                 self._table.complete_ns, KIND_COMPLETE, self._entity, self._on_complete, batch
             )
@@ -270,7 +271,7 @@ class Destination:
             packet.partition.last_durable_ns = now
 
     def _on_complete(self, batch: Batch) -> None:
-        self._completing -= 1
+        self.completing -= 1
         self._attempt.sign()
         self._report(batch, Level.COMPLETE)
         self.request_flush()
@@ -321,7 +322,7 @@ class Destination:
 
     def finish_when_idle(self) -> None:
         """Ask for the verdict once all input is read and everything read is durable."""
-        idle = self.uploader.idle and not self._completing
+        idle = self.uploader.idle and not self.completing
         if self._finishing or self.open_sockets or not idle:
             return
         self._finishing = True

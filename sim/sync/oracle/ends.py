@@ -89,6 +89,9 @@ class EndChecks:
                     None,
                 )
         self._check_counters(attempt)
+        if attempt.destination.completing:
+            says = f"the attempt succeeded before {attempt.destination.completing} batches are "
+            self._violate("closing_is_orderly", f"{says}reported as complete", None)
         reserved = attempt.destination.memory.used_bytes
         if reserved:
             says = f"the attempt succeeded with {reserved} bytes reserved for states"

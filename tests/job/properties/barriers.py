@@ -206,6 +206,13 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
             coordinator=cores.GivesUpAgain,
         ),
         by_cores(small(chain()), coordinator=cores.LeavesTimers),
+        by_cores(
+            small(
+                chain(checkpointing={"timeout_ns": 4 * MS}),
+                at("sink", "delay_acknowledgement", checkpoint=1, delay_ns=9 * MS),
+            ),
+            world=worlds.takes_late_parts,
+        ),
     ),
     "savepoints_are_not_subsumed": (by_mutant("savepoints_subsumed", "savepoint_and_checkpoint"),),
     "notified_after_completion": (

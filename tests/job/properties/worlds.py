@@ -45,6 +45,19 @@ def keeps_triggering(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(CoordinatorHost, "stop", stop)
 
 
+def takes_late_parts(patch: pytest.MonkeyPatch) -> None:
+    """Take in what tasks acknowledge of checkpoints that have ended."""
+    right = CoordinatorHost._acknowledged
+
+    def acknowledged(self: CoordinatorHost, task: Any, checkpoint: int, part: Any) -> None:
+        record = self.records[checkpoint]
+        if record.status != "pending":
+            self.observer.acknowledgement(record, task, part)
+        right(self, task, checkpoint, part)
+
+    patch.setattr(CoordinatorHost, "_acknowledged", acknowledged)
+
+
 def loses_a_record(patch: pytest.MonkeyPatch) -> None:
     """Let a sink's tenth record never come to the external system."""
     right = SinkWriter.write
