@@ -6,7 +6,7 @@ Source: Elnozahy, Alvisi, Wang, Johnson (2002), section 3.1; Briatico, Ciuffolet
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ckptsim.models.uncoordinated import (
@@ -22,10 +22,11 @@ from ckptsim.models.uncoordinated import (
     TakeCheckpoint,
     TruncateLog,
 )
-from ckptsim.sim.rules.answers import Pick
+from ckptsim.sim.rules.answers import Answer, Pick
 from ckptsim.sim.rules.naive import Naive
 
-Counts = Mapping[int, int]
+# Without logs a line may never move: then each event looks through all that was ever stored.
+_STORED_MAX = 60
 
 
 class LineRules(Naive):
@@ -66,6 +67,10 @@ class LineRules(Naive):
                     break
             else:
                 return [own[-1] for own in left]
+
+    def answer(self, event: Any) -> Answer | None:
+        """Return what the line answers, until there is more to look through than is worth it."""
+        return None if len(self._stored) > _STORED_MAX else super().answer(event)
 
     def refusals(self, event: Any) -> list[str]:
         """Return why a checkpoint cannot be one of its task's."""
@@ -208,7 +213,8 @@ class TaskRules(Naive):
                 found = TakeCheckpoint(number, event.index, forced=True)
         elif isinstance(event, DataEnded) or not (self._has_ended() or self._was_forced()):
             found = TakeCheckpoint(number, index + 1 if self._induced else 0)
-        self._past.append((event, found))
+        if found is not None or not isinstance(event, MessageNext):
+            self._past.append((event, found))  # of messages those that led to something
         return [] if found is None else [found]
 
     def says(self, core: Any) -> Iterator[tuple[str, object, object]]:
