@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job import Engine, Job, Plane
 from ckptsim.scenarios.job.faults import DelayTrigger
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.watchdog import Patience, Times, Watchdog, patience
 from ckptsim.sim.kernel import Environment, Wait
 from ckptsim.sim.world import run_world
+from tests.job.properties.breaker import placed
 
 CHANCE = by_name("flink_17994_older_stop")
 MS = 1_000_000
@@ -31,7 +32,7 @@ SHORT = Times(
 )
 
 
-class Plane:
+class ToldPlane:
     """A plane that does what a test says."""
 
     def __init__(self, *, records: bool, expired_ns: int | None = None) -> None:
@@ -84,7 +85,7 @@ class Plane:
 
 def test_records_that_nobody_processes_are_told_once_and_the_end_comes_later() -> None:
     """Who waits for whom stands in the sentence; the run continues until its end is hopeless."""
-    plane = Plane(records=True)
+    plane = ToldPlane(records=True)
     plane.env.run()
     says = "no record was processed for 100 ns, but work remains: "
     assert plane.found == [
@@ -95,14 +96,14 @@ def test_records_that_nobody_processes_are_told_once_and_the_end_comes_later() -
 
 def test_without_records_only_the_end_counts() -> None:
     """A job that waits for its final checkpoint is given the longer time."""
-    plane = Plane(records=False)
+    plane = ToldPlane(records=False)
     plane.env.run()
     assert [(at_ns, name) for at_ns, name, _ in plane.found] == [(400, "job_ends")]
 
 
 def test_barriers_that_expired_in_the_queue_are_waited_for() -> None:
     """The wait for an end is longer by the time in which barriers of expired ones piled up."""
-    plane = Plane(records=False, expired_ns=-20)
+    plane = ToldPlane(records=False, expired_ns=-20)
     plane.env.run()
     assert plane.ended_ns == 420
 
@@ -142,3 +143,15 @@ def test_a_job_whose_checkpoints_expire_by_chance_ends() -> None:
     ]
     assert all(run.run.outcome == "completed" and not run.violations for run in runs)
     assert all(run.run.checkpoints_failed > 10 for run in runs)
+
+
+@pytest.mark.parametrize("engine", [Engine.COMPILED, Engine.CALLBACKS])
+def test_a_stalled_run_says_who_waits_for_whom_on_every_driver(engine: Engine) -> None:
+    """A stop whose notification is lost ends as stalled, with the same sentence."""
+    scenario = placed(by_name("stop_words_lost"), Plane.BUFFERS)
+    model: Any = scenario.model
+    result = run_world(replace(scenario, model=replace(model, engine=engine)), seed=5)
+    assert result.run.outcome == "stalled"
+    (told,) = result.violations
+    assert told.property == "stop_ends"
+    assert "sink/0 waits for EndOfPartition from source/0" in told.says

@@ -32,6 +32,11 @@ class QueueView:
         """How many data elements are queued."""
         return self._end.owner.driver.m.item(self._end.row + channel.DATA)
 
+    @property
+    def blocked(self) -> bool:
+        """Whether nothing leaves until the receiver resumes the channel."""
+        return bool(self._end.owner.driver.m.item(self._end.row + channel.BLOCKED))
+
 
 class CompiledSubpartition:
     """The sender's end of a channel; channel: its place among those of the writer."""
