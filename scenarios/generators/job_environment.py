@@ -15,8 +15,12 @@ _MS = 1_000_000
 _MOST = 5
 _LATE = ("repeat_acknowledgement", "stray_decline", "delay_acknowledgement", "stray_notification")
 _AT_CHECKPOINT = ("lose_acknowledgement", "crash_at_checkpoint", "fail_snapshot")
-_OF_USERS = ("request_checkpoint", "request_savepoint")
-KINDS = (*_OF_USERS, *_LATE, *_AT_CHECKPOINT, "stall_task", "crash_task", "crash_job_manager")
+_OF_USERS = ("request_checkpoint", "request_savepoint", "resubmit")
+_CRASHES = ("crash_task", "crash_job_manager", "crash_task_manager")
+KINDS = (*_OF_USERS, *_LATE, *_AT_CHECKPOINT, "stall_task", *_CRASHES)
+# A heartbeat that is missed later than this is for longer runs than random ones.
+_TIMEOUT_NS_MAX = 1_000 * _MS
+_IN_TIME = {"heartbeat_interval_ns": 10 * _MS, "heartbeat_timeout_ns": 50 * _MS}
 
 
 def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
@@ -24,6 +28,9 @@ def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
     job = text["job"]
     on_records = job.get("plane", text["link"]) not in ("buffers", "barriers")
     present = choices.features(KINDS)
+    if "crash_task_manager" in present:
+        # On records a failover takes no time.
+        job["recovery"] = _IN_TIME | {"timed": not on_records and choices.of((False, False, True))}
     found = choices.several(lambda: job_fault(choices, job, present), most=_MOST) if present else ()
     _options(choices, job, on_records=on_records)
     rescales = _rescales(choices, job) if on_records and choices.integer(0, 5) == 5 else []
@@ -42,18 +49,37 @@ def job_fault(
     kind = choices.of(present)
     fault: dict[str, Any] = {"kind": kind}
     if kind in _OF_USERS or kind == "crash_job_manager":
-        return fault | {"at_ns": _instant(choices, job)}
+        fault["at_ns"] = _instant(choices, job)
+        return fault | ({"mode": _mode(choices, job)} if kind == "resubmit" else {})
     vertex = choices.of(tuple(job["vertices"]))
     fault |= {"vertex": vertex["name"]}
     fault["subtask"] = choices.integer(0, vertex["parallelism"] - 1)
     if kind == "stall_task":
         fault["lasts_ns"] = choices.integer(1, 40) * _MS
-    if kind in ("stall_task", "crash_task"):
+    if kind == "crash_task_manager":
+        fault["symptom"] = _symptom(choices, job)
+    if kind in ("stall_task", "crash_task", "crash_task_manager"):
         return fault | {"at_ns": _instant(choices, job)}
     fault["checkpoint"] = choices.integer(1, 5)
     if kind in _LATE:
         fault["delay_ns"] = choices.of((0, 1, choices.integer(1, 60) * _MS))
     return fault
+
+
+def _mode(choices: Choices, job: dict[str, Any]) -> str:
+    """Return the mode that a job is submitted again with."""
+    one_at_a_time = job["checkpointing"].get("max_concurrent", 1) == 1
+    overtaking = ("unaligned", "aligned_timeout") if one_at_a_time else ()
+    mode: str = choices.of(("as_before", "aligned", "at_least_once", *overtaking))
+    return mode
+
+
+def _symptom(choices: Choices, job: dict[str, Any]) -> str:
+    """Return what others see of a task manager that fails; silence where it is noticed soon."""
+    timeout_ns: int = job.get("recovery", {}).get("heartbeat_timeout_ns", _TIMEOUT_NS_MAX + 1)
+    silent = ("unreachable", "silent") if timeout_ns <= _TIMEOUT_NS_MAX else ()
+    symptom: str = choices.of(("connections_break", *silent))
+    return symptom
 
 
 def _instant(choices: Choices, job: dict[str, Any]) -> int:

@@ -20,6 +20,7 @@ from ckptsim.scenarios.sync import (
     IdCollision,
     Levels,
     Medium,
+    MemoryPolicy,
     MixedKind,
     PlatformTable,
     Point,
@@ -75,7 +76,17 @@ def ordering(choices: Choices) -> Scenario:
         says="a workload and fault plan that was generated",
         model=model,
         faults=faults,
-        violates=("release_is_deterministic",) if _merges_counts(kind, faults) else (),
+        violates=_hazards(model, faults),
+    )
+
+
+def _hazards(model: SyncModel, faults: tuple[SyncFault, ...]) -> tuple[str, ...]:
+    """Return what a right core cannot prevent; a reader that waits for memory may wait for good."""
+    blocks = model.destination.memory_policy is MemoryPolicy.BLOCK
+    merges = _merges_counts(model.state_kind, faults)
+    return (
+        *(("release_is_deterministic",) if merges else ()),
+        *(("flood_does_not_block_data",) if blocks else ()),
     )
 
 
@@ -151,6 +162,9 @@ def _destination(choices: Choices) -> DestinationTable:
         rejects_at=rejects_at,
         complete_ns=_tenths(choices, 40),
         state_memory_bytes=choices.of((1 << 20, 4096)),
+        memory_policy=choices.of(
+            (MemoryPolicy.OVERFLOW, MemoryPolicy.OVERFLOW, MemoryPolicy.BLOCK)
+        ),
         heartbeat_ns=choices.of((60_000 * _MS, None, 5 * _MS)),
         send_ns=choices.of((1, 1, 5)) * _tenths(choices, 4),
         send_spread=choices.of((0.3, 0.0)),

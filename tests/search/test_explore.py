@@ -14,7 +14,9 @@ from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import plain, read
 from ckptsim.scenarios.generators import GENERATORS, Choices
 from ckptsim.scenarios.generators.around import around
-from ckptsim.scenarios.sync import SYNC_FAULTS
+from ckptsim.scenarios.job.checkpointing import Mode
+from ckptsim.scenarios.job.faults import CrashTaskManager, Resubmit, Symptom
+from ckptsim.scenarios.sync import SYNC_FAULTS, MemoryPolicy
 from ckptsim.sim.cli import main
 from ckptsim.sim.kernel import Streams
 from ckptsim.sim.search.explore import Corpus, Explorer, Exploring, explore, fewer
@@ -56,6 +58,27 @@ def test_every_kind_of_fault_of_a_sync_is_drawn() -> None:
     drawn = [scenario.faults for scenario, _ in (_drawn("ordering", n) for n in range(400))]
     assert {type(fault) for faults in drawn for fault in faults} == set(SYNC_FAULTS.values())
     assert () in drawn
+
+
+def test_readers_that_wait_for_memory_are_drawn() -> None:
+    """Both policies for a memory that is used up; that one may wait for good is a known hazard."""
+    drawn = [_drawn("ordering", n)[0] for n in range(60)]
+    policies = {one.model.destination.memory_policy for one in drawn}  # type: ignore[union-attr]
+    assert policies == set(MemoryPolicy)
+    for one in drawn:
+        blocks = one.model.destination.memory_policy is MemoryPolicy.BLOCK  # type: ignore[union-attr]
+        assert ("flood_does_not_block_data" in one.violates) == blocks
+
+
+def test_submissions_and_silent_task_managers_are_drawn() -> None:
+    """Jobs are submitted again in every mode, and lose task managers with every symptom."""
+    drawn = [_drawn("barriers", n)[0] for n in range(500)]
+    faults = [fault for one in drawn for fault in one.faults]
+    modes = {fault.new_mode for fault in faults if isinstance(fault, Resubmit)}
+    assert modes == {None, *Mode}
+    symptoms = {fault.symptom for fault in faults if isinstance(fault, CrashTaskManager)}
+    assert symptoms == set(Symptom)
+    assert {one.model.recovery.timed for one in drawn} == {False, True}  # type: ignore[union-attr]
 
 
 def test_a_budget_in_runs_gives_the_same_on_any_number_of_processes() -> None:
