@@ -34,9 +34,8 @@ _FAULTS_MAX = 5
 
 def checkpoint_store(choices: Choices) -> Scenario:
     """Return a random store with a fault plan."""
-    model = StoreModel(
-        placement=choices.of(tuple(StorePlacement)), input=_input(choices), sync=_sync(choices)
-    )
+    placement = choices.of(tuple(StorePlacement))
+    model = StoreModel(placement=placement, input=_input(choices), sync=_sync(choices, placement))
     present = choices.features(tuple(STORE_FAULT_DRAWS))
     faults: tuple[StoreFault, ...] = ()
     if present:
@@ -79,7 +78,7 @@ def _input(choices: Choices) -> StoreInput:
     )
 
 
-def _sync(choices: Choices) -> StoreSync:
+def _sync(choices: Choices, placement: StorePlacement) -> StoreSync:
     return StoreSync(
         sync_bytes=choices.of((3000, 500, 0)),
         sync_interval_ns=choices.of((0, 20 * _MS)),
@@ -87,6 +86,7 @@ def _sync(choices: Choices) -> StoreSync:
         deferred_write=choices.flag(),
         identity=choices.flag(),
         built_in=choices.flag(),
+        mirror=choices.flag() and placement is not StorePlacement.COLOCATED,
     )
 
 

@@ -18,6 +18,7 @@ from ckptsim.scenarios.store import (
     StoreModel,
     StorePlacement,
 )
+from ckptsim.sim.kernel import Streams
 from ckptsim.sim.world import run_world
 
 _TIES = st.sampled_from(["structural", "random", "pct"])
@@ -48,6 +49,16 @@ def test_sound_designs_survive_random_plans(scenario: Scenario, ties: str) -> No
 def test_sound_designs_survive_many_random_plans(scenario: Scenario, ties: str) -> None:
     """The same on many plans."""
     _survives(scenario, ties)
+
+
+def test_mirrors_are_drawn_where_a_store_can_have_one() -> None:
+    """Beside every store that is not co-located with its data."""
+    drawn = [
+        checkpoint_store(Choices(more=Streams(1).stream("store", n).integer)).model
+        for n in range(60)
+    ]
+    placements = {one.placement for one in drawn if one.sync.mirror}  # type: ignore[union-attr]
+    assert placements == set(StorePlacement) - {StorePlacement.COLOCATED}
 
 
 @pytest.mark.parametrize("record", [18, 19, 20])
