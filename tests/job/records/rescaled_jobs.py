@@ -48,7 +48,10 @@ def random_job(seed: int) -> Scenario:
     job["channels"]["record_buffers"] = random.choice((1, 1, 2, 3))
     job["costs"]["read_record_ns"] = random.choice((0, 0, MS // 4))
     job["restart"] = {"kind": "fixed_delay", "delay_ns": random.choice((0, 5 * MS))}
-    text["job"]["channel_state"] = _channel_state(Random(f"channel state {seed}"))
+    job["channel_state"] = _channel_state(Random(f"channel state {seed}"))
+    if job["channel_state"].get("persistence") == "log_service":
+        # It is cut for the newest checkpoint: `flip76_log_service_retained`.
+        job["checkpointing"]["retained"] = 1
     text["faults"] = [one for one in text["faults"] if fits(one, vertices)]
     text["faults"] += _rescales(random, vertices)
     text["faults"] += resubmissions(seed, job["checkpointing"], vertices, last_ns=150 * MS)

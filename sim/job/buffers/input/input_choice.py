@@ -56,12 +56,13 @@ class InputChoice:
     reading: index of the input that was chosen last.
     """
 
-    __slots__ = ("_aside", "_chosen_ns", "_empty", "_gates", "_goes_on", "reading")
+    __slots__ = ("_aside", "_available", "_chosen_ns", "_gates", "_goes_on", "reading")
 
     def __init__(self, gates: list[InputGate]) -> None:
         self._gates = gates
         self._aside: dict[int, Unread] = {}
-        self._empty = 0  # a bit for each input that is known to be empty
+        # A bit for each input that may have something; a task that starts has asked all in vain.
+        self._available = 0
         self._goes_on = False
         self._chosen_ns = 0  # when an input was chosen last
         self.reading = 1  # so the first one that is asked is the first
@@ -69,7 +70,7 @@ class InputChoice:
     @property
     def alternates(self) -> bool:
         """Whether another input is to be asked behind the record that comes next."""
-        return not self._empty
+        return self._available == self._all
 
     def poll(self, now: int) -> Unread | tuple[Channel, Element] | None:
         """Take up what is unread, or take the next element, or return None."""
@@ -80,7 +81,7 @@ class InputChoice:
             found = self._aside.pop(self.reading, None) or self._gates[self.reading].poll()
             if found is not None:
                 return found
-            self._empty |= 1 << self.reading
+            self._available &= ~(1 << self.reading)
 
     def go_on(self) -> None:
         """Take the next element from the same input: the one taken last ends no record."""
@@ -98,11 +99,15 @@ class InputChoice:
         if last_ns > self._chosen_ns:
             self._look(last_ns)
 
+    @property
+    def _all(self) -> int:
+        return (1 << len(self._gates)) - 1
+
     def _look(self, until_ns: int) -> None:
         """Note which inputs had something to read at an instant."""
         for gate in self._gates:
             if gate.index in self._aside or (gate.ready and gate.ready_ns <= until_ns):
-                self._empty &= ~(1 << gate.index)
+                self._available |= 1 << gate.index
 
     def unread_records(self, channel: Channel) -> int:
         """Count the records of a channel that were set aside."""
@@ -112,13 +117,13 @@ class InputChoice:
         """Choose the input that is asked next; False if all of them are empty."""
         count = len(self._gates)
         self._chosen_ns = now
-        if self._empty == (1 << count) - 1:
+        if not self._available:
             self._look(now)
         for ahead in range(1, count + 1):
             place = (self.reading + ahead) % count
-            if not self._empty >> place & 1:
+            if self._available >> place & 1:
                 self.reading = place
-                if self._empty:
+                if self._available != self._all:
                     self._look(now)
                 return True
         return False

@@ -116,8 +116,17 @@ def test_many_random_jobs_run_as_by_callbacks(first: int) -> None:
                 assert_same(scenario.model, number, ("structural", "random")[number % 2], faults)
 
 
+@pytest.mark.parametrize("seed", [29, 45])
+def test_two_inputs_are_read_as_by_the_reference(seed: int) -> None:
+    """A task with two inputs starts with the same one, however its thread is simulated."""
+    scenario = random_job(seed)
+    faults = cast("tuple[JobFault, ...]", scenario.faults)
+    assert any(vertex.two_input for vertex in scenario.model.vertices)
+    assert_same(scenario.model, seed, "structural", faults, slow=True)
+
+
 @pytest.mark.long
-@settings(max_examples=500, deadline=None, derandomize=True, suppress_health_check=SLOW)
+@settings(max_examples=1_000, deadline=None, derandomize=True, suppress_health_check=SLOW)
 @given(model=jobs(), seed=st.integers(0, 10**6))
 def test_many_random_jobs_run_as_by_the_reference(model: Job, seed: int) -> None:
     """The same on many more jobs."""

@@ -46,6 +46,16 @@ def test_the_first_input_is_first_and_both_have_turns() -> None:
     assert taken(chosen, 7) == ["a", "x", "b", "y", "c", "z", None]
 
 
+def test_a_task_that_starts_has_asked_all_in_vain() -> None:
+    """What comes first is read first, and what comes behind it has its turn a record later."""
+    first, second = Gate(0, "a", "b"), Gate(1)
+    chosen = choice(first, second)
+    assert chosen.poll(5) == "a"
+    second.ready.append("x")
+    second.ready_ns = 6
+    assert [chosen.poll(6), chosen.poll(7)] == ["b", "x"]
+
+
 def test_what_is_unread_of_a_buffer_waits_for_its_turn() -> None:
     """A buffer of two records is read in two turns, with the other input's between them."""
     chosen = choice(Gate(0, "a"), Gate(1, "x", "y"))

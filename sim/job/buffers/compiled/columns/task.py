@@ -26,7 +26,7 @@
     TURN_TAIL,
     TWO_INPUT,
     READING,  # index of the input that a task with two inputs chose last
-    EMPTY,  # a bit for each of its inputs that is known to be empty
+    AVAILABLE,  # a bit for each of its inputs that may have something
     GOES_ON,  # it takes the next element from the same input
     CHOSEN_NS,  # when an input was chosen last
     TAKEN_BYTES,  # since the alignment clock was told

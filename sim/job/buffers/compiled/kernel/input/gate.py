@@ -46,13 +46,19 @@ def poll_in_turn(m: Memory, t: int) -> int:
 
 
 @compiled
+def every_input(m: Memory, t: int) -> int:
+    """Return a bit for each input of a task."""
+    return (1 << m[t + task.GATES]) - 1
+
+
+@compiled
 def look(m: Memory, t: int, until: int) -> None:
     """Note which inputs had something to read at an instant."""
     for index in range(m[t + task.GATES]):
         g = m[t + task.FIRST_GATE] + index * gate.WIDTH
         ready = m[g + gate.READY_HEAD] >= 0 and m[g + gate.READY_NS] <= until
         if ready or m[g + gate.ASIDE_CELL] >= 0:
-            m[t + task.EMPTY] &= ~(1 << index)
+            m[t + task.AVAILABLE] |= 1 << index
 
 
 @compiled
@@ -60,13 +66,13 @@ def select(m: Memory, t: int) -> bool:
     """Choose the input that is asked next; False if all of them are empty."""
     count = m[t + task.GATES]
     m[t + task.CHOSEN_NS] = m[clock.NOW]
-    if m[t + task.EMPTY] == (1 << count) - 1:
+    if not m[t + task.AVAILABLE]:
         look(m, t, m[clock.NOW])
     for ahead in range(1, count + 1):
         place = (m[t + task.READING] + ahead) % count
-        if not m[t + task.EMPTY] >> place & 1:
+        if m[t + task.AVAILABLE] >> place & 1:
             m[t + task.READING] = place
-            if m[t + task.EMPTY]:
+            if m[t + task.AVAILABLE] != every_input(m, t):
                 look(m, t, m[clock.NOW])
             return True
     return False
@@ -93,7 +99,7 @@ def poll_chosen(m: Memory, t: int) -> int:
         e = poll_gate(m, g)
         if e >= 0:
             return e
-        m[t + task.EMPTY] |= 1 << m[t + task.READING]
+        m[t + task.AVAILABLE] &= ~(1 << m[t + task.READING])
     return _NONE
 
 

@@ -13,7 +13,12 @@ from ckptsim.sim.job.buffers.compiled.jit import compiled
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 from ckptsim.sim.job.buffers.compiled.kernel.base.streams import exponential_ns
 from ckptsim.sim.job.buffers.compiled.kernel.input.credits import recycle
-from ckptsim.sim.job.buffers.compiled.kernel.input.gate import end_turn, poll_chosen, poll_in_turn
+from ckptsim.sim.job.buffers.compiled.kernel.input.gate import (
+    end_turn,
+    every_input,
+    poll_chosen,
+    poll_in_turn,
+)
 from ckptsim.sim.job.buffers.compiled.kernel.output.emission import emit_all
 from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import arm, enter, may_begin
 
@@ -86,7 +91,7 @@ def begin(m: Memory, t: int) -> None:
         count = 1
         recycle(m, m[t + task.CHANNEL], m[t + task.CELL])
         m[t + task.CELL] = task.RETURNED
-    elif m[t + task.TWO_INPUT] and not m[t + task.EMPTY]:
+    elif m[t + task.TWO_INPUT] and m[t + task.AVAILABLE] == every_input(m, t):
         count = 1  # it is the other input's turn behind that
     first = m[t + task.FIRST_WRITER]
     for w in range(first, m[t + task.END_WRITER], writer.WIDTH):
