@@ -71,6 +71,7 @@ class SyncWorld:
         self._start_attempt()
         env.run(until=self.finished)
         env.finish()
+        self.attempt = None  # at the bound one is still under way; nothing can fail it any more
         self.properties.on_run_ended()
         for attempt in self.truth.attempts:
             if attempt.ended_ns is None:

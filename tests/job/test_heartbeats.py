@@ -13,7 +13,7 @@ from ckptsim.scenarios.files import document
 from ckptsim.scenarios.job import Plane
 from ckptsim.sim.rows import RecoveryRow
 from ckptsim.sim.world import run_world
-from tests.job.buffers.many import _is_hazard as is_buffer_hazard
+from tests.job.buffers.many import is_hazard as is_buffer_hazard
 from tests.job.buffers.plans import crashing_document
 from tests.job.buffers.plans import scenario_of as on_buffers
 from tests.job.records.many import is_hazard as is_record_hazard

@@ -1,5 +1,7 @@
 """A sync runs to its end, and its tables agree with each other."""
 
+from dataclasses import replace
+
 import pytest
 
 from ckptsim.scenarios.catalogue import by_name
@@ -20,6 +22,16 @@ def test_reference_completes_with_everything_stored(ties: str) -> None:
         assert result.run.outcome == "completed"
         assert result.run.records_committed == 400
         assert result.run.attempts == 2
+
+
+def test_a_run_that_is_not_over_at_its_bound_is_a_violation() -> None:
+    """An attempt that takes longer than any run may is cut, and says so; nothing fails it then."""
+    scenario = by_name("reference")
+    slow = replace(scenario.model.destination, record_ns=10**15, stall_limit_ns=10**16)
+    scenario = replace(scenario, model=replace(scenario.model, destination=slow), faults=())
+    result = run_world(scenario, seed=0, ties="structural")
+    assert [row.property for row in result.violations] == ["run_ends_with_a_reason"]
+    assert "is not over" in result.violations[0].says
 
 
 def test_waits_of_a_released_state_add_up_to_its_duration() -> None:

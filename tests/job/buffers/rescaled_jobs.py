@@ -105,7 +105,7 @@ def _spelled(vertices: dict[str, Any]) -> dict[str, Any]:
     return {name: {"kind": "operator", **vertex} for name, vertex in vertices.items()}
 
 
-HUNT = many.Hunt(random_job=random_job, goals=GOALS, mode=jobs._mode, is_hazard=jobs._is_hazard)
+HUNT = many.Hunt(random_job=random_job, goals=GOALS, mode=jobs._mode, is_hazard=jobs.is_hazard)
 
 if __name__ == "__main__":
     many.show(HUNT, sys.argv[1:])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ckptsim.scenarios.job import (
     Checkpointing,
+    Engine,
     Input,
     Job,
     Mode,
@@ -77,8 +80,9 @@ def test_a_buffer_lent_for_data_that_has_left_would_be_missed(
 ) -> None:
     """The jobs above stall where senders drop spent segments without telling their receivers."""
     monkeypatch.setattr(Subpartition, "drop_spent", lambda _: False)
-    stalled = [
-        not run(seed, one_lent_buffer(records, others, record_bytes=size)).control.ended
-        for seed, records, others, size in JOBS[:3]
-    ]
+    stalled = []
+    for seed, records, others, size in JOBS[:3]:
+        job = one_lent_buffer(records, others, record_bytes=size)
+        job = replace(job, engine=Engine.CALLBACKS)  # the kernel has code of its own
+        stalled.append(not run(seed, job).control.ended)
     assert stalled == [True, True, True]
