@@ -135,6 +135,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         prog="ckptsim",
         description="Predict, break and explain the checkpoint protocols of data pipelines.",
         epilog="`ckptsim help VERB` shows a verb's options with an example.",
+        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=_version())
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=_Parser)
@@ -151,6 +152,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
             description=says[:1].upper() + says[1:] + ".",
             epilog=verb.EXAMPLES,
             formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
         )
         verb.add_arguments(child)
     return parser

@@ -65,6 +65,14 @@ def test_a_misspelt_option_is_suggested(capsys: Capture) -> None:
     assert 'did you mean "--seeds"?' in capsys.readouterr().err
 
 
+def test_an_option_has_its_whole_name_and_its_place(capsys: Capture) -> None:
+    """The beginning of an option's name is no option, and no option is ignored."""
+    assert main(["check", "ordering", "--explore", "--runs", "1", "--seed", "7"]) == 2
+    assert 'did you mean "--seeds"?' in capsys.readouterr().err
+    assert main(["check", "ordering", "--explore", "--runs", "1", "--seeds", "7"]) == 2
+    assert "--seeds: found together with --explore" in capsys.readouterr().err
+
+
 def test_a_plan_is_no_scenario_and_a_scenario_no_plan(capsys: Capture) -> None:
     """Whoever takes one for the other is told what it is and which verb takes it."""
     assert main(["run", "upload_latency"]) == 2

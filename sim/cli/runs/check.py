@@ -33,6 +33,8 @@ from ckptsim.sim.cli.subject import (
 from ckptsim.sim.search import CheckReport, CheckStopped, Subject, check
 from ckptsim.sim.search.check import EXHAUSTIVE
 
+_SEEDS = 100  # unless it is said how many
+
 EXAMPLES = """examples:
   ckptsim check reference --seeds 1000
   ckptsim check all --seeds 5 --junit out/check.xml      every scenario of the library
@@ -48,7 +50,7 @@ EXAMPLES = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     add_subject_arguments(parser)
-    parser.add_argument("--seeds", type=positive, default=100, help="how many (default 100)")
+    parser.add_argument("--seeds", type=positive, help=f"how many (default {_SEEDS})")
     parser.add_argument("--first", type=int, default=0, help="the first seed (default 0)")
     parser.add_argument(
         "--ties",
@@ -141,7 +143,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _checked(arguments: argparse.Namespace, name: str) -> tuple[Subject, Checked]:
     """Check one scenario as the arguments say."""
     subject = subject_of(argparse.Namespace(**vars(arguments) | {"scenario": name}))
-    seeds = range(arguments.first, arguments.first + arguments.seeds)
+    seeds = range(arguments.first, arguments.first + (arguments.seeds or _SEEDS))
     began = time.perf_counter()
     with ProgressBar(f"checking {name}") as bar:
         try:

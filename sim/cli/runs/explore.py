@@ -79,6 +79,7 @@ def run_explore(arguments: argparse.Namespace) -> int:
 def _refuse_others(arguments: argparse.Namespace) -> None:
     """Raise UserError for an argument of `check` that means nothing where scenarios are drawn."""
     given = {
+        "--seeds": arguments.seeds,
         "--set": arguments.set,
         "--costs": arguments.costs,
         "--after": arguments.after,
