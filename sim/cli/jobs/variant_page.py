@@ -20,7 +20,7 @@ th, td { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid #8884
 th:first-child, td:first-child { text-align: left; }
 svg text { fill: currentColor; font-size: 12px; }
 """
-_BAR, _GAP, _LEFT, _WIDE = 18, 10, 320, 560
+_BAR, _GAP, _LEFT, _WIDE = 18, 10, 380, 500
 # Of 12 px, that the space on the left has.
 _LETTERS = 42
 
