@@ -17,8 +17,11 @@ from ckptsim.scenarios.files import plain, read
 from ckptsim.scenarios.generators.checkpoint_store import STORE_FAULT_DRAWS
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.composed import drawn_fault
+from ckptsim.scenarios.generators.final_checkpoint import HAZARDS
 from ckptsim.scenarios.generators.job_environment import job_fault
 from ckptsim.scenarios.generators.ordering import SYNC_FAULT_DRAWS
+from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job.names import PROPERTIES
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.spec import Scenario
 from ckptsim.scenarios.store import StoreModel
@@ -33,10 +36,6 @@ _CHANGES: tuple[Callable[[Any], Any], ...] = (
     lambda _: 0,
     lambda _: 1,
 )
-_HAZARDS = {
-    "job": ("stop_ends", "single_channel_keeps_the_clock", "closed_tasks_leave_nothing_queued"),
-}
-
 _Path = tuple[str | int, ...]
 
 
@@ -44,8 +43,8 @@ def around(scenario: Scenario) -> Callable[[Choices], Scenario]:
     """Return a generator of scenarios around a scenario; no choices give it without its goals."""
     key = LINKS[scenario.link].key
     begin = plain(scenario) | {"goals": []}
-    known = LINKS[scenario.link].properties
-    hazards = [name for name in _HAZARDS.get(key, ()) if name in known]
+    known = PROPERTIES[cast("Job", scenario.model).plane] if key == "job" else ()
+    hazards = [name for name in HAZARDS if name in known]
     begin["violates"] = list(dict.fromkeys([*scenario.violates, *hazards]))
     begin = _valid(begin) or plain(scenario) | {"goals": []}
     numbers = tuple(_numbers(begin[key], (key,)))

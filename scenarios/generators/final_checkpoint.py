@@ -12,6 +12,8 @@ from typing import Any
 from ckptsim.scenarios.files import from_json
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.job_environment import add_environment
+from ckptsim.scenarios.job.graph.planes import Plane
+from ckptsim.scenarios.job.names import PROPERTIES
 from ckptsim.scenarios.spec import Scenario
 
 MS = 1_000_000
@@ -19,13 +21,15 @@ PARTITIONERS = ("hash", "rebalance", "broadcast", "global", "forward", "rescale"
 MODES = ("aligned", "unaligned", "aligned_timeout", "at_least_once")
 # What released Flink does on either plane: a stop waits for a lost word without end; a tracker with
 # one channel left loses the clock of a checkpoint and fails its task; a savepoint completes behind
-# tasks that have closed with records queued.  Each has a property of its own.
+# tasks that have closed with records queued.  On records alone: a final watermark in flight outlives
+# the share of the subtask that sent it, when that is rescaled.  Each has a property of its own.
 # Under the FLIP's rules any later completion ends a stop, so there a stop has to end.
 STOP_HAZARD = "stop_ends"
 HAZARDS = (
     STOP_HAZARD,
     "single_channel_keeps_the_clock",
     "closed_tasks_leave_nothing_queued",
+    "restored_watermarks_stay_true",
 )
 
 
@@ -37,8 +41,11 @@ def final_checkpoint(choices: Choices) -> Scenario:
 
 def hazards_of(text: dict[str, Any]) -> list[str]:
     """Return the hazards that the job of a document may run into."""
-    flink = text["job"].get("ending", {}).get("protocol", "flink") == "flink"
-    return [name for name in HAZARDS if flink or name != STOP_HAZARD]
+    job = text["job"]
+    flink = job.get("ending", {}).get("protocol", "flink") == "flink"
+    on_buffers = job.get("plane", text["link"]) in ("buffers", "barriers")
+    known = PROPERTIES[Plane.BUFFERS if on_buffers else Plane.RECORDS]
+    return [name for name in HAZARDS if name in known and (flink or name != STOP_HAZARD)]
 
 
 def document(

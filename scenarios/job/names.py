@@ -152,6 +152,7 @@ _RECORDS_PROPERTIES = (
     "records_come_out_whole",
     "keyed_records_reach_their_subtask",
     "needed_order_is_kept",
+    "restored_watermarks_stay_true",
     "restored_checkpoint_gives_the_same_output",
     "common_index_is_a_line",
 )

@@ -242,6 +242,24 @@ PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = 
             [],
         ),
         (
+            "ckptsim check watermark_outlives_its_share --seeds 20",
+            0,
+            matches("^as expected +broke restored_watermarks_stay_true in 20"),
+            [],
+        ),
+        (
+            "ckptsim replay watermark_outlives_its_share --seed 0",
+            0,
+            has("VIOLATED restored_watermarks_stay_true"),
+            [],
+        ),
+        (
+            "ckptsim run watermark_outlives_its_share --set job.checkpointing.mode=aligned",
+            0,
+            matches("^violations +0$"),
+            [],
+        ),
+        (
             "ckptsim check b13_ids_collide_across_feeds --ties random,pct --seeds 20",
             0,
             matches("^as expected +broke release_is_deterministic in 20"),

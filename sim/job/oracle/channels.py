@@ -30,6 +30,7 @@ class ChannelOracle(ChannelObserver):
     index: among the inputs of the receiver.  keeps_order: barriers may not overtake.  pulled: the
     receiver takes from the sender's queue itself, so an element leaves when it is taken.
     sent_amount, taken_amount: how much data has left the sender and has come to the task.
+    restored_amount: how much of it the attempt began with, at both ends.
     sent_cut: per checkpoint, how much the sender had put in before its barrier; read_cut: how much
     of it the receiver's state has.
     blocked_by: the checkpoint whose barrier the receiver took last, with the sender stopped behind
@@ -49,6 +50,7 @@ class ChannelOracle(ChannelObserver):
         self.name = f"{sender.name} -> {receiver.name}"
         self.sent_amount = 0
         self.taken_amount = 0
+        self.restored_amount = 0
         self.sent_cut: dict[int, int] = {}
         self.read_cut: dict[int, int] = {}
         self.blocked_by: int | None = None

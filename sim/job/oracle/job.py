@@ -42,7 +42,7 @@ class JobOracle(JobObserver):
         self._files: list[FileOracle] = []
         self._order = OrderedRecords(violate)
         self._completed: dict[int, None] = {}
-        self._halted = False
+        self._was_rescaled = self._halted = False
         self._killed: dict[int, None] = {}
 
     # Parts of an attempt ----------------------------------------------------------------------
@@ -50,6 +50,8 @@ class JobOracle(JobObserver):
     def changed(self, job: Job) -> None:
         """Expect what the job promises now; records once repeated stay repeated."""
         self.exactly = self.exactly and job.checkpointing.exactly_once
+        before, now = ([one.parallelism for one in it.vertices] for it in (self._job, job))
+        self._was_rescaled |= before != now
         self._job = job
         self.checkpoints.changed(job.checkpointing)
 
@@ -104,6 +106,10 @@ class JobOracle(JobObserver):
             check_restored(self._plane, restored, self._violate, exactly=self.exactly)
         for task in self.tasks.values():
             task.lifecycle.restored_id = None if restored is None else restored.checkpoint_id
+            task.lifecycle.was_rescaled = self._was_rescaled
+            written = self._plane.written(task.task)
+            for out, amount in zip(task.outputs, written, strict=True):
+                out.restored_amount = amount
 
     def killed(self, number: int) -> None:
         """Note that nothing is expected of a task any more."""

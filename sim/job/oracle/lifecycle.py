@@ -20,10 +20,13 @@ from ckptsim.sim.job.oracle.channels import AT_ONCE
 from ckptsim.sim.job.oracle.observer import LifecycleObserver
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ckptsim.sim.job.oracle.tasks import Instant, TaskOracle
 
 _ORDER = ("watermark", "end of data", "end of partition")
 _MARKS = "end_marks_in_order"
+_RESTORED = "restored_watermarks_stay_true"
 
 
 class LifecycleOracle(LifecycleObserver):
@@ -32,7 +35,8 @@ class LifecycleOracle(LifecycleObserver):
     reported: its end of data has come to the coordinator.  cut_short: a source that was stopped
     without drain before it had ended.  closed_ns: when it closed.
     restored_id, completed: the checkpoint that the attempt began from and those of the job that are
-    complete, as the oracle of the job knows them.
+    complete, as the oracle of the job knows them.  was_rescaled: in any attempt so far.
+    misled: a watermark that its checkpoint held has ended event time before the data were over.
     """
 
     def __init__(self, job: Job, task: TaskOracle) -> None:
@@ -44,8 +48,10 @@ class LifecycleOracle(LifecycleObserver):
         self.reported = self.cut_short = False
         self.closed_ns: int | None = None
         self.restored_id: int | None = None
+        self.was_rescaled = self.misled = False
         self.completed: dict[int, None] = {}
         self._marks: list[str] = []
+        self._final_inputs: dict[int, None] = {}  # whose final watermark was taken, no record since
         self._calls: list[tuple[str, int]] = []
         self._performed: list[int] = []  # since the end of its data
         self._savepoint: int | None = None
@@ -84,9 +90,33 @@ class LifecycleOracle(LifecycleObserver):
                 self._violate("finished_task_leaves_no_records", says)
 
     def record_sent(self) -> None:
-        """Check that no record follows an end mark."""
-        if self._marks:
+        """Check that no record follows an end mark; where a restore misled a task it was told."""
+        if self._marks and not (self._marks[-1] == "watermark" and self._any(lambda end: end.misled)):
             self._violate(_MARKS, f"{self._task.name} sends a record after {self._marks[-1]}")
+
+    def watermark_taken(self, channel: int, /) -> None:
+        """Note that nothing older than any instant may come from an input any more."""
+        self._final_inputs[channel] = None
+
+    def record_taken(self, channel: int, /) -> None:
+        """Check that no record follows the final watermark of its channel.
+
+        A sender that has sent its own is asked in `record_sent`.  Before it has, the watermark is
+        from the checkpoint, and so is it of the subtask that had the sender's index then.  What
+        that subtask had sent lies in front of it; behind it the sender's own records can come once
+        the job was rescaled, since the sender may have another share: a hazard with its own name.
+        Source: Apache Flink 1.20.3, `RescalingStreamTaskNetworkInput.finishRecovery`.
+        """
+        if channel not in self._final_inputs:
+            return
+        del self._final_inputs[channel]
+        task, end = self._task, self._task.inputs[channel]
+        if "watermark" in end.sender.lifecycle._marks:
+            return
+        self.misled = self.was_rescaled and end.taken_amount > end.restored_amount
+        says = f"{task.name} processes a record of {end.sender.name} behind the final watermark "
+        name = _RESTORED if self.misled else _MARKS
+        self._violate(name, f"{says}that the checkpoint had of their channel")
 
     def called(self, what: str, operator: int, /) -> None:
         """Check that an operator is called at most once for each thing, and not after the wrong."""
@@ -106,10 +136,14 @@ class LifecycleOracle(LifecycleObserver):
 
     def _is_cut(self) -> bool:
         """Say whether some of the input was cut; endInput may be true of the other gates."""
+        return self._any(lambda end: end.cut_short)
+
+    def _any(self, holds: Callable[[LifecycleOracle], bool]) -> bool:
+        """Say whether something holds of the task, or of one that it has data of."""
         above = [self._task]
         for task in above:
             above += [channel.sender for channel in task.inputs if channel.sender not in above]
-        return any(task.lifecycle.cut_short for task in above)
+        return any(holds(task.lifecycle) for task in above)
 
     def stop_asked(self, *, drain: bool, ended: bool) -> None:
         """Note that a source is stopped, perhaps before it has ended by itself."""

@@ -33,6 +33,12 @@ class LifecycleObserver:
     def record_sent(self) -> None:
         """Note that a record is sent."""
 
+    def watermark_taken(self, channel: int, /) -> None:
+        """Note that the final watermark of an input counts from now on."""
+
+    def record_taken(self, channel: int, /) -> None:
+        """Note that a whole record of an input is processed next."""
+
     def state_changed(self, state: TaskState, /) -> None:
         """Note the state that the task takes on."""
 

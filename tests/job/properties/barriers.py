@@ -162,6 +162,7 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
             "restored_checkpoint_is_a_cut",
         ),
     ),
+    "restored_watermarks_stay_true": (by_scenario("watermark_outlives_its_share"),),
     "alignment_figures_are_sane": (
         by_cores(small(join()), handler=cores.handler(cores.MeasuresSinceTheTrigger)),
     ),

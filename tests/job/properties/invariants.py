@@ -213,6 +213,9 @@ OURS: dict[str, str] = {
     "closed_tasks_leave_nothing_queued": (
         "Hazard of released Flink: see `savepoint_behind_closed_tasks`."
     ),
+    "restored_watermarks_stay_true": (
+        "Hazard of released Flink: see `watermark_outlives_its_share`."
+    ),
     "common_index_is_a_line": (
         "By indices no task goes back behind the last one that all have stored."
     ),

@@ -170,6 +170,7 @@ class TaskControl:
 
     def max_watermark(self, channel: int) -> None:
         """Take the final watermark from a channel."""
+        self._observer.lifecycle.watermark_taken(channel)
         self.lifecycle.step(lifecycle_events.MaxWatermarkReceived(channel))
 
     def end_of_data_acknowledged(self, output: int) -> None:

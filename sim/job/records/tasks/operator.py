@@ -74,6 +74,7 @@ class Operator(Task):
                     self.checkpoints.before(channel)
                 record = self._take(channel)
                 if record is not None:
+                    self.observer.lifecycle.record_taken(channel.spec.input)
                     if channel.keyed_edge is not None:
                         owner = owner_of(self.attempt.graph, channel.keyed_edge, record)
                         owner = self.attempt.index_of(self.spec.vertex.name, owner)
