@@ -213,6 +213,13 @@ class RequestSavepoint(_Fault):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cancel(_Fault):
+    """The user cancels the job, which no restart follows; completed checkpoints stay."""
+
+    at_ns: int = duration_ns(REQUIRED, says="instant of the cancellation", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rescale(_Fault):
     """The user changes the parallelism of a vertex; the job restarts from its latest checkpoint.
 
@@ -339,6 +346,7 @@ JobFault = (
     | StallTask
     | RequestCheckpoint
     | RequestSavepoint
+    | Cancel
     | Rescale
     | Resubmit
 )
@@ -364,6 +372,7 @@ JOB_FAULTS: Mapping[str, type] = {
     "stall_task": StallTask,
     "request_checkpoint": RequestCheckpoint,
     "request_savepoint": RequestSavepoint,
+    "cancel": Cancel,
     "rescale": Rescale,
     "resubmit": Resubmit,
 }

@@ -61,6 +61,9 @@ FIGURES: Mapping[str, Metric] = {
     "worked_off_ns": Metric(
         says="time from a failure until its backlog is worked off", measure=Measure.TIME
     ),
+    "undetected_ns": Metric(
+        says="time until a task manager lost in silence is known to be", measure=Measure.TIME
+    ),
     "broken_share": Metric(
         says="share of runs that break a property", measure=Measure.SHARE, of_whole=True
     ),

@@ -14,12 +14,20 @@ Source: Apache Flink 1.20.3, CompletedCheckpointStats and FailedCheckpointStats
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ckptsim.scenarios.job import VertexKind
-from ckptsim.sim.rows import CheckpointRow, RecoveryRow, RunResult, TaskCheckpointRow, TaskRow
+from ckptsim.sim.rows import (
+    CheckpointRow,
+    FigureRow,
+    RecoveryRow,
+    RunResult,
+    TaskCheckpointRow,
+    TaskRow,
+)
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord
@@ -94,6 +102,10 @@ def job_tables(spec: RunSpec, world: Tabled, *, outcome: str, error: str | None)
     key = spec.run_key
     result.checkpoints, result.task_checkpoints, result.tasks = job_rows(key, world, figures)
     result.recoveries = recovery_rows(key, control)
+    if losses := control.detection.found:
+        taken_ns, mean_ns = (statistics.fmean(one) for one in zip(*losses, strict=True))
+        row = FigureRow(run_key=key, figure="undetected_ns", value=taken_ns, expected=mean_ns)
+        result.figures.append(row)
     return result
 
 

@@ -28,6 +28,7 @@ CONTROL: Vocabulary = {
     "gate_ended": Telling("has come to the end of input {number}", "number"),
     "task_state": Telling("is now {state}", "state"),
     "finished": Telling("has finished", always=True),
+    "canceled": Telling("is cancelled by its user", always=True),
     "failed": Telling("fails: {cause}", "cause", always=True),
     "restored": Telling("restarts from checkpoint {index}", "index", always=True),
     "stalled": Telling("does nothing for {lasts_ns} ns", "lasts_ns", always=True),

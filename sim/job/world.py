@@ -52,9 +52,9 @@ class JobWorld:
     that sinks write to.  over: called when the run is to end.  owner: who begins the attempts of a
     job that is part of something larger.  latest: what a restart begins from where no coordinator
     triggers checkpoints; it is given what the job began from.
-    running: an attempt runs.  ended: every task has FINISHED.  gave_up: the job has failed for
-    good, because of `failure`; failed_while_stopping: after the savepoint of a stop.  timed: hosts
-    failovers that take time, where they do.
+    running: an attempt runs.  ended: every task has FINISHED.  canceled: by its user.  gave_up: it
+    has failed for good, because of `failure`; failed_while_stopping: after the savepoint of a stop.
+    timed: hosts failovers that take time, where they do.
     """
 
     def __init__(
@@ -76,7 +76,8 @@ class JobWorld:
         self.env = env
         self.settings = settings
         self.entity = env.entity("job")
-        self.running = self.ended = self.gave_up = self.failed_while_stopping = False
+        self.running = self.ended = self.canceled = False
+        self.gave_up = self.failed_while_stopping = False
         self.failure: str | None = None
         self.attempts = 1
         self.restored = self._initial = restored

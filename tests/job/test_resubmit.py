@@ -194,3 +194,17 @@ def check_many(plane: Plane, seeds: range) -> None:
     for seed in seeds:
         made = scenario(plane, modes[seed % len(modes)], *random_faults(seed))
         assert run_world(made, seed=seed).violations == [], f"seed {seed}"
+
+
+@pytest.mark.parametrize("plane", Plane)
+@pytest.mark.parametrize("before", [(), (crash(795),)])
+def test_a_cancelled_job_does_not_come_back(plane: Plane, before: tuple[dict[str, Any]]) -> None:
+    """It ends at that instant, also while it restarts; what was complete can be restored."""
+    made = scenario(plane, Mode.UNALIGNED, *before, {"kind": "cancel", "at_ns": 800 * MS})
+    result = run(made)
+    assert result.run.ended_ns == 800 * MS
+    assert result.run.records_committed < 1_200
+    assert len(result.recoveries) == len(before)
+    completed = [row for row in result.checkpoints if row.status == "completed"]
+    assert completed
+    assert all((row.completed_ns or 0) <= 800 * MS for row in completed)

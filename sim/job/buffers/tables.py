@@ -28,7 +28,7 @@ def tables(spec: RunSpec, world: DataflowWorld) -> RunResult:
     ]
     result.run = replace(result.run, events=world.env.trace.count)
     if world.timed is not None:
-        result.figures = list(_laws(spec.run_key, world))
+        result.figures += _laws(spec.run_key, world)
     return result
 
 

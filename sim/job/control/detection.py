@@ -25,8 +25,23 @@ if TYPE_CHECKING:
     from ckptsim.sim.kernel import Entity, Environment
 
 
+def mean_unknown_ns(parameters: detection.HeartbeatParameters, *, unreachable: bool) -> float:
+    """Return how long a loss is unknown in the mean over the instants at which it can strike.
+
+    The latest heartbeat came up to an interval before the loss, half of one in the mean.  From
+    there the time-out runs; where requests fail, the threshold counts those that follow it.
+    """
+    known_ns, threshold = parameters.timeout_ns, parameters.rpc_failure_threshold
+    if unreachable and threshold is not None:
+        known_ns = min(known_ns, threshold * parameters.interval_ns)
+    return known_ns - parameters.interval_ns / 2
+
+
 class DetectionHost:
-    """Learns of the lost task managers of one job; fail_over: called for each, with its cause."""
+    """Learns of the lost task managers of one job; fail_over: called for each, with its cause.
+
+    found: of each that is known, how long it was not, and how long such losses are in the mean.
+    """
 
     def __init__(
         self,
@@ -43,7 +58,9 @@ class DetectionHost:
         self._fail_over = fail_over
         self._core = detection.FailureDetector(settings.heartbeat)
         self._phase_ns: int | None = None
+        self.found: list[tuple[int, float]] = []
         self._causes: list[str] = []  # by number of the lost task manager
+        self._lost_ns: list[int] = []  # the same
         self._unreachable: set[int] = set()
         self._waiting: list[Callable[[], None]] = []
 
@@ -54,6 +71,7 @@ class DetectionHost:
         """
         manager = len(self._causes)
         self._causes.append(cause)
+        self._lost_ns.append(self._env.now)
         if unreachable:
             self._unreachable.add(manager)
         self._step(detection.Registered(self._latest_heartbeat_ns(), manager))
@@ -93,6 +111,10 @@ class DetectionHost:
                 delivered = manager not in self._unreachable
                 self._step(detection.HeartbeatSent(self._env.now, manager, delivered))
             case detection.ReportManagerLoss(manager, cause):
+                mean_ns = mean_unknown_ns(
+                    self._parameters, unreachable=manager in self._unreachable
+                )
+                self.found.append((self._env.now - self._lost_ns[manager], mean_ns))
                 self._env.goals.reach("lost_by_heartbeat")
                 self._fail_over(f"{self._causes[manager]}: {cause.value}", noted=True)
                 if not self._core.watched:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol, assert_never
 
 from ckptsim.scenarios.job.faults import (
     AtCheckpoint,
+    Cancel,
     CrashJobManager,
     CrashTask,
     CrashTaskManager,
@@ -24,7 +25,7 @@ from ckptsim.scenarios.job.faults import (
 if TYPE_CHECKING:
     from ckptsim.sim.kernel import Entity, Environment
 
-OfUser = RequestCheckpoint | RequestSavepoint | Rescale | Resubmit
+OfUser = RequestCheckpoint | RequestSavepoint | Cancel | Rescale | Resubmit
 Timed = CrashTask | CrashTaskManager | CrashJobManager | StallTask | OfUser
 
 
@@ -127,6 +128,9 @@ class FaultPlan:
                 if job.running:
                     job.coordinator.request(savepoint=isinstance(fault, RequestSavepoint))
                 return
+            case Cancel():
+                job.operations.cancel()
+                return
             case Rescale():
                 job.operations.rescale(fault.vertex, fault.parallelism)
                 return
@@ -171,6 +175,10 @@ class Operable(Protocol):
 
     def resubmit(self, asked: Resubmit) -> None:
         """Cancel the job, and submit it again."""
+        ...
+
+    def cancel(self) -> None:
+        """Cancel the job for good."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What the user of a job does while it runs: other parallelisms, another checkpoint mode.
+"""What the user of a job does while it runs: other parallelisms, another mode, cancelling it.
 
 Either holds from the next attempt on.  A resubmission is a new job to the engine, which begins from
 the newest checkpoint or savepoint of the old one, and has that to fall back on until its own first
@@ -50,6 +50,17 @@ class Operations:
         job.env.goals.reach("resubmitted")
         job.fail_over("the job is submitted again", planned=True)
         job.submitted(newest, settings)
+
+    def cancel(self) -> None:
+        """End the job, also while it restarts; sinks leave what they had pre-committed."""
+        job = self._job
+        if self._is_over:
+            return
+        job.canceled = True
+        job.env.trace.record("canceled", job.entity)
+        job.interrupt("the job is cancelled")
+        job.failovers.pop()  # nobody has failed, and nothing follows
+        job.end()
 
     def _newest(self) -> JobCheckpoint | None:
         """Return the newest checkpoint, or savepoint of the attempt that runs."""

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 def fill(spec: RunSpec, world: RecordWorld) -> RunResult:
     """Return the tables of a run that has ended or is stalled."""
-    good = world.ended or world.control.has_enough
+    good = world.ended or world.control.has_enough or world.control.canceled
     outcome = "completed" if good else "failed" if world.control.gave_up else "stalled"
     result = job_tables(spec, world, outcome=outcome, error=None)
     own = world.uncoordinated
     if own is not None:
         result.checkpoints = checkpoint_rows(spec.run_key, own)
-        result.figures = list(figure_rows(spec.run_key, own))
+        result.figures += figure_rows(spec.run_key, own)
         result.run = replace(
             result.run,
             checkpoints_completed=sum(one.stored_ns is not None for one in own.taken),
