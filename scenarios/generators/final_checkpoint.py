@@ -21,8 +21,8 @@ PARTITIONERS = ("hash", "rebalance", "broadcast", "global", "forward", "rescale"
 MODES = ("aligned", "unaligned", "aligned_timeout", "at_least_once")
 # What released Flink does on either plane: a stop waits for a lost word without end; a tracker with
 # one channel left loses the clock of a checkpoint and fails its task; a savepoint completes behind
-# tasks that have closed with records queued.  On records alone: a final watermark in flight outlives
-# the share of the subtask that sent it, when that is rescaled.  Each has a property of its own.
+# tasks that have closed with records queued.  On records alone: a final watermark in flight is
+# restored for a subtask with another share.  Each has a property of its own.
 # Under the FLIP's rules any later completion ends a stop, so there a stop has to end.
 STOP_HAZARD = "stop_ends"
 HAZARDS = (

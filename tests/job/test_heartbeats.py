@@ -215,3 +215,16 @@ def test_random_jobs_that_lose_task_managers_in_silence_break_nothing() -> None:
 def test_many_random_jobs_that_lose_task_managers_in_silence_break_nothing() -> None:
     """The same by the hundred."""
     assert check_many(range(24, 624)) >= 300
+
+
+@pytest.mark.parametrize("symptom", ["silent", "unreachable"])
+def test_the_mean_over_all_phases_is_that_of_the_closed_form(symptom: str) -> None:
+    """Losses spread evenly over an interval are unknown for half of one less than the longest."""
+    found = []
+    for eighth in range(8):
+        result = run_world(scenario(Plane.RECORDS, lost(4 * S + eighth * S // 8, symptom)), seed=1)
+        (row,) = result.figures
+        assert row.figure == "undetected_ns"
+        found.append(row.value)
+    assert row.expected == {"silent": 4.5, "unreachable": 1.5}[symptom] * S
+    assert abs(sum(found) / 8 - row.expected) <= S / 16

@@ -30,7 +30,8 @@ class ChannelOracle(ChannelObserver):
     index: among the inputs of the receiver.  keeps_order: barriers may not overtake.  pulled: the
     receiver takes from the sender's queue itself, so an element leaves when it is taken.
     sent_amount, taken_amount: how much data has left the sender and has come to the task.
-    restored_amount: how much of it the attempt began with, at both ends.
+    restored_amount: how much of it the attempt began with, at both ends.  old_channels: how many of
+    the checkpoint it takes over.  final_watermarks: that have come, one of each at most.
     sent_cut: per checkpoint, how much the sender had put in before its barrier; read_cut: how much
     of it the receiver's state has.
     blocked_by: the checkpoint whose barrier the receiver took last, with the sender stopped behind
@@ -50,7 +51,8 @@ class ChannelOracle(ChannelObserver):
         self.name = f"{sender.name} -> {receiver.name}"
         self.sent_amount = 0
         self.taken_amount = 0
-        self.restored_amount = 0
+        self.restored_amount = self.final_watermarks = 0
+        self.old_channels = 1
         self.sent_cut: dict[int, int] = {}
         self.read_cut: dict[int, int] = {}
         self.blocked_by: int | None = None
@@ -77,6 +79,14 @@ class ChannelOracle(ChannelObserver):
         """Note data that are at the receiver from the beginning."""
         self._number = len(elements)
         self.sent_amount += sum(map(self._plane.amount, elements))
+
+    def takes_over(self, channels: int, /) -> None:
+        """Note how many channels of the checkpoint it stands for."""
+        self.old_channels = channels
+
+    def watermark_polled(self) -> None:
+        """Note that a final watermark comes to the task."""
+        self.final_watermarks += 1
 
     def memory_lent(self, most: int, /) -> None:
         """Note how much both ends may hold; more was recovered where that is more."""

@@ -51,7 +51,7 @@ class LifecycleOracle(LifecycleObserver):
         self.was_rescaled = self.misled = False
         self.completed: dict[int, None] = {}
         self._marks: list[str] = []
-        self._final_inputs: dict[int, None] = {}  # whose final watermark was taken, no record since
+        self._final_inputs: dict[int, None] = {}  # see `watermark_taken`
         self._calls: list[tuple[str, int]] = []
         self._performed: list[int] = []  # since the end of its data
         self._savepoint: int | None = None
@@ -91,29 +91,33 @@ class LifecycleOracle(LifecycleObserver):
 
     def record_sent(self) -> None:
         """Check that no record follows an end mark; where a restore misled a task it was told."""
-        if self._marks and not (self._marks[-1] == "watermark" and self._any(lambda end: end.misled)):
+        marks = self._marks
+        if marks and not (marks[-1] == "watermark" and self._any(lambda end: end.misled)):
             self._violate(_MARKS, f"{self._task.name} sends a record after {self._marks[-1]}")
 
     def watermark_taken(self, channel: int, /) -> None:
-        """Note that nothing older than any instant may come from an input any more."""
-        self._final_inputs[channel] = None
+        """Note an input of which no record may come any more, as the checkpoint says.
+
+        What a sender puts behind a watermark of its own is seen in `record_sent`.
+        """
+        end = self._task.inputs[channel]
+        if end.taken_amount <= end.restored_amount:
+            self._final_inputs[channel] = None
 
     def record_taken(self, channel: int, /) -> None:
-        """Check that no record follows the final watermark of its channel.
+        """Check that no record follows the final watermark that the checkpoint had of its channel.
 
-        A sender that has sent its own is asked in `record_sent`.  Before it has, the watermark is
-        from the checkpoint, and so is it of the subtask that had the sender's index then.  What
-        that subtask had sent lies in front of it; behind it the sender's own records can come once
-        the job was rescaled, since the sender may have another share: a hazard with its own name.
+        It is of the subtasks whose place the sender has now, and what they had sent lies in front
+        of it.  Behind it the sender's own records can come once the job was rescaled, since the
+        sender may have another share: a hazard with its own name, if each of them had sent one.
         Source: Apache Flink 1.20.3, `RescalingStreamTaskNetworkInput.finishRecovery`.
         """
         if channel not in self._final_inputs:
             return
         del self._final_inputs[channel]
         task, end = self._task, self._task.inputs[channel]
-        if "watermark" in end.sender.lifecycle._marks:
-            return
-        self.misled = self.was_rescaled and end.taken_amount > end.restored_amount
+        is_of_all = end.final_watermarks >= end.old_channels
+        self.misled = self.was_rescaled and is_of_all and end.taken_amount > end.restored_amount
         says = f"{task.name} processes a record of {end.sender.name} behind the final watermark "
         name = _RESTORED if self.misled else _MARKS
         self._violate(name, f"{says}that the checkpoint had of their channel")

@@ -181,6 +181,12 @@ class ChannelObserver:
     def taken(self, element: object, /, *, priority: bool = False) -> None:
         """Note an element that the task takes; priority: it has overtaken what was queued."""
 
+    def takes_over(self, channels: int, /) -> None:
+        """Note how many channels of a checkpoint this one stands for."""
+
+    def watermark_polled(self) -> None:
+        """Note that the task takes a final watermark; others may have to come, too."""
+
     def memory_lent(self, most: int, /) -> None:
         """Note that the receiver begins with what its sender had, too; most: of both ends."""
 

@@ -90,8 +90,9 @@ class Rescaling:
 
     def _fill(self, channel: Channel, place: int, assignment: GateAssignment) -> None:
         """Fill both ends of a channel, or its receiver with all; place: in the gate."""
-        edge = channel.spec.edge
-        for subtask, old in assignment.virtual_channels(place):
+        edge, pairs = channel.spec.edge, assignment.virtual_channels(place)
+        channel.observer.takes_over(len(pairs))
+        for subtask, old in pairs:
             one = self._channel_of.get((edge, old, subtask))
             if one is not None:
                 ends = channel.spec.upstream, channel.spec.downstream

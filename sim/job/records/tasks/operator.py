@@ -124,6 +124,8 @@ class Operator(Task):
             data = cast("Element", element)
             channel.taken(data)
         item = data[1]
+        if item == WATERMARK:
+            channel.observer.watermark_polled()
         if item != WATERMARK and self._clock is not None and self._clock.running:
             self._clock.add_bytes(1)  # every buffer counts as one
         gate = self.gates[channel.spec.gate].recovered
