@@ -14,6 +14,7 @@ from ckptsim.sim.job.buffers.compiled.kept import (
     kept_in,
     one_at_a_time,
 )
+from ckptsim.sim.job.buffers.compiled.kernel.base.intrinsics import words
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 from ckptsim.sim.job.buffers.compiled.kernel.loop import ask
 
@@ -24,7 +25,7 @@ _SIGNATURE = "int64(int64[::1], int64, int64, int64, int64)"
 
 def door(m: Memory, what: int, one: int, first: int, second: int) -> int:
     """Do what Python asks for; see `columns/request.py`."""
-    return ask(m, what, one, first, second)
+    return ask(words(m), what, one, first, second)
 
 
 @cache

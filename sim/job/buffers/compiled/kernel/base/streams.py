@@ -12,27 +12,16 @@ import numpy as np
 
 from ckptsim.sim.job.buffers.compiled.columns import stream
 from ckptsim.sim.job.buffers.compiled.jit import compiled
+from ckptsim.sim.job.buffers.compiled.kernel.base.intrinsics import high_word
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 
 _MULTIPLIER_HIGH = np.uint64(0x2360ED051FC65DA4)
 _MULTIPLIER_LOW = np.uint64(0x4385DF649FCCF645)
-_LOW_HALF = np.uint64(0xFFFFFFFF)
-_HALF = np.uint64(32)
 _ROTATION = np.uint64(58)
 _WORD = np.uint64(64)
 _LAST = np.uint64(63)
 _LOST = np.uint64(11)
 _UNIT = 2.0**-53
-
-
-@compiled
-def high_word(one: np.uint64, other: np.uint64) -> np.uint64:
-    """Return the upper 64 bits of a product of two words."""
-    one_low, one_high = one & _LOW_HALF, one >> _HALF
-    other_low, other_high = other & _LOW_HALF, other >> _HALF
-    middle = one_high * other_low + ((one_low * other_low) >> _HALF)
-    crossed = one_low * other_high + (middle & _LOW_HALF)
-    return one_high * other_high + (middle >> _HALF) + (crossed >> _HALF)
 
 
 @compiled

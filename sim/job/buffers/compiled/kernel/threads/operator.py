@@ -78,7 +78,7 @@ def take_up(m: Memory, t: int, e: int) -> None:
     m[t + task.CELL] = e
     if m[t + task.STREAM] >= 0:
         # The service varies from buffer to buffer.
-        drawn = exponential_ns(m, m[t + task.STREAM], m.view(np.float64)[t + task.MEAN])
+        drawn = exponential_ns(m, m[t + task.STREAM], np.int64(m[t + task.MEAN]).view(np.float64))
         step = min(m[t + task.FIXED_NS] + drawn, m[t + task.LONGEST_NS])
         m[t + task.STEP_NS] = max(1, step)
 

@@ -1,0 +1,60 @@
+"""What compiled code does in another way than Python's, because the machine has it for nothing.
+
+Each has its plain function, which the kernel runs where it is not compiled.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ckptsim.sim.job.buffers.compiled.jit import INTERPRETED
+from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
+
+_LOW_HALF = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+
+if INTERPRETED:
+
+    def words(m: Memory) -> Memory:
+        """Return the memory as the functions of the kernel have it."""
+        return m
+
+    def high_word(one: np.uint64, other: np.uint64) -> np.uint64:
+        """Return the upper 64 bits of a product of two words."""
+        one_low, one_high = one & _LOW_HALF, one >> _HALF
+        other_low, other_high = other & _LOW_HALF, other >> _HALF
+        middle = one_high * other_low + ((one_low * other_low) >> _HALF)
+        crossed = one_low * other_high + (middle & _LOW_HALF)
+        return one_high * other_high + (middle >> _HALF) + (crossed >> _HALF)
+
+else:
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic
+
+    @intrinsic  # type: ignore[misc]
+    def words(_typing: Any, m: Any) -> Any:
+        """Return where the memory begins.
+
+        An index of an array may be negative and then counts from the end, so each is looked at, and
+        each call has the seven words that describe an array.  A pointer costs neither.
+        """
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            array = context.make_array(signature.args[0])
+            return array(context, builder, arguments[0]).data
+
+        return types.CPointer(types.int64)(m), generate
+
+    @intrinsic  # type: ignore[misc]
+    def high_word(_typing: Any, one: Any, other: Any) -> Any:
+        """Return the upper 64 bits of a product of two words, which is one instruction."""
+
+        def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            wide = [builder.zext(word, ir.IntType(128)) for word in arguments]
+            upper = builder.lshr(builder.mul(*wide), ir.Constant(ir.IntType(128), 64))
+            return builder.trunc(upper, ir.IntType(64))
+
+        return types.uint64(one, other), generate
