@@ -25,7 +25,7 @@ _SIGNATURE = "int64(int64[::1], int64, int64, int64, int64)"
 
 def door(m: Memory, what: int, one: int, first: int, second: int) -> int:
     """Do what Python asks for; see `columns/request.py`."""
-    return ask(words(m), what, one, first, second)
+    return int(ask(words(m), what, one, first, second))
 
 
 @cache

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from ckptsim.sim.kernel import Entity, Environment
 
 _SIGN = 1 << 63
+# Those that each question needs, by name: a module's attribute costs as much as the word.
+_NOW, _SEQUENCE, _MARGIN, _LOG_SIZE = clock.NOW, clock.SEQUENCE, clock.MARGIN, clock.LOG_SIZE
+_FREE_CELLS, _HEAP_SIZE, _HEAP_ROWS = clock.FREE_CELLS, clock.HEAP_SIZE, clock.HEAP_ROWS
 _KINDS = {
     entry.FIRE: entry.THREAD,
     entry.RETRY: entry.THREAD,
@@ -62,8 +65,9 @@ class Follower(Protocol):
 class CompiledDriver:
     """One attempt's kernel.
 
-    m: its memory; tables: how that is laid out; before: the driver of the attempt before, whose
-    random streams continue.  handovers: how often Python let it carry out entries.
+    m: its memory; words: the same, each word an int of Python's, at a third of the cost; tables:
+    how it is laid out; before: the driver of the attempt before, whose random streams continue.
+    handovers: how often Python let it carry out entries.
     follower: hears what happens to each buffer, or None.
     """
 
@@ -74,6 +78,7 @@ class CompiledDriver:
             self.m = tables.memory(None, 0)
         else:
             self.m = tables.memory(before.m, before.tables.streams)
+        self.words = memoryview(self.m)  # type: ignore[arg-type]
         self.tasks = tables.tasks
         self.handovers = 0
         with unfenced():  # who compiles a program asks for clocks, ids and random names
@@ -98,19 +103,19 @@ class CompiledDriver:
 
     def ask(self, what: int, one: int, first: int = 0, second: int = 0) -> int:
         """Ask the kernel for something that happens now."""
-        m = self.m
-        margin = m[clock.MARGIN]
-        if m[clock.FREE_CELLS] < margin or m[clock.HEAP_SIZE] + margin > m[clock.HEAP_ROWS]:
+        words = self.words
+        margin = words[_MARGIN]
+        if words[_FREE_CELLS] < margin or words[_HEAP_SIZE] + margin > words[_HEAP_ROWS]:
             self.make_room()
-            m = self.m
-        m[clock.NOW] = self.env._now  # noqa: SLF001
-        m[clock.SEQUENCE] = self.env.number()
-        found = self._ask(m, what, one, first, second)
-        if m[clock.LOG_SIZE]:
+            words = self.words
+        words[_NOW] = self.env._now  # noqa: SLF001
+        words[_SEQUENCE] = self.env.number()
+        found = self._ask(self.m, what, one, first, second)
+        if words[_LOG_SIZE]:
             self._read_log()
         if not self._running:
             self._stand()
-        return int(found)
+        return found
 
     def collect(self, what: int, one: int, first: int = 0, second: int = 0) -> None:
         """Ask for something whose effects stay in the outbox until the caller drains it."""
@@ -177,29 +182,29 @@ class CompiledDriver:
 
     def event_of(self, e: int) -> NetworkEvent:
         """Return the event that a cell has brought, and free the cell."""
-        m = self.m
-        event = self._event_of[m.item(e + cell.EVENT)]
-        if m.item(e + cell.WHAT) == cell.ANNOUNCEMENT and isinstance(event, Barrier):
-            event = Announcement(event, m.item(e + cell.SEQUENCE))
-        m[e + cell.NEXT], m[clock.FREE_CELL] = m[clock.FREE_CELL], e
-        m[clock.FREE_CELLS] += 1
+        words = self.words
+        event = self._event_of[words[e + cell.EVENT]]
+        if words[e + cell.WHAT] == cell.ANNOUNCEMENT and isinstance(event, Barrier):
+            event = Announcement(event, words[e + cell.SEQUENCE])
+        words[e + cell.NEXT], words[clock.FREE_CELL] = words[clock.FREE_CELL], e
+        words[_FREE_CELLS] += 1
         return event
 
     # The kernel's turn ------------------------------------------------------------------------
 
     def _run(self) -> None:
-        env, row = self.env, self.m
+        env, words = self.env, self.words
         self._running, self._stood = True, None
-        steps = int(row[clock.STEPS])
+        steps = words[clock.STEPS]
         try:
             while True:
                 self._set_limit()
-                row[clock.NOW] = env._now  # noqa: SLF001
-                row[clock.SEQUENCE] = env.number()
+                words[_NOW] = env._now  # noqa: SLF001
+                words[_SEQUENCE] = env.number()
                 self.handovers += 1
                 code = self._ask(self.m, request.LOOP, 0, 0, 0)
-                env._now = row.item(clock.NOW)  # noqa: SLF001
-                if row[clock.LOG_SIZE]:
+                env._now = words[_NOW]  # noqa: SLF001
+                if words[_LOG_SIZE]:
                     self._read_log()
                 if code == clock.LIMIT:
                     break
@@ -208,16 +213,16 @@ class CompiledDriver:
                 elif code == clock.REFUSED:
                     raise ProtocolError("illegal_state", state="not blocked", event="resume")
                 elif code != clock.LOGGED:
-                    self._serve(int(code))
-                row = self.m
+                    self._serve(code)
+                words = self.words
         finally:
             self._running = False
-            env.steps += int(self.m[clock.STEPS]) - steps - 1
+            env.steps += self.words[clock.STEPS] - steps - 1
         self._stand()
 
     def _set_limit(self) -> None:
         """Tell the kernel which entry of Python's comes next."""
-        queue, row = self.env._queue, self.m  # noqa: SLF001
+        queue, row = self.env._queue, self.words  # noqa: SLF001
         while queue and queue[0][4].__class__ is Timer and queue[0][4].sequence != queue[0][3]:
             heappop(queue)
         last: int = self.env.last_ns
@@ -245,13 +250,13 @@ class CompiledDriver:
 
     def _stand(self) -> None:
         """Let a timer stand in the calendar for the kernel's first entry."""
-        m = self.m
-        if not m[clock.HEAP_SIZE]:
+        words = self.words
+        if not words[_HEAP_SIZE]:
             self._proxy.cancel()
             self._stood = None
             return
-        first = m.item(clock.HEAP)
-        time, key, sequence, action, target = m[first : first + 5].tolist()
+        first = words[clock.HEAP]
+        time, key, sequence, action, target = words[first : first + 5].tolist()
         if self._stood == (time, key, sequence):
             return
         self._stood = time, key, sequence
@@ -271,20 +276,20 @@ class CompiledDriver:
 
     def _serve(self, code: int) -> None:
         """Do what a task has come to, and continue its thread until it serves or waits."""
-        row = self.m
-        task = self._task_of[row.item(clock.TASK)]
+        words = self.words
+        task = self._task_of[words[clock.TASK]]
         self.env._caller = task.entity  # noqa: SLF001
         while code:
             task.tell_clock()
             if code == clock.EVENT:
-                taken_from = self._channel_of[row.item(clock.CHANNEL)]
-                task.events.take(taken_from, self.event_of(row.item(clock.CELL)))  # type: ignore[arg-type]
+                taken_from = self._channel_of[words[clock.CHANNEL]]
+                task.events.take(taken_from, self.event_of(words[clock.CELL]))  # type: ignore[arg-type]
             elif code == clock.MAIL:
                 function, arguments = task.mail.popleft()
                 function(*arguments)
             elif isinstance(task, Source):
                 task.exhaust()
-            row = self.m
+            words = self.words
             code = self.ask(request.RUN, task.row)
 
     # The log ----------------------------------------------------------------------------------
@@ -347,7 +352,7 @@ class CompiledDriver:
         if self._used > len(self.m):
             grown = zeros(max(self._used, len(self.m) + len(self.m) // 4))
             grown[: len(self.m)] = self.m
-            self.m = grown
+            self.m, self.words = grown, memoryview(grown)  # type: ignore[arg-type]
         return first
 
     def make_room(self) -> None:

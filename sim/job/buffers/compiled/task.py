@@ -74,10 +74,10 @@ class CompiledTask(Task):
     # What the tables have ---------------------------------------------------------------------
 
     def _get(self, column: int) -> int:
-        return self.driver.m.item(self.row + column)
+        return self.driver.words[self.row + column]
 
     def _set(self, column: int, value: int) -> None:
-        self.driver.m[self.row + column] = value
+        self.driver.words[self.row + column] = value
 
     @property
     def state(self) -> State:  # type: ignore[override]
@@ -175,7 +175,7 @@ class CompiledTask(Task):
 
     def tell_clock(self) -> None:
         """Tell the alignment clock what was taken since it was told."""
-        taken = self._get(task.TAKEN_BYTES)
+        taken = self.driver.words[self.row + task.TAKEN_BYTES]
         if taken and not self.is_source:
             self._set(task.TAKEN_BYTES, 0)
             self.events.clock.add_bytes(taken)

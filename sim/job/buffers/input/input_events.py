@@ -66,4 +66,5 @@ class InputEvents:
                 raise ProtocolError("unknown_event", state=self._task.entity.name, event=event)
 
     def _trace(self, kind: str, *fields: int | str) -> None:
-        self._task.env.trace.record(kind, self._task.entity, *fields)
+        task = self._task
+        task.env.trace.record(kind, task.entity, *fields)

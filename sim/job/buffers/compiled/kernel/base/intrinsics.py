@@ -34,7 +34,7 @@ else:
     from numba import types
     from numba.extending import intrinsic
 
-    @intrinsic  # type: ignore[misc]
+    @intrinsic  # type: ignore[untyped-decorator]
     def words(_typing: Any, m: Any) -> Any:
         """Return where the memory begins.
 
@@ -48,7 +48,7 @@ else:
 
         return types.CPointer(types.int64)(m), generate
 
-    @intrinsic  # type: ignore[misc]
+    @intrinsic  # type: ignore[untyped-decorator]
     def high_word(_typing: Any, one: Any, other: Any) -> Any:
         """Return the upper 64 bits of a product of two words, which is one instruction."""
 
