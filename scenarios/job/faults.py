@@ -264,11 +264,14 @@ class Rescale(_Fault):
             if one.name in group
             for expected in _of_one_parallelism(one, getattr(model, "plane", Plane.RECORDS))
         ]
-        sources = [v.name for v in model.vertices if v.is_source and v.name in group]
-        if sources:
-            says = f'"{self.vertex}", which goes with source "{sources[0]}"'
+        on_buffers = getattr(model, "plane", Plane.RECORDS) is Plane.BUFFERS
+        for source in (v for v in model.vertices if v.is_source and v.name in group):
+            says = f'"{self.vertex}", which goes with source "{source.name}"'
             expected = "a vertex that is no source and is not joined to one by forward edges"
-            found.append(Problem("vertex", says, expected))
+            if not on_buffers:
+                expected = "a source that remembers what it has read"
+            if on_buffers or not source.keeps_position:
+                found.append(Problem("vertex", says, expected))
         return found
 
 

@@ -22,17 +22,13 @@ from ckptsim.scenarios.job import (
 
 @dataclass(frozen=True, slots=True)
 class TaskSpec:
-    """One subtask: `index` counts through all subtasks in the order of the vertices.
-
-    split: what a source subtask reads; it keeps it when others are rescaled and indices move.
-    """
+    """One subtask: `index` counts through all subtasks in the order of the vertices."""
 
     index: int
     vertex: Vertex
     vertex_index: int
     subtask: int
     task_manager: int
-    split: int
 
     @property
     def place(self) -> tuple[str, int]:
@@ -88,13 +84,14 @@ class Graph:
     edge and sender, in this order; outputs[task]: those of a task, one per edge.
     gate_channels[task]: how many channels each input gate has, in the order of the edges.
     inputs[task]: channel indices.  plan_edges: the edges as plans of checkpoints see them.
-    hot_sources: the share of hot keys by split that has any.
+    splits: of each source, by number: those of its subtasks when the job began.  hot_sources: the
+    share of hot keys by split that has any.
     origin: the graph that the job began with, of which this is a rescaled one.
     """
 
     def __init__(self, job: Job, origin: Graph | None = None) -> None:
         self.job = job
-        self._origin = origin
+        self._origin = self if origin is None else origin
         self.vertices = job.vertices
         self.edges = job.edges
         self.tasks: list[TaskSpec] = []
@@ -108,10 +105,13 @@ class Graph:
         self.inputs: list[list[int]] = [[] for _ in self.tasks]
         self.gate_channels: list[list[int]] = [[] for _ in self.tasks]
         self.plan_edges: list[PlanEdge] = []
+        begun = self._origin
+        self.splits = {v.name: begun.tasks_of(v.name) for v in job.vertices if v.is_source}
         self.hot_sources = {
-            task.split: task.vertex.hot_ratio
-            for task in self.tasks
-            if task.vertex.is_source and task.vertex.hot_ratio
+            number: self._by_name[name].hot_ratio
+            for name, numbers in self.splits.items()
+            for number in numbers
+            if self._by_name[name].hot_ratio
         }
         aligned = job.channel_state.ordered_edges is OrderedEdges.ALIGNED
         self._forced = () if aligned else (Partitioner.FORWARD, Partitioner.BROADCAST)
@@ -124,6 +124,10 @@ class Graph:
     def vertex(self, name: str) -> Vertex:
         """Return a vertex."""
         return self._by_name[name]
+
+    def begun_as(self, name: str) -> Vertex:
+        """Return a vertex as it was when the job began: what it says of subtasks is of those."""
+        return self._origin.vertex(name)
 
     def tasks_of(self, vertex: str) -> range:
         """Return the task indices of a vertex."""
@@ -147,7 +151,7 @@ class Graph:
     @property
     def preloaded_records(self) -> int:
         """Return how many records all channels hold at the start, as if a source had sent them."""
-        return self.job.channels.preloaded_records * len(self.channels)
+        return self.job.channels.preloaded_records * len(self._origin.channels)
 
     # Ways through it --------------------------------------------------------------------------
 
@@ -213,7 +217,6 @@ class Graph:
 
     def _add_vertex(self, number: int, vertex: Vertex) -> None:
         self.first_task[vertex.name] = first = len(self.tasks)
-        first_split = first if self._origin is None else self._origin.first_task[vertex.name]
         for subtask in range(vertex.parallelism):
             # Remote: every subtask has a task manager of its own; mixed: those of equal index.
             # map: as the vertex says.
@@ -223,8 +226,7 @@ class Graph:
                 PlacementKind.MIXED: subtask,
                 PlacementKind.MAP: vertex.task_managers[subtask] if vertex.task_managers else 0,
             }[self.job.placement]
-            split = first_split + subtask
-            self.tasks.append(TaskSpec(first + subtask, vertex, number, subtask, manager, split))
+            self.tasks.append(TaskSpec(first + subtask, vertex, number, subtask, manager))
 
     def _add_edge(self, number: int, edge: Edge) -> None:
         ups, downs = self.tasks_of(edge.upstream), self.tasks_of(edge.downstream)

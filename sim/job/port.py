@@ -371,7 +371,14 @@ class DataPlane(Protocol):
         ...
 
     def positions(self) -> dict[int, int]:
-        """Return how many records each source task has emitted, as this attempt counts."""
+        """Return how many records each source has emitted, as this attempt counts.
+
+        Keys: on records the numbers of splits, on buffers those of tasks.
+        """
+        ...
+
+    def positions_at(self, parts: Mapping[int, Any]) -> dict[int, int]:
+        """Return the same as of parts of a checkpoint, by task; of those without one as of now."""
         ...
 
     def first_delay_ns(self, restored: JobCheckpoint | None) -> int:

@@ -201,7 +201,7 @@ def on_records(seed: int) -> tuple[JobWorld, list[Any], dict[str, int]]:
     world.run()
     counts: Counter[str] = Counter()
     for task in world.tasks:
-        counts[task.place[0]] += task.position if task.is_source else len(task.state)
+        counts[task.place[0]] += sum(task.splits.values()) if task.is_source else len(task.state)
     counts.update(committed(world.control, job))
     return world.control, world.violations, dict(counts)
 

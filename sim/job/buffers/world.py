@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.scenarios.job import Job, Vertex, VertexKind
@@ -51,7 +51,7 @@ from ckptsim.sim.kernel import Environment, Wait, garbage_collector_paused
 from ckptsim.sim.slots import OURS, ProtocolCores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ckptsim.models.coordinator.plan import Edge
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
@@ -289,6 +289,10 @@ class DataflowWorld:
     def positions(self) -> dict[int, int]:
         """Return how many records each source task has emitted, as this attempt counts."""
         return {task.number: task.processed for task in self.tasks if isinstance(task, Source)}
+
+    def positions_at(self, parts: Mapping[int, Any]) -> dict[int, int]:
+        """Return the same as of parts of a checkpoint, of tasks without one as of now."""
+        return {n: parts[n].position if n in parts else at for n, at in self.positions().items()}
 
     def first_delay_ns(self, restored: JobCheckpoint | None) -> int:
         """Return when the first periodic trigger comes: as set, or drawn."""

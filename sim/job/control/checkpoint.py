@@ -51,8 +51,9 @@ class JobCheckpoint:
     tasks: snapshot per task number; a task that had finished has none.  subtasks: the numbers of
     each vertex's tasks when it was taken.  vertices: what it records of each vertex.  finished:
     tasks that had finished when it was planned.  positions, lost_state: what is really true of how
-    many records each source task had emitted, also where the checkpoint holds nothing of it any
-    more, and of the vertices whose state went in part with finished subtasks.
+    many records each source had emitted (by split on records, by task on buffers), also where the
+    checkpoint holds nothing of it any more, and of the vertices whose state went in part with
+    finished subtasks.
     """
 
     checkpoint_id: int
@@ -100,10 +101,7 @@ def kept_of(
         subtasks=planning.subtasks,
         vertices=vertices,
         finished=frozenset(planning.numbers(record.plan.finished)),
-        positions={
-            number: snapshots[number].position if number in snapshots else count
-            for number, count in plane.positions().items()
-        },
+        positions=plane.positions_at(snapshots),
         lost_state=plane.lost_state,
     )
 

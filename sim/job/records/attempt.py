@@ -28,13 +28,12 @@ from ckptsim.sim.job.records.restoring.reads import ChannelStateReads
 from ckptsim.sim.job.records.restoring.rescaling import Rescaling
 from ckptsim.sim.job.records.restoring.successions import successions
 from ckptsim.sim.job.records.state import (
-    SOURCE_SPAN,
     ChannelStateFile,
     Record,
     TaskSnapshot,
     make_files,
 )
-from ckptsim.sim.job.records.tasks import Operator, Sink, Source, Task
+from ckptsim.sim.job.records.tasks import Operator, Sink, Source, Splits, Task
 from ckptsim.sim.kernel import Entity, Timer
 
 if TYPE_CHECKING:
@@ -61,6 +60,8 @@ class Attempt:
         self.restored_id = restored.checkpoint_id if restored is not None else None
         self.input_ended_ns = 0  # when a source ended last
         self.successions = successions(self.graph, restored, self.env)
+        taken = {name: one.takes for name, one in self.successions.items()}
+        self.splits = Splits(self.graph, restored, taken, now_ns=self.env.now)
         world.observer.deploying()
         self.cores: ProtocolCores = world.cores
         self.tasks: list[Task] = []
@@ -307,7 +308,6 @@ class Attempt:
         task = make(self, spec, restored=snapshot, finished_on_restore=full)
         if full or (before in restored.finished and spec.vertex.keeps_position):
             task.exhausted = True
-            task.position = 0 if before is None else restored.positions.get(before, 0)
         return task
 
     def _fill_channels(self) -> None:
@@ -381,11 +381,10 @@ class Attempt:
         as processed by every task that lies upstream of its channel.
         """
         count = self.job.channels.preloaded_records
-        source = self.tasks[0]
         for channel in reversed(self.channels if count else []):
+            (split,) = self.splits.of(self.graph.vertices[0].name, 0)
             for _ in range(count):
-                record = source.spec.split * SOURCE_SPAN + source.position
-                source.position += 1
+                record = split.next_record()
                 channel.put(record)
                 for task in self.tasks[1 : channel.spec.upstream + 1]:
                     task.state.append(record)

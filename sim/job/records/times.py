@@ -26,7 +26,7 @@ def longest_times(job: Job, graph: Graph) -> Times:
         step_ns=max(*steps, channel_ns),
         gap_ns=max(
             vertex.pause_of(subtask)
-            for vertex in job.vertices
+            for vertex in map(graph.begun_as, graph.subtasks)
             for subtask in range(vertex.parallelism)
         ),
         snapshot_ns=max(sync_ns) + async_ns,

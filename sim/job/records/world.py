@@ -31,7 +31,7 @@ from ckptsim.sim.kernel import Environment, Wait
 from ckptsim.sim.slots import ProtocolCores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ckptsim.models.coordinator.plan import Edge
     from ckptsim.scenarios.job import Vertex
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.control.coordinator import CoordinatorHost
     from ckptsim.sim.job.control.sinks.sink import SinkWriter
     from ckptsim.sim.job.oracle.observer import JobObserver
+    from ckptsim.sim.job.records.state import TaskSnapshot
     from ckptsim.sim.job.records.tasks import Task
     from ckptsim.sim.job.records.uncoordinated import MessageLog, TaskCheckpoints
 
@@ -254,17 +255,18 @@ class RecordWorld:
         self.env.trace.record("stalled", task.entity, lasts_ns)
 
     def positions(self) -> dict[int, int]:
-        """Return how many records each source task has emitted, as this attempt counts."""
-        return {task.number: task.position for task in self.attempt.tasks if task.is_source}
+        """Return how many records of each split this attempt has emitted, as it counts."""
+        return {split: count for task in self.attempt.tasks for split, count in task.splits.items()}
+
+    def positions_at(self, parts: Mapping[int, TaskSnapshot]) -> dict[int, int]:
+        """Return the same as of parts of a checkpoint, of splits that none names as of now."""
+        named = (part.splits for part in parts.values())
+        return self.positions() | {n: at for splits in named for n, at in splits.items()}
 
     def most_emitted(self) -> dict[int, int]:
         """Return how many records of each split have been emitted in any attempt."""
-        now = self.split_positions()
+        now = self.positions()
         return {split: max(count, self.emitted.get(split, 0)) for split, count in now.items()}
-
-    def split_positions(self) -> dict[int, int]:
-        """Return how many records of each split this attempt has emitted, as it counts."""
-        return {t.spec.split: t.position for t in self.attempt.tasks if t.is_source}
 
     def first_delay_ns(self, restored: JobCheckpoint | None) -> int:
         """Return when the first periodic trigger comes: as set, or after one interval.
@@ -286,7 +288,7 @@ class RecordWorld:
     def figures(self, number: int) -> TaskFigures:
         """Return what a task has done; without the jitter of its service times."""
         task = self.tasks[number]
-        records = task.position if task.is_source else len(task.state)
+        records = sum(task.splits.values()) if task.is_source else len(task.state)
         return TaskFigures(
             records=records,
             busy_ns=records * task.spec.vertex.service_ns,

@@ -25,10 +25,11 @@ from ckptsim.models.recovery.persistence import RescalingScope, distribution_of,
 from ckptsim.scenarios.job import Job, Partitioner, Recovered
 from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.job.parallelism import CLASSES, with_parallelism
-from ckptsim.sim.job.records.keys import keyed_above, owner_of
+from ckptsim.sim.job.records.keys import follows_source, keyed_above, owner_of
 from ckptsim.sim.job.records.restoring.held import HeldInFlight
 from ckptsim.sim.job.records.restoring.reads import ChannelStateReads
 from ckptsim.sim.job.records.restoring.recovered_gate import RecoveredGate
+from ckptsim.sim.job.records.state import SOURCE_SPAN
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
@@ -161,7 +162,8 @@ def exchange_of(new: Graph, old: Graph, edge: int, *, in_flight: bool) -> Exchan
     distribution = distribution_of(
         CLASSES[made.partitioner],
         OrderedRule(new.job.channel_state.ordered_edges.value),
-        has_units=keyed_above(new, made.downstream) is not None,
+        has_units=keyed_above(new, made.downstream) is not None
+        or follows_source(new, made.downstream),
         moves=before != after,
     )
     return Exchange(distribution=distribution, old=before, new=after, in_flight=in_flight)
@@ -183,6 +185,9 @@ def keeper(task: Task, edge: int) -> Callable[[int], bool]:
     """Return what says whether today's partitioner sends a record over an edge to a task."""
     graph = task.attempt.graph
     keyed = graph.edges[edge]
+    if keyed.partitioner is Partitioner.FORWARD and follows_source(graph, keyed.downstream):
+        owners = task.attempt.splits.owners  # a split takes along what is in flight of it
+        return lambda record: owners[record // SOURCE_SPAN] == task.subtask
     if keyed.partitioner is Partitioner.FORWARD:
         above = keyed_above(graph, keyed.downstream)
     else:

@@ -21,9 +21,9 @@ SOURCE_SPAN = 1_000_000  # identities per source subtask; also the most records 
 class TaskSnapshot:
     """The state of one task in one checkpoint.
 
-    position: records that a source has emitted; exhausted: there are no more.  state: records whose
-    effect the task's state has, in the order of processing.  transactions: a sink's element of list
-    state.
+    splits: how many records a source has emitted of each of its splits, by number; exhausted: there
+    are no more.  state: records whose effect the task's state has, in the order of processing.
+    transactions: a sink's element of list state.
     input_state, output_state: records in flight, by channel.  consumed, emitted: the world's own
     account of the last number taken from and put into each channel before the snapshot.
     read: how many buffers of each input the state has.  logs: of outputs, where all is logged.
@@ -31,7 +31,7 @@ class TaskSnapshot:
     is kept by a log service.
     """
 
-    position: int
+    splits: Mapping[int, int]
     exhausted: bool = False
     state: tuple[Record, ...]
     transactions: SinkState | None
@@ -43,6 +43,11 @@ class TaskSnapshot:
     logs: Mapping[int, LogSlice[Item]] = field(default_factory=dict)
     identity: int = 0
     position_in_log: LogPosition | None = None
+
+    @property
+    def position(self) -> int:
+        """Return how many records a source has emitted."""
+        return sum(self.splits.values())
 
     @property
     def records(self) -> Sequence[Record]:

@@ -10,13 +10,13 @@ from ckptsim.models.barriers.barrier import NetworkEvent
 from ckptsim.models.recovery import ConnectionDescriptor
 from ckptsim.scenarios.job import OrderedEdges, Partitioner, VertexKind
 from ckptsim.sim.job.oracle.view import Contents, Held
-from ckptsim.sim.job.records.keys import keyed_above, owner_of
 from ckptsim.sim.job.records.restoring.held import HeldInFlight
+from ckptsim.sim.job.records.restoring.rescaling import keeper
 from ckptsim.sim.job.records.state import SOURCE_SPAN, whole_records
 
 if TYPE_CHECKING:
     from ckptsim.models.coordinator.plan import Edge as PlanEdge
-    from ckptsim.scenarios.job import Edge, Vertex
+    from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.graph import Graph
     from ckptsim.sim.job.records.channel import Channel
     from ckptsim.sim.job.records.state import Element
@@ -106,7 +106,7 @@ class RecordView:
     def expected(self) -> dict[str, Contents]:
         """Return per vertex what it must have processed of what sources have emitted by now."""
         world = self._world
-        return expected_output(world.graph, world.split_positions(), self._parallelism(min))
+        return expected_output(world.graph, world.positions(), self._parallelism(min))
 
     def at_most(self) -> dict[str, Contents]:
         """Return per vertex what it may have processed of what sources have emitted by now.
@@ -115,7 +115,7 @@ class RecordView:
         many copies as there were subtasks when it was sent.
         """
         world = self._world
-        return expected_output(world.graph, world.split_positions(), self._parallelism(max))
+        return expected_output(world.graph, world.positions(), self._parallelism(max))
 
     def ever(self) -> dict[str, Contents]:
         """Return per vertex what it may have processed of what any attempt has emitted."""
@@ -165,32 +165,21 @@ def _held(state: Mapping[int, tuple[Element, ...]], channel: int) -> Held:
 def _records_in(graph: Graph, channel: Channel) -> list[int]:
     """Return the records that a channel begins with, each where its last buffer is.
 
-    Behind the descriptor of an old channel, a record whose key group moves counts where it is sent
+    Behind the descriptor of an old channel, a record whose unit moves counts where it is sent
     today: several subtasks may have a copy, and one of them keeps it.
     """
-    edge, receiver = _copied_by(graph, graph.edges[channel.spec.edge]), channel.receiver.subtask
+    keeps = keeper(channel.receiver, channel.spec.edge)
+    reassigned = graph.job.channel_state.ordered_edges is OrderedEdges.REASSIGNED
+    forwarded = graph.edges[channel.spec.edge].partitioner is Partitioner.FORWARD
     found: list[int] = []
-    copied = False
+    is_copy = False
     for one in (*channel.restored, *channel.recovered, *channel.subpartition.normal_elements()):
         if isinstance(one, ConnectionDescriptor):
-            copied = True
+            is_copy = reassigned or not forwarded
         elif not isinstance(one, NetworkEvent):
-            element = cast("Element", one)
-            found += [
-                record
-                for record in whole_records([element])
-                if not copied or edge is None or owner_of(graph, edge, record) == receiver
-            ]
+            records = whole_records([cast("Element", one)])
+            found += [record for record in records if not is_copy or keeps(record)]
     return found
-
-
-def _copied_by(graph: Graph, edge: Edge) -> Edge | None:
-    """Return the keyed edge whose owners keep a copy of what is taken over on an edge, if any."""
-    if edge.partitioner is Partitioner.HASH:
-        return edge
-    reassigned = graph.job.channel_state.ordered_edges is OrderedEdges.REASSIGNED
-    forwarded = edge.partitioner is Partitioner.FORWARD
-    return keyed_above(graph, edge.downstream) if reassigned and forwarded else None
 
 
 def expected_output(
@@ -205,7 +194,7 @@ def expected_output(
         if vertex.kind is not VertexKind.SOURCE:
             continue
         arrivals = graph.arrivals(vertex.name, parallelism)
-        splits = [graph.tasks[task].split for task in graph.tasks_of(vertex.name)]
+        splits = graph.splits[vertex.name]
         records = [r for split in splits for r in _identities(split, positions.get(split, 0))]
         for name, times in arrivals.items():
             if times and name != vertex.name:

@@ -2,11 +2,13 @@
 
 from ckptsim.sim.job.records.tasks.operator import Operator, Sink
 from ckptsim.sim.job.records.tasks.source import Source
+from ckptsim.sim.job.records.tasks.splits import Splits
 from ckptsim.sim.job.records.tasks.task import Task
 
 __all__ = [
     "Operator",
     "Sink",
     "Source",
+    "Splits",
     "Task",
 ]

@@ -6,7 +6,7 @@ from typing import Any
 
 from ckptsim.sim.job.embedding import SourceReader
 from ckptsim.sim.job.records.kinds import Kind
-from ckptsim.sim.job.records.state import SOURCE_SPAN
+from ckptsim.sim.job.records.tasks.splits import Split
 from ckptsim.sim.job.records.tasks.task import Steps, Task
 
 
@@ -19,8 +19,7 @@ class Source(Task):
         self._reader: SourceReader | None = (
             None if reader is None else reader(self.subtask, self.wake)
         )
-        self._pause_ns = self.spec.vertex.pause_of(self.spec.subtask)
-        self._next_emission_ns = self.env.now + self._pause_ns
+        self._splits = self.attempt.splits.of(self.spec.vertex.name, self.spec.subtask)
         self._emission = self.env.timer(Kind.EMIT, self.entity, self.wake)
 
     def run(self) -> Steps:
@@ -46,13 +45,18 @@ class Source(Task):
             elif self._is_exhausted:
                 self.exhausted = True
                 self.control.exhausted()
-            elif self._reader is not None and not self._reader.queued_count:
+            elif (due_ns := self._due_ns()) is None:
                 yield self.news
-            elif self._next_emission_ns > self.env.now:
-                self._emission.arm_at(self._next_emission_ns)
+            elif due_ns > self.env.now:
+                self._emission.arm_at(due_ns)
                 yield self.news
             else:
                 self._emit_next()
+
+    @property
+    def splits(self) -> dict[int, int]:
+        """Return how many records it has emitted of each of its splits, by number."""
+        return {one.number: one.position for one in self._splits}
 
     @property
     def makes_records(self) -> bool:
@@ -67,18 +71,31 @@ class Source(Task):
         vertex = self.spec.vertex
         if self.exhausted or (vertex.ends_at_ns is not None and vertex.ends_at_ns <= self.env.now):
             return True
-        own = vertex.records_of(self.spec.subtask)
-        return own is not None and self.position >= own + self.attempt.graph.preloaded_records
+        return vertex.records is not None and all(one.is_read for one in self._splits)
+
+    def _due_ns(self) -> int | None:
+        """Return when something is to be done next: a record is due, or the source ends.
+
+        None while that is not known: its reader has nothing, or it has no split and no end.
+        """
+        if self._reader is not None and not self._reader.queued_count:
+            return None
+        due_ns = [one.due_ns for one in self._unread]
+        return min(due_ns, default=self.spec.vertex.ends_at_ns)
+
+    @property
+    def _unread(self) -> list[Split]:
+        """Return the splits that have records left; of one with a reader, that knows by itself."""
+        return [one for one in self._splits if self._reader is not None or not one.is_read]
 
     def _emit_next(self) -> None:
-        """Emit a record; the state of a source with a reader is what it has taken in."""
-        if self._reader is None:
-            record = self.spec.split * SOURCE_SPAN + self.position
-        else:
+        """Emit the record that is due first; what a source with a reader takes in is its state."""
+        split = min(self._unread, key=lambda one: (one.due_ns, one.number))
+        record = split.next_record()
+        if self._reader is not None:
             record = self._reader.take()
             self.state.append(record)
         self.observer.record_begun()
-        self.position += 1
-        self._next_emission_ns = self.env.now + self._pause_ns
+        split.due_ns = self.env.now + split.pause_ns
         self.attempt.progress()
         self.emit(record)

@@ -45,10 +45,9 @@ Steps = Generator[Any, Any, None]
 class Task:
     """A running subtask of one attempt.
 
-    state: records whose effect its state has, in order.  position: records that a source has
-    emitted.  output_channels: the outgoing channels in the order of the edges.  outbox: what the
-    cores of its channels and subpartitions ask for.  checkpoints: those that it takes by itself,
-    where no coordinator triggers them.
+    state: records whose effect its state has, in order.  output_channels: the outgoing channels in
+    the order of the edges.  outbox: what the cores of its channels and subpartitions ask for.
+    checkpoints: those that it takes by itself, where no coordinator triggers them.
     """
 
     def __init__(
@@ -72,7 +71,6 @@ class Task:
         self.outputs: Outputs = Outputs(self, [])
         self.mails: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
         self.state: list[Record] = [] if finished_on_restore else attempt.state_of(spec)
-        self.position: int = restored.position if restored else 0
         # A source has read all there is, now or before a restore.
         self.exhausted: bool = restored.exhausted if restored else False
         self.gone: bool = False  # closed or failed: takes no input any more
@@ -111,6 +109,11 @@ class Task:
         self.news: Signal = Signal(self.env)
         self._step = self.env.timer(Kind.STEP, self.entity, self.news.happen, Kind.STEP)
         self._last = self.env.timer(Kind.BEGIN, self.entity, self.news.happen, Kind.BEGIN)
+
+    @property
+    def splits(self) -> dict[int, int]:
+        """Return how many records a source has emitted of each of its splits, by number."""
+        return {}
 
     @property
     def identity(self) -> int:

@@ -177,9 +177,7 @@ class UncoordinatedJob:
             vertices={vertex.name: FinishedState.RUNNING for vertex in graph.vertices},
             finished=frozenset(),
             positions={
-                task.number: chosen[task.number].position
-                for task in attempt.tasks
-                if task.is_source
+                split: count for snapshot in chosen for split, count in snapshot.splits.items()
             },
             lost_state=frozenset(),
         )

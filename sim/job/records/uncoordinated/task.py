@@ -54,7 +54,7 @@ def snapshot_of(task: Task) -> TaskSnapshot:
     A record of which only parts were taken counts as not received: its parts are taken again.
     """
     return TaskSnapshot(
-        position=task.position,
+        splits=task.splits,
         exhausted=task.exhausted,
         state=tuple(task.state),
         transactions=None,
