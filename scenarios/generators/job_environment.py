@@ -115,7 +115,7 @@ def _rescales(choices: Choices, job: dict[str, Any]) -> list[dict[str, Any]]:
     vertices = {vertex["name"]: vertex for vertex in job["vertices"]}
     for vertex in vertices.values():
         vertex.pop("recorded", None)
-    free = [name for name in vertices if not _goes_with_source(vertices, name)]
+    free = [name for name in vertices if not _forgets(vertices, name)]
     if not free:
         return []
     job["costs"]["read_record_ns"] = choices.of((0, 0, _MS // 4))
@@ -138,8 +138,8 @@ def _fits(fault: dict[str, Any], vertices: Sequence[dict[str, Any]]) -> bool:
     return vertex is None or fault.get("subtask", 0) < parallelism[vertex]
 
 
-def _goes_with_source(vertices: dict[str, Any], name: str) -> bool:
-    """Tell whether forward edges join a vertex to a source; sources keep their parallelism."""
+def _forgets(vertices: dict[str, Any], name: str) -> bool:
+    """Tell whether forward edges join a vertex to a source without state: it is not rescaled."""
     group = [name]
     for member in group:  # grows while it is looked through
         for vertex in vertices.values():
@@ -147,4 +147,4 @@ def _goes_with_source(vertices: dict[str, Any], name: str) -> bool:
                 ends = (vertex["name"], one["upstream"])
                 if one["partitioner"] == "forward" and member in ends:
                     group += [end for end in ends if end not in group]
-    return any(vertices[member].get("kind") == "source" for member in group)
+    return not all(vertices[member].get("keeps_position", True) for member in group)

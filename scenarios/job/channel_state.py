@@ -40,7 +40,7 @@ class HandledBy(StrEnum):
 
 
 class OrderedEdges(StrEnum):
-    """What becomes of in-flight data on forwarded and broadcast edges."""
+    """What becomes of in-flight data on forwarded, broadcast and rescale edges."""
 
     ALIGNED = "aligned"
     FORCED = "forced"
@@ -133,9 +133,9 @@ class ChannelState:
     ordered_edges: OrderedEdges = choice(
         "aligned",
         OrderedEdges,
-        says="forwarded and broadcast edges: barriers do not overtake there; they are forced to, "
-        "and a rescale deals out what is in flight; or it goes with its key group, or with the "
-        "state that its copy is for",
+        says="forwarded, broadcast and rescale edges: barriers do not overtake there; they are "
+        "forced to, and a rescale deals out what is in flight; or it goes with its key group, its "
+        "split, or the state that its copy is for",
         source=_FLIP + "non-keyed, forwarded operators; execution.checkpointing.unaligned.forced",
     )
     order_required: bool = flag(

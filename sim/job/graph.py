@@ -19,6 +19,8 @@ from ckptsim.scenarios.job import (
     Vertex,
 )
 
+_ORDERED = (Partitioner.FORWARD, Partitioner.BROADCAST, Partitioner.RESCALE)
+
 
 @dataclass(frozen=True, slots=True)
 class TaskSpec:
@@ -114,7 +116,7 @@ class Graph:
             if self._by_name[name].hot_ratio
         }
         aligned = job.channel_state.ordered_edges is OrderedEdges.ALIGNED
-        self._forced = () if aligned else (Partitioner.FORWARD, Partitioner.BROADCAST)
+        self._forced = () if aligned else _ORDERED
         self._above: dict[int, frozenset[int]] = {}
         for number, edge in enumerate(self.edges):
             self._add_edge(number, edge)

@@ -17,7 +17,7 @@ from ckptsim.models.recovery.persistence import (
 @pytest.mark.parametrize("partitioner", Partitioner)
 @pytest.mark.parametrize("rule", OrderedEdges)
 def test_other_edges_are_what_they_were(partitioner: Partitioner, rule: OrderedEdges) -> None:
-    """Only forwarded and broadcast edges mean something else, and not while they are aligned."""
+    """Only pointwise and broadcast edges mean something else, and not while they are aligned."""
     found = distribution_of(partitioner, rule, has_units=True, moves=True)
     same = rule is OrderedEdges.ALIGNED or partitioner not in FORCIBLE
     assert (found == DISTRIBUTIONS[partitioner]) is same

@@ -1,4 +1,4 @@
-"""In-flight data of edges that keep an order: forwarded and broadcast ones.
+"""In-flight data of edges that keep an order, forwarded and broadcast ones, and of rescale edges.
 
     ALIGNED     barriers do not overtake there, so there is none: as shipped
     FORCED      they do; at a rescale it is dealt out like that of a rebalanced edge
@@ -9,7 +9,10 @@ of its sender, so what is in flight there belongs where its key group goes.  All
 then read by all new subtasks, and each keeps what it owns: the order within a unit is kept, as what
 is sent later goes the same way behind it.  Where no keyed exchange is above, whole old subtasks are
 the units.  A copy of a broadcast belongs to the state of the subtask that it was for, so a new
-subtask takes the copies of the one whose state it takes.
+subtask takes the copies of the one whose state it takes.  A rescale edge deals records out one by
+one, so nothing belongs together there, and what is in flight is dealt out under either rule; but a
+sender there has some of the receivers alone, so what a receiver takes is shared out among the
+senders that it has now.
 
 Not promised by FORCED: any order after a rescale, nor, for a broadcast, that copies agree.
 
@@ -24,8 +27,8 @@ from enum import Enum
 from ckptsim.models.recovery.in_flight import Exchange
 from ckptsim.models.recovery.mapping import DISTRIBUTIONS, Distribution, Mapper, Partitioner
 
-FORCIBLE = (Partitioner.FORWARD, Partitioner.BROADCAST)
-"""Edges that can be forced here: each sender of a rescale edge has some of the receivers alone."""
+FORCIBLE = (Partitioner.FORWARD, Partitioner.BROADCAST, Partitioner.RESCALE)
+"""Edges that barriers overtake on only where they are forced to."""
 
 _DEALT_OUT = DISTRIBUTIONS[Partitioner.REBALANCE]
 _BY_UNIT = Distribution(upstream=Mapper.FULL, downstream=Mapper.FULL)
@@ -60,7 +63,7 @@ def distribution_of(
     if rule is OrderedEdges.REASSIGNED and moves:
         if partitioner is Partitioner.BROADCAST:
             return _WITH_STATE
-        if has_units:
+        if has_units and partitioner is Partitioner.FORWARD:
             return _BY_UNIT
     return _DEALT_OUT
 

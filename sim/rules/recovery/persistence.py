@@ -169,11 +169,11 @@ def _distribution_of(
     partitioner: Partitioner, rule: OrderedEdges, *, has_units: bool, moves: bool
 ) -> Distribution:
     forward, broadcast = partitioner.name == "FORWARD", partitioner.name == "BROADCAST"
-    if rule.value == "aligned" or not (forward or broadcast):
+    if rule.value == "aligned" or not (forward or broadcast or partitioner.name == "RESCALE"):
         return DISTRIBUTIONS[partitioner]
     if rule.value == "reassigned" and moves and broadcast:
         return Distribution(upstream=Mapper.ARBITRARY, downstream=Mapper.COPY)
-    if rule.value == "reassigned" and moves and has_units:
+    if rule.value == "reassigned" and moves and has_units and forward:
         return Distribution(upstream=Mapper.FULL, downstream=Mapper.FULL)
     return DISTRIBUTIONS[Partitioner.REBALANCE]
 

@@ -74,7 +74,7 @@ def fits(fault: dict[str, Any], vertices: dict[str, Any]) -> bool:
 
 def _rescales(random: Random, vertices: dict[str, Any]) -> list[dict[str, Any]]:
     """Return some changes of parallelism, and crashes between them."""
-    free = [name for name in vertices if not goes_with_source(vertices, name)]
+    free = [name for name in vertices if not _forgets(vertices, name)]
     found: list[dict[str, Any]] = []
     for _ in range(random.randint(1, 4) if free else 0):
         at = {"vertex": random.choice(free), "at_ns": random.randint(1, 150) * MS}
@@ -105,7 +105,18 @@ def resubmissions(
 
 
 def goes_with_source(vertices: dict[str, Any], name: str) -> bool:
-    """Tell whether forward edges join a vertex to a source; sources keep their parallelism."""
+    """Tell whether forward edges join a vertex to a source."""
+    return any(vertices[member]["kind"] == "source" for member in _group(vertices, name))
+
+
+def _forgets(vertices: dict[str, Any], name: str) -> bool:
+    """Tell whether a vertex goes with a source that has no state, which cannot be rescaled."""
+    group = _group(vertices, name)
+    return not all(vertices[member].get("keeps_position", True) for member in group)
+
+
+def _group(vertices: dict[str, Any], name: str) -> list[str]:
+    """Return the vertices that forward edges join to a vertex, itself first."""
     group = [name]
     for member in group:
         for vertex in vertices.values():
@@ -113,7 +124,7 @@ def goes_with_source(vertices: dict[str, Any], name: str) -> bool:
                 ends = (vertex["name"], one["upstream"])
                 if one["partitioner"] == "forward" and member in ends:
                     group += [end for end in ends if end not in group]
-    return any(vertices[member]["kind"] == "source" for member in group)
+    return group
 
 
 HUNT = many.Hunt(random_job=random_job, goals=GOALS, mode=jobs._mode, is_hazard=jobs.is_hazard)

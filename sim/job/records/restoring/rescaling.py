@@ -72,7 +72,7 @@ class Rescaling:
     def _fill_gates(self, task: Task) -> None:
         edges = [gate.channels[0].spec.edge for gate in task.gates]
         for gate, edge, whole in zip(task.gates, edges, self._assigned(task, edges), strict=True):
-            assignment = self._of_channels(whole, gate.channels)
+            assignment = self._of_channels(whole, gate.channels, edge)
             core = self._attempt.cores.recovered_input(
                 assignment, len(gate.channels), accepts=keeper(task, edge)
             )
@@ -81,9 +81,19 @@ class Rescaling:
                 self._fill(channel, place, assignment)
 
     def _of_channels(
-        self, assignment: GateAssignment, channels: Sequence[Channel]
+        self, assignment: GateAssignment, channels: Sequence[Channel], edge: int
     ) -> GateAssignment:
-        """Return an assignment for the channels of a gate: a forwarded edge has one of many."""
+        """Return an assignment for the channels of a gate: a pointwise edge has some of all.
+
+        On a rescale edge the pairs that have a channel change with the parallelism, so the senders
+        that a receiver has now share out what it takes of all old ones.
+        """
+        exchange = self._exchange(edge)
+        made = self._attempt.graph.edges[edge].partitioner
+        if made is Partitioner.RESCALE and exchange.in_flight and exchange.old != exchange.new:
+            olds = range(exchange.old[0])
+            shared = tuple(tuple(olds[place :: len(channels)]) for place in range(len(channels)))
+            return replace(assignment, old_channels=shared, identity=False)
         tasks = self._attempt.graph.tasks
         upstream = [tasks[channel.spec.upstream].subtask for channel in channels]
         old_channels = tuple(assignment.old_channels[subtask] for subtask in upstream)
