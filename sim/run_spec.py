@@ -24,6 +24,10 @@ class Watch(Protocol):
         """Take the environment of the run."""
         ...
 
+    def follow(self, env: Environment) -> None:
+        """Take the environment in which a part of the run goes on from now on."""
+        ...
+
     def rows(self, spec: RunSpec) -> list[ViolationRow]:
         """Return what was found."""
         ...

@@ -240,21 +240,27 @@ def crashing_document(choose: Choices) -> dict[str, Any]:
     job["checkpointing"]["max_concurrent"] = 1
     job["restart"] = {"kind": "fixed_delay", "delay_ns": choose.of((0, 30)) * MS}
     for _ in range(choose.integer(1, 3)):
-        text["faults"].append(_crash(choose, job))
+        text["faults"].append(_crash(choose, job, text["faults"]))
     return text
 
 
-def _crash(choose: Choices, job: dict[str, Any]) -> dict[str, Any]:
+def _crash(choose: Choices, job: dict[str, Any], before: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a crash, soon behind another one in many jobs: within its failover."""
     kind = choose.of(CRASHES)
     last_ns = 6 * int(job["checkpointing"]["interval_ns"])
+    crashed = [one["at_ns"] for one in before if one["kind"] in CRASHES and "at_ns" in one]
+    if crashed and choose.integer(0, 1):
+        at_ns = crashed[-1] + choose.of((1, 5, 20, 60, 200, 600)) * MS
+    else:
+        at_ns = choose.integer(1, last_ns)
     if kind == "crash_job_manager":
-        return {"kind": kind, "at_ns": choose.integer(1, last_ns)}
+        return {"kind": kind, "at_ns": at_ns}
     vertex = choose.of(tuple(job["vertices"]))
     fault = {"kind": kind, "vertex": vertex["name"]}
     fault["subtask"] = choose.integer(0, vertex["parallelism"] - 1)
     if kind == "crash_at_checkpoint":
         return fault | {"checkpoint": choose.integer(1, 5)}
-    return fault | {"at_ns": choose.integer(1, last_ns)}
+    return fault | {"at_ns": at_ns}
 
 
 def _delay_ns(choose: Choices) -> int:

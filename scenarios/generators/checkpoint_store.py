@@ -42,6 +42,11 @@ def checkpoint_store(choices: Choices) -> Scenario:
         faults = choices.several(
             lambda: STORE_FAULT_DRAWS[choices.of(present)](choices, model), most=_FAULTS_MAX
         )
+    resets = (Rebootstrap, Tamper)
+    if any(isinstance(one, CrashInReset) for one in faults) and not any(
+        isinstance(one, resets) for one in faults
+    ):
+        faults = (*faults, STORE_FAULT_DRAWS["rebootstrap"](choices, model))
     return Scenario(
         name="generated",
         link="checkpoint_store",

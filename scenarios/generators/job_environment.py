@@ -13,11 +13,36 @@ from ckptsim.scenarios.generators.choices import Choices
 
 _MS = 1_000_000
 _MOST = 5
-_LATE = ("repeat_acknowledgement", "stray_decline", "delay_acknowledgement", "stray_notification")
-_AT_CHECKPOINT = ("lose_acknowledgement", "crash_at_checkpoint", "fail_snapshot")
+_LATE = (
+    "repeat_acknowledgement",
+    "stray_decline",
+    "delay_acknowledgement",
+    "stray_notification",
+    "delay_trigger",
+    "slow_file",
+)
+_AT_CHECKPOINT = (
+    "lose_acknowledgement",
+    "crash_at_checkpoint",
+    "fail_snapshot",
+    "lose_trigger",
+    "refuse_trigger",
+    "fail_channel_state",
+)
 _OF_USERS = ("request_checkpoint", "request_savepoint", "resubmit")
 _CRASHES = ("crash_task", "crash_job_manager", "crash_task_manager")
 KINDS = (*_OF_USERS, *_LATE, *_AT_CHECKPOINT, "stall_task", *_CRASHES)
+# Ways to keep in-flight data, and to put it back, that all properties hold with.  Offsets that are
+# told at the snapshot are none: a task that closes can wait for one for ever.
+CHANNEL_STATES: tuple[dict[str, Any], ...] = (
+    {"handled_by": "downstream"},
+    {"handled_by": "downstream", "recovered": "atomic"},
+    {"spilling": "continuous", "replay_from": "file_index"},
+    {"ordered_edges": "reassigned"},
+    {"rescaling": "keyed"},
+    {"rescaling": "refused"},
+    {"persistence": "log_service"},
+)
 # A heartbeat that is missed later than this is for longer runs than random ones.
 _TIMEOUT_NS_MAX = 1_000 * _MS
 _IN_TIME = {"heartbeat_interval_ns": 10 * _MS, "heartbeat_timeout_ns": 50 * _MS}
@@ -28,30 +53,41 @@ def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
     job = text["job"]
     on_records = job.get("plane", text["link"]) not in ("buffers", "barriers")
     present = choices.features(KINDS)
+    if "resubmit" in present and not job["checkpointing"].get("enabled", True):
+        present.remove("resubmit")  # it resumes a checkpoint
     if "crash_task_manager" in present:
         # On records a failover takes no time.
         job["recovery"] = _IN_TIME | {"timed": not on_records and choices.of((False, False, True))}
-    found = choices.several(lambda: job_fault(choices, job, present), most=_MOST) if present else ()
+    found: list[dict[str, Any]] = []
+    while present and len(found) < _MOST and choices.integer(0, 2) > 0:
+        before = [one["at_ns"] for one in (*text["faults"], *found) if "at_ns" in one]
+        found.append(job_fault(choices, job, present, before))
     _options(choices, job, on_records=on_records)
     rescales = _rescales(choices, job) if on_records and choices.integer(0, 5) == 5 else []
     faults = [*text["faults"], *found]
     if rescales:
         faults = [one for one in faults if _fits(one, job["vertices"])] + rescales
-    if any(one["kind"].startswith("lose_ack") for one in faults):
+    if any(one["kind"] in ("lose_acknowledgement", "lose_trigger") for one in faults):
         job["checkpointing"]["timeout_ns"] = choices.of((100, 40)) * _MS
     return text | {"faults": faults}
 
 
 def job_fault(
-    choices: Choices, job: dict[str, Any], present: Sequence[str] = KINDS
+    choices: Choices,
+    job: dict[str, Any],
+    present: Sequence[str] = KINDS,
+    before: Sequence[int] = (),
 ) -> dict[str, Any]:
-    """Return a fault of one of the kinds; job: as a document has it."""
+    """Return a fault of one of the kinds; job: as a document has it; before: instants of others."""
     kind = choices.of(present)
     fault: dict[str, Any] = {"kind": kind}
     if kind in _OF_USERS or kind == "crash_job_manager":
-        fault["at_ns"] = _instant(choices, job)
+        fault["at_ns"] = _instant(choices, job, before)
         return fault | ({"mode": _mode(choices, job)} if kind == "resubmit" else {})
-    vertex = choices.of(tuple(job["vertices"]))
+    vertices = job["vertices"]
+    if kind.endswith("_trigger"):
+        vertices = [one for one in vertices if one.get("kind") == "source"]
+    vertex = choices.of(tuple(vertices))
     fault |= {"vertex": vertex["name"]}
     fault["subtask"] = choices.integer(0, vertex["parallelism"] - 1)
     if kind == "stall_task":
@@ -59,7 +95,7 @@ def job_fault(
     if kind == "crash_task_manager":
         fault["symptom"] = _symptom(choices, job)
     if kind in ("stall_task", "crash_task", "crash_task_manager"):
-        return fault | {"at_ns": _instant(choices, job)}
+        return fault | {"at_ns": _instant(choices, job, before)}
     fault["checkpoint"] = choices.integer(1, 5)
     if kind in _LATE:
         fault["delay_ns"] = choices.of((0, 1, choices.integer(1, 60) * _MS))
@@ -82,9 +118,12 @@ def _symptom(choices: Choices, job: dict[str, Any]) -> str:
     return symptom
 
 
-def _instant(choices: Choices, job: dict[str, Any]) -> int:
-    """Return an instant, at or around that of a periodic trigger."""
+def _instant(choices: Choices, job: dict[str, Any], before: Sequence[int] = ()) -> int:
+    """Return an instant, at or around that of a periodic trigger, or soon behind another fault."""
     interval_ns: int = job["checkpointing"]["interval_ns"]
+    if before and choices.integer(0, 2) == 2:
+        behind_ns = choices.of((0, 1, _MS, 5 * _MS, 20 * _MS, 60 * _MS, 200 * _MS))
+        return max(1, choices.of(before) + behind_ns)
     near_ns = choices.of((0, 1, _MS // 2, 3 * _MS, interval_ns // 2, -1))
     return max(1, choices.integer(1, 6) * interval_ns + near_ns)
 
@@ -107,6 +146,12 @@ def _options(choices: Choices, job: dict[str, Any], *, on_records: bool) -> None
         if completion_ns is not None:
             costs["completion_ns"] = completion_ns
         costs["checkpoint_failure_ratio"] = choices.of((0.0, 0.0, 0.0, 0.3))
+        if choices.integer(0, 5) == 5:
+            costs["rpc_jitter_ns"] = 15 * _MS  # some come when their attempt is long over
+        job["channel_state"] = dict(choices.of(({}, {}, {}, {}, *CHANNEL_STATES)))
+        job["channel_state"]["write_record_ns"] = choices.of((0, 0, _MS // 10))
+        if job["channel_state"].get("persistence") == "log_service":
+            checkpointing["retained"] = 1  # it is cut for the newest checkpoint
         job["channels"]["record_buffers"] = choices.of((1, 1, 1, 2, 3))
 
 

@@ -170,6 +170,7 @@ def _destination(choices: Choices) -> DestinationTable:
         send_spread=choices.of((0.3, 0.0)),
         end_wait_ns=choices.of((600_000, 100, 10)) * _MS // 10,
         end_poll_ns=choices.of((1_000, 3)) * _MS,
+        stall_limit_ns=10_000 * _MS,  # with heartbeats of 5 ms ten minutes would take seconds
     )
 
 

@@ -90,7 +90,10 @@ class JobWorld:
         self._make_core = core
         self._task_plans = TaskPlans(plane, self.finished_on_restore, listener, settings)
         self.operations = Operations(self, self._task_plans)
-        self._strategy = RestartStrategy(settings.restart)
+        strategy = RestartStrategy(settings.restart)
+        self._strategy: RestartStrategy = env.witness(
+            "restart strategy", strategy, settings.restart
+        )
         self.timed: FailoverHost | None = None
         self.detection = DetectionHost(env, self.entity, settings, fail_over=self.fail_over)
         self._stop_tries = self._completed = 0

@@ -36,6 +36,10 @@ SEQUENCES = 1 << 24
 _ROOT = "run"
 
 
+def _nobody_looks_on(_name: str, core: Any, *_made_of: Any) -> Any:
+    return core
+
+
 class Environment(simpy.Environment):
     """One run: clock, calendar, ties, streams, trace, goals and the account of processes.
 
@@ -65,6 +69,9 @@ class Environment(simpy.Environment):
         self.last_ns = FOREVER  # the instant up to which the run goes on at present
         self.steps = 0  # calendar entries that were carried out
         self.steps_max = FOREVER  # more of them end the run with an exception
+        # Who looks on at cores that hosts make themselves: (name, core, what it was made of) ->
+        # what the host is to drive in its place, which behaves as the core does.
+        self.witness: Callable[..., Any] = _nobody_looks_on
         self._entities: dict[tuple[str, int | None], Entity] = {}
         self._root = self._caller = self.entity(_ROOT)
         self._processes: dict[int, Process] = {}  # those that have not ended, by number

@@ -2,8 +2,9 @@
 
 At each event the core answers and its rules say what it was to answer; the first difference of a
 core is a violation, and from then on that core is left alone, since everything behind a difference
-differs.  Rules know facts (lists of what happened) and work out everything else from them anew each
-time: slow, and hard to get wrong in the way in which a core with state does.
+differs.  Its host is judged in the same way, by its duties (`duties.py`).  Rules know facts (lists
+of what happened) and work out everything else from them anew each time: slow, and hard to get wrong
+in the way in which a core with state does.
 
 A host of ours sends a core less than others might.  So from time to time a copy of the core, and
 one of its rules, takes a walk: some dozens of events that some host could send from here, strays,
@@ -13,6 +14,7 @@ as well.  The run itself does not notice: neither draws nor order nor trace chan
 
 from __future__ import annotations
 
+import copy
 import pickle
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -33,10 +35,12 @@ from ckptsim.sim.rules.answers import (
     told,
     walked,
 )
+from ckptsim.sim.rules.duties import DUTIES, Duties
 from ckptsim.sim.run_spec import RunSpec
 from ckptsim.sim.slots import Factory, ProtocolCores
 
 FOLLOWS_RULES = "a_core_follows_its_rules"
+DOES_ITS_DUTY = "a_host_does_its_duty"
 # Of how many events one is followed by questions, and one by a walk of a copy (assumptions: with
 # them the oracle takes about as long as the run).
 ASK_EVERY = 4
@@ -72,11 +76,15 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """Where a core and its rules part; the story has the events before, oldest first."""
+    """Where a core and its rules part; the story has the events before, oldest first.
+
+    breaks: the property that says so.
+    """
 
     at_ns: int
     says: str
     story: tuple[str, ...]
+    breaks: str = FOLLOWS_RULES
 
 
 class Differential:
@@ -112,6 +120,8 @@ class Differential:
         """
         slots = [slot for slot in self._rules if hasattr(cores, slot) and slot not in foreign]
         made = {slot: self._factory(slot, getattr(cores, slot)) for slot in slots}
+        if hasattr(cores, "store") and "store" not in foreign:
+            made["store"] = self._store(cores.store)
         for name, walk in self._walks.items():
             make = walk.make if name in foreign else walk.make or getattr(cores, name, None)
             if make is not None:
@@ -120,7 +130,7 @@ class Differential:
 
     def begin(self, env: Environment) -> None:
         """Take the environment of the run, for the times of violations, and let cores walk."""
-        self._env = env
+        self.follow(env)
         for name, walk, make in self._walking:
             for number in range(self._each):
                 pick = Pick(self._streams.stream(f"walk {name}", number))
@@ -129,40 +139,89 @@ class Differential:
                     self.part(f"core {name}, on a walk of its own: {found[0]}", found[1])
                     break
 
+    def follow(self, env: Environment) -> None:
+        """Take the environment in which the run, or a part of it, goes on."""
+        self._env = env
+        env.witness = self._witnessed
+
     def rows(self, spec: RunSpec) -> list[ViolationRow]:
         """Return a violation for each core that did not follow its rules."""
         return [
-            spec.violation(FOLLOWS_RULES, each.at_ns, each.says, story=each.story)
+            spec.violation(each.breaks, each.at_ns, each.says, story=each.story)
             for each in self.partings
         ]
 
-    def part(self, says: str, story: Sequence[str]) -> None:
-        """Note that a core and its rules differ."""
-        at_ns = 0 if self._env is None else self._env.now
+    @property
+    def now_ns(self) -> int:
+        """The present instant of the run; 0 before it has begun."""
+        return 0 if self._env is None else self._env.now
+
+    def part(self, says: str, story: Sequence[str], breaks: str = FOLLOWS_RULES) -> None:
+        """Note that a core and its rules differ, or that its host does not do its duty."""
         lines = tuple(line[:_TEXT_MAX] for line in story[-STORY:])
-        self.partings.append(Parting(at_ns, says[: 3 * _TEXT_MAX], lines))
+        self.partings.append(Parting(self.now_ns, says[: 3 * _TEXT_MAX], lines, breaks))
+
+    def _store(self, factory: Factory) -> Factory:
+        """Return what makes a store whose ingestion cores have their rules beside them."""
+
+        def make(*arguments: Any) -> Any:
+            versions = factory(*arguments)
+            client = versions.client
+            ingestion = self._factory("ingestion", client.parts.ingestion)
+            client.parts = replace(client.parts, ingestion=ingestion)
+            return versions
+
+        return make
 
     def _factory(self, slot: str, factory: Factory) -> Factory:
         def make(*arguments: Any, **named: Any) -> Any:
             core = factory(*arguments, **named)
-            rules = self._rules[slot](*arguments, **named)
+            rules = self._rules[slot](*arguments, **named) if slot in self._rules else None
             self._made += 1
             pick = Pick(self._streams.stream(f"beside {slot}", self._made))
-            return Beside(core, rules, name=f"{slot} {self._made}", pick=pick, watch=self)
+            duties = DUTIES[slot]() if slot in DUTIES else None
+            name = f"{slot} {self._made}"
+            return Beside(core, rules, duties, name=name, pick=pick, watch=self)
 
         return make
 
+    def _witnessed(self, name: str, core: Any, *made_of: Any) -> Any:
+        """Return a core that a host has made itself with its rules beside it."""
+        return self._factory(name, lambda *_: core)(*made_of)
+
 
 class Beside:
-    """A core with its rules; whatever is asked of it, but for `step`, goes to the core."""
+    """A core with its rules; whatever is asked of it, but for `step`, goes to the core.
 
-    __slots__ = ("_core", "_events", "_name", "_pick", "_rules", "_story", "_together", "_watch")
+    rules: None where the host alone is judged.  duties: what its host owes it; None for nothing, or
+    once the host has failed to do it.
+    """
+
+    __slots__ = (
+        "_core",
+        "_duties",
+        "_events",
+        "_name",
+        "_pick",
+        "_rules",
+        "_story",
+        "_together",
+        "_watch",
+    )
 
     def __init__(
-        self, core: Any, rules: Rules, *, name: str, pick: Pick, watch: Differential
+        self,
+        core: Any,
+        rules: Rules | None,
+        duties: Duties | None,
+        *,
+        name: str,
+        pick: Pick,
+        watch: Differential,
     ) -> None:
         self._core = core
         self._rules = rules
+        self._duties = duties
         self._name = name
         self._pick = pick
         self._watch = watch
@@ -184,32 +243,52 @@ class Beside:
         if not self._together:
             effects: list[Any] = self._core.step(event)
             return effects
+        self._judge_host(event)
+        if self._rules is None:
+            effects = self._core.step(event)
+            self._ask_host(effects)
+            return effects
         expected = self._rules.answer(event)
         try:
             effects = self._core.step(event)
         except ProtocolError as error:
-            self._compare(event, Refused.by(error.kind), expected)
+            self._compare(self._rules, event, (Refused.by(error.kind), expected))
             raise
-        self._compare(event, tuple(effects), expected)
+        self._compare(self._rules, event, (tuple(effects), expected))
+        self._ask_host(effects)
         if self._together and self._pick.one_in(ASK_EVERY):
             self._part(disagreement(self._core, self._rules), "")
         if self._together and self._pick.one_in(self._watch.walk_every):
-            self._walk()
+            self._walk(self._rules)
         return effects
 
-    def _compare(self, event: object, answer: Answer, expected: Answer | None) -> None:
+    def _judge_host(self, event: object) -> None:
+        """Compare what the host sends with what it owes; a core left alone judges it no more."""
+        if self._duties is None:
+            return
+        wrong = self._duties.event(self._watch.now_ns, event)
+        if wrong is not None:
+            self._duties = None
+            says = f"the host of core {self._name}: {wrong}"
+            self._watch.part(says, told(self._story), DOES_ITS_DUTY)
+
+    def _ask_host(self, effects: Sequence[Any]) -> None:
+        if self._duties is not None:
+            self._duties.effects(self._watch.now_ns, effects)
+
+    def _compare(self, rules: Rules, event: object, both: tuple[Answer, Answer | None]) -> None:
+        answer, expected = both
         if expected is None:
             self._together = False  # the rules leave open what follows
             return
         self._events += 1
-        found = difference(self._rules, event, answer, expected)
+        found = difference(rules, event, answer, expected)
         self._part(found, f"at event {self._events}: ")
         self._story.append((event, answer))
 
-    def _walk(self) -> None:
+    def _walk(self, rules: Rules) -> None:
         """Let a copy of the core take events that did not come."""
-        core = pickle.loads(pickle.dumps(self._core, pickle.HIGHEST_PROTOCOL))  # noqa: S301 - ours
-        found = walked(core, self._rules.copied(), self._pick, WALK_EVENTS)
+        found = walked(_copied(self._core), rules.copied(), self._pick, WALK_EVENTS)
         if found is not None:
             alone = [f"a copy: {line}" for line in found[1]]
             self._part(found[0], "with events that did not come and could, ", alone)
@@ -219,3 +298,11 @@ class Beside:
             self._together = False
             story = [*told(self._story), *alone]
             self._watch.part(f"core {self._name}: {where}{says}", story)
+
+
+def _copied(core: Any) -> Any:
+    """Return a copy; one that holds functions of its host is made in the slower way."""
+    try:
+        return pickle.loads(pickle.dumps(core, pickle.HIGHEST_PROTOCOL))  # noqa: S301 - ours
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return copy.deepcopy(core)

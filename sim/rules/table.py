@@ -69,7 +69,7 @@ from ckptsim.sim.rules.store import (
 from ckptsim.sim.rules.subtask import SubtaskRules
 from ckptsim.sim.rules.writer import WriterRules
 
-# Slot -> rules, made from what the core is made from.
+# Slot, or name of a core that its host makes itself -> rules, made from what the core is.
 RULES: Mapping[str, Callable[..., Rules]] = {
     "ordering": OrderingRules,
     "coordinator": CoordinatorRules,
@@ -79,6 +79,12 @@ RULES: Mapping[str, Callable[..., Rules]] = {
     "lifecycle": LifecycleRules,
     "induced": TaskRules,
     "recovery_line": LineRules,
+    "recovered_input": RecoveredInputRules,
+    "source": SourceRules,
+    "restore": RestoreRules,
+    "restart strategy": RestartRules,
+    "course of failures": FailoverRules,
+    "failure detector": DetectionRules,
 }
 
 

@@ -56,7 +56,7 @@ class DetectionHost:
         self._parameters = settings.heartbeat
         self._kind = settings.fault_kind
         self._fail_over = fail_over
-        self._core = detection.FailureDetector(settings.heartbeat)
+        self._core = self._new_core()
         self._phase_ns: int | None = None
         self.found: list[tuple[int, float]] = []
         self._causes: list[str] = []  # by number of the lost task manager
@@ -85,8 +85,15 @@ class DetectionHost:
 
     def restarted(self) -> None:
         """Forget everything: a new job manager knows only who registers with it."""
-        self._core = detection.FailureDetector(self._parameters)
+        self._core = self._new_core()
         self._release()
+
+    def _new_core(self) -> detection.FailureDetector:
+        core = detection.FailureDetector(self._parameters)
+        looked_at: detection.FailureDetector = self._env.witness(
+            "failure detector", core, self._parameters
+        )
+        return looked_at
 
     def _latest_heartbeat_ns(self) -> int:
         """Return when all task managers were last asked; it may lie before the job's begin."""

@@ -125,14 +125,15 @@ class FailoverHost:
         *,
         kind: int,
     ) -> None:
-        self.core = failover.Failover()
+        self._env = job.env
+        self.core: failover.Failover = job.env.witness("course of failures", failover.Failover())
         self.starting = False
         self._job = job
         self._plane = plane
-        self._strategy = RestartStrategy(restart)
+        strategy = RestartStrategy(restart)
+        self._strategy: RestartStrategy = job.env.witness("restart strategy", strategy, restart)
         self._times_of = times
         self._times = times(True)
-        self._env = job.env
         self._kind = kind
         self._cause = ""
 

@@ -93,6 +93,8 @@ def _restart(
     external: ExternalSystem,
 ) -> RecordWorld:
     other_env = Environment(spec.seed, env.ties)
+    if spec.watch is not None:
+        spec.watch.follow(other_env)
     job = world.job
     costs = replace(
         job.costs,

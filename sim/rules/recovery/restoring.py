@@ -48,6 +48,8 @@ class RecoveredInputRules(Naive):
         return channel, None if self._assignment.identity else self._named[channel]
 
     def _done(self, stretch: str) -> bool:
+        if stretch == "output" and self._assignment.on_one_side:
+            return self._done("input")  # nothing is at the senders, so no marker comes
         return all((stretch, channel) in self._ends for channel in self._channels)
 
     def refusals(self, event: Any) -> list[str]:
@@ -61,9 +63,10 @@ class RecoveredInputRules(Naive):
                 again = ("input", event.channel) in self._ends
                 return ["missing_row"] if again or event.channel not in self._channels else []
             case recovered_input.OutputStateEnded():
-                due = self._done("input") and ("output", event.channel) not in self._ends
+                marked = not self._assignment.on_one_side
+                due = marked and self._done("input") and ("output", event.channel) not in self._ends
                 return [] if due and event.channel in self._channels else ["missing_row"]
-            case recovered_input.QueueEmpty():
+            case recovered_input.QueueEmpty() | recovered_input.StateRead():
                 return []
         named = self._assignment.identity or event.channel in self._named
         return [] if named else ["no_descriptor"]
@@ -145,6 +148,7 @@ class RecoveredInputRules(Naive):
                 recovered_input.WatermarkTaken(channel, pick.integer(1, 9)),
                 recovered_input.StatusTaken(channel, pick.one_in(2)),
                 recovered_input.QueueEmpty(channel),
+                recovered_input.StateRead(channel),
                 recovered_input.InputStateEnded(channel),
                 recovered_input.InputStateEnded(channel),
                 recovered_input.OutputStateEnded(channel),
@@ -220,7 +224,11 @@ def drawn_gate(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
     new = old if pick.one_in(3) else (pick.integer(1, 3), pick.integer(1, 3))
     own, up, identity, shared, _ = assigned(pick.of(kinds), pick.integer(0, new[1] - 1), old, new)
     assignment = GateAssignment(
-        old_subtasks=own, old_channels=up, identity=identity, ambiguous=shared
+        old_subtasks=own,
+        old_channels=up,
+        identity=identity,
+        ambiguous=shared,
+        on_one_side=pick.one_in(4),
     )
     return (assignment, new[0]), {"accepts": _accepts_even}
 

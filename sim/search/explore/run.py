@@ -29,8 +29,8 @@ TIES = ("structural", "random", "pct", "pct:1", "pct:5")
 RUN_ENDS = "a_run_ends"
 SURVIVES = "the_scenario_completes"
 # Seconds of processor time after which a run is taken for one that never ends; an assumption: some
-# five times what the longest drawn ones take.
-RUN_SECONDS_MAX = 20
+# eight times what the longest drawn ones take.
+RUN_SECONDS_MAX = 12
 
 
 # What is made once for all runs of a process.

@@ -78,15 +78,15 @@ class Source:
             for feed, known in zip(self._truth.feeds, attempt.world.platform.resume, strict=True)
             if known is not None
         }
-        self._core = SourceCore(
-            SourceParameters(
-                medium=Medium.SOCKET if self._on_sockets else Medium.STDIO,
-                streams=descriptors,
-                is_global=not per_stream,
-                initial={stream: token for stream, token in resumed.items() if stream is not None},
-                initial_shared=resumed.get(None),
-            )
+        parameters = SourceParameters(
+            medium=Medium.SOCKET if self._on_sockets else Medium.STDIO,
+            streams=descriptors,
+            is_global=not per_stream,
+            initial={stream: token for stream, token in resumed.items() if stream is not None},
+            initial_shared=resumed.get(None),
         )
+        core = SourceCore(parameters)
+        self._core: SourceCore = self._env.witness("source", core, parameters)
         self._per_stream = per_stream
         self._maker = StateMaker(attempt, self._plans)
         self._ids = PartitionIds(attempt)

@@ -11,21 +11,10 @@ from random import Random
 from typing import Any
 
 from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.generators.job_environment import CHANNEL_STATES
 from tests import many
 from tests.job.records import many as jobs
 from tests.job.records.plans import MS, Seeded, document, scenario_of
-
-# Ways to keep in-flight data, and to put it back, that all properties hold with.  Offsets that are
-# told at the snapshot are none: a task that closes can wait for one for ever.
-_CHANNEL_STATES: tuple[dict[str, Any], ...] = (
-    {"handled_by": "downstream"},
-    {"handled_by": "downstream", "recovered": "atomic"},
-    {"spilling": "continuous", "replay_from": "file_index"},
-    {"ordered_edges": "reassigned"},
-    {"rescaling": "keyed"},
-    {"rescaling": "refused"},
-    {"persistence": "log_service"},
-)
 
 GOALS = ("restarted", "restored_rescaled", "record_filtered", "declined_during_recovery")
 GOALS += ("memory_lent", "rescale_refused", "resubmitted")
@@ -60,7 +49,7 @@ def random_job(seed: int) -> Scenario:
 
 def _channel_state(random: Random) -> dict[str, Any]:
     """Return how in-flight data is kept: in half of the jobs as Apache Flink does."""
-    return random.choice(_CHANNEL_STATES) if random.random() < 0.5 else {}
+    return random.choice(CHANNEL_STATES) if random.random() < 0.5 else {}
 
 
 def differ(vertices: dict[str, Any], upstream: str, vertex: dict[str, Any]) -> bool:

@@ -88,7 +88,8 @@ class _RestoringTask:
         self._env = world.env
         self._task = task
         self._costs = costs
-        self._core = restore.TaskRestore(len(task.gates))
+        core = restore.TaskRestore(len(task.gates))
+        self._core: restore.TaskRestore = world.env.witness("restore", core, len(task.gates))
         found: BufferSnapshot | None = None
         if restored is not None:
             found = restored.tasks.get(task.number)
