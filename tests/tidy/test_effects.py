@@ -17,12 +17,14 @@ from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.lifecycle import effects as lifecycle_effects
 
 ROOT = Path(__file__).parents[2]
-# Conformance writes effects down in the words of its vectors; it carries nothing out.
+# Conformance writes effects down in the words of its vectors, rules judge by them what hosts do:
+# neither carries anything out.
+_NO_HOSTS = ("sim/conform", "sim/rules")
 PLACES = [
     path
     for folder in ("scenarios", "sim", "analysis")
     for path in sorted((ROOT / folder).rglob("*.py"))
-    if "sim/conform" not in path.as_posix()
+    if not any(folder in path.as_posix() for folder in _NO_HOSTS)
 ]
 UNIONS: dict[str, tuple[ModuleType, Any]] = {
     "barrier handler": (handler_events, handler_events.HandlerEffect),
