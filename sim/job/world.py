@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import Recovery, after_failure
 from ckptsim.models.coordinator.plan import FinishedState
-from ckptsim.models.recovery.restart import FailureNoticed, RestartAfter, RestartStrategy
+from ckptsim.models.recovery.restart import FailureNoticed, RestartAfter
 from ckptsim.scenarios.job.faults import Symptom
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint, kept_of
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.detection import DetectionHost
-from ckptsim.sim.job.control.failover import FailoverRecord
+from ckptsim.sim.job.control.failover import FailoverRecord, restart_strategy
 from ckptsim.sim.job.control.faults import FaultPlan, enter_instants
 from ckptsim.sim.job.control.operations import Operations
 from ckptsim.sim.job.control.sinks import Sinks
@@ -90,10 +90,7 @@ class JobWorld:
         self._make_core = core
         self._task_plans = TaskPlans(plane, self.finished_on_restore, listener, settings)
         self.operations = Operations(self, self._task_plans)
-        strategy = RestartStrategy(settings.restart)
-        self._strategy: RestartStrategy = env.witness(
-            "restart strategy", strategy, settings.restart
-        )
+        self._strategy = restart_strategy(env, settings.restart)
         self.timed: FailoverHost | None = None
         self.detection = DetectionHost(env, self.entity, settings, fail_over=self.fail_over)
         self._stop_tries = self._completed = 0

@@ -130,8 +130,7 @@ class FailoverHost:
         self.starting = False
         self._job = job
         self._plane = plane
-        strategy = RestartStrategy(restart)
-        self._strategy: RestartStrategy = job.env.witness("restart strategy", strategy, restart)
+        self._strategy = restart_strategy(job.env, restart)
         self._times_of = times
         self._times = times(True)
         self._kind = kind
@@ -219,3 +218,11 @@ class FailoverHost:
         self._times = self._times_of(False)
         self.starting = False
         self._job.restart()
+
+
+def restart_strategy(env: Environment, parameters: RestartParameters) -> RestartStrategy:
+    """Return the restart strategy of a job, which somebody may look on at."""
+    strategy: RestartStrategy = env.witness(
+        "restart strategy", RestartStrategy(parameters), parameters
+    )
+    return strategy
