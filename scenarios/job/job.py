@@ -171,17 +171,10 @@ class Job:
             for index, vertex in enumerate(self.vertices)
             if vertex.replayable and vertex.rate_changes
         ]
-        if self.recovery.timed and self.engine is Engine.PROCESSES:
-            expected = 'false, all that engine "processes" can do'
-            found.append(Problem("recovery.timed", "true", expected))
         for index, vertex in enumerate(self.vertices):
             if self.placement is PlacementKind.MAP and not vertex.task_managers:
                 where = f"vertices[{index}].task_managers"
                 found.append(Problem(where, "nothing", 'a number per subtask, for placement "map"'))
-            if self.engine is Engine.PROCESSES and vertex.selectivity != 1.0:
-                where = f"vertices[{index}].selectivity"
-                expected = '1, all that engine "processes" can do'
-                found.append(Problem(where, str(vertex.selectivity), expected))
         return found
 
 

@@ -4,9 +4,11 @@ It is a heap of `(time, priority, tie key, sequence, item)`, compared from left 
 
 * time: simulated ns, a plain `int`;
 * priority: SimPy's URGENT before NORMAL at one instant.  URGENT is what starts and interrupts a
-  process; a policy must not put anything in front of that;
+  process; a policy must not put anything in front of that.  BEHIND comes last, whatever the policy:
+  for what nobody can see unless something else happens at that instant;
 * tie key: what the tie policy says of (time, kind, entity), a pure function.  All keys of one
-  calendar are of one type, `bytes` of the structural policy or `int` of any other;
+  calendar and priority are of one type, `bytes` of the structural policy or `int` of any other;
+  BEHIND has structural ones always, since no policy is asked;
 * sequence: a number that no other entry has, so the item behind it is never compared.  It decides
   inside one entity only, where it is causal order: first scheduled, first served.  Two entities
   never have one tie key at one instant (where keys are hashes: but for a collision of 64 bits), so
@@ -31,6 +33,8 @@ from ckptsim.sim.kernel.ties import STRUCTURAL, TiePolicy
 
 if TYPE_CHECKING:
     from ckptsim.sim.kernel.environment import Environment
+
+BEHIND = NORMAL + 1
 
 # (time, priority, kind, entity, item) -> the entry's sequence number
 Push = Callable[[int, int, int, Entity, Any], int]
@@ -107,6 +111,17 @@ class Timer:
         tie = self._rank or env.ties.tie(time, self.kind, self.entity)
         self.sequence = number = env.number()
         heappush(env._queue, (time, NORMAL, tie, number, self))  # noqa: SLF001
+
+    def arm_behind(self, time: int) -> None:
+        """Fire at `time` (ns), behind all else that happens then; an earlier arming is forgotten.
+
+        It makes no tie.  Whoever finds that it can be seen, because something else happened at that
+        instant or before, arms the timer anew, at its place among ties.
+        """
+        env = self.env
+        self.sequence = number = env.number()
+        entry = (time, BEHIND, self.entity.ranks[self.kind], number, self)
+        heappush(env._queue, entry)  # noqa: SLF001
 
     def arm_in(self, delay: int) -> None:
         """Fire after `delay` ns; an earlier arming is forgotten."""

@@ -24,7 +24,7 @@ from ckptsim.sim.kernel.calendar import Push, Timer, calendar_push
 from ckptsim.sim.kernel.channel import Channel
 from ckptsim.sim.kernel.entity import KIND_ORDINARY, Entity
 from ckptsim.sim.kernel.errors import KernelError, TooManyStepsError, refused_time
-from ckptsim.sim.kernel.events import Event, Process, ProcessGenerator, Timeout
+from ckptsim.sim.kernel.events import Event, Process, ProcessGenerator, Signal, Timeout
 from ckptsim.sim.kernel.streams import Stream, Streams
 from ckptsim.sim.kernel.ties import STRUCTURAL, TiePolicy
 from ckptsim.sim.kernel.trace import Goals, Trace
@@ -85,7 +85,13 @@ class Environment(simpy.Environment):
             """The simulated time in ns."""
             ...
 
-        def process(self, generator: ProcessGenerator, *, entity: Entity | None = None) -> Process:
+        def process(
+            self,
+            generator: ProcessGenerator,
+            *,
+            entity: Entity | None = None,
+            on: Signal | None = None,
+        ) -> Process:
             """Start a process of an entity, or of an unnamed child of the active one."""
             ...
 

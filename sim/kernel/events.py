@@ -58,10 +58,16 @@ class Process(simpy.events.Process):
 
     Without an entity it becomes a child of the active one, named after its generator, so that its
     place among ties does not depend on what else was started before.
+    on: a signal that begins it when it happens; without one it begins at once.
     """
 
     def __init__(
-        self, env: Environment, generator: ProcessGenerator, *, entity: Entity | None = None
+        self,
+        env: Environment,
+        generator: ProcessGenerator,
+        *,
+        entity: Entity | None = None,
+        on: Signal | None = None,
     ) -> None:
         if not hasattr(generator, "throw"):
             raise ValueError(f"{generator} is not a generator.")
@@ -73,7 +79,11 @@ class Process(simpy.events.Process):
         # One bound method for the life of the process: SimPy makes one per wait.
         self._resume: Callable[[Any], None] = self._advance
         self.number = env.register(self)
-        self._target: Any = Initialize(env, self)
+        self._target: Any = on
+        if on is None:
+            self._target = Initialize(env, self)
+        else:
+            on.callbacks.append(self._resume)
 
     def _advance(self, event: Any) -> None:
         """Resume the generator with the outcome of `event`; follow it until it waits or ends."""

@@ -14,6 +14,7 @@ from ckptsim.sim.job.buffers.input import InputGate, Wire
 from ckptsim.sim.job.buffers.output import (
     RandomRoute,
     RecordWriter,
+    ReferenceRecordWriter,
     RoundRobinRoute,
     Route,
     SelectiveWriter,
@@ -22,7 +23,6 @@ from ckptsim.sim.job.buffers.output import (
     Subpartition,
 )
 from ckptsim.sim.job.buffers.tasks import (
-    ReferenceRecordWriter,
     ReferenceSource,
     ReferenceTask,
     Source,
@@ -31,6 +31,7 @@ from ckptsim.sim.job.buffers.tasks import (
     VaryingTask,
 )
 from ckptsim.sim.job.control.sinks.sink import open_sink
+from ckptsim.sim.kernel import Exhaustive
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.world import DataflowWorld
@@ -52,7 +53,9 @@ class Deployment:
         self._graph = world.graph
         self._network = world.model.network
         self._env = world.env
-        self._reference = world.model.engine is Engine.PROCESSES
+        # What `Exhaustive` decides depends on when entries are made, so it explores one driver.
+        engine, ties = world.model.engine, world.env.ties
+        self._reference = engine is Engine.PROCESSES or isinstance(ties, Exhaustive)
         self._draws = world.env.stream("graph")
         self._restored = restored
 
@@ -135,12 +138,13 @@ class Deployment:
             stops_early=world.mechanisms.stops_early,
             **self._pool_settings(channels, broadcast=broadcast),
         )
-        make: Callable[..., RecordWriter] = (
-            ReferenceRecordWriter if self._reference else RecordWriter
-        )
+        make: Callable[..., RecordWriter] = RecordWriter
         if vertex.selectivity != 1.0:
             ratio, first = Selectivity(vertex.selectivity), self._processed(up)
-            make = partial(SelectiveWriter, selectivity=ratio, first=first)
+            selective = ReferenceRecordWriter if self._reference else SelectiveWriter
+            make = partial(selective, selectivity=ratio, first=first)
+        elif self._reference:
+            make = ReferenceRecordWriter
         route = self._route(output, up)
         world.observer.route(up, route, channels=1 if broadcast else channels)
         if world.identities is not None:

@@ -55,7 +55,7 @@ def document(seed: int) -> dict[str, Any]:
     text["faults"] += _rescales(random, vertices, last_ns)
     spelled = _spelled(vertices)
     text["faults"] += resubmissions(seed, job["checkpointing"], spelled, last_ns=last_ns)
-    if seed % _TIMED == 0 and job.get("engine") != "processes":
+    if seed % _TIMED == 0:
         job["recovery"] = {"timed": True}
         for vertex in vertices.values():
             vertex["replayable"] = vertex.get("kind") == "source" and "rate_per_s" in vertex

@@ -110,12 +110,6 @@ def test_selectivity_outlives_a_restart(mode: Mode, ratio: float) -> None:
     assert len(world.control.failovers) == 1
 
 
-def test_a_selective_operator_is_for_fast_drivers() -> None:
-    """The driver that goes record by record refuses what it cannot do."""
-    model = replace(chain(middle={"selectivity": 0.5}), engine=Engine.PROCESSES)
-    assert [p.path for p in model.problems()] == ["vertices[1].selectivity"]
-
-
 def test_keys_have_shares() -> None:
     """A receiver gets its share of the records, whichever subtask it is."""
     inputs = (Input(upstream="source", partitioner=Partitioner.HASH, shares=(1.0, 1.0, 6.0)),)
@@ -309,8 +303,7 @@ def test_every_property_holds_whatever_is_said(model: Job, seed: int) -> None:
 )
 @given(model=worded(), seed=st.integers(0, 10**6))
 def test_drivers_agree_whatever_is_said(model: Job, seed: int) -> None:
-    """The driver that goes record by record shows the same, but for selectivity."""
-    vertices = tuple(replace(vertex, selectivity=1.0) for vertex in model.vertices)
-    model = replace(model, vertices=vertices, duration_ns=300 * MS)
+    """The driver that goes record by record shows the same."""
+    model = replace(model, duration_ns=300 * MS)
     fast = ran(model, seed=seed).env.trace.digest()
     assert fast == ran(replace(model, engine=Engine.PROCESSES), seed=seed).env.trace.digest()

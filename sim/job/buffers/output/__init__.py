@@ -4,6 +4,7 @@ from ckptsim.sim.job.buffers.output.local_buffer_pool import LocalBufferPool
 from ckptsim.sim.job.buffers.output.openings import find_openings
 from ckptsim.sim.job.buffers.output.outputs import Outputs
 from ckptsim.sim.job.buffers.output.record_writer import RecordWriter, close_full, records_in
+from ckptsim.sim.job.buffers.output.reference_writer import ReferenceRecordWriter
 from ckptsim.sim.job.buffers.output.routing import (
     Channels,
     RandomRoute,
@@ -23,6 +24,7 @@ __all__ = [
     "Outputs",
     "RandomRoute",
     "RecordWriter",
+    "ReferenceRecordWriter",
     "RoundRobinRoute",
     "Route",
     "Segment",

@@ -232,6 +232,15 @@ class RecordWriter:
         """How many records of the one under way are still to be written."""
         return 0
 
+    def outputs_of(self, count: int) -> list[int]:
+        """Return how many records each of the next `count` records of the input gives."""
+        return [1] * count
+
+    @property
+    def opens_next(self) -> bool:
+        """Whether the next record of the input opens a buffer, or is the last of its block."""
+        return self.to_next == 1
+
     @property
     def broadcast(self) -> bool:
         """Whether one sequence goes to all subpartitions."""

@@ -30,6 +30,11 @@ class Selectivity:
         """Return how many records are out after `processed` ones."""
         return processed * self.parts // _PARTS
 
+    def outputs_of(self, processed: int, count: int) -> list[int]:
+        """Return how many records come of each of the `count` ones behind `processed`."""
+        out = [self.emitted(processed + place) for place in range(count + 1)]
+        return [after - before for before, after in pairwise(out)]
+
     def processed_until(self, emitted: int) -> int:
         """Return how many records have to be processed until `emitted` ones are out."""
         return -(-emitted * _PARTS // self.parts) if self.parts else _NEVER
@@ -59,9 +64,7 @@ class SelectiveWriter(RecordWriter):
 
     def outputs_of(self, count: int) -> list[int]:
         """Return how many records each of the next `count` records of the input gives."""
-        emitted, first = self._selectivity.emitted, self._processed
-        out = [emitted(first + place) for place in range(count + 1)]
-        return [after - before for before, after in pairwise(out)]
+        return self._selectivity.outputs_of(self._processed, count)
 
     def advance(self, count: int) -> None:
         """Process `count` records, at most `to_next`; the last one may open a buffer."""

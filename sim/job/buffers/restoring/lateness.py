@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ckptsim.sim.job.buffers.output import Segment, SelectiveWriter
+from ckptsim.sim.job.buffers.output import Segment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ckptsim.sim.job.buffers.input import Channel
-    from ckptsim.sim.job.buffers.output import RecordWriter
     from ckptsim.sim.job.buffers.restoring.rescale import Part
     from ckptsim.sim.job.buffers.state import BufferSnapshot, Span
     from ckptsim.sim.job.buffers.tasks import Source, Task
@@ -71,13 +70,6 @@ class _Sequence:
         return self._due[taken:pushed].copy()
 
 
-def _of_outputs(writer: RecordWriter, due: Instants) -> Instants:
-    """Return the due instants of what records of an input give: those of the records themselves."""
-    if isinstance(writer, SelectiveWriter):
-        return np.repeat(due, writer.outputs_of(len(due)))
-    return due
-
-
 def _taken(parts: Sequence[Part], held: Mapping[Key, Instants]) -> list[Instants]:
     """Return the due instants that a channel takes: what was at receivers, then at senders."""
     received: list[Instants] = []
@@ -122,15 +114,15 @@ class Lateness:
             self._write(task, due)
             return
         ends = end_ns - task.step_ns * np.arange(count - 1, -1, -1, dtype=np.int64)
-        if self.began_ns[-1] is None:
-            self.began_ns[-1] = end_ns - count * task.step_ns
+        first_ns, began_ns = end_ns - count * task.step_ns, self.began_ns[-1]
+        self.began_ns[-1] = first_ns if began_ns is None else min(began_ns, first_ns)
         known = due != UNKNOWN
         self.ends.append(ends[known])
         self.late.append(ends[known] - due[known])
 
     def _write(self, task: Task, due: Instants) -> None:
         for writer in task.writers:
-            out = _of_outputs(writer, due)
+            out = np.repeat(due, writer.outputs_of(len(due)))
             channels = writer.upcoming(len(out))
             for subpartition in writer.subpartitions:
                 mine = out if writer.broadcast else out[channels == subpartition.channel]

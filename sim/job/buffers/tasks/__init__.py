@@ -1,16 +1,11 @@
 """The threads of tasks on buffers, as callbacks and as processes."""
 
-from ckptsim.sim.job.buffers.tasks.reference import (
-    ReferenceRecordWriter,
-    ReferenceSource,
-    ReferenceTask,
-)
+from ckptsim.sim.job.buffers.tasks.reference import ReferenceSource, ReferenceTask
 from ckptsim.sim.job.buffers.tasks.source import Source
 from ckptsim.sim.job.buffers.tasks.task import Task
 from ckptsim.sim.job.buffers.tasks.varying import VaryingReferenceTask, VaryingTask
 
 __all__ = [
-    "ReferenceRecordWriter",
     "ReferenceSource",
     "ReferenceTask",
     "Source",

@@ -26,6 +26,7 @@ _FOR_EVER_NS = 1 << 62
 
 # By name, as in `task.py`: these are looked at for every buffer.
 _BUSY, _PACED, _STUCK = State.BUSY, State.PACED, State.STUCK
+_IDLE, _ENDED = State.IDLE, State.ENDED
 
 
 class Source(Task):
@@ -73,39 +74,32 @@ class Source(Task):
         if self.state is State.IDLE and self.exhausted_ns is None:
             self._wake()
 
-    def run(self) -> None:
-        """Continue between two records until a stretch begins or there is nothing to do."""
-        if self.has_ended:
-            return
-        while self.mail and self._paused_for is None:
-            function, arguments = self.mail.popleft()
-            function(*arguments)
-            if self.has_ended:
-                return
-        if self._paused_for is not None:
-            self.enter(State.PAUSED)
-            return
-        if self.exhausted_ns is not None:
-            self.enter(State.IDLE)
-            return
-        if (self.limit is not None and self.processed >= self.limit) or (
-            self._reader is not None and self._reader.exhausted
-        ):
-            self.exhaust()
-            self.run()
-            return
-        for writer in self.writers:
-            if not writer.pool.available:
-                self.enter(State.BLOCKED)
-                return
-        if self._told_to_stop:
-            self.exhaust()
-            self.run()
-            return
-        if self._reader is not None and not self._reader.queued_count:
-            self.enter(State.IDLE)
-            return
-        self._begin_stretch()
+    def _look(self) -> State:
+        while self.state is not _ENDED:
+            if self._paused_for is not None:
+                return State.PAUSED
+            if self.mail:
+                function, arguments = self.mail.popleft()
+                function(*arguments)
+            elif self.exhausted_ns is not None:
+                return _IDLE
+            elif self._has_come_to_its_end:
+                self.exhaust()
+            elif not self._outputs_available():
+                return State.BLOCKED
+            elif self._told_to_stop:
+                self.exhaust()
+            elif self._reader is not None and not self._reader.queued_count:
+                return _IDLE
+            else:
+                return _BUSY
+        return _ENDED
+
+    @property
+    def _has_come_to_its_end(self) -> bool:
+        if self.limit is not None and self.processed >= self.limit:
+            return True
+        return self._reader is not None and self._reader.exhausted
 
     @property
     def has_records(self) -> bool:
@@ -151,22 +145,27 @@ class Source(Task):
         if self.limit is not None:
             count = min(count, self.limit - self.processed)
         if self._reader is not None:
-            count = min(count, self._reader.queued_count)
+            count = 1  # taking it makes room for others at that instant
         self._start_ns = now
         gap = self.gap_ns
         if gap is not None:
-            self.due_ns = max(self.due_ns, now - self._catch_up_ns)
-            if self.due_ns > now:
+            if self._wait_for_due():
                 self._count = count
                 if self.state is not _PACED:
                     self.enter(_PACED)
                 self._timer.arm_at(self.due_ns + (count - 1) * gap)
                 return
-            count = min(count, (now - self.due_ns) // gap + 1)
+            if gap > self.step_ns:  # up to the one behind which the next is not due
+                count = min(count, (now - self.due_ns) // (gap - self.step_ns) + 1)
         self._count = count
         if self.state is not _BUSY:
             self.enter(_BUSY)
         self._timer.arm_at(now + count * self.step_ns)
+
+    def _wait_for_due(self) -> bool:
+        """Return whether the next record is not due; drop what lies too far back."""
+        self.due_ns = max(self.due_ns, self.env.now - self._catch_up_ns)
+        return self.due_ns > self.env.now
 
     def _fire(self) -> None:
         if self.state is _PACED or self.state is _BUSY:

@@ -23,6 +23,7 @@ from ckptsim.sim.job.buffers.input import Channel, InputChoice, InputTurns
 from ckptsim.sim.job.buffers.kinds import Kind, State
 from ckptsim.sim.job.buffers.output import Outputs, Slice
 from ckptsim.sim.job.buffers.tasks.ending import Ending
+from ckptsim.sim.job.buffers.tasks.pausing import Pausing
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 _BUSY, _IDLE, _STUCK, _ENDED = State.BUSY, State.IDLE, State.STUCK, State.ENDED
 
 
-class Task:
+class Task(Pausing):
     """One subtask of an operator.
 
     step_ns: service of a record; two_input: its inputs take turns record by record; upstream: tasks
@@ -104,24 +105,37 @@ class Task:
 
     def run(self) -> None:
         """Continue at a record boundary until a stretch begins or there is nothing to do."""
+        found = self._look()
+        if found is _BUSY:
+            self._begin_stretch()
+        elif found is not _ENDED:
+            self.enter(found)
+
+    def _look(self) -> State:
+        """Do what comes before the next record.
+
+        Returns BUSY when that may be served, else the state in which the thread waits.
+        """
         while self.state is not _ENDED:
             if self._paused_for is not None:
-                self.enter(State.PAUSED)
-                return
+                return State.PAUSED
             if self.mail:
                 function, arguments = self.mail.popleft()
                 function(*arguments)
                 continue
-            for writer in self.writers:
-                if not writer.pool.available:
-                    self.enter(State.BLOCKED)
-                    return
+            if not self._outputs_available():
+                return State.BLOCKED
             if self._slice is None and not self._next():
-                self.enter(_IDLE)
-                return
+                return _IDLE
             if self._slice is not None:
-                self._begin(self._slice)
-                return
+                return _BUSY
+        return _ENDED
+
+    def _outputs_available(self) -> bool:
+        for writer in self.writers:  # noqa: SIM110 - `all` costs a generator for every buffer
+            if not writer.pool.available:
+                return False
+        return True
 
     def _next(self) -> bool:
         """Take the next element; False when there is none."""
@@ -163,11 +177,11 @@ class Task:
 
     # Stretches --------------------------------------------------------------------------------
 
-    def _begin(self, slice_: Slice) -> None:
+    def _begin_stretch(self) -> None:
         count = self._left - 1 if self._frees_when_read else self._left
         if not count:
             count = 1
-            self._channel.recycle(slice_)  # type: ignore[union-attr]
+            self._channel.recycle(self._slice)  # type: ignore[union-attr,arg-type]
         elif self._choice and self._choice.alternates:
             count = 1
         for writer in self.writers:
@@ -273,42 +287,6 @@ class Task:
         elif self.state in (State.IDLE, State.BLOCKED):
             self._wake()
 
-    def pause(self, cost_ns: int, function: Callable[..., object], *arguments: Any) -> None:
-        """Do nothing else until a core has spent `cost_ns`, then call the function and continue.
-
-        To be called on the task's thread only, between two records.
-        """
-        self._paused_for = (function, arguments)
-        self.world.cores.run(cost_ns, self.entity, self._pause_over)
-
-    def stand_still(self, time_ns: int, function: Callable[..., object], *arguments: Any) -> None:
-        """Do nothing else for so long, then call the function; as `pause` otherwise."""
-        self._paused_for = (function, arguments)
-        self.env.call_in(time_ns, Kind.STORAGE, self.entity, self._pause_over)
-
-    @property
-    def is_pausing(self) -> bool:
-        """Whether a pause has begun and is not over."""
-        return self._paused_for is not None
-
-    def put_off_pause(self) -> tuple[Callable[..., object], Any]:
-        """Forget the pause that has begun; return the mail that begins it again."""
-        paused_for, self._paused_for = self._paused_for, None
-        return self._begin_pause, paused_for
-
-    def _begin_pause(self, paused_for: tuple[Callable[..., object], tuple[Any, ...]]) -> None:
-        self._paused_for = paused_for
-
-    def _pause_over(self) -> None:
-        self._call_paused()
-        self.run()
-
-    def _call_paused(self) -> None:
-        if self._paused_for is not None:
-            function, arguments = self._paused_for
-            self._paused_for = None
-            function(*arguments)
-
     def _end_stretch(self, behind: int = 0) -> None:
         """End the stretch with the record under way, or so many behind that."""
         if self.state is _BUSY and self._count > 1:
@@ -344,7 +322,7 @@ class Task:
     def output_available(self) -> None:
         """Note that a pool has a segment again."""
         if self.state is State.BLOCKED:
-            if all(writer.pool.available for writer in self.writers):
+            if self._outputs_available():
                 self._wake()
         elif self.state is State.STUCK:
             # Inside a record the thread waits for the pool itself, so it continues at once.

@@ -7,8 +7,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ckptsim.sim.job.buffers.output import RandomRoute, RecordWriter, Segment, SingleRoute
-from ckptsim.sim.job.buffers.tasks import ReferenceRecordWriter
+from ckptsim.sim.job.buffers.output import (
+    RandomRoute,
+    RecordWriter,
+    ReferenceRecordWriter,
+    Segment,
+    SingleRoute,
+)
 
 _SEGMENT_BYTES = 64
 

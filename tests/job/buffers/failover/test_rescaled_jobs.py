@@ -56,14 +56,17 @@ def test_a_rescale_gives_the_next_attempt_its_parallelism() -> None:
     assert world.env.goals.counts["record_filtered"]
 
 
+@pytest.mark.parametrize("timed", [False, True])
 @pytest.mark.parametrize("engine", list(Engine))
-def test_every_driver_rescales(engine: Engine) -> None:
-    """Reference processes and callbacks have the same course."""
-    digests = [
-        run(at_once(engine=one), (2_100, 4), (3_100, 1)).env.trace.digest()
-        for one in (engine, Engine.CALLBACKS)
-    ]
-    assert digests[0] == digests[1]
+def test_every_driver_rescales(engine: Engine, timed: bool) -> None:
+    """All drivers have one course, at once and in the time that it takes."""
+    found = []
+    for one in (engine, Engine.CALLBACKS):
+        model = at_once(engine=one)
+        model = replace(model, recovery=replace(model.recovery, timed=timed))
+        world = run(model, (2_100, 4), (3_100, 1))
+        found.append((world.env.trace.digest(), [repr(one) for one in world.control.failovers]))
+    assert found[0] == found[1]
 
 
 def test_a_rescale_asks_no_restart_strategy() -> None:

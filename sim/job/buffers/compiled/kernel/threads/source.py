@@ -58,7 +58,9 @@ def begin_records(m: Memory, t: int) -> None:
                 enter(m, t, task.PACED)
             arm(m, t, due + (count - 1) * gap)
             return
-        count = min(count, (now - due) // gap + 1)
+        step = m[t + task.STEP_NS]
+        if gap > step:  # up to the one behind which the next is not due
+            count = min(count, (now - due) // (gap - step) + 1)
     m[t + task.COUNT] = count
     if m[t + task.STATE] != task.BUSY:
         enter(m, t, task.BUSY)

@@ -1,0 +1,61 @@
+"""What keeps a task's thread from its records and its mailbox for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ckptsim.sim.job.buffers.kinds import Kind
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.kernel import Entity, Environment
+
+
+class Pausing:
+    """A thread that can be kept at a record boundary."""
+
+    env: Environment
+    world: DataflowWorld
+    entity: Entity
+    _paused_for: tuple[Callable[..., object], tuple[Any, ...]] | None
+
+    def run(self) -> None:
+        """Continue at a record boundary."""
+        raise NotImplementedError
+
+    def pause(self, cost_ns: int, function: Callable[..., object], *arguments: Any) -> None:
+        """Do nothing else until a core has spent `cost_ns`, then call the function and continue.
+
+        To be called on the task's thread only, between two records.
+        """
+        self._paused_for = (function, arguments)
+        self.world.cores.run(cost_ns, self.entity, self._pause_over)
+
+    def stand_still(self, time_ns: int, function: Callable[..., object], *arguments: Any) -> None:
+        """Do nothing else for so long, then call the function; as `pause` otherwise."""
+        self._paused_for = (function, arguments)
+        self.env.call_in(time_ns, Kind.STORAGE, self.entity, self._pause_over)
+
+    @property
+    def is_pausing(self) -> bool:
+        """Whether a pause has begun and is not over."""
+        return self._paused_for is not None
+
+    def put_off_pause(self) -> tuple[Callable[..., object], Any]:
+        """Forget the pause that has begun; return the mail that begins it again."""
+        paused_for, self._paused_for = self._paused_for, None
+        return self._begin_pause, paused_for
+
+    def _begin_pause(self, paused_for: tuple[Callable[..., object], tuple[Any, ...]]) -> None:
+        self._paused_for = paused_for
+
+    def _pause_over(self) -> None:
+        self._call_paused()
+        self.run()
+
+    def _call_paused(self) -> None:
+        if self._paused_for is not None:
+            function, arguments = self._paused_for
+            self._paused_for = None
+            function(*arguments)
