@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,11 @@ class Interval:
     mean: float
     low: float
     high: float
+
+    def within(self, least: float, most: float) -> Interval:
+        """Return it cut at bounds that Student's interval does not know of, as a share has two."""
+        low, high = (min(max(bound, least), most) for bound in (self.low, self.high))
+        return replace(self, low=low, high=high)
 
 
 def interval(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Interval:

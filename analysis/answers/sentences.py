@@ -203,10 +203,17 @@ def _ranking(metric: str, series: Series) -> str:
         return f"stays the same ({amount(metric, low.mean.mean)})"
     if not differ(low.seeds, high.seeds, comparisons=pairs):
         return f"does not change beyond noise ({_span(metric, series)})"
+    least, most = (_others(one, ranked) for one in (low, high))
     return (
-        f"is least with {low.shown}, {_mean(metric, low)}, "
-        f"greatest with {high.shown}, {_mean(metric, high)}"
+        f"is least with {low.shown}{least}, {_mean(metric, low)}, "
+        f"greatest with {high.shown}{most}, {_mean(metric, high)}"
     )
+
+
+def _others(one: Place, places: Sequence[Place]) -> str:
+    """Return how many other places have the very mean of one."""
+    count = sum(place.mean.mean == one.mean.mean for place in places) - 1
+    return f" and {count} other{'s' * (count > 1)}" if count else ""
 
 
 def _mean(metric: str, place: Place) -> str:

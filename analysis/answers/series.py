@@ -97,9 +97,9 @@ def series_of(findings: Findings, metric: str, layout: Layout) -> list[Series]:
         values = json.loads(point["parameters"])
         shown = str(values.get(layout.along, ""))
         label = point_label(point["parameters"], layout.others)
-        place = Place(
-            shown=shown, number=number(shown), seeds=seeds, mean=interval(list(seeds.values()))
-        )
+        mean = interval(list(seeds.values()))
+        mean = mean.within(0.0, 1.0) if METRICS[metric].of_whole else mean
+        place = Place(shown=shown, number=number(shown), seeds=seeds, mean=mean)
         found.setdefault(label, []).append(place)
     if layout.is_ordered:
         for places in found.values():

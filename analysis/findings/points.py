@@ -183,10 +183,8 @@ def intervals(found: Replications, points: Sequence[Point]) -> pd.DataFrame:
         for metric in sorted(found):
             if point in found[metric]:
                 mean = interval(list(found[metric][point].values()))
-                low, high = mean.low, mean.high
-                if METRICS[metric].of_whole:  # Student's interval knows no bounds, a share has two
-                    low, high = (min(max(bound, 0.0), 1.0) for bound in (low, high))
-                rows.append((point, metric, mean.n, mean.mean, low, high))
+                mean = mean.within(0.0, 1.0) if METRICS[metric].of_whole else mean
+                rows.append((point, metric, mean.n, mean.mean, mean.low, mean.high))
     return frame(rows, ["metric", "n", "mean", *_BOUNDS])
 
 
@@ -194,7 +192,7 @@ def differences(found: Replications, points: Sequence[Point]) -> pd.DataFrame:
     """Return how each point differs from the first one, the baseline, paired by seed.
 
     Columns: the point, `metric`, `n` seeds that both have, `unpaired`, `mean`, `low`, `high` of the
-    differences.
+    differences; of a share of a whole the interval ends at -1 and 1.
     """
     rows = []
     for point in points[1:]:
@@ -203,6 +201,7 @@ def differences(found: Replications, points: Sequence[Point]) -> pd.DataFrame:
             paired = paired_difference(of_metric.get(point, {}), of_metric.get(points[0], {}))
             if paired is not None:
                 mean = paired.difference
+                mean = mean.within(-1.0, 1.0) if METRICS[metric].of_whole else mean
                 bounds = (mean.mean, mean.low, mean.high)
                 rows.append((point, metric, mean.n, paired.unpaired, *bounds))
     return frame(rows, ["metric", "n", "unpaired", "mean", *_BOUNDS])

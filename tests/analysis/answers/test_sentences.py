@@ -150,3 +150,19 @@ def test_ends_that_are_alike_do_not_rise_or_fall() -> None:
     )
     says = "goes up and down (99 to 109), its ends are alike"
     assert found.sentences == (f"Records undone by a crash, along size: {says}.",)
+
+
+def test_ways_that_share_an_end_are_counted() -> None:
+    """Of ways that are alike in every seed none is named as if it stood alone."""
+    ways = ("a", "b", "c", "d", "e")
+    values = [[0, 0, 0], [1, 1, 1], [0, 0, 0], [0, 0, 0], [1, 1, 1]]
+    found = answer(findings({"way": ways}, {"broken_share": values}))
+    says = "is least with a and 2 others, 0 %, greatest with e and 1 other, 100 %."
+    assert found.sentences[0].endswith(says)
+
+
+def test_an_interval_of_a_share_ends_at_all() -> None:
+    """Student's interval knows no bounds, a share of a whole has two."""
+    values = [[0, 0, 0], [0.8, 0.9, 1.0]]
+    found = answer(findings({"way": ("a", "b")}, {"broken_share": values}))
+    assert found.sentences[0].endswith("greatest with b, 90 % (65.2 to 100).")

@@ -77,7 +77,10 @@ def _rescales(random: Random, vertices: dict[str, Any]) -> list[dict[str, Any]]:
 def resubmissions(
     seed: int, checkpointing: dict[str, Any], vertices: dict[str, Any], *, last_ns: int
 ) -> list[dict[str, Any]]:
-    """Submit one job of three again: as it is, under another mode, with other subtasks."""
+    """Submit one job of three again: as it is, under another mode, with other subtasks.
+
+    One of twenty is cancelled for good.
+    """
     random = Random(f"resubmitted {seed}")
     free = [name for name in vertices if not goes_with_source(vertices, name)]
     modes = ["as_before", "aligned", "at_least_once"]
@@ -90,6 +93,8 @@ def resubmissions(
         at_ns = random.randint(MS, last_ns)
         found.append({"kind": "resubmit", "at_ns": at_ns} | changes)
         found += [{"kind": "request_savepoint", "at_ns": random.randint(MS, at_ns)}]
+    if random.random() < 0.05:
+        found.append({"kind": "cancel", "at_ns": random.randint(MS, last_ns)})
     return found
 
 
