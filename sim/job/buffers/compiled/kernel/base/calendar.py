@@ -87,9 +87,14 @@ def drop_first(m: Memory) -> None:
         if below >= last:
             break
         row = heap + below * entry.WIDTH
-        if below + 1 < last and is_before(m, row + entry.WIDTH, row):
-            below += 1
-            row += entry.WIDTH
+        if below + 1 < last:
+            # Which of the two is first no processor guesses, so by their times it is arithmetic.
+            left, right = m[row + entry.TIME], m[row + entry.WIDTH + entry.TIME]
+            step = 1 if right < left else 0
+            if right == left and is_before(m, row + entry.WIDTH, row):
+                step = 1
+            below += step
+            row += step * entry.WIDTH
         if is_before(m, sinking, row):
             break
         copy(m, row, heap + place * entry.WIDTH)

@@ -21,6 +21,9 @@ if INTERPRETED:
         """Return the memory as the functions of the kernel have it."""
         return m
 
+    def fetch(m: Memory, place: int) -> None:
+        """Do nothing."""
+
     def high_word(one: np.uint64, other: np.uint64) -> np.uint64:
         """Return the upper 64 bits of a product of two words."""
         one_low, one_high = one & _LOW_HALF, one >> _HALF
@@ -32,6 +35,7 @@ if INTERPRETED:
 else:
     from llvmlite import ir
     from numba import types
+    from numba.core.cgutils import get_or_insert_function
     from numba.extending import intrinsic
 
     @intrinsic  # type: ignore[untyped-decorator]
@@ -47,6 +51,21 @@ else:
             return array(context, builder, arguments[0]).data
 
         return types.CPointer(types.int64)(m), generate
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def fetch(_typing: Any, m: Any, place: Any) -> Any:
+        """Have the processor fetch a line of its cache, and do not wait for it."""
+
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            number = ir.IntType(32)
+            kind = ir.FunctionType(ir.VoidType(), [ir.PointerType(), number, number, number])
+            prefetch = get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+            # To be written to, soon needed, data and no instructions.
+            how = [ir.Constant(number, one) for one in (1, 3, 1)]
+            builder.call(prefetch, [builder.gep(arguments[0], [arguments[1]]), *how])
+            return context.get_dummy_value()
+
+        return types.none(m, place), generate
 
     @intrinsic  # type: ignore[untyped-decorator]
     def high_word(_typing: Any, one: Any, other: Any) -> Any:

@@ -11,13 +11,15 @@ not yet emitted.  The opener is drawn, and in no fill.
 
 from __future__ import annotations
 
-from ckptsim.sim.job.buffers.compiled.columns import cell, writer
+from ckptsim.sim.job.buffers.compiled.columns import cell, channel, writer
 from ckptsim.sim.job.buffers.compiled.jit import compiled
+from ckptsim.sim.job.buffers.compiled.kernel.base.intrinsics import fetch
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 from ckptsim.sim.job.buffers.compiled.kernel.output.routing import draw_lanes
 
 _PARTS = 1_000_000
 _PLACES = writer.RING - 1
+_LANES = writer.LANE_WIDTH.bit_length() - 1
 # As many inputs as no run has, for an operator that emits nothing.
 _NEVER = 1 << 60
 
@@ -41,6 +43,12 @@ def plan(m: Memory, w: int) -> None:
     m[w + writer.AHEAD] = ahead
     m[w + writer.OUT] = out
     translate(m, w)
+    if out == ahead + 1 and not m[w + writer.BROADCAST]:
+        # The opener will need the row of its channel, which has long left the cache by now.
+        opened = (m[picks + ((head + ahead) & _PLACES)] - m[w + writer.FIRST_LANE]) >> _LANES
+        row = m[w + writer.FIRST_CHANNEL] + opened * channel.WIDTH
+        for line in range(row, row + channel.WAITING, 8):
+            fetch(m, line)
 
 
 @compiled
