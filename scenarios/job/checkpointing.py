@@ -109,6 +109,15 @@ class Checkpointing:
         says="a periodic trigger that meets a running checkpoint is skipped, not queued",
         source="Source: Apache Flink queues it; skipping makes closed forms simple",
     )
+    subtasks_per_file: int = count(
+        5,
+        minimum=1,
+        maximum=1_000,
+        unit="subtasks",
+        says="at most so many share a file of channel state",
+        source="Source: Apache Flink 1.20.3, "
+        "execution.checkpointing.unaligned.max-subtasks-per-channel-state-file",
+    )
     savepoint_at_ns: int | None = duration_ns(
         None, optional=True, minimum=1, says="when a savepoint is asked for", source=_JOB
     )

@@ -16,6 +16,7 @@ from ckptsim.scenarios.job import (
     Mode,
     Network,
     NoRestart,
+    Partitioner,
     PlacementKind,
     Plane,
     Storage,
@@ -27,7 +28,7 @@ from ckptsim.sim.infer import options, topology
 from ckptsim.sim.infer.advice.budget import bounded
 from ckptsim.sim.infer.findings import Findings
 from ckptsim.sim.infer.found import Finding, Found, Sureness
-from ckptsim.sim.infer.tasks import load, rates, state
+from ckptsim.sim.infer.tasks import keys, load, rates, state
 from ckptsim.sim.infer.tasks.machine import MachineChoice, machine_of, pace_of
 from ckptsim.sim.job.buffers.constants import CONSTANTS, service_of_step
 from ckptsim.sim.recording import Recording, VertexAnswer
@@ -79,7 +80,7 @@ def scenario_of(
     findings.add(("job", "placement"), "placement", placement, placement.value.value)
     network = _network(recording, vertices, findings)
     checkpointing = _checkpointing(recording, findings)
-    storage = _storage(recording, findings)
+    storage = _storage(recording, findings, checkpointing.subtasks_per_file)
     found_machine = machine_of(recording, machine)
     if found_machine.value != Machine():
         factor = f"{found_machine.value.cost_factor:.3g}"
@@ -183,15 +184,22 @@ def _checkpointing(recording: Recording, findings: Findings) -> Checkpointing:
     )
 
 
-def _storage(recording: Recording, findings: Findings) -> Storage:
+def _storage(recording: Recording, findings: Findings, subtasks_per_file: int) -> Storage:
     inline = options.inline_of(recording)
     table = Storage()
     if inline is not None:
         table = replace(table, inline_threshold_bytes=inline.value)
         findings.add(("job", "storage", "inline_threshold_bytes"), "storage: inline", inline)
-    speed = state.storage_of(recording, inline_bytes=table.inline_threshold_bytes)
+    speed = state.storage_of(
+        recording,
+        inline_bytes=table.inline_threshold_bytes,
+        subtasks_per_file=subtasks_per_file,
+    )
     rate = speed.value.write_bytes_per_s
     text = "no limit that shows" if rate is None else f"{rate:,} bytes/s"
+    if speed.value.shared:
+        table = replace(table, shared_limit=True)
+        text += " of all together"
     key = "write_bytes_per_s" if rate is not None else "shared_limit"
     findings.add(("job", "storage", key), "storage: rate of a stream", speed, text)
     return replace(table, write_bytes_per_s=rate, create_latency_ns=speed.value.create_latency_ns)
@@ -325,18 +333,24 @@ def _inputs(
         for edge in vertex.inputs
         if edge.upstream in by_id
     ]
-    shares = load.shares_of(vertex) if all(p.value == "hash" for p in partitioners) else None
+    shares = keys.shares_of(vertex) if all(p.value == "hash" for p in partitioners) else None
     for index, edge in enumerate(edge for edge in vertex.inputs if edge.upstream in by_id):
         partitioner = partitioners[index]
         where = (*place, "inputs", index)
         label = f"{names[vertex.id]} <- {names[edge.upstream]}"
         findings.add((*where, "partitioner"), label, partitioner, partitioner.value.value)
-        stays = len(vertex.inputs) == 1 and load.keys_stay(vertex, by_id[edge.upstream])
+        keyed = len(vertex.inputs) == 1 and partitioner.value is Partitioner.HASH
+        upstream = by_id[edge.upstream]
+        kept = keys.keeps_key(vertex, upstream) if keyed else None
+        if kept is not None:
+            said = f"that of {names[upstream.id]}" if kept.value else "one of its own"
+            findings.add((*where, "keeps_key"), f"{label}: its key", kept, said)
+        stays = kept is not None and kept.value and vertex.parallelism == upstream.parallelism
         own = None if stays else shares
         if own is not None:
             said = ", ".join(f"{share:.1%}" for share in own.value)
             findings.add((*where, "shares"), f"{label}: keys", own, said)
-        size = size_on_edge(recording.vertices, vertex, by_id[edge.upstream])
+        size = size_on_edge(recording.vertices, vertex, upstream)
         if size is not None:
             findings.add((*where, "record_bytes"), f"{label}: record_bytes", size)
         found.append(
@@ -344,6 +358,7 @@ def _inputs(
                 upstream=names[edge.upstream],
                 partitioner=partitioner.value,
                 shares=() if own is None else own.value,
+                keeps_key=None if kept is None else kept.value,
                 record_bytes=None if size is None else size.value,
             )
         )

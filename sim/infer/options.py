@@ -15,6 +15,7 @@ from ckptsim.sim.recording.values import duration_ns, flag, size_bytes, whole
 _SET = ("/jobmanager/config",)
 _JOB = ("/checkpoints/config",)
 _MS = 1_000_000
+_SUBTASKS_PER_FILE = "execution.checkpointing.unaligned.max-subtasks-per-channel-state-file"
 # The engine's word for "no periodic checkpoints" is Long.MAX_VALUE ms; so is anything near it.
 _NEVER_NS = 10 * 86_400 * 1_000_000_000
 
@@ -162,6 +163,11 @@ def limits_of(recording: Recording) -> Iterator[tuple[str, Found[Any]]]:
         if value is not None and least <= value <= _NEVER_NS:
             how = f"{name} of the job"
             yield key, Found(value=value, how=how, answers=_JOB, sure=Sureness.READ)
+    shared = whole(recording.options.get(_SUBTASKS_PER_FILE))
+    if shared is not None and shared >= 1:
+        how = f"{_SUBTASKS_PER_FILE} is set"
+        found = Found(value=min(1000, shared), how=how, answers=_SET, sure=Sureness.READ)
+        yield "subtasks_per_file", found
 
 
 def inline_of(recording: Recording) -> Found[int] | None:

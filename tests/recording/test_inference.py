@@ -17,7 +17,7 @@ from ckptsim.scenarios.job import Job, Mode, Partitioner, PlacementKind
 from ckptsim.sim.infer.change import changed
 from ckptsim.sim.infer.found import Sureness
 from ckptsim.sim.infer.job import Imported, scenario_of
-from ckptsim.sim.infer.tasks.load import key_group_shares, shares_of
+from ckptsim.sim.infer.tasks.keys import key_group_shares, shares_of
 from ckptsim.sim.infer.tasks.machine import MachineChoice
 from ckptsim.sim.infer.tasks.rates import makes_up, rates_of
 from ckptsim.sim.recording import Sample, SubtaskAnswer, VertexAnswer, read_recording
@@ -260,6 +260,22 @@ def test_options_of_the_engine_make_the_mode() -> None:
     assert mode(unaligned) is Mode.UNALIGNED
     assert mode(timeout | unaligned) is mode(unaligned | timeout) is Mode.ALIGNED_TIMEOUT
     assert mode({"execution.checkpointing.mode": "AT_LEAST_ONCE"}) is Mode.AT_LEAST_ONCE
+
+
+def test_how_many_subtasks_share_a_file_is_an_option(tmp_path: Path) -> None:
+    """It is the engine's default, or what was set when the job was recorded or is set now."""
+    option = "execution.checkpointing.unaligned.max-subtasks-per-channel-state-file"
+    folder = copied("job00", tmp_path)
+    rewritten(folder, "/jobmanager/config", lambda told: [*told, {"key": option, "value": "2"}])
+    recorded = scenario_of(read_recording(folder)).scenario
+
+    def limit(scenario: Scenario) -> int:
+        assert isinstance(scenario.model, Job)
+        return scenario.model.checkpointing.subtasks_per_file
+
+    assert limit(imported("job00").scenario) == 5
+    assert limit(recorded) == 2
+    assert limit(changed(recorded, {option: "1"})) == 1
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ckptsim.scenarios.fields import REQUIRED, choice, many, name, real, size_bytes
+from ckptsim.scenarios.fields import REQUIRED, choice, flag, many, name, real, size_bytes
 
 _JOB = "assumption: part of the job"
 _FLINK = "Source: Apache Flink 1.20.3, "
@@ -55,6 +55,14 @@ class Input:
         source=_JOB,
         maximum=1024,
     )
+    keeps_key: bool | None = flag(
+        None,
+        optional=True,
+        says="records come by the key by which the vertex in front got them, so each of its "
+        "subtasks sends to those whose key groups it shares (on records a record has one key for "
+        "all); absent: if both have as many subtasks and no shares are told",
+        source=_FLINK + "KeyGroupRangeAssignment; measured jobs have one key throughout",
+    )
     record_bytes: int | None = size_bytes(
         None,
         optional=True,
@@ -74,4 +82,5 @@ class Edge:
     downstream: str
     partitioner: Partitioner
     shares: tuple[float, ...] = ()
+    keeps_key: bool | None = None
     record_bytes: int | None = None

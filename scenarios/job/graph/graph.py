@@ -302,6 +302,7 @@ def edges_of(vertices: Sequence[Vertex]) -> tuple[Edge, ...]:
             downstream=vertex.name,
             partitioner=one.partitioner,
             shares=one.shares,
+            keeps_key=one.keeps_key,
             record_bytes=one.record_bytes,
         )
         for vertex in vertices

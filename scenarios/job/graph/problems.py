@@ -44,6 +44,10 @@ def graph_problems(vertices: Sequence[Vertex]) -> list[Problem]:
                 says = f"forward from {up} to {vertex.parallelism} subtasks"
                 where = f"{_input(index, place)}.partitioner"
                 found.append(Problem(where, says, "equal parallelism on both sides"))
+            keyed = one.partitioner is Partitioner.HASH and not by_name[one.upstream].is_source
+            if one.keeps_key and not keyed:
+                expected = "false, but for records by key (hash) that an operator sends"
+                found.append(Problem(f"{_input(index, place)}.keeps_key", "true", expected))
     return found
 
 

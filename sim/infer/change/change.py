@@ -32,6 +32,7 @@ _OF_CHECKPOINTS: Mapping[str, tuple[str, Read, int]] = {
     "alignment-timeout": ("aligned_timeout_ns", duration_ns, 0),
     "max-concurrent-checkpoints": ("max_concurrent", whole, 1),
     "tolerable-failed-checkpoints": ("tolerable_failures", whole, 0),
+    "unaligned.max-subtasks-per-channel-state-file": ("subtasks_per_file", whole, 1),
 }
 _UNALIGNED = (f"{_CHECKPOINTS}unaligned.enabled", f"{_CHECKPOINTS}unaligned")
 _MODE = f"{_CHECKPOINTS}mode"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ckptsim.scenarios.job import Input, Job, Partitioner, PlacementKind, Vertex
-from ckptsim.sim.infer.tasks.load import key_group_shares
+from ckptsim.sim.infer.tasks.keys import key_group_shares
 
 
 def with_parallelism(job: Job, wanted: Mapping[str, int]) -> Job:

@@ -1,4 +1,4 @@
-"""What records cost and how many there are: service times, selectivity, sizes, shares of keys.
+"""What records cost and how many there are: service times, selectivity, sizes.
 
 All of it comes from how much counters grew between the first and the last sample, never from the
 engine's means over 60 s, which are too low in a young job.  The clock is the task's own: its busy,
@@ -13,11 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median_low
 
-from ckptsim.models.recovery.key_groups import (
-    MAX_PARALLELISM,
-    default_max_parallelism,
-    key_group_range,
-)
 from ckptsim.sim.infer.found import Found, Sureness
 from ckptsim.sim.recording import SubtaskAnswer, VertexAnswer
 
@@ -29,7 +24,7 @@ _MS = 1_000_000
 # Below so many records a quotient of counters says little.  Assumption: busy time grows in lumps of
 # some 20 ms, so that 500 records of 1 ms are right to a few percent.
 ENOUGH = 500
-_FEW = 20
+FEW = 20
 # Service times of subtasks that differ by less are noise of the counters.  Source: recordings of
 # equal subtasks, 2 to 8 %.
 _SKEW = 0.15
@@ -91,7 +86,7 @@ def services_of(vertex: VertexAnswer, pace: float = 1.0) -> Found[tuple[int, ...
     records = 0.0
     for subtask in vertex.subtasks:
         times = times_of(subtask)
-        if times is not None and times.records_in >= _FEW and times.busy_ms > 0:
+        if times is not None and times.records_in >= FEW and times.busy_ms > 0:
             single.append(times.busy_ms / times.records_in)
             records += times.records_in
         else:
@@ -130,7 +125,7 @@ def services_of(vertex: VertexAnswer, pace: float = 1.0) -> Found[tuple[int, ...
 def _over_life(subtask: SubtaskAnswer) -> float | None:
     """Return busy time per record since the task began, for want of anything younger."""
     busy, records = subtask.last("accumulateBusyTimeMs"), subtask.last("numRecordsIn")
-    if not busy or not records or records < _FEW or busy < 0:
+    if not busy or not records or records < FEW or busy < 0:
         return None
     return busy / records
 
@@ -142,7 +137,7 @@ def selectivity_of(vertex: VertexAnswer, receivers: Sequence[VertexAnswer]) -> F
     emitted = sum(times.records_out for times in grown)
     if not receivers:
         return Found(value=1.0, how="nobody reads from it", answers=(), sure=Sureness.READ)
-    if taken < _FEW or not emitted:
+    if taken < FEW or not emitted:
         return Found(
             value=1.0,
             how="too few records to tell",
@@ -169,7 +164,7 @@ def record_bytes_of(vertex: VertexAnswer) -> Found[int] | None:
     pairs = [(s.last("numBytesOut"), s.last("numRecordsOut")) for s in vertex.subtasks]
     size = sum(bytes_ for bytes_, records in pairs if bytes_ and records)
     count = sum(records for bytes_, records in pairs if bytes_ and records)
-    if count < _FEW or size <= 0:
+    if count < FEW or size <= 0:
         return None
     return Found(
         value=max(1, round(size / count)),
@@ -194,76 +189,4 @@ def edge_bytes_of(vertex: VertexAnswer) -> Found[int] | None:
         how=f"bytes over {count:,.0f} records taken since it began",
         answers=SAMPLES,
         sure=Sureness.COUNTED,
-    )
-
-
-def shares_of(vertex: VertexAnswer) -> Found[tuple[float, ...]] | None:
-    """Return the share of each subtask in the records that come by key; None for even ones.
-
-    Usual are the shares that random keys would give: those of the key groups, within four standard
-    deviations of a draw.
-    """
-    usual = key_group_shares(vertex.parallelism, vertex.max_parallelism)
-    grown = [subtask.growth("numRecordsIn") for subtask in vertex.subtasks]
-    counts = [count for count in grown if count is not None]
-    total = sum(counts)
-    if len(counts) != vertex.parallelism or total < _FEW * vertex.parallelism:
-        return _by_groups(vertex, usual)
-    mean = total / len(counts)
-    odd = max(abs(count - total * share) for count, share in zip(counts, usual, strict=True))
-    if odd < max(EVEN * mean, 4 * math.sqrt(mean)):
-        return _by_groups(vertex, usual)
-    # Those that look alike get the same share: only what stands out is skew.
-    middle = median_low(counts)
-    alike = [c for c in counts if abs(c - middle) < max(EVEN * middle, 4 * math.sqrt(middle))]
-    pooled = sum(alike) / len(alike)
-    even = [pooled if c in alike else c for c in counts]
-    return Found(
-        value=tuple(round(count / sum(even), 4) for count in even),
-        how=f"records of each subtask, {total:,.0f} in all; skewed",
-        answers=SAMPLES,
-        sure=Sureness.COUNTED if total >= ENOUGH * len(counts) else Sureness.ESTIMATED,
-    )
-
-
-def key_group_shares(parallelism: int, max_parallelism: int | None) -> tuple[float, ...]:
-    """Return the share of each subtask in the key groups, and so in records of many keys.
-
-    max_parallelism: how many groups there are, None for the engine's own choice.
-    """
-    count = max_parallelism or default_max_parallelism(parallelism)
-    if not parallelism <= count <= MAX_PARALLELISM:
-        return (1 / parallelism,) * parallelism
-    return tuple(
-        len(key_group_range(index, max_parallelism=count, parallelism=parallelism)) / count
-        for index in range(parallelism)
-    )
-
-
-def _by_groups(vertex: VertexAnswer, shares: tuple[float, ...]) -> Found[tuple[float, ...]] | None:
-    """Return shares as those of the key groups; None if they are even."""
-    if len(set(shares)) == 1:
-        return None
-    return Found(
-        value=tuple(round(share, 6) for share in shares),
-        how="no skew of keys shows: shares of the key groups, which do not go round evenly",
-        answers=("/jobs/:id",) if vertex.max_parallelism else (),
-        sure=Sureness.ESTIMATED,
-    )
-
-
-def keys_stay(vertex: VertexAnswer, upstream: VertexAnswer) -> bool:
-    """Tell whether each subtask reads what the one of equal index has written, to a few percent.
-
-    So it is behind a second `keyBy` with the same key; the skew of the first one is passed on.
-    """
-    if not upstream.inputs or upstream.parallelism != vertex.parallelism:
-        return False
-    pairs = [
-        (before.growth("numRecordsOut"), after.growth("numRecordsIn"))
-        for before, after in zip(upstream.subtasks, vertex.subtasks, strict=True)
-    ]
-    return all(
-        out is not None and taken is not None and abs(out - taken) <= EVEN * max(out, ENOUGH)
-        for out, taken in pairs
     )

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from statistics import median
 
-from ckptsim.models.barriers.channel_state import MAX_SUBTASKS_PER_FILE
 from ckptsim.scenarios.job import Mode
 from ckptsim.sim.infer.found import Found, Sureness
 from ckptsim.sim.infer.options import mode_of
+from ckptsim.sim.infer.tasks import streams
+from ckptsim.sim.infer.tasks.streams import File
 from ckptsim.sim.infer.topology import ordered
 from ckptsim.sim.job.buffers.constants import CONSTANTS
-from ckptsim.sim.job.buffers.state import Limiter
 from ckptsim.sim.recording import Recording, SubtaskPart, VertexAnswer
 
 _PARTS = ("/checkpoints/details/:id/subtasks/:id",)
-_SECOND_NS = 1_000_000_000
 _MB = 1_000_000
 _MS = 1_000_000
 
@@ -29,9 +28,6 @@ _SLOW_MS = 60.0
 # Acknowledgements that follow each other by less than this part are of one file.  Source: recorded
 # files of five and three subtasks, 1 % apart within a file and four times between them.
 _AT_ONCE = 0.1
-# Files whose sizes differ by this factor tell a rate from a latency.
-_SPREAD = 3.0
-
 
 _Member = tuple[str, int]
 """A subtask: the id of its vertex and its index."""
@@ -39,10 +35,14 @@ _Member = tuple[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageSpeed:
-    """Limit of one stream in bytes per second, None for none that shows; time to create a file."""
+    """Limit of one stream in bytes per second, None for none that shows; time to create a file.
 
-    write_bytes_per_s: int | None
-    create_latency_ns: int
+    shared: whether all streams together have that limit.
+    """
+
+    write_bytes_per_s: int | None = None
+    create_latency_ns: int = 0
+    shared: bool = False
 
 
 def states_of(recording: Recording, vertex: VertexAnswer) -> Found[tuple[int, ...]] | None:
@@ -69,16 +69,19 @@ def states_of(recording: Recording, vertex: VertexAnswer) -> Found[tuple[int, ..
     )
 
 
-def storage_of(recording: Recording, *, inline_bytes: int) -> Found[StorageSpeed]:
+def storage_of(
+    recording: Recording, *, inline_bytes: int, subtasks_per_file: int
+) -> Found[StorageSpeed]:
     """Return the speed of the checkpoint storage, from how long files took beside their sizes.
 
-    Streams are taken to be limited one by one: whether they share a limit does not show while
-    their number stays the same.
+    Streams are taken to be limited one by one unless times say that they share a limit, which does
+    not show while their number stays the same.
     """
-    files = list(_files(recording, inline_bytes))
+    checkpoints = list(_files(recording, inline_bytes, subtasks_per_file))
+    files = [file for found in checkpoints for file in found]
     if not files:
         return Found(
-            value=StorageSpeed(write_bytes_per_s=None, create_latency_ns=0),
+            value=StorageSpeed(),
             how="no file was written that is larger than what travels in acknowledgements",
             answers=(),
             sure=Sureness.ASSUMED,
@@ -88,24 +91,25 @@ def storage_of(recording: Recording, *, inline_bytes: int) -> Found[StorageSpeed
     slow = [f for f in files if f.extra_ms > max(_SLOW_MS, (_SLOW_TIMES - 1) * f.handled_ms)]
     if 2 * len(slow) < len(files):
         return Found(
-            value=StorageSpeed(write_bytes_per_s=None, create_latency_ns=0),
+            value=StorageSpeed(),
             how=f"{how}: no slower than a processor handles them, so no limit shows",
             answers=_PARTS,
             sure=Sureness.ESTIMATED,
             effect="a limit above the rates that were reached cannot be seen",
         )
     sizes = [f.bytes for f in files]
-    if max(sizes) >= _SPREAD * min(sizes):
-        latency_ms, ms_per_byte = _line(files)
+    fit, shared = streams.fits(checkpoints)
+    if fit.spread:
         how += f" of {min(sizes):,} to {max(sizes):,} bytes, as latency and rate"
     else:
-        latency_ms = 0.0
-        ms_per_byte = median([f.extra_ms / f.bytes for f in files])
         how += f" of {round(median(sizes)):,} bytes, all of it put down to the rate"
-    rate = _nominal_rate(ms_per_byte)
+    if shared:
+        how += "; they took the longer the more were under way, so all share it"
     return Found(
         value=StorageSpeed(
-            write_bytes_per_s=rate, create_latency_ns=round(max(0.0, latency_ms) * _MS)
+            write_bytes_per_s=fit.rate,
+            create_latency_ns=round(fit.latency_ms * _MS),
+            shared=shared,
         ),
         how=how,
         answers=_PARTS,
@@ -113,30 +117,18 @@ def storage_of(recording: Recording, *, inline_bytes: int) -> Found[StorageSpeed
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    """A file: its bytes, how long it took, and what of that a processor needs to handle it."""
-
-    bytes: int
-    async_ms: float
-    handled_ms: float
-
-    @property
-    def extra_ms(self) -> float:
-        return self.async_ms - self.handled_ms
-
-
-def _files(recording: Recording, inline_bytes: int) -> list[_File]:
-    """Return the files whose asynchronous time is known.
+def _files(recording: Recording, inline_bytes: int, limit: int) -> Iterator[list[File]]:
+    """Yield the files of each checkpoint whose asynchronous time is known.
 
     With an alignment time-out a task that others read from waits in its asynchronous part, too.
+    limit: how many subtasks share a file at most.
     """
     read = {edge.upstream for vertex in recording.vertices for edge in vertex.inputs}
     waits = mode_of(recording).value[0] is Mode.ALIGNED_TIMEOUT
-    groups = _groups(recording)
+    groups = _groups(recording, limit)
     sharing = Counter(v for group in groups for v in dict.fromkeys(vertex for vertex, _ in group))
-    found: list[_File] = []
     for one in recording.completed:
+        found: list[File] = []
         parts = {(v, part.subtask): part for v, own in one.parts.items() for part in own}
         for group in groups:
             known = {member: parts[member] for member in group if member in parts}
@@ -147,10 +139,11 @@ def _files(recording: Recording, inline_bytes: int) -> list[_File]:
             if len(known) < len(group) and any(part.persisted_bytes for part in known.values()):
                 continue  # what the others wrote into the same file is not in the answers
             found += _files_of(known, sharing)
-    return [file for file in found if file.bytes > inline_bytes]
+        if large := [file for file in found if file.bytes > inline_bytes]:
+            yield large
 
 
-def _groups(recording: Recording) -> list[tuple[_Member, ...]]:
+def _groups(recording: Recording, limit: int) -> list[tuple[_Member, ...]]:
     """Return which subtasks share files of channel state.
 
     A subtask whose task manager is unknown is taken to be alone.
@@ -162,7 +155,7 @@ def _groups(recording: Recording) -> list[tuple[_Member, ...]]:
             name = names.get(index) or f"of {vertex.id}/{index}"
             managers.setdefault(name, []).append((vertex.id, index))
     ends = _ends(recording)
-    return [group for members in managers.values() for group in _sharing(members, ends)]
+    return [group for members in managers.values() for group in _sharing(members, ends, limit)]
 
 
 def _ends(recording: Recording) -> dict[_Member, float]:
@@ -175,7 +168,9 @@ def _ends(recording: Recording) -> dict[_Member, float]:
     return {member: median(ends) for member, ends in found.items()}
 
 
-def _sharing(members: list[_Member], ends: Mapping[_Member, float]) -> list[tuple[_Member, ...]]:
+def _sharing(
+    members: list[_Member], ends: Mapping[_Member, float], limit: int
+) -> list[tuple[_Member, ...]]:
     """Return the groups of one task manager's subtasks, given in the order of their deployment.
 
     The order in which their threads start decides, which is not always that of deployment.  Those
@@ -189,13 +184,12 @@ def _sharing(members: list[_Member], ends: Mapping[_Member, float]) -> list[tupl
                 groups.append([])
             groups[-1].append(member)
             before = ends[member]
-    if not groups or max(map(len, groups)) > MAX_SUBTASKS_PER_FILE:
-        count = MAX_SUBTASKS_PER_FILE
-        groups = [members[i : i + count] for i in range(0, len(members), count)]
+    if not groups or max(map(len, groups)) > limit:
+        groups = [members[i : i + limit] for i in range(0, len(members), limit)]
     return [tuple(group) for group in groups]
 
 
-def _files_of(parts: Mapping[_Member, SubtaskPart], sharing: Mapping[str, int]) -> Iterator[_File]:
+def _files_of(parts: Mapping[_Member, SubtaskPart], sharing: Mapping[str, int]) -> Iterator[File]:
     """Yield the files of subtasks that share one for data in flight.
 
     State and data in flight are two files that are written at the same time, so the larger one
@@ -203,7 +197,7 @@ def _files_of(parts: Mapping[_Member, SubtaskPart], sharing: Mapping[str, int]) 
     that waits for it the shortest says how long it took.
     """
     shared = sum(part.persisted_bytes for part in parts.values())
-    quickest: _File | None = None
+    quickest: File | None = None
     for (vertex, _), part in parts.items():
         state = max(0, part.checkpointed_bytes - part.persisted_bytes)
         file = _file(part, max(state, shared), sharing[vertex])
@@ -215,7 +209,7 @@ def _files_of(parts: Mapping[_Member, SubtaskPart], sharing: Mapping[str, int]) 
         yield quickest
 
 
-def _file(part: SubtaskPart, size: int, crowd: int) -> _File:
+def _file(part: SubtaskPart, size: int, crowd: int) -> File:
     """Return what a part's asynchronous time says; in an unaligned one it waits for barriers, too.
 
     crowd: how many files are written beside this one, which share the processors.
@@ -223,41 +217,4 @@ def _file(part: SubtaskPart, size: int, crowd: int) -> _File:
     waits_ms = part.alignment_ms if part.unaligned else 0.0
     own_ns = CONSTANTS.file_cost_ns + CONSTANTS.state_ns_per_mb * size / _MB
     own_ns *= max(1.0, crowd / CONSTANTS.cores)
-    return _File(size, max(0.0, part.async_ms - waits_ms), own_ns / _MS)
-
-
-def _line(files: Sequence[_File]) -> tuple[float, float]:
-    """Return latency and time per byte that fit best, by least squares; neither is negative."""
-    mean_x = sum(f.bytes for f in files) / len(files)
-    mean_y = sum(f.extra_ms for f in files) / len(files)
-    over = sum((f.bytes - mean_x) * (f.extra_ms - mean_y) for f in files)
-    under = sum((f.bytes - mean_x) ** 2 for f in files)
-    slope = max(0.0, over / under)
-    latency = mean_y - slope * mean_x
-    if latency < 0:
-        return 0.0, mean_y / mean_x
-    return latency, slope
-
-
-def _nominal_rate(ms_per_byte: float) -> int | None:
-    """Return the limit with which simulated streams are as fast as the recorded ones.
-
-    Simulated limiters, as real ones, reach somewhat less than their limit, so it is searched.
-    """
-    if ms_per_byte <= 0:
-        return None
-    wanted_ns = ms_per_byte * _MS
-    low, high = 1, 1 << 40
-    while low < high:
-        middle = (low + high) // 2
-        if Limiter(middle, CONSTANTS).ns_per_byte(1) > wanted_ns:
-            low = middle + 1
-        else:
-            high = middle
-    # Three digits: what the files say is no better.
-    return _rounded(min(low, round(2 * _SECOND_NS / wanted_ns)))
-
-
-def _rounded(value: int) -> int:
-    scale = int(10 ** max(0, len(str(value)) - 3))
-    return max(1, round(value / scale) * scale)
+    return File(size, max(0.0, part.async_ms - waits_ms), own_ns / _MS, part.end_to_end_ms)

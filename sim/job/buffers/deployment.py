@@ -21,6 +21,7 @@ from ckptsim.sim.job.buffers.output import (
     Selectivity,
     SingleRoute,
     Subpartition,
+    kept_shares,
 )
 from ckptsim.sim.job.buffers.tasks import (
     ReferenceSource,
@@ -34,6 +35,7 @@ from ckptsim.sim.job.control.sinks.sink import open_sink
 from ckptsim.sim.kernel import Exhaustive
 
 if TYPE_CHECKING:
+    from ckptsim.scenarios.job import Edge
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.graph import OutputSpec, TaskSpec
@@ -208,13 +210,16 @@ class Deployment:
         mechanisms = self._world.mechanisms
         if not mechanisms.random_keys:
             return RoundRobinRoute(channels, self._emitted(up))
-        hot, shares = 0.0, output.edge.shares
+        hot, shares = 0.0, list(output.edge.shares) or [1.0] * channels
         if partitioner is Partitioner.HASH:
-            if not shares and mechanisms.keys_stay and _keeps_key(up.spec, channels):
-                return SingleRoute(up.subtask)
+            if mechanisms.keys_stay and _keeps_key(up.spec, output.edge, channels):
+                senders = up.spec.vertex.parallelism
+                if senders == channels:
+                    return SingleRoute(up.subtask)
+                shares = kept_shares(shares, sender=up.subtask, senders=senders)
             hot = up.spec.vertex.hot_ratio
-        even = (math.fsum(shares) or channels) / _WEIGHT
-        weights = [round((1 - hot) * share / even) for share in shares or [1] * channels]
+        even = math.fsum(shares) / _WEIGHT
+        weights = [round((1 - hot) * share / even) for share in shares]
         weights[0] += round(hot * _WEIGHT)
         stream = f"keys {up.entity.name}>{output.edge.downstream}"
         seed = self._env.streams.seed
@@ -250,9 +255,11 @@ def open_transactions(world: DataflowWorld, task: Task, restored: JobCheckpoint 
     open_sink(task.control, task.sink, sinks.states_of(restored, task.spec))
 
 
-def _keeps_key(spec: TaskSpec, channels: int) -> bool:
-    """Tell whether a record's key leads to the same subtask index once more."""
+def _keeps_key(spec: TaskSpec, edge: Edge, channels: int) -> bool:
+    """Tell whether records go on by the key that they came by."""
     vertex = spec.vertex
+    if edge.keeps_key is not None or edge.shares:
+        return bool(edge.keeps_key)
     if vertex.is_source or vertex.parallelism != channels:
         return False
     return all(edge.partitioner is Partitioner.HASH for edge in vertex.inputs)

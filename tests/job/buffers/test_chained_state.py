@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from statistics import median
 
 import pytest
@@ -70,18 +71,21 @@ def test_an_aligned_checkpoint_has_no_channel_state_to_wait_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("placement", "shared"),
+    ("placement", "limit", "shared"),
     [
-        (PlacementKind.REMOTE, ["a0", "a1", "a2", "b0", "b1", "b2", "c0", "c1", "c2"]),
-        (PlacementKind.LOCAL, ["a0 a1 a2 b0 b1", "b2 c0 c1 c2"]),
-        (PlacementKind.MIXED, ["a0 b0 c0", "a1 b1 c1", "a2 b2 c2"]),
+        (PlacementKind.REMOTE, 5, ["a0", "a1", "a2", "b0", "b1", "b2", "c0", "c1", "c2"]),
+        (PlacementKind.LOCAL, 5, ["a0 a1 a2 b0 b1", "b2 c0 c1 c2"]),
+        (PlacementKind.LOCAL, 2, ["a0 a1", "a2 b0", "b1 b2", "c0 c1", "c2"]),
+        (PlacementKind.MIXED, 5, ["a0 b0 c0", "a1 b1 c1", "a2 b2 c2"]),
     ],
 )
 def test_subtasks_on_a_task_manager_share_files(
-    placement: PlacementKind, shared: list[str]
+    placement: PlacementKind, limit: int, shared: list[str]
 ) -> None:
-    """Five in the order of their deployment write into one file, whichever their vertices are."""
-    world = DataflowWorld(Environment(1), triple(placement))
+    """As many as may, in the order of their deployment and whichever their vertices are, do."""
+    job = triple(placement)
+    checkpointing = replace(job.checkpointing, subtasks_per_file=limit)
+    world = DataflowWorld(Environment(1), replace(job, checkpointing=checkpointing))
     world.run()
     files: dict[int, list[str]] = {}
     for task in world.tasks:

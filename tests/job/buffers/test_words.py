@@ -120,6 +120,27 @@ def test_keys_have_shares() -> None:
     assert counts[0] == pytest.approx(counts[1], rel=0.15)
 
 
+@pytest.mark.parametrize(
+    ("keeps", "expected"),
+    [
+        # Of 128 key groups the first sender has 64, of which 43 are the first receiver's.
+        (True, (0.75 * 43 / 64, 0.75 * 21 / 64 + 0.25 * 22 / 64, 0.25 * 42 / 64)),
+        (False, (1 / 3, 1 / 3, 1 / 3)),
+    ],
+)
+def test_a_second_key_may_be_the_first_one(keeps: bool, expected: tuple[float, ...]) -> None:
+    """Senders that have three quarters of the keys send these on to where their groups lead."""
+    uneven = Input(upstream="source", partitioner=Partitioner.HASH, shares=(3.0, 1.0))
+    again = Input(upstream="middle", partitioner=Partitioner.HASH, keeps_key=keeps)
+    model = chain(
+        source={"rate_per_s": 4_000.0, "records": 8_000},
+        middle={"parallelism": 2, "inputs": (uneven,), "service_ns": 0},
+        last={"parallelism": 3, "inputs": (again,), "service_ns": 0},
+    )
+    counts = processed(ran(model), "last")
+    assert [one / sum(counts) for one in counts] == pytest.approx(expected, abs=0.03)
+
+
 def test_records_have_the_size_of_their_vertex() -> None:
     """Data in flight in front of a slow operator is whole records of the sender's size."""
     network = Network(record_bytes=1000)
@@ -232,6 +253,10 @@ def test_a_slow_machine_lengthens_checkpoints() -> None:
             "vertices[2].inputs[0].shares",
         ),
         (
+            {"last": {"inputs": (Input(upstream="middle", keeps_key=True),)}},
+            "vertices[2].inputs[0].keeps_key",
+        ),
+        (
             {"source": {"rate_changes": (RateChange(at_ns=1, factor=2.0),)}},
             "vertices[0].rate_changes",
         ),
@@ -263,6 +288,7 @@ def worded(draw: st.DrawFn) -> Job:
     """Draw a job in which vertices say more than random jobs do otherwise."""
     model = draw(jobs())
     weights = st.floats(0.1, 5.0)
+    sources = [vertex.name for vertex in model.vertices if vertex.is_source]
     vertices = []
     for vertex in model.vertices:
         count = vertex.parallelism
@@ -280,7 +306,11 @@ def worded(draw: st.DrawFn) -> Job:
             values["service_variation"] = draw(st.sampled_from([0.0, 0.0, 0.7]))
             values["service_factors"] = tuple(draw(weights) for _ in range(count))
             values["inputs"] = tuple(
-                replace(one, shares=tuple(draw(weights) for _ in range(count)))
+                replace(
+                    one,
+                    shares=tuple(draw(weights) for _ in range(count)),
+                    keeps_key=None if one.upstream in sources else draw(st.booleans()),
+                )
                 if one.partitioner is Partitioner.HASH
                 else one
                 for one in vertex.inputs

@@ -54,6 +54,14 @@ def operator(name: str, *inputs: str, by: Partitioner = HASH, **values: Any) -> 
     return Vertex(name=name, inputs=read, **values)
 
 
+def keyed_twice(*, keeps_key: bool) -> Job:
+    """Return a job with two keyed vertices of unequal parallelism, the second one the slow one."""
+    first = operator("first", "src", parallelism=2, service_ns=300_000)
+    edge = Input(upstream="first", partitioner=HASH, shares=(0.4, 0.28, 0.32), keeps_key=keeps_key)
+    last = Vertex(name="last", inputs=(edge,), parallelism=3, service_ns=MS)
+    return job(source(), first, last)
+
+
 JOBS: dict[str, Job] = {
     "slow_in_the_middle": job(
         source(parallelism=3),
@@ -113,6 +121,14 @@ JOBS: dict[str, Job] = {
         storage=Storage(write_bytes_per_s=1_000_000),
         network=Network(floating_buffers=16),
     ),
+    "limit_of_all_streams": job(
+        source(parallelism=2),
+        operator("op", "src", parallelism=3, service_ns=MS, state_bytes=1_500_000),
+        operator("last", "op", by=Partitioner.REBALANCE, parallelism=2, service_ns=300_000),
+        storage=Storage(write_bytes_per_s=3_000_000, shared_limit=True),
+    ),
+    "key_of_the_vertex_in_front": keyed_twice(keeps_key=True),
+    "key_of_its_own": keyed_twice(keeps_key=False),
     "files_of_several_vertices": job(
         source(parallelism=2),
         operator("first", "src", by=Partitioner.REBALANCE, parallelism=2, service_ns=300_000),
@@ -179,6 +195,22 @@ def test_what_differs_between_subtasks_is_found(tmp_path: Path) -> None:
     uneven = imported("uneven_rates", tmp_path).vertices[0]
     assert uneven.rate_per_s == pytest.approx(900, rel=0.02)
     assert uneven.rate_shares == pytest.approx((1 / 6, 1 / 6, 4 / 6), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("name", "keeps"), [("key_of_the_vertex_in_front", True), ("key_of_its_own", False)]
+)
+def test_whose_key_a_vertex_has_is_found(name: str, *, keeps: bool, tmp_path: Path) -> None:
+    """Which senders the busiest subtask holds up says whether keys are those of the one before."""
+    assert imported(name, tmp_path).vertices[2].inputs[0].keeps_key is keeps
+
+
+def test_whose_limit_the_storage_has_is_found(tmp_path: Path) -> None:
+    """Files that take longer beside others share a limit; those that do not have one each."""
+    shared = imported("limit_of_all_streams", tmp_path).storage
+    assert shared.shared_limit
+    assert shared.write_bytes_per_s == pytest.approx(3_000_000, rel=0.1)
+    assert not imported("slow_storage", tmp_path).storage.shared_limit
 
 
 @pytest.mark.parametrize(

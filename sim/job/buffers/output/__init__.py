@@ -11,6 +11,7 @@ from ckptsim.sim.job.buffers.output.routing import (
     RoundRobinRoute,
     Route,
     SingleRoute,
+    kept_shares,
 )
 from ckptsim.sim.job.buffers.output.segment import OWN_MEMORY, Segment, Slice
 from ckptsim.sim.job.buffers.output.selectivity import SelectiveWriter, Selectivity
@@ -35,5 +36,6 @@ __all__ = [
     "Subpartition",
     "close_full",
     "find_openings",
+    "kept_shares",
     "records_in",
 ]

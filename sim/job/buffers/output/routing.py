@@ -18,10 +18,30 @@ import numpy as np
 from numpy.random import PCG64, SeedSequence
 from numpy.typing import NDArray
 
+from ckptsim.models.recovery.key_groups import default_max_parallelism, key_group_range
+
 Channels = NDArray[np.int16]
 """Channel numbers, shape (records,)."""
 
 _HALF = np.uint64(32)
+
+
+def kept_shares(shares: Sequence[float], *, sender: int, senders: int) -> list[float]:
+    """Return the weights of receivers among the records of one sender that got them by their key.
+
+    A sender has the records of its key groups, so it sends only to receivers that own some of
+    these, and to those as much as they own.  shares: of the receivers among all records, which may
+    favour some of a sender's.
+    """
+    receivers = len(shares)
+    count = default_max_parallelism(max(senders, receivers))
+    own = key_group_range(sender, max_parallelism=count, parallelism=senders)
+    found = []
+    for receiver, share in enumerate(shares):
+        theirs = key_group_range(receiver, max_parallelism=count, parallelism=receivers)
+        common = max(0, min(own.stop, theirs.stop) - max(own.start, theirs.start))
+        found.append(common * share / len(theirs))
+    return found if any(found) else list(shares)
 
 
 class Route(Protocol):

@@ -108,11 +108,12 @@ def make_files(world: DataflowWorld) -> list[ChannelStateFile]:
     places: dict[int, int] = {}
     groups: dict[tuple[int, int], list[Task]] = {}
     keys = []
+    limit = world.graph.job.checkpointing.subtasks_per_file
     for task in world.tasks:
         manager = task.spec.task_manager
         place = places.get(manager, 0)
         places[manager] = place + 1
-        keys.append((manager, group_of(place)))
+        keys.append((manager, group_of(place, limit=limit)))
         groups.setdefault(keys[-1], []).append(task)
     files = {key: ChannelStateFile(world, tasks) for key, tasks in groups.items()}
     return [files[key] for key in keys]

@@ -36,7 +36,8 @@ class ChannelStateReads:
             kept = tasks.get(spec.index)
             if kept is None:
                 continue
-            file = groups.setdefault(("state", spec.vertex_index, group_of(spec.subtask)), [])
+            group = group_of(spec.subtask, limit=graph.job.checkpointing.subtasks_per_file)
+            file = groups.setdefault(("state", spec.vertex_index, group), [])
             file += [("input", one) for one in graph.inputs[spec.index] if one in kept.input_state]
             outputs = [one for out in graph.outputs[spec.index] for one in out.channels]
             file += [("output", one) for one in outputs if one in kept.output_state]

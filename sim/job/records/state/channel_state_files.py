@@ -1,7 +1,8 @@
 """The files of channel state: what groups of subtasks write together.
 
-Up to five subtasks on a task manager share a file.  Here placement is not modelled: all subtasks of
-a vertex are taken to be on one of their own, so groups follow their order (an assumption).
+Up to `checkpointing.subtasks_per_file` subtasks on a task manager share a file.  Here placement is
+not modelled: all subtasks of a vertex are taken to be on one of their own, so groups follow their
+order (an assumption).
 """
 
 from __future__ import annotations
@@ -77,14 +78,13 @@ def make_files(attempt: Attempt) -> list[ChannelStateFile]:
     """Return the file of each task, by index; subtasks of a group have the same one."""
     files: list[ChannelStateFile] = []
     groups: dict[tuple[int, int], ChannelStateFile] = {}
-    for spec in attempt.graph.tasks:
-        key = (spec.vertex_index, group_of(spec.subtask))
+    limit = attempt.job.checkpointing.subtasks_per_file
+    keys = [
+        (spec.vertex_index, group_of(spec.subtask, limit=limit)) for spec in attempt.graph.tasks
+    ]
+    for key in keys:
         if key not in groups:
-            group = [
-                other
-                for other in attempt.graph.tasks
-                if (other.vertex_index, group_of(other.subtask)) == key
-            ]
+            group = [one for one, own in zip(attempt.graph.tasks, keys, strict=True) if own == key]
             groups[key] = ChannelStateFile(attempt, group)
         files.append(groups[key])
     return files
