@@ -18,6 +18,9 @@ body { max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; margin: 1rem 0; }
 th, td { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid #8884; }
 th:first-child, td:first-child { text-align: left; }
+td + td { white-space: nowrap; }
+.scroll { overflow-x: auto; }
+svg.bars { display: block; width: 100%; min-width: 47rem; }
 svg text { fill: currentColor; font-size: 12px; }
 """
 _BAR, _GAP, _LEFT, _WIDE = 18, 10, 380, 500
@@ -29,6 +32,7 @@ def whole_page(title: str, inside: str) -> str:
     """Return a page around what is HTML already; title: plain text."""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>\n"
         f"{inside}\n</body></html>\n"
     )
@@ -59,9 +63,9 @@ def table_lines(table: Table) -> Iterator[str]:
     title, head, rows = table
     if title:
         yield f"<h3>{escape(title[:1].upper() + title[1:].rstrip(':'))}</h3>"
-    yield "<table><thead>" + _row("th", head) + "</thead><tbody>"
+    yield '<div class="scroll"><table><thead>' + _row("th", head) + "</thead><tbody>"
     yield from (_row("td", row) for row in rows)
-    yield "</tbody></table>"
+    yield "</tbody></table></div>"
 
 
 def _row(cell: str, texts: Sequence[str]) -> str:
@@ -101,7 +105,10 @@ def _picture(bars: Sequence[Bar]) -> str:
         lines.append(f'<rect x="{left}" y="{below}" width="12" height="12" fill="{colour}"/>')
         lines.append(f'<text x="{left + 18}" y="{below + 11}">{escape(name)}</text>')
     size = f"0 0 {_LEFT + _WIDE + 220} {below + 24}"
-    return f'<svg viewBox="{size}" role="img" aria-label="parts">{"".join(lines)}</svg>'
+    picture = (
+        f'<svg class="bars" viewBox="{size}" role="img" aria-label="parts">{"".join(lines)}</svg>'
+    )
+    return f'<div class="scroll">{picture}</div>'
 
 
 def _end_of(label: str) -> str:

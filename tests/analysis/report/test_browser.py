@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ckptsim.analysis.report import PAGE
+from ckptsim.sim.cli.jobs.variant_page import body, whole_page
 from tests.analysis.report.browser import UNFOLD, chromium, look
 from tests.analysis.report.small import write_small_report
 
@@ -61,6 +62,27 @@ def test_letters_can_be_read_on_a_narrow_screen(page: Path, tmp_path: Path) -> N
     heads = [text for text in found["texts"] if "-answer-" in text["figure"]]
     assert heads
     assert min(8 * text["scale"] for text in heads) >= 7
+
+
+def test_the_page_of_variants_can_be_read_on_a_narrow_screen(tmp_path: Path) -> None:
+    """At 400 pixels the page of `whatif` is no wider, its letters 7 high, its numbers whole."""
+    head = ["", "duration", "p95", "over seeds", "in flight", "written a day", "done again"]
+    row = ["unaligned.enabled=true, aligned-checkpoint-timeout=1 s", *["1,020 to 1,021 ms"] * 6]
+    parts = {"start delay": 361.0, "alignment": 528.0, "asynchronous": 277.0}
+    inside = body(tables=[("", head, [row])], bars=[(row[0], "join", parts)], moved=[], notes=[])
+    (tmp_path / "variants.html").write_text(whole_page("variants", inside), encoding="utf-8")
+    action = """
+    const svg = document.querySelector("svg"), cells = [...document.querySelectorAll("td + td")];
+    found.letters = 12 * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+    found.lines = cells.map((cell) => {
+      const range = document.createRange(); range.selectNodeContents(cell);
+      return range.getClientRects().length;
+    });"""
+    found, console = look(tmp_path / "variants.html", tmp_path, width=400, action=action)
+    assert console == []
+    assert found["page"] <= found["width"]
+    assert found["letters"] >= 7
+    assert set(found["lines"]) == {1}
 
 
 def test_buttons_do_what_they_say(page: Path, tmp_path: Path) -> None:

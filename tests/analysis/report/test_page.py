@@ -176,6 +176,15 @@ def test_a_report_begins_as_the_one_before(swept: Path) -> None:
     assert opening.html not in write_report(directory).read_text()
 
 
+def test_answers_come_before_what_a_report_opens_with(swept: Path) -> None:
+    """The first screen has the questions of the sweeps and their answers, whatever follows."""
+    opening = Opening(anchor="mine", title="What would it do?", html="<p>It would.</p>")
+    text = write_report(swept, opening=opening).read_text(encoding="utf-8")
+    (swept / OPENING).unlink()
+    opened = text.index(opening.html)
+    assert text.index('class="overview"') < opened < text.index('<section class="sweep" id="sweep-')
+
+
 def test_a_directory_without_a_sweep_is_refused(tmp_path: Path) -> None:
     """The error says what is missing."""
     with pytest.raises(UserError, match=r"found no sweep\.json"):
