@@ -180,7 +180,7 @@ def _fault(choose: Chooser, vertices: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _goes_with_source(vertices: list[dict[str, Any]], name: str) -> bool:
-    """Tell whether forward edges join a vertex to a source; sources keep their parallelism."""
+    """Tell whether forward edges join a vertex to a source; which is left alone here."""
     spelled = {vertex["name"]: {"kind": "operator", **vertex} for vertex in vertices}
     return goes_with_source(spelled, name)
 
