@@ -364,7 +364,7 @@ class CoordinatorHost:
         self.highest_completed = max(self.highest_completed, checkpoint)
         kept: tuple[int, ...] | None = getattr(self.core, "completed", None)
         if kept is not None:  # no core has to say so
-            self.observer.kept(kept)
+            self.observer.kept(kept, self.completed)
         if record.request.savepoint:
             env.goals.reach("savepoint_completed")
         env.trace.record("completed", self._entity, checkpoint, duration_ns)

@@ -299,11 +299,12 @@ class CheckpointOracle:
             says = f"checkpoint {one.checkpoint}, which all tasks have acknowledged, is given up: "
             self._violate("ended_checkpoints_stay_ended", says + reason.value, one.checkpoint)
 
-    def kept(self, numbers: tuple[int, ...]) -> None:
-        """Check what the coordinator's core says that it keeps, behind a completion."""
-        if list(numbers) != self._kept:
+    def kept(self, numbers: tuple[int, ...], held: Mapping[int, JobCheckpoint]) -> None:
+        """Check what the coordinator says that it keeps; its host may hold one more by then."""
+        plain = [number for number, one in held.items() if not one.savepoint]
+        if list(numbers) != self._kept or len(plain) > len(numbers) + 1:
             says = f"the coordinator says that it keeps {list(numbers)}, it keeps {self._kept}"
-            self._violate("cores_agree_with_their_world", says)
+            self._violate("cores_agree_with_their_world", f"{says} and holds {plain}")
 
     def _check_expired(self, one: CheckpointRecord) -> None:
         """Check that nobody whom an expired checkpoint waits for had closed long before.

@@ -205,9 +205,9 @@ class JobOracle(JobObserver):
         self.checkpoints.notified(record)
         self.notifications.told(record, completed=True)
 
-    def kept(self, numbers: tuple[int, ...]) -> None:
-        """Check what the coordinator's core says that it keeps."""
-        self.checkpoints.kept(numbers)
+    def kept(self, numbers: tuple[int, ...], held: Mapping[int, JobCheckpoint]) -> None:
+        """Check what the coordinator's core says that it keeps, and what its host holds."""
+        self.checkpoints.kept(numbers, held)
 
     def abort_notified(self, record: CheckpointRecord) -> None:
         """Check that tasks are told of an end that has come."""

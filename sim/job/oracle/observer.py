@@ -321,8 +321,11 @@ class JobObserver:
     def notified(self, record: CheckpointRecord) -> None:
         """Note that tasks are told of a completion."""
 
-    def kept(self, numbers: tuple[int, ...]) -> None:
-        """Note what the coordinator's core says that it keeps, behind a completion."""
+    def kept(self, numbers: tuple[int, ...], held: Mapping[int, JobCheckpoint]) -> None:
+        """Note what the coordinator's core says that it keeps, behind a completion.
+
+        held: what its host holds then, savepoints and what is to be discarded next among it.
+        """
 
     def abort_notified(self, record: CheckpointRecord) -> None:
         """Note that tasks are told that a checkpoint was given up."""

@@ -9,6 +9,7 @@ import pytest
 
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.lifecycle import StopMode
+from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.job.faults import (
     DelayTrigger,
     JobFault,
@@ -22,7 +23,9 @@ from ckptsim.scenarios.job.faults import (
     StrayDecline,
     StrayNotification,
 )
+from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.world import run_world
 from tests.job.control.rig import MS, Rig
 
 
@@ -265,3 +268,11 @@ def test_a_job_that_restores_refuses_a_plan() -> None:
     rig.job.can_checkpoint = True
     rig.run_until(112)
     assert [task.told for task in rig.tasks] == [[(112 * MS, "trigger", 1, None)], [], []]
+
+
+def test_a_host_that_discards_nothing_is_convicted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a coordinator has discarded is held no longer, or its host says something else."""
+    monkeypatch.setattr(CoordinatorHost, "_discard", lambda _host, _checkpoint: None)
+    found = run_world(by_name("slow_store"), seed=0).violations
+    assert {row.property for row in found} == {"cores_agree_with_their_world"}
+    assert "it keeps [3] and holds [1, 2, 3]" in found[0].says
