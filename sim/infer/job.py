@@ -44,6 +44,14 @@ _APART = 0.1
 # time: as many as the runs had that the model was calibrated with.
 CHECKPOINTS = 14
 _LONGEST_NS = 600 * _SECOND_NS
+_STEADY = Found(
+    value=0.0,
+    how="counters are sums, in which it does not show",
+    answers=(),
+    sure=Sureness.ASSUMED,
+    effect="where several subtasks share the load the slowest one decides, so checkpoints take "
+    "longer the more it varies",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +95,7 @@ def scenario_of(
         findings.add(("job", "machine", "cost_factor"), "machine", found_machine, factor)
     pace = pace_of(recording, machine)
     findings.add(("job", "machine"), "machine: service times", pace, f"x {pace.value:.3f}")
+    findings.add(("job", "vertices"), "service times: service_variation", _STEADY)
     is_map = placement.value is PlacementKind.MAP
     built = tuple(
         _vertex(recording, vertex, names, (network, pace.value, index, findings))
