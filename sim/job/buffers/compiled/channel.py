@@ -1,113 +1,59 @@
-"""Channels, gates and outputs as control sees them: rows of the kernel's tables with names."""
+"""Channels and gates as control sees them: rows of the kernel's tables with names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator.debloater import BufferDebloater, DebloatParameters
 from ckptsim.models.core import ProtocolError
-from ckptsim.sim.job.buffers.compiled.columns import cell, channel, gate, request, writer
+from ckptsim.sim.job.buffers.compiled.columns import channel, gate, request
+from ckptsim.sim.job.buffers.input import RecoveredBuffers
 from ckptsim.sim.job.buffers.kinds import Kind
-from ckptsim.sim.job.buffers.output import OWN_MEMORY, Slice
 
 if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.compiled.output import CompiledSubpartition
     from ckptsim.sim.job.buffers.compiled.task import CompiledTask
-    from ckptsim.sim.job.buffers.output import Route
     from ckptsim.sim.kernel import Entity
 
 
-class QueueView:
-    """The sender's queue as control and samples see it; index: among the outputs of the task."""
+class CompiledRecovered(RecoveredBuffers):
+    """What was in flight of one channel, in the queue that what its sender sends comes to later."""
 
-    __slots__ = ("_end", "index")
+    __slots__ = ("_channel",)
 
-    def __init__(self, end: CompiledSubpartition, index: int) -> None:
-        self._end = end
-        self.index = index
+    def __init__(
+        self, channel: CompiledChannel, *, consumed: Callable[[], None], freed: Callable[[], None]
+    ) -> None:
+        super().__init__(channel.index, consumed=consumed, freed=freed)
+        self._channel = channel
 
-    @property
-    def data_count(self) -> int:
-        """How many data elements are queued."""
-        return self._end.owner.driver.m.item(self._end.row + channel.DATA)
-
-    @property
-    def blocked(self) -> bool:
-        """Whether nothing leaves until the receiver resumes the channel."""
-        return bool(self._end.owner.driver.m.item(self._end.row + channel.BLOCKED))
-
-
-class CompiledSubpartition:
-    """The sender's end of a channel; channel: its place among those of the writer."""
-
-    __slots__ = (
-        "channel",
-        "core",
-        "input_channel",
-        "owner",
-        "restored_bytes",
-        "row",
-        "to_restore_bytes",
-        "writer",
-    )
-
-    def __init__(self, owner: CompiledTask, writer: CompiledWriter, channel: int) -> None:
-        self.owner = owner
-        self.writer = writer
-        self.channel = channel
-        self.row = 0
-        self.core = QueueView(self, len(owner.subpartitions))
-        self.restored_bytes = self.to_restore_bytes = 0
-        self.input_channel: CompiledChannel
-        owner.subpartitions.append(self)  # type: ignore[arg-type]
-
-    def put_back(self, size: int, records: int) -> None:
-        """Put restored data behind what stands in the queue."""
-        driver = self.owner.driver
-        # Those of the pools are counted exactly: this one comes on top.
-        driver.reserve(1, driver.tables.segments + 1)
-        driver.ask(request.PUT_BACK, self.row, size, records)
-        self.restored_bytes += size
-        self.to_restore_bytes = max(0, self.to_restore_bytes - size)
-
-    def pump(self) -> None:
-        """Let what stands in the queue travel."""
-        self.owner.driver.ask(request.PUMP, self.row)
-
-    def queued(self) -> tuple[int, list[int]]:
-        """Return how many bytes are queued, and in which segments of the pool."""
-        driver = self.owner.driver
-        m, size, segments = driver.m, -driver.m.item(self.row + channel.TAKEN_BYTES), []
-        e = m.item(self.row + channel.HEAD)
-        while e >= 0:
-            if m.item(e + cell.WHAT) == cell.IN_SEGMENT:
-                s = m.item(e + cell.SEGMENT)
-                closed = m.item(s + cell.CLOSED)
-                size += m.item(s + cell.SEGMENT_BYTES) if closed else self._written()
-                if m.item(s + cell.OWNERS) <= OWN_MEMORY >> 1:
-                    segments.append(s)
-            e = m.item(e + cell.NEXT)
-        return size, segments
-
-    def _written(self) -> int:
-        return self.owner.driver.ask(request.WRITTEN, self.row)
-
-    def unsent(self, segments: Iterable[object]) -> list[tuple[int, int]]:
-        """Return what was still to be sent of buffers that became state: bytes and records."""
-        return [(one.bytes, one.records) for one in segments if isinstance(one, Slice) if one.bytes]
+    def add(self, size: int, records: int) -> None:
+        """Put a buffer in that has been read from the state."""
+        channel = self._channel
+        driver = channel.gate.task.driver
+        self.in_use += 1
+        channel.subpartition.restores(size)
+        e = driver.ask(request.ADD_RECOVERED, channel.row, size, records)
+        if driver.follower is not None:
+            driver.follower.recovered(channel.row, e, size, records)
 
 
 class CompiledChannel:
-    """The receiver's end of a channel; index: over all gates of the task."""
+    """The receiver's end of a channel; index: over all gates of the task.
 
-    __slots__ = ("gate", "index", "row", "subpartition")
+    recovered: what stands in front of it while the task restores, or None.
+    """
+
+    __slots__ = ("gate", "index", "recovered", "row", "subpartition")
 
     def __init__(self, subpartition: CompiledSubpartition, gate: CompiledGate) -> None:
         self.row = 0
         self.subpartition = subpartition
         self.gate = gate
         self.index: int = len(gate.task.channels)
+        self.recovered: CompiledRecovered | None = None
         subpartition.input_channel = self
         gate.channels.append(self)
         gate.task.channels.append(self)  # type: ignore[arg-type]
@@ -172,7 +118,8 @@ class CompiledChannel:
 
     def announce_size(self, size: int) -> None:
         """Tell the sender how large its next buffers are to be."""
-        self.gate.task.driver.ask(request.RESIZE, self.row, size)
+        if self.recovered is None:  # else it has not been asked for its partition
+            self.gate.task.driver.ask(request.RESIZE, self.row, size)
 
     def acknowledge_end_of_data(self) -> None:
         """Tell the sender that its end of data has been taken."""
@@ -191,7 +138,7 @@ class CompiledChannel:
 class CompiledGate:
     """The channels of one edge that end at one task."""
 
-    __slots__ = ("channels", "debloater", "floating", "index", "row", "task")
+    __slots__ = ("channels", "debloater", "floating", "index", "recovered", "row", "task")
 
     def __init__(
         self, task: CompiledTask, *, floating: int, debloat: DebloatParameters | None
@@ -201,6 +148,7 @@ class CompiledGate:
         self.index = len(task.gates)
         self.channels: list[CompiledChannel] = []
         self.floating = floating
+        self.recovered = 0
         self.debloater = None if debloat is None else BufferDebloater(debloat)
         task.gates.append(self)  # type: ignore[arg-type]
 
@@ -208,6 +156,31 @@ class CompiledGate:
     def floating_free(self) -> int:
         """How many floating buffers nobody has borrowed."""
         return self.task.driver.m.item(self.row + gate.FLOATING_FREE)
+
+    def channel_recovered(self) -> None:
+        """Note that a channel's recovered data has been taken; behind that of all, resume all."""
+        self.recovered += 1
+        if self.recovered == len(self.channels):
+            for one in self.channels:
+                one.resume()
+
+    def recover(
+        self, consumed: Callable[[], None], freed: Callable[[], None]
+    ) -> Sequence[CompiledRecovered]:
+        """Let recovered channels stand in front of the real ones; return them, in order."""
+        found = []
+        for one in self.channels:
+            one.recovered = CompiledRecovered(one, consumed=consumed, freed=freed)
+            self.task.driver.m[one.row + channel.INSIDE] = 0
+            found.append(one.recovered)
+        return found
+
+    def convert(self) -> None:
+        """Let the channels be read as real ones again; nothing of the others is queued."""
+        m = self.task.driver.m
+        for one in self.channels:
+            one.recovered = None
+            m[one.row + channel.INSIDE] = m[one.row + channel.LOCAL]
 
     def take_priority(self, channel: CompiledChannel) -> None:
         """Have the task take an element that overtakes data, unless it has done so already."""
@@ -243,94 +216,3 @@ class CompiledGate:
         driver.env.goals.reach("debloat_changed_size")
         for one in self.channels:
             one.announce_size(size)
-
-
-class PoolView:
-    """The pool of a writer as tests and goals see it."""
-
-    __slots__ = ("_writer", "on_available")
-
-    def __init__(self, writer: CompiledWriter) -> None:
-        self._writer = writer
-        self.on_available: Callable[[], None]
-
-    def _get(self, column: int) -> int:
-        return self._writer.task.driver.m.item(self._writer.row + column)
-
-    @property
-    def overdraft_peak(self) -> int:
-        """The largest number of overdraft segments so far."""
-        return self._get(writer.OVERDRAFT_PEAK)
-
-    @property
-    def overdraft(self) -> int:
-        """Segments in use beyond the size of the pool."""
-        return self._get(writer.OVERDRAFT)
-
-    @property
-    def free(self) -> int:
-        """Segments not in use."""
-        return self._get(writer.FREE)
-
-    @property
-    def size(self) -> int:
-        """How many segments the pool has."""
-        return self._get(writer.SIZE)
-
-    @property
-    def held(self) -> list[int]:
-        """How many segments each lane holds."""
-        first = self._get(writer.HELD)
-        end = first + self._get(writer.LANES)
-        held: list[int] = self._writer.task.driver.m[first:end].tolist()
-        return held
-
-
-class CompiledWriter:
-    """One output of a task, with what its tables are made from.
-
-    settings: of its pool; selectivity: in parts per million and the records processed before, or
-    None.
-    """
-
-    def __init__(
-        self,
-        task: CompiledTask,
-        route: Route,
-        settings: dict[str, int],
-        *,
-        record_bytes: int,
-        broadcast: bool,
-        supports_unaligned: bool,
-        selectivity: tuple[int, int] | None,
-    ) -> None:
-        self.task = task
-        self.route = route
-        self.settings = settings
-        self.record_bytes = record_bytes
-        self.broadcast = broadcast
-        self.supports_unaligned = supports_unaligned
-        self.selectivity = selectivity
-        self.row = 0
-        self.pool = PoolView(self)
-        self.subpartitions: list[CompiledSubpartition] = []
-
-    def component(self, gate: CompiledGate) -> str:
-        """Return the name that the channels to a gate's vertex share."""
-        sender = self.task
-        return f"{sender.name}[{sender.subtask}]>{gate.task.name}/{gate.index}"
-
-    @property
-    def emitted(self) -> int:
-        """How many records are out."""
-        return self.task.driver.m.item(self.row + writer.EMITTED)
-
-    @property
-    def owed(self) -> int:
-        """How many records of the one under way are still to be written."""
-        return self.task.driver.m.item(self.row + writer.OWED)
-
-    @property
-    def blocked(self) -> bool:
-        """Whether the record under way lacks a buffer."""
-        return self.task.driver.m.item(self.row + writer.BLOCKED) != 0

@@ -78,17 +78,13 @@ def _is_worth_it(world: DataflowWorld) -> bool:
 def _is_covered(world: DataflowWorld) -> bool:
     """Return whether the kernel has all that a world asks for.
 
-    It has the mechanisms and channels of the model alone and one graph, knows no record by its
-    identity or its due instant, and has all tasks or none.
+    It has the mechanisms and channels of the model alone, and knows no record by its identity.
     """
     ties, mechanisms = world.env.ties, world.mechanisms
     return (
         is_available()
         and _has_our_channels(world.protocol)
         and world.embedding is ALONE
-        and not world.model.recovery.timed
-        and not world.faults.rescales
-        and not world.faults.silences
         and (ties is STRUCTURAL or isinstance(ties, SeededRandom))
         and mechanisms.stops_early
         and mechanisms.freed_when_read

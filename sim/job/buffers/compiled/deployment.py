@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.debloater import DebloatParameters
 from ckptsim.scenarios.job import Partitioner
-from ckptsim.sim.job.buffers.compiled.channel import (
-    CompiledChannel,
-    CompiledGate,
-    CompiledSubpartition,
-    CompiledWriter,
-)
+from ckptsim.sim.job.buffers.compiled.channel import CompiledChannel, CompiledGate
 from ckptsim.sim.job.buffers.compiled.columns import request
 from ckptsim.sim.job.buffers.compiled.driver import CompiledDriver
+from ckptsim.sim.job.buffers.compiled.followers import StretchLog
+from ckptsim.sim.job.buffers.compiled.output import CompiledSubpartition, CompiledWriter
 from ckptsim.sim.job.buffers.compiled.tables import Tables
 from ckptsim.sim.job.buffers.compiled.task import CompiledSource, CompiledTask
 from ckptsim.sim.job.buffers.constants import step_ns
@@ -55,6 +52,8 @@ class CompiledDeployment(Deployment):
         tables = Tables(self._world, tasks, self._all_gates, self._all_writers, self._all_channels)
         driver = CompiledDriver(self._env, tables, self._before)
         driver.follower = self._world.observer.follower(driver)
+        if self._world.timed is not None:
+            driver.stretches = StretchLog(tables, self._world.timed.lateness)
         for task in tasks:
             task.driver = driver
         for writer in self._all_writers:
@@ -102,8 +101,7 @@ class CompiledDeployment(Deployment):
         broadcast = output.partitioner is Partitioner.BROADCAST
         selectivity = None
         if vertex.selectivity != 1.0:
-            parts = Selectivity(vertex.selectivity).parts
-            selectivity = parts, self._processed(up)
+            selectivity = Selectivity(vertex.selectivity), self._processed(up)
         route, record_bytes = self._route(output, up), self._record_bytes(output, up)
         observer, channels = self._world.observer, len(output.channels)
         writer = CompiledWriter(

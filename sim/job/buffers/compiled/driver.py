@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from simpy.events import NORMAL
 
@@ -32,6 +32,7 @@ from ckptsim.sim.kernel import Timer, unfenced
 from ckptsim.sim.kernel.ties import STRUCTURAL
 
 if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.compiled.followers import Follower, StretchLog
     from ckptsim.sim.job.buffers.compiled.task import CompiledTask
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.kernel import Entity, Environment
@@ -50,34 +51,23 @@ _KINDS = {
 }
 
 
-class Follower(Protocol):
-    """Hears what happens to each buffer."""
-
-    def tell(self, what: int, number: int, item: int, size: int, records: int) -> None:
-        """Hear a line of the log, see `columns/clock.py`."""
-        ...
-
-    def told_to_resume(self, number: int) -> None:
-        """Hear that the sender of a channel is told to continue."""
-        ...
-
-
 class CompiledDriver:
     """One attempt's kernel.
 
     m: its memory; words: the same, each word an int of Python's, at a third of the cost; tables:
     how it is laid out; before: the driver of the attempt before, whose random streams continue.
     handovers: how often Python let it carry out entries.
-    follower: hears what happens to each buffer, or None.
+    follower: hears what happens to each buffer, or None; stretches: takes what tasks have done,
+    or None.
     """
 
     def __init__(self, env: Environment, tables: Tables, before: CompiledDriver | None) -> None:
         self.env = env
         self.tables = tables
         if before is None:
-            self.m = tables.memory(None, 0)
+            self.m = tables.memory(None, None)
         else:
-            self.m = tables.memory(before.m, before.tables.streams)
+            self.m = tables.memory(before.m, before.tables)
         self.words = memoryview(self.m)  # type: ignore[arg-type]
         self.tasks = tables.tasks
         self.handovers = 0
@@ -98,6 +88,7 @@ class CompiledDriver:
         self._running = False
         self._holds_back = False
         self.follower: Follower | None = None
+        self.stretches: StretchLog | None = None
 
     # What Python asks -------------------------------------------------------------------------
 
@@ -287,29 +278,43 @@ class CompiledDriver:
             elif code == clock.MAIL:
                 function, arguments = task.mail.popleft()
                 function(*arguments)
-            elif isinstance(task, Source):
+            elif code == clock.EXHAUSTED and isinstance(task, Source):
                 task.exhaust()
             words = self.words
             code = self.ask(request.RUN, task.row)
 
     # The log ----------------------------------------------------------------------------------
 
-    def _read_log(self) -> None:
-        """Let control hear what channels ask for, in the order in which they did."""
+    def _new_lines(self) -> list[list[int]]:
+        """Return what control has to hear of the log, when those have heard who follow the data."""
         row = self.m
         first, width = row.item(clock.LOG), clock.LOG_WIDTH
-        rows = row[first : first + row.item(clock.LOG_SIZE) * width].reshape(-1, width).tolist()
+        lines = row[first : first + row.item(clock.LOG_SIZE) * width].reshape(-1, width)
         row[clock.LOG_SIZE] = row[clock.LOG_URGENT] = 0
+        if self.stretches is not None:
+            told = (lines[:, 0] == clock.EMITTED) | (lines[:, 0] == clock.PROCESSED)
+            self.stretches.tell(lines[told])
+            lines = lines[~told]
+        rows: list[list[int]] = lines.tolist()
         if self.follower is not None:
             # First: nothing that control does now may come before what buffers did.
             self._follow([one for one in rows if one[0] >= clock.FIRST_FOLLOWED])
             rows = [one for one in rows if one[0] < clock.FIRST_FOLLOWED]
+        return rows
+
+    def _read_log(self) -> None:
+        """Let control hear what channels ask for, in the order in which they did."""
+        rows = self._new_lines()
         buffers: list[Slice] = []
         for place, (what, number, checkpoint, size, records, _) in enumerate(rows):
             found = self._channel_of[number]
             if what == clock.PRIORITY:
                 receiver = found.gate.task
                 receiver.mail.append((found.gate.take_priority, (found,)))
+                continue
+            if what == clock.RECOVERED_FREED:
+                if found.recovered is not None:
+                    found.recovered.free()
                 continue
             if what == clock.OUTPUT_BUFFER:
                 continue

@@ -17,6 +17,7 @@ from ckptsim.sim.job.buffers.compiled.columns import (
     writer,
 )
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
+from ckptsim.sim.job.buffers.compiled.random_streams import RandomStreams, seed, signed
 from ckptsim.sim.job.buffers.compiled.task import CompiledSource
 from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.output import RandomRoute, RoundRobinRoute, SingleRoute
@@ -27,11 +28,8 @@ from ckptsim.sim.kernel.ties import SeededRandom
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ckptsim.sim.job.buffers.compiled.channel import (
-        CompiledChannel,
-        CompiledGate,
-        CompiledWriter,
-    )
+    from ckptsim.sim.job.buffers.compiled.channel import CompiledChannel, CompiledGate
+    from ckptsim.sim.job.buffers.compiled.output import CompiledWriter
     from ckptsim.sim.job.buffers.compiled.task import CompiledTask
     from ckptsim.sim.job.buffers.world import DataflowWorld
 
@@ -40,22 +38,17 @@ _FOR_EVER_NS = 1 << 62
 _LINE = 8
 # Rows for events from the start: a checkpoint has up to three, and more room means a larger copy.
 _EVENTS = 512
-_WORD = 1 << 64
-_SIGN = 1 << 63
 _TOLD = 6
 """Rows of the log for each cell and entry where an oracle follows: sent, taken, freed, ..."""
-
-
-def _signed(word: int) -> int:
-    """Return the signed number that has the bits of an unsigned word."""
-    return word - _WORD if word >= _SIGN else word
+_LINES = 4096
+"""Rows of the log besides where somebody follows the records: speed only."""
 
 
 class Tables:
     """The memory of one attempt, filled.
 
     ranks: the structural ranks of all entities of the kernel, in order.  task_of, channel_of: what
-    a row stands for.  streams: where those of wires and services begin.  segments: of all pools.
+    a row stands for.  random: the streams of wires and services.  segments: of all pools.
     told: rows of the log per cell.
     """
 
@@ -69,6 +62,7 @@ class Tables:
     ) -> None:
         self._world = world
         self._env = world.env
+        self._recorded = world.timed is not None
         self.tasks = tasks
         self.channels = channels
         self._gates = gates
@@ -78,6 +72,7 @@ class Tables:
         self.ranks = sorted(self._entities)
         self._size = clock.WIDTH
         self._lay_out()
+        self.random = RandomStreams(world, tasks, writers, channels, self._services)
         self.task_of = {one.row: one for one in tasks}
         self.channel_of = {one.row: one for one in channels}
 
@@ -105,7 +100,7 @@ class Tables:
         bounds = (one.route.bounds for one in self._writers if isinstance(one.route, RandomRoute))
         self._weights = self._rows(sum(map(len, bounds)), 1)
         self._routes = self._rows(len(self._writers), stream.WIDTH)
-        self.streams = self._rows(len(self.tasks), stream.WIDTH)
+        self._services = self._rows(len(self.tasks), stream.WIDTH)
         segments = (one.settings["size"] + one.settings["overdraft_max"] for one in self._writers)
         self.segments = sum(segments)
         self._first_segment = self._rows(self.segments, cell.SEGMENT_WIDTH)
@@ -117,8 +112,8 @@ class Tables:
         self._first_cell = self._rows(self._cells, cell.WIDTH)
         self._entries = 2 * self._margin + 2 * (len(self.tasks) + len(self.channels))
         self._heap = self._rows(self._entries, entry.WIDTH)
-        self.told = _TOLD if self._world.observer.follows else 1
-        self._log_rows = self.told * (self._cells + self._margin)
+        self.told = (_TOLD if self._world.observer.follows else 1) + self._recorded
+        self._log_rows = self.told * (self._cells + self._margin) + self._recorded * _LINES
         self._log = self._rows(self._log_rows, clock.LOG_WIDTH)
         self.events = self._rows(_EVENTS, cell.EVENT_WIDTH)
 
@@ -153,8 +148,11 @@ class Tables:
             for one in self.tasks
         )
 
-    def memory(self, before: Memory | None, streams: int) -> Memory:
-        """Return the memory; before: that of the attempt before, whose streams continue."""
+    def memory(self, before: Memory | None, tables: Tables | None) -> Memory:
+        """Return the memory.
+
+        before, tables: those of the attempt before, whose streams continue, or None.
+        """
         m = zeros(self._size)
         self._fill_clock(m)
         places, keys = self._places()
@@ -166,10 +164,7 @@ class Tables:
         self._fill_gates(m)
         self._fill_writers(m)
         self._fill_channels(m, places[len(self.tasks) :], keys[len(self.tasks) :])
-        if before is None:
-            self._seed(m)
-        else:
-            self._continue_streams(m, before, streams)
+        self.random.fill(m, before, None if tables is None else tables.random)
         return m
 
     def _fill_clock(self, m: Memory) -> None:
@@ -180,9 +175,10 @@ class Tables:
         m[clock.LOG], m[clock.LOG_ROWS] = self._log, self._log_rows
         m[clock.LOG_MARGIN] = self.told * self._margin
         m[clock.FOLLOWED] = world.observer.follows
+        m[clock.RECORDED] = self._recorded
         ties = self._env.ties
         if isinstance(ties, SeededRandom):
-            m[clock.TIES_RANDOM], m[clock.TIES_KEY] = 1, _signed(ties.key)
+            m[clock.TIES_RANDOM], m[clock.TIES_KEY] = 1, signed(ties.key)
         m[clock.LATENCY_NS] = network.latency_ns
         m[clock.JITTER_NS] = network.jitter_ns
         m[clock.SEND_NS] = network.send_ns
@@ -197,7 +193,7 @@ class Tables:
         places = [of_rank[rank] for rank in self._entities]
         if not isinstance(self._env.ties, SeededRandom):
             return places, [0] * len(places)
-        return places, [_signed(key_of(rank)) for rank in self._entities]
+        return places, [signed(key_of(rank)) for rank in self._entities]
 
     # Tasks and gates --------------------------------------------------------------------------
 
@@ -216,7 +212,7 @@ class Tables:
         if one.variation:
             varying = one.usual_step_ns * one.variation
             fixed = one.usual_step_ns - varying
-            row[task.STREAM] = self.streams + one.number * stream.WIDTH
+            row[task.STREAM] = self._services + one.number * stream.WIDTH
             row[task.FIXED_NS], row[task.LONGEST_NS] = round(fixed), round(fixed + TAIL * varying)
             row.view(np.float64)[task.MEAN] = varying
         if isinstance(one, CompiledSource):
@@ -277,7 +273,8 @@ class Tables:
             row[writer.MOST] = one.settings["max_per_channel"]
             row[writer.PARTS] = clock.NONE
             if one.selectivity is not None:
-                row[writer.PARTS], row[writer.PROCESSED] = one.selectivity
+                ratio, row[writer.PROCESSED] = one.selectivity
+                row[writer.PARTS] = ratio.parts
             row[writer.PICKS], row[writer.STREAM] = picks, stream_row
             row[writer.WEIGHTS] = weights
             picks, stream_row = picks + writer.RING, stream_row + stream.WIDTH
@@ -336,25 +333,6 @@ class Tables:
         first, count = self.channels[0].row, len(self.channels)
         return m[first : first + count * channel.WIDTH].reshape(count, channel.WIDTH)
 
-    def _continue_streams(self, m: Memory, before: Memory, streams: int) -> None:
-        count = len(self.tasks) * stream.WIDTH
-        m[self.streams : self.streams + count] = before[streams : streams + count]
-        if self.channels:
-            wires = slice(channel.STREAM, channel.STREAM + stream.WIDTH)
-            self._channel_rows(m)[:, wires] = self._channel_rows(before)[:, wires]
-
-    def _seed(self, m: Memory) -> None:
-        """Let the streams of services and wires begin."""
-        for one in self.tasks:
-            if one.variation:
-                row = self.streams + one.number * stream.WIDTH
-                seed(m, row, self._env.stream(f"service {one.name}", one.subtask).state)
-        if self._world.model.network.jitter_ns:
-            names = [f"wire {name}" for one in self._writers for name in _names_of(one)]
-            states = self._env.streams.states(names)
-            for end, state in zip(self.channels, states, strict=True):
-                seed(m, end.row + channel.STREAM, state)
-
 
 def _ranks_of(one: CompiledWriter) -> list[bytes]:
     """Return the structural ranks of the channels of a writer."""
@@ -362,23 +340,11 @@ def _ranks_of(one: CompiledWriter) -> list[bytes]:
     return [rank_of(one.component(gate), gate.task.subtask) for gate in ends]
 
 
-def _names_of(one: CompiledWriter) -> list[str]:
-    """Return the names of the channels of a writer, as their entities have them."""
-    ends = [end.input_channel.gate for end in one.subpartitions]
-    return [f"{one.component(gate)}[{gate.task.subtask}]" for gate in ends]
-
-
 def zeros(words: int) -> Memory:
     """Return memory that begins where a line of the processor's cache does, as most rows do."""
     m = np.zeros(words + _LINE, dtype=np.int64)
     first = -(m.ctypes.data // m.itemsize) % _LINE
     return m[first : first + words]
-
-
-def seed(m: Memory, row: int, state: tuple[int, int]) -> None:
-    """Set a stream: state and increment of PCG64, of 128 bits each."""
-    words = [_signed(word) for number in state for word in divmod(number, _WORD)]
-    m[row : row + stream.WIDTH] = words
 
 
 def link(m: Memory, first: int, count: int, width: int, head: int) -> None:

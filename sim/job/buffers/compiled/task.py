@@ -64,7 +64,7 @@ class CompiledTask(Task):
         self.ending = Ending(self)
         self.sink = None
         self.records = None
-        self.lateness = None
+        self.lateness = None if world.timed is None else world.timed.lateness
         self.mail = deque()
         self.restored_records = 0
         self.finished_ns = None
@@ -94,9 +94,13 @@ class CompiledTask(Task):
         self._set(task.PROCESSED, count)
 
     @property
-    def step_ns(self) -> int:  # type: ignore[override]
+    def step_ns(self) -> int:
         """Service time of one record."""
         return self._get(task.STEP_NS)
+
+    @step_ns.setter
+    def step_ns(self, time_ns: int) -> None:
+        self._set(task.STEP_NS, time_ns)
 
     @property
     def since_ns(self) -> int:  # type: ignore[override]

@@ -4,6 +4,7 @@ from ckptsim.sim.job.buffers.input.channels import Channel, LocalChannel, Remote
 from ckptsim.sim.job.buffers.input.input_choice import InputChoice, InputTurns
 from ckptsim.sim.job.buffers.input.input_events import InputEvents
 from ckptsim.sim.job.buffers.input.input_gate import InputGate, debloat
+from ckptsim.sim.job.buffers.input.recovered_channel import RecoveredBuffers
 from ckptsim.sim.job.buffers.input.wire import Wire
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "InputGate",
     "InputTurns",
     "LocalChannel",
+    "RecoveredBuffers",
     "RemoteChannel",
     "Wire",
     "debloat",

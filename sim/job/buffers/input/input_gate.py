@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.debloater import BufferDebloater, DebloatParameters
 from ckptsim.sim.job.buffers.input.channels import Channel, RemoteChannel
+from ckptsim.sim.job.buffers.input.recovered_channel import RecoveredChannel
 from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.output import Element, Slice
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from ckptsim.models.barriers.reason import FailureReason
     from ckptsim.sim.job.buffers.tasks import Task
 
@@ -98,6 +101,22 @@ class InputGate:
         if self.recovered == len(self.channels):
             for channel in self.channels:
                 channel.resume()
+
+    def recover(
+        self, consumed: Callable[[], None], freed: Callable[[], None]
+    ) -> Sequence[RecoveredChannel]:
+        """Let recovered channels stand in the place of the real ones; return them, in order."""
+        found = [RecoveredChannel(one, consumed=consumed, freed=freed) for one in self.channels]
+        self.channels[:] = found  # type: ignore[assignment]
+        for channel in found:
+            self.task.channels[channel.index] = channel  # type: ignore[call-overload]
+        return found
+
+    def convert(self) -> None:
+        """Let the real channels stand in their places again; nothing of the others is queued."""
+        for place, channel in enumerate(self.channels):
+            real = channel.convert()  # type: ignore[union-attr]
+            self.channels[place] = self.task.channels[real.index] = real
 
     def take_priority(self, channel: Channel) -> None:
         """Have the task take an element that overtakes data, unless it has done so already."""

@@ -42,6 +42,23 @@ class InputChannel(Protocol):
         ...
 
 
+class _NotRequested:
+    """Where the elements of a subpartition go whose partition nobody has asked for: nowhere."""
+
+    __slots__ = ("gate", "index", "real")
+
+    def __init__(self, real: InputChannel) -> None:
+        self.real = real
+        self.gate = real.gate
+        self.index: int = real.index
+
+    def pump(self) -> None:
+        """Keep what could be sent."""
+
+    def announce_backlog(self) -> None:
+        """Keep it to itself that data waits."""
+
+
 class Subpartition:
     """One channel as its sender sees it.
 
@@ -87,6 +104,21 @@ class Subpartition:
         """Note that so many bytes have been put back."""
         self.restored_bytes += size
         self.to_restore_bytes = max(0, self.to_restore_bytes - size)
+
+    def withhold(self) -> None:
+        """Let nothing leave before the receiver asks for the partition."""
+        self.input_channel = _NotRequested(self.input_channel)
+
+    def request(self) -> None:
+        """Let what stands in the queue travel, now that the receiver asks for the partition."""
+        if isinstance(self.input_channel, _NotRequested):
+            self.input_channel = self.input_channel.real
+        self.pump()
+
+    def waiting(self) -> list[tuple[int, int]]:
+        """Return bytes and records of the closed segments in the queue."""
+        found = [one for one in self.core.normal_elements() if isinstance(one, Segment)]
+        return [(one.bytes, one.records) for one in found]
 
     def add_segment(self, segment: Segment) -> None:
         """Append a segment that has just been opened; the one before it may leave now."""

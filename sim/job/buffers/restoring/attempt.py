@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, assert_never
 from ckptsim.models.barriers import EndOfChannelState
 from ckptsim.models.recovery import restore
 from ckptsim.sim.job.buffers.kinds import Kind, State
-from ckptsim.sim.job.buffers.restoring.recovered import NotRequested, RecoveredChannel
 from ckptsim.sim.job.buffers.state import put_back
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.input import Channel, InputGate
+    from ckptsim.sim.job.buffers.input import InputGate, RecoveredBuffers
     from ckptsim.sim.job.buffers.restoring.costs import RestartCosts
     from ckptsim.sim.job.buffers.state import BufferSnapshot, Span
     from ckptsim.sim.job.buffers.tasks import Task
@@ -97,7 +96,7 @@ class _RestoringTask:
         self._blocks = restored is not None
         task.enter(State.RESTORING)
         for channel in task.channels:
-            channel.subpartition.input_channel = NotRequested(channel)
+            channel.subpartition.withhold()
         if found is not None:
             for place, spans in found.input_spans.items():
                 task.channels[place].subpartition.to_restore_bytes += sum(size for size, _ in spans)
@@ -159,9 +158,8 @@ class _RestoringTask:
             for place, subpartition in enumerate(self._task.subpartitions):
                 put_back(subpartition, self._snapshot.output_spans.get(place, []))
         if self._blocks:
-            for subpartition in self._task.subpartitions:
-                # Nothing of this attempt leaves until the receiver has the old data of all senders.
-                subpartition.add_event(EndOfChannelState())
+            # Nothing of this attempt leaves until the receiver has the old data of all senders.
+            self._task.outputs.broadcast(EndOfChannelState())
         self._step(restore.OutputRead())
 
     def _state_bytes(self) -> int:
@@ -199,7 +197,7 @@ class _RestoringTask:
 
     def _request(self, gate: InputGate) -> None:
         for channel in gate.channels:
-            channel.to_sender(_requested, channel)
+            channel.to_sender(channel.subpartition.request)
 
 
 class _GateReader:
@@ -211,19 +209,14 @@ class _GateReader:
         self._task = task
         self._gate = gate
         self._open = len(gate.channels)
-        self._real = list(gate.channels)
         network = gate.task.world.model.network
         self._most = max(1, network.exclusive_buffers + network.floating_buffers)
-        self._waiting: tuple[RecoveredChannel, Span] | None = None
-        recovered = [
-            RecoveredChannel(channel, consumed=self._consumed, freed=self._freed)
-            for channel in self._real
-        ]
+        self._waiting: tuple[RecoveredBuffers, Span] | None = None
+        recovered = gate.recover(self._consumed, self._freed)
         held = {} if snapshot is None else snapshot.input_spans
-        self._spans: Iterator[tuple[RecoveredChannel, Span | None]] = iter(
+        self._spans: Iterator[tuple[RecoveredBuffers, Span | None]] = iter(
             [(one, span) for one in recovered for span in (*held.get(one.index, ()), None)]
         )
-        _replace(gate, recovered)
 
     def begin(self) -> None:
         """Read the first buffer."""
@@ -246,40 +239,20 @@ class _GateReader:
             (channel, span), self._waiting = self._waiting, None
             self._task.read_input(span[0], self._read, channel, span)
 
-    def _read(self, channel: RecoveredChannel, span: Span) -> None:
+    def _read(self, channel: RecoveredBuffers, span: Span) -> None:
         channel.add(*span)
         self._next()
 
     def _consumed(self) -> None:
         self._open -= 1
         if not self._open:
-            _convert(self._gate)
+            self._gate.convert()
             self._task.gate_consumed(self._gate)
 
 
 def _serve_in(task: Task, step_ns: int) -> None:
     """Let a task serve each record in this time; called at a record boundary."""
     task.step_ns = step_ns
-
-
-def _replace(gate: InputGate, channels: list[RecoveredChannel]) -> None:
-    """Let recovered channels stand in the place of the real ones."""
-    gate.channels[:] = channels  # type: ignore[assignment]
-    for channel in channels:
-        gate.task.channels[channel.index] = channel  # type: ignore[call-overload]
-
-
-def _convert(gate: InputGate) -> None:
-    """Let the real channels stand in their places again; nothing of the others is queued."""
-    for place, channel in enumerate(gate.channels):
-        real = channel.convert()  # type: ignore[union-attr]
-        gate.channels[place] = gate.task.channels[real.index] = real
-
-
-def _requested(channel: Channel) -> None:
-    """Let the sender of a channel send: its partition is asked for."""
-    channel.subpartition.input_channel = channel
-    channel.subpartition.pump()
 
 
 def _size(spans: object) -> int:

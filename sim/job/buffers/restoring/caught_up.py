@@ -25,6 +25,7 @@ CALM_NS = 1_000 * _MS
 
 def note_latencies(failovers: Sequence[FailoverRecord], lateness: Lateness, end_ns: int) -> None:
     """Note in each failover what became of the records behind it; the run ends at `end_ns`."""
+    lateness.settle()
     nothing = np.empty(0, dtype=np.int64)
     ends = np.concatenate([*lateness.ends, nothing])
     late = np.concatenate([*lateness.late, nothing])

@@ -18,10 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ckptsim.sim.job.buffers.output import Segment
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ckptsim.sim.job.buffers.input import Channel
     from ckptsim.sim.job.buffers.restoring.rescale import Part
@@ -37,6 +35,10 @@ _ROOM = 1024
 
 Key = tuple[int, int]
 """A channel: number of the receiving task, place among its channels."""
+
+
+def _nothing() -> None:
+    """Take in what tasks have told at once: nothing is left."""
 
 
 class _Sequence:
@@ -87,12 +89,14 @@ class Lateness:
 
     ends, late: per stretch of a task without outputs, when its records were done and how late each
     was, in ns.  began_ns: per attempt, when such a task took the first record; None for never.
+    settle: takes in what a log of the attempt still has, before anybody wants to know.
     """
 
     def __init__(self) -> None:
         self.ends: list[Instants] = []
         self.late: list[Instants] = []
         self.began_ns: list[int | None] = [None]
+        self.settle: Callable[[], None] = _nothing
         self._channels: dict[Key, _Sequence] = {}
         self._marks: dict[int, dict[Key, list[int]]] = {}
         self._held: dict[int, dict[Key, Instants]] = {}  # of the checkpoint that was restored
@@ -105,6 +109,10 @@ class Lateness:
             due = np.full(count, UNKNOWN, dtype=np.int64)
         else:
             due = source.due_ns + source.gap_ns * np.arange(count, dtype=np.int64)
+        self.emitted_at(source, due)
+
+    def emitted_at(self, source: Task, due: Instants) -> None:
+        """Note the next records of a source by their due instants."""
         self._write(source, due)
 
     def processed(self, task: Task, channel: Channel, count: int, end_ns: int) -> None:
@@ -114,8 +122,39 @@ class Lateness:
             self._write(task, due)
             return
         ends = end_ns - task.step_ns * np.arange(count - 1, -1, -1, dtype=np.int64)
-        first_ns, began_ns = end_ns - count * task.step_ns, self.began_ns[-1]
-        self.began_ns[-1] = first_ns if began_ns is None else min(began_ns, first_ns)
+        self.began(end_ns - count * task.step_ns)
+        self._done(ends, due)
+
+    def processed_in(
+        self,
+        task: Task,
+        places: Instants,
+        counts: Instants,
+        *,
+        ends_ns: Instants,
+        steps_ns: Instants,
+    ) -> None:
+        """Note stretches of a task in their order, all of shape (stretches,).
+
+        places: of their channels among those of the task; otherwise as `processed`.
+        """
+        channels = np.repeat(places, counts)
+        due = np.empty(len(channels), dtype=np.int64)
+        for index in np.unique(places).tolist():
+            mine = channels == index
+            due[mine] = self._of(task.number, index).take(int(np.count_nonzero(mine)))
+        if task.writers:
+            self._write(task, due)
+            return
+        behind = np.repeat(np.cumsum(counts), counts) - np.arange(1, len(due) + 1)
+        self._done(np.repeat(ends_ns, counts) - np.repeat(steps_ns, counts) * behind, due)
+
+    def began(self, at_ns: int) -> None:
+        """Note when a task without outputs has taken a record: the first one counts."""
+        began_ns = self.began_ns[-1]
+        self.began_ns[-1] = at_ns if began_ns is None else min(began_ns, at_ns)
+
+    def _done(self, ends: Instants, due: Instants) -> None:
         known = due != UNKNOWN
         self.ends.append(ends[known])
         self.late.append(ends[known] - due[known])
@@ -142,11 +181,8 @@ class Lateness:
         """Note what lies in the outputs of tasks that have just been made: nobody knows its due."""
         for task in tasks:
             for subpartition in task.subpartitions:
-                waiting = [
-                    one for one in subpartition.core.normal_elements() if isinstance(one, Segment)
-                ]
                 key = subpartition.input_channel.gate.task.number, subpartition.input_channel.index
-                self._push_unknown(key, [(one.bytes, one.records) for one in waiting])
+                self._push_unknown(key, subpartition.waiting())
 
     def knows(self, checkpoint: int) -> bool:
         """Return whether tasks have said how far they had come at a checkpoint."""
@@ -154,6 +190,7 @@ class Lateness:
 
     def started_from(self, tasks: Sequence[Task], restored: JobCheckpoint) -> None:
         """Begin with what another job has left in flight; nobody knows when it was due."""
+        self.settle()
         self._channels = {}
         self.began_ns.append(None)
         for task in tasks:
@@ -180,6 +217,7 @@ class Lateness:
 
     def snapshot(self, task: Task, checkpoint: int) -> None:
         """Note how far a task has come in its channels, when it takes its snapshot."""
+        self.settle()
         marks = self._marks.setdefault(checkpoint, {})
         for channel in task.channels:
             key = (task.number, channel.index)
@@ -195,6 +233,7 @@ class Lateness:
 
         parts: what each channel takes, where they are others than those of the checkpoint.
         """
+        self.settle()
         held: dict[Key, Instants] = {}
         if checkpoint is not None:
             held = self._in_flight(checkpoint)

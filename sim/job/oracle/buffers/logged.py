@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ckptsim.sim.job.buffers.compiled import CompiledDriver
-    from ckptsim.sim.job.buffers.compiled.channel import CompiledChannel, CompiledWriter
+    from ckptsim.sim.job.buffers.compiled.channel import CompiledChannel
+    from ckptsim.sim.job.buffers.compiled.output import CompiledWriter
     from ckptsim.sim.job.oracle.buffers.counts import CreditCount, PoolCount
     from ckptsim.sim.job.oracle.channels import ChannelOracle
 
@@ -84,6 +85,11 @@ class LogFollower:
         if sent is None or (sent.bytes, sent.records) != (size, records):
             return Slice(size, records)
         return sent
+
+    def recovered(self, number: int, item: int, size: int, records: int) -> None:
+        """Note recovered data: it counts as sent, before anything that the sender sends."""
+        slice_ = self._on_way[item] = Slice(size, records)
+        self._channels[number][0].sent(slice_)
 
     def told_to_resume(self, number: int) -> None:
         """Note that the sender of a channel is told to continue."""

@@ -14,8 +14,9 @@ from ckptsim.sim.job.oracle.observer import JobObserver
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.compiled import CompiledDriver
-    from ckptsim.sim.job.buffers.compiled.channel import CompiledChannel, CompiledWriter
-    from ckptsim.sim.job.buffers.compiled.driver import Follower
+    from ckptsim.sim.job.buffers.compiled.channel import CompiledChannel
+    from ckptsim.sim.job.buffers.compiled.followers import Follower
+    from ckptsim.sim.job.buffers.compiled.output import CompiledWriter
     from ckptsim.sim.job.buffers.input import InputGate, Wire
     from ckptsim.sim.job.buffers.output import Route, Subpartition
     from ckptsim.sim.job.buffers.tasks import Task

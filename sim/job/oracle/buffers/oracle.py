@@ -18,12 +18,8 @@ from ckptsim.sim.job.oracle.job import JobOracle
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.compiled import CompiledDriver
-    from ckptsim.sim.job.buffers.compiled.channel import (
-        CompiledChannel,
-        CompiledGate,
-        CompiledSubpartition,
-        CompiledWriter,
-    )
+    from ckptsim.sim.job.buffers.compiled.channel import CompiledChannel, CompiledGate
+    from ckptsim.sim.job.buffers.compiled.output import CompiledSubpartition, CompiledWriter
     from ckptsim.sim.job.buffers.input import InputGate, LocalChannel, RemoteChannel, Wire
     from ckptsim.sim.job.buffers.output import LocalBufferPool, Route, Subpartition
     from ckptsim.sim.job.buffers.tasks import Task

@@ -23,7 +23,7 @@ from ckptsim.scenarios.job.faults import JobFault
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.compiled.columns import clock
 from ckptsim.sim.job.buffers.compiled.kernel.base.streams import bits, exponential_ns
-from ckptsim.sim.job.buffers.compiled.tables import seed as seed_stream
+from ckptsim.sim.job.buffers.compiled.random_streams import seed as seed_stream
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferObserver, BufferOracle
 from ckptsim.sim.kernel import Environment, parse_ties
@@ -86,8 +86,7 @@ def test_random_jobs_run_as_by_callbacks(model: Job, seed: int, ties: str) -> No
 @given(scenario=faulty_jobs(), seed=st.integers(0, 10**6), ties=TIES)
 def test_random_faulty_jobs_run_as_by_callbacks(scenario: Scenario, seed: int, ties: str) -> None:
     """Nor does it when files, messages, threads and tasks fail."""
-    if not scenario.model.recovery.timed:
-        assert_same(scenario.model, seed, ties, cast("tuple[JobFault, ...]", scenario.faults))
+    assert_same(scenario.model, seed, ties, cast("tuple[JobFault, ...]", scenario.faults))
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -111,9 +110,8 @@ def test_many_random_jobs_run_as_by_callbacks(first: int) -> None:
     """The same over a thousand jobs with faults and restarts, under both orders of ties."""
     for number in range(first, first + 50):
         for scenario in (random_job(number), crashing_job(number)):
-            if not scenario.model.recovery.timed:
-                faults = cast("tuple[JobFault, ...]", scenario.faults)
-                assert_same(scenario.model, number, ("structural", "random")[number % 2], faults)
+            faults = cast("tuple[JobFault, ...]", scenario.faults)
+            assert_same(scenario.model, number, ("structural", "random")[number % 2], faults)
 
 
 @pytest.mark.parametrize("seed", [29, 45])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -12,8 +13,9 @@ import pytest
 from ckptsim.scenarios.job import Engine, Input, Job, Mode, Partitioner, Vertex, VertexKind
 from ckptsim.scenarios.job.faults import CrashTask, Rescale
 from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.job.buffers.compiled.channel import CompiledGate
 from ckptsim.sim.job.buffers.input import InputGate
-from ckptsim.sim.job.buffers.restoring import attempt, redistribution
+from ckptsim.sim.job.buffers.restoring import redistribution
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
@@ -98,20 +100,25 @@ def test_latency_lives_through_a_rescale() -> None:
     assert began + one.reprocessed * MS <= one.peak_latency_ns <= began + one.reprocessed * MS + S
 
 
-def test_the_last_recovered_record_is_accounted_for(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("engine", "kind"), [(Engine.CALLBACKS, InputGate), (Engine.COMPILED, CompiledGate)]
+)
+def test_the_last_recovered_record_is_accounted_for(
+    engine: Engine, kind: type[InputGate | CompiledGate], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its buffer is free, and its gate converted, before it has been processed."""
     converted: list[int] = []
-    convert = attempt._convert
+    convert: Callable[[Any], None] = kind.convert
 
-    def converting(gate: InputGate) -> None:
+    def converting(gate: Any) -> None:
         convert(gate)
         observer = gate.task.world.observer
         assert isinstance(observer, BufferOracle)
         converted.append(sum(gate.task.unread_records(channel) for channel in gate.task.channels))
         observer.look()
 
-    monkeypatch.setattr(attempt, "_convert", converting)
-    model = job(rate=None, mode=Mode.UNALIGNED, duration_ns=4 * S)
+    monkeypatch.setattr(kind, "convert", converting)
+    model = replace(job(rate=None, mode=Mode.UNALIGNED, duration_ns=4 * S), engine=engine)
     world = run(model, (2_100, 3))
     assert world.violations == []
     assert len(converted) == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +25,7 @@ from ckptsim.scenarios.job import (
 )
 from ckptsim.scenarios.job.faults import CrashTask, CrashTaskManager, JobFault, SlowFile
 from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.job.buffers.compiled.channel import CompiledGate
 from ckptsim.sim.job.buffers.input import InputGate
 from ckptsim.sim.job.buffers.restoring import FIRST, LATER
 from ckptsim.sim.job.control.failover import FailoverRecord
@@ -263,22 +265,28 @@ def test_without_a_restart_the_job_fails_when_all_is_cancelled() -> None:
     assert world.control.failovers == []
 
 
-def test_restored_outputs_wait_for_each_other() -> None:
+@pytest.mark.parametrize(
+    ("engine", "kind"), [(Engine.CALLBACKS, InputGate), (Engine.COMPILED, CompiledGate)]
+)
+def test_restored_outputs_wait_for_each_other(
+    engine: Engine, kind: type[InputGate | CompiledGate]
+) -> None:
     """Of every gate the markers behind restored outputs are taken once, and nothing stays blocked.
 
     Until the last of them is there, no sender of the gate sends anything new.
     """
     seen: list[tuple[int, int, bool]] = []
 
-    def noted(gate: InputGate) -> None:
+    def noted(gate: Any) -> None:
         blocked = all(channel.subpartition.core.blocked for channel in gate.channels)
         original(gate)
         seen.append((gate.task.number, gate.recovered, blocked))
 
-    original = InputGate.channel_recovered
+    original: Callable[[Any], None] = kind.channel_recovered
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(InputGate, "channel_recovered", noted)
-        world = run(job(rate=None, mode=Mode.UNALIGNED, duration_ns=4 * S), crash(2_100))
+        patch.setattr(kind, "channel_recovered", noted)
+        model = replace(job(rate=None, mode=Mode.UNALIGNED, duration_ns=4 * S), engine=engine)
+        world = run(model, crash(2_100))
     for task in world.tasks_of("operator"):
         counts = [(count, blocked) for number, count, blocked in seen if number == task.number]
         assert [count for count, _ in counts] == list(range(1, len(task.channels) + 1))

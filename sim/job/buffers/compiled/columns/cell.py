@@ -6,13 +6,16 @@
     SEGMENT,  # whose memory it is, or NONE
     BYTES,
     RECORDS,
-    FLOATING,
+    FLOATING,  # whose buffer of the receiver it is in, below
     EVENT,
     SEQUENCE,  # of an event at the receiver
 ) = range(8)
 WIDTH = 8
 
 IN_SEGMENT, SLICE, EVENT_CELL, ANNOUNCEMENT = range(4)
+
+# The buffer of a slice: the channel's own, one that the gate has lent, or one of a restore.
+OWN, LENT, RECOVERED = range(3)
 
 SEGMENT_WRITER, SEGMENT_LANE, SEGMENT_SIZE, SEGMENT_HEAD = range(4)
 SEGMENT_BYTES, SEGMENT_RECORDS, CLOSED, OWNERS = range(4, 8)

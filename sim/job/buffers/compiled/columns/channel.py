@@ -18,7 +18,7 @@ has room for.  So what is used together lies together, and each eight of them sa
     PRIORITY_HEAD,
     PRIORITY_TAIL,
     LOCAL,
-    BLOCKED,
+    BLOCKED,  # by what, below
     FINISHED,
     CREDIT,
     READY_NS,  # when the wire is free
@@ -39,7 +39,7 @@ has room for.  So what is used together lies together, and each eight of them sa
     IN_EVENTS,
     LISTED,
     NEXT_READY,
-    INSIDE,  # as LOCAL, for the receiver
+    INSIDE,  # as LOCAL, for the receiver; not while it has recovered data to read
     FLOATING_FREE,
     # It counts, and gives credit.
     EXCLUSIVE_FREE,
@@ -70,5 +70,9 @@ has room for.  So what is used together lies together, and each eight of them sa
     LAST_SEQUENCE,
 ) = range(56)
 WIDTH = 56
+
+# What lets nothing leave: an event, until the receiver resumes the channel; or that the receiver,
+# which restores, has not asked for its partition yet.
+BY_EVENT, NOT_REQUESTED = 1, 2
 
 COMPLETED, BARRIER_PENDING, BARRIER_RECEIVED = range(3)

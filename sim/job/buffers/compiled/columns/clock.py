@@ -35,7 +35,8 @@ The kernel hands over to Python by returning a code (`HANDOVER`); task, channel,
     MARGIN,  # cells, segments and heap entries that one entry may need at most
     LOG_MARGIN,  # rows of the log that one entry may need at most
     FOLLOWED,  # an oracle follows the buffers: the log tells of each
-) = range(31)
+    RECORDED,  # somebody follows the records: the log tells of each stretch
+) = range(32)
 WIDTH = 32
 
 NONE = -1
@@ -51,7 +52,8 @@ NONE = -1
     LOGGED,  # Python has to read the log now
     ROOM,  # tables have to grow
     REFUSED,  # a channel is resumed that nothing blocks
-) = range(8)
+    TOLD,  # Python has to read the log before the task continues
+) = range(9)
 
 # What the log tells, each with a channel, a checkpoint, what is below, and the instant.
 (
@@ -62,7 +64,14 @@ NONE = -1
     OUTPUT_BUFFER,
     OUTPUT_FAILED,
     PRIORITY,  # a channel has something that overtakes data
-) = range(7)
+    RECOVERED_FREED,  # a buffer of recovered data has been read
+) = range(8)
+
+# Where somebody follows the records: of a stretch that is done.
+(
+    EMITTED,  # by a source: task, how many, when the first one was due, ns between two
+    PROCESSED,  # of a channel: how many, when the last one was done, ns of each
+) = range(8, 10)
 
 # What it tells besides where an oracle follows the buffers: of a channel, with a cell or an event
 # in the place of the checkpoint; of a pool, with a lane in that of the channel.
@@ -79,6 +88,6 @@ NONE = -1
     TAKEN_EVENT,  # event; whether it overtakes data
     GIVEN,  # a segment of a pool
     RETURNED,
-) = range(7, 19)
+) = range(10, 22)
 FIRST_FOLLOWED = SENT
 LOG_WIDTH = 6

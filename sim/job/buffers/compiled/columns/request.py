@@ -27,4 +27,6 @@
     WRITTEN,  # channel; bytes in its open buffer
     FREE_CELL,  # cell
     PLAN,  # writer
-) = range(26)
+    ADD_RECOVERED,  # channel, bytes, records; the cell
+    REQUEST_PARTITION,  # channel
+) = range(28)

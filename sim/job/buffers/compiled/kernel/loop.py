@@ -27,10 +27,12 @@ from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 from ckptsim.sim.job.buffers.compiled.kernel.base.wire import back, due_back
 from ckptsim.sim.job.buffers.compiled.kernel.input.channel import (
     add_credit,
+    add_recovered,
     arrive,
     arrive_empty,
     has_priority,
     pump,
+    request_partition,
     resumed,
     send_all,
 )
@@ -202,16 +204,28 @@ def ask_task(m: Memory, what: int, t: int, first: int) -> int:
 
 
 @compiled
-def ask_channel(m: Memory, what: int, c: int, first: int, second: int) -> int:
-    """Do what is asked of a channel."""
+def ask_sender(m: Memory, what: int, c: int, first: int, second: int) -> int:
+    """Do what is asked of the sender's end of a channel."""
     if what == request.PUMP:
         pump(m, c)
     elif what == request.TIME_OUT:
         if time_out(m, c, first, second):
             pump(m, c)
-    elif what == request.TAKE_PRIORITY:
+    elif what == request.PUT_BACK:
+        put_back(m, c, first, second)
+    elif what == request.WRITTEN:
+        return written(m, m[c + channel.WRITER], m[c + channel.LANE])
+    elif what == request.REQUEST_PARTITION:
+        request_partition(m, c)
+    return 0
+
+
+@compiled
+def ask_receiver(m: Memory, what: int, c: int, first: int, second: int) -> int:
+    """Do what is asked of the receiver's end of a channel."""
+    if what == request.TAKE_PRIORITY:
         return take_priority(m, c) if has_priority(m, c) else clock.NONE
-    elif what == request.RELEASE:
+    if what == request.RELEASE:
         m[c + channel.RELEASED] = 1  # first, or it would be offered what it gives back
         give_back(m, c)
     elif what == request.RESUME:
@@ -222,10 +236,8 @@ def ask_channel(m: Memory, what: int, c: int, first: int, second: int) -> int:
         back(m, c, entry.RESIZE, first)
     elif what == request.DUE_BACK:
         return due_back(m, c)
-    elif what == request.PUT_BACK:
-        put_back(m, c, first, second)
-    elif what == request.WRITTEN:
-        return written(m, m[c + channel.WRITER], m[c + channel.LANE])
+    elif what == request.ADD_RECOVERED:
+        return add_recovered(m, c, first, second)
     return 0
 
 
@@ -249,16 +261,21 @@ def ask(m: Memory, what: int, one: int, first: int, second: int) -> int:
     elif what in (
         request.PUMP,
         request.TIME_OUT,
+        request.PUT_BACK,
+        request.WRITTEN,
+        request.REQUEST_PARTITION,
+    ):
+        return ask_sender(m, what, one, first, second)
+    elif what in (
         request.TAKE_PRIORITY,
         request.RELEASE,
         request.RESUME,
         request.PRIORITIZE,
         request.RESIZE,
         request.DUE_BACK,
-        request.PUT_BACK,
-        request.WRITTEN,
+        request.ADD_RECOVERED,
     ):
-        return ask_channel(m, what, one, first, second)
+        return ask_receiver(m, what, one, first, second)
     else:
         return ask_task(m, what, one, first)
     return 0

@@ -198,7 +198,7 @@ def arrive(m: Memory, c: int, e: int, count: int) -> None:
     if m[e + cell.WHAT] == cell.SLICE:
         if m[c + channel.FLOATING_FREE]:
             m[c + channel.FLOATING_FREE] -= 1
-            m[e + cell.FLOATING] = 1
+            m[e + cell.FLOATING] = cell.LENT
         else:
             m[c + channel.EXCLUSIVE_FREE] -= 1
         if m[clock.FOLLOWED]:
@@ -225,6 +225,29 @@ def arrive_empty(m: Memory, c: int, count: int) -> None:
         m[c + channel.FLOATING_FREE] -= 1
         return_floating(m, m[c + channel.GATE])
     hear_backlog(m, c, count)
+
+
+@compiled
+def add_recovered(m: Memory, c: int, size: int, records: int) -> int:
+    """Queue a buffer that has been read from the state, in front of all that the sender sends.
+
+    As `input/recovered_channel.py`: what has come from the network is none of it.
+    """
+    e = new_cell(m, cell.SLICE)
+    m[e + cell.BYTES] = size
+    m[e + cell.RECORDS] = records
+    m[e + cell.FLOATING] = cell.RECOVERED
+    line_append(m, c + channel.IN_HEAD, e, cell.NEXT)
+    m[c + channel.IN_DATA] += 1
+    enqueue(m, c)
+    return e
+
+
+@compiled
+def request_partition(m: Memory, c: int) -> None:
+    """Let what stands in a sender's queue travel, now that the receiver asks for it."""
+    m[c + channel.BLOCKED] = 0
+    pump(m, c)
 
 
 @compiled

@@ -86,7 +86,10 @@ def give_back(m: Memory, c: int) -> None:
 @compiled
 def recycle(m: Memory, c: int, e: int) -> None:
     """Free the buffer of a cell whose last record has been read."""
-    if m[c + channel.INSIDE]:
+    if m[e + cell.FLOATING] == cell.RECOVERED:
+        note(m, clock.RECOVERED_FREED, c, 0, 0, 0)
+        m[clock.LOG_URGENT] = 1  # the reader of the gate may go on
+    elif m[c + channel.INSIDE]:
         if m[e + cell.SEGMENT] >= 0:
             release(m, m[e + cell.SEGMENT])
     else:

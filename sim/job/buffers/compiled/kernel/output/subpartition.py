@@ -127,7 +127,7 @@ def take_event(m: Memory, c: int) -> int:
         note(m, clock.OUTPUT_KNOWN, c, m[event + cell.CHECKPOINT], 0, 0)
         m[clock.LOG_URGENT] = 1
     if m[event + cell.IS_BLOCKING]:
-        m[c + channel.BLOCKED] = 1
+        m[c + channel.BLOCKED] = channel.BY_EVENT
     if m[c + channel.HEAD] < 0:
         m[c + channel.FLUSH] = 0
     return e

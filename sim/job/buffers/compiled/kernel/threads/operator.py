@@ -20,7 +20,12 @@ from ckptsim.sim.job.buffers.compiled.kernel.input.gate import (
     poll_in_turn,
 )
 from ckptsim.sim.job.buffers.compiled.kernel.output.emission import emit_all
-from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import arm, enter, may_begin
+from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import (
+    arm,
+    enter,
+    may_begin,
+    note_processed,
+)
 
 _NONE = clock.NONE
 
@@ -50,6 +55,8 @@ def run_operator(m: Memory, t: int) -> int:
                 m[clock.CELL] = e
                 return clock.EVENT
             take_up(m, t, e)
+            if m[t + task.CELL] == _NONE and m[e + cell.FLOATING] == cell.RECOVERED:
+                return clock.TOLD  # with it a gate may have been read to its end: that is a mail
         if m[t + task.CELL] != _NONE:
             begin(m, t)
             return clock.WAITS
@@ -109,6 +116,8 @@ def fire_operator(m: Memory, t: int) -> int:
     """Come to the record boundary that the thread was to reach, or wake up."""
     if m[t + task.STATE] == task.BUSY:
         count = m[t + task.COUNT]
+        if m[clock.RECORDED]:
+            note_processed(m, t, count, m[clock.NOW])
         m[t + task.COUNT] = 0
         m[t + task.LEFT] -= count
         m[t + task.PROCESSED] += count

@@ -6,7 +6,12 @@ from ckptsim.sim.job.buffers.compiled.columns import clock, task, writer
 from ckptsim.sim.job.buffers.compiled.jit import compiled
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 from ckptsim.sim.job.buffers.compiled.kernel.output.emission import emit_all
-from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import arm, enter, may_begin
+from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import (
+    arm,
+    enter,
+    may_begin,
+    note_emitted,
+)
 
 # How many records a source emits in one go at most; it has no effect on anything else.
 _MOST = 1024
@@ -73,6 +78,8 @@ def fire_source(m: Memory, t: int) -> int:
     state = m[t + task.STATE]
     if state == task.PACED or state == task.BUSY:  # noqa: PLR1714 - for numba
         count = m[t + task.COUNT]
+        if m[clock.RECORDED]:
+            note_emitted(m, t, count)
         m[t + task.COUNT] = 0
         m[t + task.PROCESSED] += count
         if m[t + task.GAP_NS] >= 0:

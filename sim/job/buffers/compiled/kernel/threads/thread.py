@@ -9,7 +9,7 @@ from __future__ import annotations
 from ckptsim.sim.job.buffers.compiled.columns import clock, entry, gate, task, writer
 from ckptsim.sim.job.buffers.compiled.jit import compiled
 from ckptsim.sim.job.buffers.compiled.kernel.base.calendar import push_thread
-from ckptsim.sim.job.buffers.compiled.kernel.base.lists import line_append
+from ckptsim.sim.job.buffers.compiled.kernel.base.lists import line_append, note
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 from ckptsim.sim.job.buffers.compiled.kernel.output.planning import skip
 
@@ -87,6 +87,11 @@ def sync(m: Memory, t: int) -> None:
             return
     else:
         return
+    if m[clock.RECORDED]:
+        if m[t + task.IS_SOURCE]:
+            note_emitted(m, t, done)
+        else:
+            note_processed(m, t, done, m[t + task.START_NS])
     m[t + task.COUNT] = count - done
     m[t + task.PROCESSED] += done
     if m[t + task.IS_SOURCE]:
@@ -97,6 +102,18 @@ def sync(m: Memory, t: int) -> None:
     first = m[t + task.FIRST_WRITER]
     for w in range(first, m[t + task.END_WRITER], writer.WIDTH):
         skip(m, w, done)
+
+
+@compiled
+def note_emitted(m: Memory, t: int, count: int) -> None:
+    """Tell who follows the records that a source has emitted the next ones."""
+    note(m, clock.EMITTED, t, count, m[t + task.DUE_NS], m[t + task.GAP_NS])
+
+
+@compiled
+def note_processed(m: Memory, t: int, count: int, end: int) -> None:
+    """Tell who follows the records that a task has processed the next ones of a channel."""
+    note(m, clock.PROCESSED, m[t + task.CHANNEL], count, end, m[t + task.STEP_NS])
 
 
 @compiled

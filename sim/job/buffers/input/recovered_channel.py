@@ -3,7 +3,7 @@
 A recovered channel stands in its gate in the place of the real one.  The I/O thread fills it with
 buffers, as many as the gate has; when the last one has been read by the task, nothing more can
 come, and the gate may be converted.  The sender of a real channel sends nothing, events included,
-before its partition is requested: its subpartition has a link that leads nowhere.
+before its partition is requested: see `Subpartition.withhold`.
 
 Source: Apache Flink 1.20.3, RecoveredInputChannel, SingleInputGate.convertRecoveredInputChannels.
 """
@@ -17,43 +17,60 @@ from typing import TYPE_CHECKING
 from ckptsim.sim.job.buffers.output import Slice
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.input import Channel, InputGate
+    from ckptsim.sim.job.buffers.input.channels import Channel
+    from ckptsim.sim.job.buffers.input.input_gate import InputGate
     from ckptsim.sim.job.buffers.output import Subpartition
 
 
-class NotRequested:
-    """Where the elements of a subpartition go whose partition nobody has asked for: nowhere."""
+class RecoveredBuffers:
+    """The buffers of one recovered channel, as the reader that fills it knows them.
 
-    __slots__ = ("gate", "index", "real")
+    index: of the channel among those of its task.  in_use: how many hold data that the task has not
+    read.  consumed: called once, when all has been read by the task; freed: called when a buffer is
+    free again.
+    """
 
-    def __init__(self, real: Channel) -> None:
-        self.real = real
-        self.gate = real.gate
-        self.index: int = real.index
+    __slots__ = ("_consumed", "_freed", "_whole", "in_use", "index")
 
-    def pump(self) -> None:
-        """Keep what could be sent."""
+    def __init__(
+        self, index: int, *, consumed: Callable[[], None], freed: Callable[[], None]
+    ) -> None:
+        self.index = index
+        self.in_use = 0
+        self._whole = False
+        self._consumed = consumed
+        self._freed = freed
 
-    def announce_backlog(self) -> None:
-        """Keep it to itself that data waits."""
+    def add(self, size: int, records: int) -> None:
+        """Put a buffer in that has been read from the state."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Note that nothing follows."""
+        self._whole = True
+        self._look()
+
+    def free(self) -> None:
+        """Free a buffer whose last record has been read."""
+        self.in_use -= 1
+        self._freed()
+        self._look()
+
+    def _look(self) -> None:
+        if self._whole and not self.in_use:
+            self._consumed()
 
 
-class RecoveredChannel:
+class RecoveredChannel(RecoveredBuffers):
     """What was in flight of one channel; the reader adds to it, the task takes from it.
 
-    real: the channel whose place it has.  consumed: called once, when all has been read by the
-    task; freed: called when a buffer is free again.
+    real: the channel whose place it has.
     """
 
     __slots__ = (
-        "_consumed",
-        "_freed",
-        "_in_use",
         "_queue",
-        "_whole",
         "announced",
         "gate",
-        "index",
         "listed",
         "partial_bytes",
         "real",
@@ -68,44 +85,24 @@ class RecoveredChannel:
     def __init__(
         self, real: Channel, *, consumed: Callable[[], None], freed: Callable[[], None]
     ) -> None:
+        super().__init__(real.index, consumed=consumed, freed=freed)
         self.real = real
         self.gate: InputGate = real.gate
-        self.index: int = real.index
         self.subpartition: Subpartition = real.subpartition
         self.listed = False
         self.partial_bytes = 0
         self.records = 0
         self.announced = 0
         self._queue: deque[Slice] = deque()
-        self._in_use = 0
-        self._whole = False
-        self._consumed = consumed
-        self._freed = freed
-
-    # The reader -------------------------------------------------------------------------------
-
-    @property
-    def in_use(self) -> int:
-        """How many buffers hold data that the task has not read."""
-        return self._in_use
 
     def add(self, size: int, records: int) -> None:
         """Put a buffer in that has been read from the state."""
         slice_ = Slice(size, records)
         self._queue.append(slice_)
-        self._in_use += 1
+        self.in_use += 1
         self.subpartition.restores(size)
         self.real.recovered(slice_)
         self.gate.enqueue(self)  # type: ignore[arg-type]
-
-    def close(self) -> None:
-        """Note that nothing follows."""
-        self._whole = True
-        self._look()
-
-    def _look(self) -> None:
-        if self._whole and not self._in_use:
-            self._consumed()
 
     # The task ---------------------------------------------------------------------------------
 
@@ -129,9 +126,7 @@ class RecoveredChannel:
 
     def recycle(self, _slice: Slice) -> None:
         """Free the buffer of a slice whose last record has been read."""
-        self._in_use -= 1
-        self._freed()
-        self._look()
+        self.free()
 
     def convert(self) -> Channel:
         """Hand what is left of a record that was read in part to the real channel."""

@@ -1,0 +1,116 @@
+"""What the compiled driver makes of restarts: in their time, after silence, with other subtasks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+import pytest
+
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.job import Engine, Job
+from ckptsim.scenarios.job.faults import CrashTaskManager, JobFault, Symptom
+from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.job.oracle.buffers import BufferObserver, BufferOracle
+from tests.job.buffers import rescaled_jobs
+from tests.job.buffers.drivers.test_compiled import run, seen
+from tests.job.buffers.plans import crashing_job
+
+MS = 1_000_000
+TIES = ("structural", "random")
+
+
+def in_time(scenario: Scenario) -> Scenario:
+    """Return a job whose restarts take their time, and whose sources have clocks if they can."""
+    model = scenario.model
+    assert isinstance(model, Job)
+    vertices = [
+        replace(one, replayable=one.is_source and one.rate_per_s is not None)
+        for one in model.vertices
+    ]
+    recovery = replace(model.recovery, timed=True)
+    return replace(scenario, model=replace(model, vertices=tuple(vertices), recovery=recovery))
+
+
+def silent(scenario: Scenario, number: int) -> Scenario:
+    """Return a job one of whose task managers is lost without a word."""
+    model = scenario.model
+    assert isinstance(model, Job)
+    symptom = (Symptom.SILENT, Symptom.UNREACHABLE)[number % 2]
+    lost = CrashTaskManager(
+        vertex=model.vertices[-1].name, subtask=0, at_ns=100 * MS + number, symptom=symptom
+    )
+    often = {"heartbeat_interval_ns": 10 * MS, "heartbeat_timeout_ns": 50 * MS}
+    recovery = replace(model.recovery, **often)
+    return replace(
+        scenario, model=replace(model, recovery=recovery), faults=(*scenario.faults, lost)
+    )
+
+
+def rescaled(seed: int) -> Scenario:
+    """Return a job that is rescaled, at once or in its time."""
+    return rescaled_jobs.random_job(seed)
+
+
+def late(world: DataflowWorld) -> list[object]:
+    """Return what each failure was like for the job and for its records."""
+    found: list[object] = list(world.control.failovers)
+    if world.timed is not None:
+        lateness = world.timed.lateness
+        nothing = np.empty(0, dtype=np.int64)
+        both = np.concatenate([*lateness.ends, nothing]), np.concatenate([*lateness.late, nothing])
+        order = np.lexsort(both)
+        found += [lateness.began_ns, both[0][order].tolist(), both[1][order].tolist()]
+    return found
+
+
+def assert_same(scenario: Scenario, seed: int, *, followed: bool = True) -> None:
+    """Compare the compiled driver with callbacks, under an order of ties that goes with the seed.
+
+    followed: by an oracle.
+    """
+    faults = cast("tuple[JobFault, ...]", scenario.faults)
+    observer = BufferOracle if followed else BufferObserver
+    found = []
+    for engine in (Engine.COMPILED, Engine.CALLBACKS):
+        model = replace(cast("Job", scenario.model), engine=engine)
+        world = run(model, seed, TIES[seed % 2], faults, observer=observer)
+        assert (world.compiled is not None) == (engine is Engine.COMPILED)
+        found.append(seen(world) + late(world))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_restarts_take_the_same_time(seed: int) -> None:
+    """Reading state, handing data over, converting, catching up: all is the same, to the record."""
+    assert_same(in_time(crashing_job(seed)), seed)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_losses_are_noticed_alike(seed: int) -> None:
+    """Others work on while nobody knows of a loss, and what they do is the same."""
+    scenario = silent(crashing_job(seed), seed)
+    assert_same(in_time(scenario) if seed % 3 else scenario, seed)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_jobs_are_rescaled_alike(seed: int) -> None:
+    """With other subtasks data, state, keys and random streams continue in the same places."""
+    assert_same(rescaled(seed), seed)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_restarts_are_the_same_where_nobody_listens(seed: int) -> None:
+    """Without an oracle there is no log of buffers, but still one of records."""
+    assert_same(in_time(crashing_job(seed)), seed, followed=False)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", range(100, 600, 50))
+def test_many_restarts_are_the_same(first: int) -> None:
+    """The same over many more jobs of each kind."""
+    for seed in range(first, first + 50):
+        assert_same(in_time(crashing_job(seed)), seed)
+        assert_same(silent(crashing_job(seed), seed), seed)
+        assert_same(rescaled(seed), seed, followed=seed % 5 != 0)
