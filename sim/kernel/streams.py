@@ -43,9 +43,21 @@ class Stream:
 
     @property
     def state(self) -> tuple[int, int]:
-        """State and increment of PCG64 before the first draw, of 128 bits each."""
-        found = PCG64(SeedSequence(self._entropy)).state["state"]
+        """State and increment of PCG64 before the next draw, of 128 bits each."""
+        generator = PCG64(SeedSequence(self._entropy))
+        if self._fetch is not None:
+            generator.state = self._fetch.state
+            generator.advance(-len(self._left))  # those have been fetched and not been drawn
+        found = generator.state["state"]
         return found["state"], found["inc"]
+
+    def resume(self, state: tuple[int, int]) -> None:
+        """Go on from a state: others have drawn meanwhile."""
+        self._fetch = PCG64(SeedSequence(self._entropy))
+        found = self._fetch.state
+        found["state"] = {"state": state[0], "inc": state[1]}
+        self._fetch.state = found
+        self._left = []
 
     def bits(self) -> int:
         """Draw 64 random bits."""
@@ -133,11 +145,16 @@ class Streams:
         return found
 
     def states(self, components: Sequence[str]) -> list[tuple[int, int]]:
-        """Return the state that the stream of each component has before its first draw.
+        """Return the state that the stream of each component has before its next draw.
 
         As `Stream.state`, for many of them at once and without making any.
         """
-        return _first_states([_entropy(self.seed, one, 0) for one in components])
+        found = _first_states([_entropy(self.seed, one, 0) for one in components])
+        drawn = ((place, self._streams.get((one, 0))) for place, one in enumerate(components))
+        for place, stream in drawn:
+            if stream is not None:
+                found[place] = stream.state
+        return found
 
     def keyed(self, component: str, index: int, counter: int) -> float:
         """Return the uniform number of one (component, index, counter), without any state.

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from ckptsim.scenarios.job import Engine
 from ckptsim.sim.job.buffers.compiled.deployment import CompiledDeployment
 from ckptsim.sim.job.buffers.compiled.kept import is_available, is_ready
-from ckptsim.sim.job.embedding import ALONE
 from ckptsim.sim.kernel.ties import STRUCTURAL, SeededRandom
 from ckptsim.sim.slots import OURS, ProtocolCores
 
@@ -78,13 +77,12 @@ def _is_worth_it(world: DataflowWorld) -> bool:
 def _is_covered(world: DataflowWorld) -> bool:
     """Return whether the kernel has all that a world asks for.
 
-    It has the mechanisms and channels of the model alone, and knows no record by its identity.
+    It has the mechanisms and channels of the model alone.
     """
     ties, mechanisms = world.env.ties, world.mechanisms
     return (
         is_available()
         and _has_our_channels(world.protocol)
-        and world.embedding is ALONE
         and (ties is STRUCTURAL or isinstance(ties, SeededRandom))
         and mechanisms.stops_early
         and mechanisms.freed_when_read

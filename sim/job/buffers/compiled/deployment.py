@@ -12,7 +12,7 @@ from ckptsim.scenarios.job import Partitioner
 from ckptsim.sim.job.buffers.compiled.channel import CompiledChannel, CompiledGate
 from ckptsim.sim.job.buffers.compiled.columns import request
 from ckptsim.sim.job.buffers.compiled.driver import CompiledDriver
-from ckptsim.sim.job.buffers.compiled.followers import StretchLog
+from ckptsim.sim.job.buffers.compiled.followers import RecordLog, StretchLog
 from ckptsim.sim.job.buffers.compiled.output import CompiledSubpartition, CompiledWriter
 from ckptsim.sim.job.buffers.compiled.tables import Tables
 from ckptsim.sim.job.buffers.compiled.task import CompiledSource, CompiledTask
@@ -53,7 +53,9 @@ class CompiledDeployment(Deployment):
         driver = CompiledDriver(self._env, tables, self._before)
         driver.follower = self._world.observer.follower(driver)
         if self._world.timed is not None:
-            driver.stretches = StretchLog(tables, self._world.timed.lateness)
+            driver.followers.append(StretchLog(tables, self._world.timed.lateness))
+        if self._world.identities is not None:
+            driver.followers.append(RecordLog(tables))
         for task in tasks:
             task.driver = driver
         for writer in self._all_writers:
@@ -122,6 +124,8 @@ class CompiledDeployment(Deployment):
             **writer.settings,
         )
         observer.route(up, route, channels=1 if broadcast else channels)
+        if self._world.identities is not None:
+            self._world.identities.route(up, route, broadcast=broadcast)
         for place, index in enumerate(output.channels):
             channel = self._graph.channels[index]
             gate = tasks[channel.downstream].gates[channel.gate]

@@ -32,7 +32,7 @@ from ckptsim.sim.kernel import Timer, unfenced
 from ckptsim.sim.kernel.ties import STRUCTURAL
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.compiled.followers import Follower, StretchLog
+    from ckptsim.sim.job.buffers.compiled.followers import Follower, StretchFollower
     from ckptsim.sim.job.buffers.compiled.task import CompiledTask
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.kernel import Entity, Environment
@@ -57,8 +57,7 @@ class CompiledDriver:
     m: its memory; words: the same, each word an int of Python's, at a third of the cost; tables:
     how it is laid out; before: the driver of the attempt before, whose random streams continue.
     handovers: how often Python let it carry out entries.
-    follower: hears what happens to each buffer, or None; stretches: takes what tasks have done,
-    or None.
+    follower: hears what happens to each buffer, or None; followers: hear what tasks have done.
     """
 
     def __init__(self, env: Environment, tables: Tables, before: CompiledDriver | None) -> None:
@@ -88,7 +87,7 @@ class CompiledDriver:
         self._running = False
         self._holds_back = False
         self.follower: Follower | None = None
-        self.stretches: StretchLog | None = None
+        self.followers: list[StretchFollower] = []
 
     # What Python asks -------------------------------------------------------------------------
 
@@ -140,6 +139,10 @@ class CompiledDriver:
         """Let nothing of the attempt happen any more."""
         self.m[clock.HEAP_SIZE] = 0
         self._proxy.cancel()
+
+    def give_back_streams(self) -> None:
+        """Let another job of the same run draw on where this one has ended."""
+        self.tables.random.give_back(self.m)
 
     # Events -----------------------------------------------------------------------------------
 
@@ -291,9 +294,10 @@ class CompiledDriver:
         first, width = row.item(clock.LOG), clock.LOG_WIDTH
         lines = row[first : first + row.item(clock.LOG_SIZE) * width].reshape(-1, width)
         row[clock.LOG_SIZE] = row[clock.LOG_URGENT] = 0
-        if self.stretches is not None:
+        if self.followers:
             told = (lines[:, 0] == clock.EMITTED) | (lines[:, 0] == clock.PROCESSED)
-            self.stretches.tell(lines[told])
+            for one in self.followers:
+                one.tell(lines[told])
             lines = lines[~told]
         rows: list[list[int]] = lines.tolist()
         if self.follower is not None:

@@ -3,6 +3,7 @@
 A line tells of a buffer, or of a stretch: records of one channel, one behind the other.  Stretches
 are kept until somebody wants to know; then those of a task are worked out together, senders before
 receivers.  A record is processed after it has been sent, so its due instant is there by then.
+Where records have identities each line is heard at once.
 """
 
 from __future__ import annotations
@@ -41,6 +42,37 @@ class Follower(Protocol):
         ...
 
 
+class StretchFollower(Protocol):
+    """Hears what tasks have done."""
+
+    def tell(self, rows: Memory) -> None:
+        """Take lines of the log, shape (lines, columns), in their order; see `columns/clock.py`."""
+        ...
+
+
+class RecordLog:
+    """Moves records that have identities, at the instants at which they are emitted or processed.
+
+    Whoever waits for room in front of a source continues then.
+    """
+
+    def __init__(self, tables: Tables) -> None:
+        self._task_of = tables.task_of
+        self._channel_of = tables.channel_of
+
+    def tell(self, rows: Memory) -> None:
+        """Take lines of the log, of which the kernel tells behind each entry."""
+        for what, number, count, *_ in rows.tolist():
+            if what == clock.EMITTED:
+                source = self._task_of[number]
+                source.env._caller = source.entity  # noqa: SLF001 - as if its timer had called
+                source.take(count)  # type: ignore[attr-defined]
+            else:
+                read = self._channel_of[number]
+                if read.gate.task.records is not None:
+                    read.gate.task.records.processed(read.index, count)
+
+
 class StretchLog:
     """The stretches of one attempt that nobody has asked for yet."""
 
@@ -60,7 +92,7 @@ class StretchLog:
         self._last = np.array([not one.gate.task.writers for one in ends], dtype=np.bool_)
 
     def tell(self, rows: Memory) -> None:
-        """Take lines of the log, shape (lines, columns), in their order."""
+        """Keep lines of the log."""
         self._rows.append(rows)
         self._count += len(rows)
         if self._count > _MOST:

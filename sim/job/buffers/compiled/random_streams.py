@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.compiled.task import CompiledTask
     from ckptsim.sim.job.buffers.world import DataflowWorld
 
+Name = tuple[str, int]
+"""Of a stream: component and index."""
+
+_SERVICE = "service "
 _WORD = 1 << 64
 _SIGN = 1 << 63
 
@@ -40,7 +44,7 @@ class RandomStreams:
     ) -> None:
         self.graph = world.graph
         self.services = services
-        self.left: Mapping[str, Memory] = {}
+        self.left: Mapping[Name, Memory] = {}
         self._env = world.env
         self._tasks = tasks
         self._writers = writers
@@ -71,34 +75,40 @@ class RandomStreams:
         return m[first : first + count * channel.WIDTH].reshape(count, channel.WIDTH)
 
     def _begin(self, m: Memory) -> None:
-        rows, left = self._rows(), self.left
-        for one in self._tasks:
-            row = rows.get(f"service {one.entity.name}")
-            if row is not None:
-                seed(m, row, self._env.stream(f"service {one.name}", one.subtask).state)
-        wires = [name for name in rows if name.startswith("wire ") and name not in left]
-        for name, state in zip(wires, self._env.streams.states(wires), strict=True):
+        streams, rows = self._env.streams, self._rows()
+        new = [name for name in rows if name not in self.left]
+        wires = [name for name in new if not name[0].startswith(_SERVICE)]
+        states = streams.states([component for component, _ in wires])
+        for name, state in zip(wires, states, strict=True):
             seed(m, rows[name], state)
+        for name in new:
+            if name[0].startswith(_SERVICE):
+                seed(m, rows[name], streams.stream(*name).state)
         for name, row in rows.items():
-            if name in left:
-                m[row : row + stream.WIDTH] = left[name]
+            if name in self.left:
+                m[row : row + stream.WIDTH] = self.left[name]
 
-    def _rows(self) -> dict[str, int]:
+    def _rows(self) -> dict[Name, int]:
         """Return by name where the streams are that something is drawn from."""
         found = {
-            f"service {one.entity.name}": self.services + one.number * stream.WIDTH
+            (_SERVICE + one.name, one.subtask): self.services + one.number * stream.WIDTH
             for one in self._tasks
             if one.variation
         }
         if self._jitters:
-            names = [f"wire {name}" for one in self._writers for name in _names_of(one)]
+            names = [(f"wire {name}", 0) for one in self._writers for name in _names_of(one)]
             found |= zip(names, (one.row + channel.STREAM for one in self._channels), strict=True)
         return found
 
-    def states_in(self, m: Memory) -> dict[str, Memory]:
+    def states_in(self, m: Memory) -> dict[Name, Memory]:
         """Return by name what the streams are like now."""
         rows = self._rows()
         return {name: m[row : row + stream.WIDTH].copy() for name, row in rows.items()}
+
+    def give_back(self, m: Memory) -> None:
+        """Let the streams of the run go on where its kernel has left them."""
+        for name, words in {**self.left, **self.states_in(m)}.items():
+            self._env.stream(*name).resume(_state(words))
 
 
 def _names_of(one: CompiledWriter) -> list[str]:
@@ -111,6 +121,12 @@ def seed(m: Memory, row: int, state: tuple[int, int]) -> None:
     """Set a stream: state and increment of PCG64, of 128 bits each."""
     words = [signed(word) for number in state for word in divmod(number, _WORD)]
     m[row : row + stream.WIDTH] = words
+
+
+def _state(words: Memory) -> tuple[int, int]:
+    """Return state and increment, from the words that `seed` sets."""
+    state, state_low, step, step_low = (word % _WORD for word in words.tolist())
+    return state * _WORD + state_low, step * _WORD + step_low
 
 
 def signed(word: int) -> int:

@@ -62,7 +62,9 @@ class Tables:
     ) -> None:
         self._world = world
         self._env = world.env
-        self._recorded = world.timed is not None
+        self._recorded = 0 if world.timed is None else clock.BY_STRETCHES
+        if world.identities is not None:
+            self._recorded = clock.AT_ONCE
         self.tasks = tasks
         self.channels = channels
         self._gates = gates
@@ -73,8 +75,8 @@ class Tables:
         self._size = clock.WIDTH
         self._lay_out()
         self.random = RandomStreams(world, tasks, writers, channels, self._services)
-        self.task_of = {one.row: one for one in tasks}
-        self.channel_of = {one.row: one for one in channels}
+        self.task_of: dict[int, CompiledTask] = {one.row: one for one in tasks}
+        self.channel_of: dict[int, CompiledChannel] = {one.row: one for one in channels}
 
     def _rows(self, count: int, width: int) -> int:
         """Return where so many rows begin."""
@@ -112,8 +114,8 @@ class Tables:
         self._first_cell = self._rows(self._cells, cell.WIDTH)
         self._entries = 2 * self._margin + 2 * (len(self.tasks) + len(self.channels))
         self._heap = self._rows(self._entries, entry.WIDTH)
-        self.told = (_TOLD if self._world.observer.follows else 1) + self._recorded
-        self._log_rows = self.told * (self._cells + self._margin) + self._recorded * _LINES
+        self.told = (_TOLD if self._world.observer.follows else 1) + bool(self._recorded)
+        self._log_rows = self.told * (self._cells + self._margin) + bool(self._recorded) * _LINES
         self._log = self._rows(self._log_rows, clock.LOG_WIDTH)
         self.events = self._rows(_EVENTS, cell.EVENT_WIDTH)
 

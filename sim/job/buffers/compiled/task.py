@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.compiled.channel import CompiledChannel
     from ckptsim.sim.job.buffers.compiled.driver import CompiledDriver
     from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.embedding import SourceReader
     from ckptsim.sim.job.graph import TaskSpec
 
 
@@ -235,6 +236,29 @@ class CompiledSource(CompiledTask, Source):
         """Emit at another rate from now on; called on the task's thread, between two records."""
         self._set(task.GAP_NS, gap_ns)
         self._set(task.DUE_NS, min(self._get(task.DUE_NS), self.env.now + gap_ns))
+
+    def feed(self, reader: SourceReader) -> None:
+        """Take records from a reader from now on."""
+        super().feed(reader)
+        self._set(task.FED, 1)
+        self._set(task.CATCH_UP_NS, 0)
+        self._look_at(reader)
+
+    def wake(self) -> None:
+        """Look for work, because the reader has some or has come to its end."""
+        if self._reader is not None:
+            queued, read_out = self._reader.queued_count, self._reader.exhausted
+            self.driver.ask(request.FEED, self.row, queued, read_out)
+
+    def take(self, count: int) -> None:
+        """Take the records from the reader that are out."""
+        if self._reader is not None and self.records is not None:
+            self.records.emitted([self._reader.take() for _ in range(count)])
+            self._look_at(self._reader)
+
+    def _look_at(self, reader: SourceReader) -> None:
+        self._set(task.QUEUED, reader.queued_count)
+        self._set(task.READ_OUT, reader.exhausted)
 
     def exhaust(self) -> None:
         """End the input: no records follow."""

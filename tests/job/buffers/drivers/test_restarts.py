@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.job import Engine, Job
 from ckptsim.scenarios.job.faults import CrashTaskManager, JobFault, Symptom
 from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.job.buffers.halt import cancel_all_but
 from ckptsim.sim.job.oracle.buffers import BufferObserver, BufferOracle
+from ckptsim.sim.kernel import Environment
 from tests.job.buffers import rescaled_jobs
 from tests.job.buffers.drivers.test_compiled import run, seen
 from tests.job.buffers.plans import crashing_job
@@ -104,6 +107,28 @@ def test_jobs_are_rescaled_alike(seed: int) -> None:
 def test_restarts_are_the_same_where_nobody_listens(seed: int) -> None:
     """Without an oracle there is no log of buffers, but still one of records."""
     assert_same(in_time(crashing_job(seed)), seed, followed=False)
+
+
+@pytest.mark.parametrize("engine", [Engine.COMPILED, Engine.CALLBACKS])
+def test_two_jobs_of_one_run_share_streams(engine: Engine) -> None:
+    """What a second job draws in the same run does not depend on the driver of the first one."""
+    found = []
+    for first in (engine, Engine.CALLBACKS):
+        env = Environment(1)
+        for one in (first, Engine.COMPILED):
+            job = by_name("back_pressure_aligned").model
+            assert isinstance(job, Job)
+            network = replace(job.network, jitter_ns=MS)
+            until_ns = env.now + 200 * MS
+            world = DataflowWorld(
+                env, replace(job, network=network, duration_ns=until_ns, engine=one)
+            )
+            world.run()
+            if world.compiled is not None:
+                world.compiled.give_back_streams()
+            cancel_all_but(env, (), env.event())
+        found.append(env.trace.digest())
+    assert found[0] == found[1]
 
 
 @pytest.mark.long

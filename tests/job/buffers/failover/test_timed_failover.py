@@ -11,6 +11,7 @@ import pytest
 
 from ckptsim.scenarios.job import (
     Checkpointing,
+    Engine,
     FixedDelay,
     Input,
     Job,

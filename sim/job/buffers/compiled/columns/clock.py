@@ -35,7 +35,7 @@ The kernel hands over to Python by returning a code (`HANDOVER`); task, channel,
     MARGIN,  # cells, segments and heap entries that one entry may need at most
     LOG_MARGIN,  # rows of the log that one entry may need at most
     FOLLOWED,  # an oracle follows the buffers: the log tells of each
-    RECORDED,  # somebody follows the records: the log tells of each stretch
+    RECORDED,  # somebody follows the records, see below: the log tells of each stretch
 ) = range(32)
 WIDTH = 32
 
@@ -67,7 +67,9 @@ NONE = -1
     RECOVERED_FREED,  # a buffer of recovered data has been read
 ) = range(8)
 
-# Where somebody follows the records: of a stretch that is done.
+# Where somebody follows the records: of a stretch that is done.  Who knows records by their
+# identities hears of it at once.
+BY_STRETCHES, AT_ONCE = 1, 2
 (
     EMITTED,  # by a source: task, how many, when the first one was due, ns between two
     PROCESSED,  # of a channel: how many, when the last one was done, ns of each

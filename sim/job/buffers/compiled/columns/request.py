@@ -29,4 +29,5 @@
     PLAN,  # writer
     ADD_RECOVERED,  # channel, bytes, records; the cell
     REQUEST_PARTITION,  # channel
-) = range(28)
+    FEED,  # task, how many records are queued, whether nothing comes any more
+) = range(29)

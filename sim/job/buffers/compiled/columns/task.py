@@ -36,13 +36,16 @@
     EXHAUSTED,
     TOLD_TO_STOP,
     CATCH_UP_NS,
+    FED,  # a source reads what a reader has queued
+    QUEUED,  # how much that is
+    READ_OUT,  # nothing is queued and nothing comes any more
     STREAM,  # of a varying service, NONE for a steady one
     FIXED_NS,
     LONGEST_NS,
     MEAN,  # of the varying part in ns, the bits of a float
     TIMES,  # ns per state, from here on
-) = range(40)
-WIDTH = 48
+) = range(43)
+WIDTH = 56
 
 RETURNED = -2
 

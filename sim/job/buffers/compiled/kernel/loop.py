@@ -53,7 +53,7 @@ from ckptsim.sim.job.buffers.compiled.kernel.output.flush import flush
 from ckptsim.sim.job.buffers.compiled.kernel.output.planning import plan, written
 from ckptsim.sim.job.buffers.compiled.kernel.output.subpartition import time_out
 from ckptsim.sim.job.buffers.compiled.kernel.threads.operator import fire_operator, run_operator
-from ckptsim.sim.job.buffers.compiled.kernel.threads.source import fire_source, run_source
+from ckptsim.sim.job.buffers.compiled.kernel.threads.source import feed, fire_source, run_source
 from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import enter, mailed, sync
 from ckptsim.sim.kernel.environment import SEQUENCES
 
@@ -180,7 +180,7 @@ def put_back(m: Memory, c: int, size: int, records: int) -> None:
 
 
 @compiled
-def ask_task(m: Memory, what: int, t: int, first: int) -> int:
+def ask_task(m: Memory, what: int, t: int, first: int, second: int) -> int:
     """Do what is asked of a task."""
     if what == request.RUN:
         return run_thread(m, t)
@@ -198,6 +198,8 @@ def ask_task(m: Memory, what: int, t: int, first: int) -> int:
         pump_all(m, t)
     elif what == request.FINISH:
         finish(m, t, first)
+    elif what == request.FEED:
+        feed(m, t, first, second)
     elif what == request.ABORT_OUTPUTS:
         abort_outputs(m, t, first)
     return 0
@@ -277,5 +279,5 @@ def ask(m: Memory, what: int, one: int, first: int, second: int) -> int:
     ):
         return ask_receiver(m, what, one, first, second)
     else:
-        return ask_task(m, what, one, first)
+        return ask_task(m, what, one, first, second)
     return 0

@@ -11,6 +11,7 @@ from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import (
     enter,
     may_begin,
     note_emitted,
+    wake,
 )
 
 # How many records a source emits in one go at most; it has no effect on anything else.
@@ -33,14 +34,17 @@ def run_source(m: Memory, t: int) -> int:
         enter(m, t, task.IDLE)
         return clock.WAITS
     limit = m[t + task.LIMIT]
-    if limit >= 0 and m[t + task.PROCESSED] >= limit:
+    if (limit >= 0 and m[t + task.PROCESSED] >= limit) or m[t + task.READ_OUT]:
         return clock.EXHAUSTED
     if not may_begin(m, t):
         enter(m, t, task.BLOCKED)
         return clock.WAITS
     if m[t + task.TOLD_TO_STOP]:
         return clock.EXHAUSTED
-    begin_records(m, t)
+    if m[t + task.FED] and not m[t + task.QUEUED]:
+        enter(m, t, task.IDLE)
+    else:
+        begin_records(m, t)
     return clock.WAITS
 
 
@@ -53,6 +57,8 @@ def begin_records(m: Memory, t: int) -> None:
         count = min(count, m[w + writer.TO_NEXT])
     if m[t + task.LIMIT] >= 0:
         count = min(count, m[t + task.LIMIT] - m[t + task.PROCESSED])
+    if m[t + task.FED]:
+        count = 1  # taking it makes room for others at that instant
     m[t + task.START_NS] = now
     if gap >= 0:
         due = max(m[t + task.DUE_NS], now - m[t + task.CATCH_UP_NS])
@@ -87,4 +93,16 @@ def fire_source(m: Memory, t: int) -> int:
         if emit_all(m, t, count):
             enter(m, t, task.STUCK)
             return clock.WAITS
+        if m[t + task.FED]:
+            m[clock.TASK] = t
+            return clock.TOLD  # Python takes the record, and says what is left
     return run_source(m, t)
+
+
+@compiled
+def feed(m: Memory, t: int, queued: int, read_out: int) -> None:
+    """Hear what a reader has queued; a source that waits looks for work."""
+    m[t + task.QUEUED] = queued
+    m[t + task.READ_OUT] = read_out
+    if m[t + task.STATE] == task.IDLE and not m[t + task.EXHAUSTED]:
+        wake(m, t)

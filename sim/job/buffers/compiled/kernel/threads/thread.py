@@ -108,12 +108,21 @@ def sync(m: Memory, t: int) -> None:
 def note_emitted(m: Memory, t: int, count: int) -> None:
     """Tell who follows the records that a source has emitted the next ones."""
     note(m, clock.EMITTED, t, count, m[t + task.DUE_NS], m[t + task.GAP_NS])
+    tell_at_once(m)
 
 
 @compiled
 def note_processed(m: Memory, t: int, count: int, end: int) -> None:
     """Tell who follows the records that a task has processed the next ones of a channel."""
     note(m, clock.PROCESSED, m[t + task.CHANNEL], count, end, m[t + task.STEP_NS])
+    tell_at_once(m)
+
+
+@compiled
+def tell_at_once(m: Memory) -> None:
+    """Let Python read the log behind this entry if records have identities."""
+    if m[clock.RECORDED] == clock.AT_ONCE:
+        m[clock.LOG_URGENT] = 1
 
 
 @compiled
