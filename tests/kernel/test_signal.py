@@ -80,3 +80,21 @@ def test_a_signal_does_not_happen_inside_a_process() -> None:
     env.process(calls())
     with pytest.raises(KernelError, match="inside a process"):
         env.run()
+
+
+def test_a_process_that_begins_on_a_signal_makes_no_entry() -> None:
+    """It begins when the signal happens, inside the call, and continues when it does so again."""
+    env, seen = Environment(), []
+    signal = Signal(env)
+
+    def process() -> Generator[Any, Any, None]:
+        seen.append("begun")
+        yield signal
+        seen.append("woken")
+
+    env.process(process(), entity=env.entity("thread"), on=signal)
+    assert (env.calendar, seen) == ([], [])
+    signal.happen()
+    assert seen == ["begun"]
+    signal.happen()
+    assert seen == ["begun", "woken"]

@@ -306,3 +306,24 @@ def test_shared_instants_are_noted():
     for time, entity in ((1, first), (1, first), (2, first), (2, second), (3, second)):
         assert noting.tie(time, 0, entity) == parse_ties("random", 0).tie(time, 0, entity)
     assert list(noting.shared) == [2]
+
+
+@pytest.mark.parametrize("ties", ["structural", "random", "pct", "exhaustive"])
+def test_what_is_behind_comes_last_and_is_no_tie(ties: str) -> None:
+    """It comes behind what is entered at its instant, also later, and asks the policy nothing."""
+    for seed in range(10):
+        policy = Noting(parse_ties(ties, seed))
+        env, order = Environment(seed, policy), []
+        behind = env.timer(1, env.entity("a"), order.append, "behind")
+        behind.arm_behind(5)
+        assert policy.shared == {}
+        for name in "bc":
+            env.call_at(5, 9, env.entity(name), order.append, name)
+        env.call_at(5, 9, env.entity("d"), env.call_at, 5, 9, env.entity("d"), order.append, "d")
+        env.run_until(5)
+        assert sorted(order[:3]) == ["b", "c", "d"]
+        assert order[3] == "behind"
+        behind.arm_behind(7)
+        behind.arm_at(6)  # it is seen after all: the later arming counts
+        env.run_until(8)
+        assert order[4:] == ["behind"]

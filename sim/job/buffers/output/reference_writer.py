@@ -54,7 +54,7 @@ class ReferenceRecordWriter(RecordWriter):
     def advance(self, count: int) -> None:
         """Process `count` records one by one; stops inside one that lacks a buffer."""
         for _ in range(count):
-            self._owed += self.outputs_of(1)[0]
+            self._owed += self._outputs_next()
             self._processed += 1
             self._pay()
 
@@ -110,13 +110,21 @@ class ReferenceRecordWriter(RecordWriter):
     @property
     def opens_next(self) -> bool:
         """Whether the next record of the input opens a buffer."""
-        more: dict[int, int] = {}
-        for channel in self.upcoming(self.outputs_of(1)[0]).tolist():
-            more[channel] = more.get(channel, 0) + self._record_bytes
+        count = self._outputs_next()
+        self._draw(count)
+        fills: dict[int, int] = {}
+        for place in range(count):
+            channel = self._ahead[place]
             segment = self._open[channel]
-            if segment is None or self._bytes[channel] + more[channel] > segment.size:
+            fill = fills.get(channel, self._bytes[channel]) + self._record_bytes
+            if segment is None or fill > segment.size:
                 return True
+            fills[channel] = fill
         return False
+
+    def _outputs_next(self) -> int:
+        emitted = self._selectivity.emitted
+        return emitted(self._processed + 1) - emitted(self._processed)
 
     def outputs_of(self, count: int) -> list[int]:
         """Return how many records each of the next `count` records of the input gives."""

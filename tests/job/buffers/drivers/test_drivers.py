@@ -19,6 +19,7 @@ from ckptsim.scenarios.generators.final_checkpoint import HAZARDS
 from ckptsim.scenarios.job import Engine, Job
 from ckptsim.scenarios.job.faults import JobFault, StallTask
 from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment, parse_ties
@@ -135,3 +136,17 @@ def test_drivers_agree_on_the_library(name: str) -> None:
     model = by_name(name).model
     assert isinstance(model, Job)
     assert_same(model, 1, "structural")
+
+
+def test_what_a_thread_raises_ends_the_run_at_once() -> None:
+    """An error in a task's mail ends every driver's run where it is, whatever the order of ties."""
+    found = []
+    for engine in Engine:
+        env = Environment(3, parse_ties("random", 3))
+        world = DataflowWorld(env, replace(job(), engine=engine))
+        task = world.tasks[-1]
+        env.call_at(100 * MS, Kind.MAIL, task.entity, task.post, {}.pop, "nothing")
+        with pytest.raises(KeyError):
+            world.run()
+        found.append((env.now, env.trace.digest()))
+    assert found == found[:1] * len(found)
