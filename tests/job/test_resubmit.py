@@ -160,7 +160,7 @@ def test_a_job_manager_that_comes_back_knows_the_mode_of_the_submission() -> Non
 def test_what_cannot_be_is_refused(fault: dict[str, Any], says: str) -> None:
     """The message says what may stand there."""
     with pytest.raises(ScenarioError, match=says):
-        scenario(Plane.RECORDS, Mode.ALIGNED, resubmit(500, **fault), max_concurrent=2)
+        scenario(Plane.BUFFERS, Mode.ALIGNED, resubmit(500, **fault), max_concurrent=2)
 
 
 def random_faults(seed: int) -> list[dict[str, Any]]:

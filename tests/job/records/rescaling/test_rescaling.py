@@ -115,6 +115,11 @@ def job(*faults: dict[str, Any], **vertex: Any) -> dict[str, Any]:
     return parts | {"job": {"vertices": vertices}, "faults": list(faults)}
 
 
+def on_buffers(text: dict[str, Any]) -> dict[str, Any]:
+    """Return a job on the other plane, where sources keep their parallelism."""
+    return text | {"job": text["job"] | {"plane": "buffers"}}
+
+
 def rescale(vertex: str, parallelism: int = 2) -> dict[str, Any]:
     """Return a change of parallelism at 5 ms."""
     return {"kind": "rescale", "vertex": vertex, "parallelism": parallelism, "at_ns": 5 * MS}
@@ -124,11 +129,13 @@ def rescale(vertex: str, parallelism: int = 2) -> dict[str, Any]:
     ("text", "expected"),
     [
         (job(rescale("other")), "the name of a vertex"),
-        (job(rescale("source")), "a vertex that is no source"),
+        (on_buffers(job(rescale("source"))), "a vertex that is no source"),
         (
-            job(
-                rescale("sink"),
-                inputs=[{"upstream": "source", "partitioner": "forward"}],
+            on_buffers(
+                job(
+                    rescale("sink"),
+                    inputs=[{"upstream": "source", "partitioner": "forward"}],
+                )
             ),
             "not joined to one by forward edges",
         ),
