@@ -86,7 +86,7 @@ def test_the_page_of_variants_can_be_read_on_a_narrow_screen(tmp_path: Path) -> 
 
 
 def test_buttons_do_what_they_say(page: Path, tmp_path: Path) -> None:
-    """Tables sort both ways and filter, a pointer finds values, an anchor opens its part."""
+    """Tables sort and filter, a pointer finds values, what is copied or saved is what is shown."""
     action = f"""
     {UNFOLD}
     const table = document.querySelector("table.sortable"), body = table.tBodies[0];
@@ -104,6 +104,15 @@ def test_buttons_do_what_they_say(page: Path, tmp_path: Path) -> None:
     mark.dispatchEvent(new PointerEvent("pointermove", at));
     found.tip = document.getElementById("tip").textContent;
     found.png = (await toPng(document.querySelector("figure svg"))).slice(0, 22);
+    window.copy = async (text) => {{ found.copied = text; }};
+    const command = document.querySelector("button.copy"); command.click();
+    found.command = command.parentElement.querySelector("code").textContent;
+    const blobs = [], made = URL.createObjectURL;
+    URL.createObjectURL = (blob) => {{ blobs.push(blob); return made.call(URL, blob); }};
+    window.save = (name) => {{ found.saved = name; }};
+    const figure = document.querySelector("figure"); figure.querySelector("button.csv").click();
+    found.csv = await blobs[0].text(); found.figure = figure.id;
+    found.data = figure.querySelector("script[type='text/csv']").textContent;
     document.querySelectorAll("details").forEach((part) => {{ part.open = false; }});
     const link = [...document.querySelectorAll("nav ul ul a")][1];
     location.hash = link.getAttribute("href"); await new Promise((done) => setTimeout(done, 50));
@@ -118,5 +127,8 @@ def test_buttons_do_what_they_say(page: Path, tmp_path: Path) -> None:
     assert 0 < found["left"] < found["rows"]
     assert "n = " in found["tip"]
     assert found["png"] == "data:image/png;base64,"
+    assert found["copied"] == found["command"] != ""
+    assert found["saved"] == found["figure"] + ".csv"
+    assert found["csv"].strip() == found["data"].strip() != ""
     assert found["opened"] is True
     assert found["sticky"] == "sticky"
