@@ -11,6 +11,7 @@ from pathlib import Path
 from types import FrameType
 
 from ckptsim.sim.cli import main
+from ckptsim.sim.job.buffers.compiled.door import ask_kernel
 
 MEMORY_BYTES = 2 << 30
 CUT = -1  # the command was ended at its limit of time
@@ -22,6 +23,7 @@ class _TooLong(BaseException):
 
 def code_of(words: list[str], *, seconds: float) -> tuple[int, str]:
     """Run a command within limits; return its exit code, or CUT, and what it said of faults."""
+    ask_kernel()  # an alarm within its import would leave this process half of numba
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
