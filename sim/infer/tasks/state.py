@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -28,6 +28,8 @@ _SLOW_MS = 60.0
 # Acknowledgements that follow each other by less than this part are of one file.  Source: recorded
 # files of five and three subtasks, 1 % apart within a file and four times between them.
 _AT_ONCE = 0.1
+# Files that end nearly at one time are told apart down to this part: noise of acknowledgements.
+_LEAST_AT_ONCE = 0.01
 
 _Member = tuple[str, int]
 """A subtask: the id of its vertex and its index."""
@@ -78,7 +80,7 @@ def storage_of(
     not show while their number stays the same.
     """
     checkpoints = list(_files(recording, inline_bytes, subtasks_per_file))
-    files = [file for found in checkpoints for file in found]
+    files = [file for found in checkpoints for file in found if file.beside is None]
     if not files:
         return Found(
             value=StorageSpeed(),
@@ -118,29 +120,29 @@ def storage_of(
 
 
 def _files(recording: Recording, inline_bytes: int, limit: int) -> Iterator[list[File]]:
-    """Yield the files of each checkpoint whose asynchronous time is known.
+    """Yield the files of each checkpoint.
 
-    With an alignment time-out a task that others read from waits in its asynchronous part, too.
     limit: how many subtasks share a file at most.
     """
+    mode, timeout_ns = mode_of(recording).value
+    timeout_ms = timeout_ns / _MS if mode is Mode.ALIGNED_TIMEOUT else 0.0
     read = {edge.upstream for vertex in recording.vertices for edge in vertex.inputs}
-    waits = mode_of(recording).value[0] is Mode.ALIGNED_TIMEOUT
     groups = _groups(recording, limit)
     sharing = Counter(v for group in groups for v in dict.fromkeys(vertex for vertex, _ in group))
     for one in recording.completed:
         found: list[File] = []
         parts = {(v, part.subtask): part for v, own in one.parts.items() for part in own}
         for group in groups:
-            known = {member: parts[member] for member in group if member in parts}
-            if waits and any(vertex in read for vertex, _ in known):
-                known = {member: parts[member] for member in known if member[0] not in read}
-                if len(group) > 1 and any(part.persisted_bytes for part in known.values()):
-                    continue
-            if len(known) < len(group) and any(part.persisted_bytes for part in known.values()):
+            known = [
+                _Part(parts[member], sharing[member[0]], timeout_ms, member[0] in read)
+                for member in group
+                if member in parts
+            ]
+            if len(known) < len(group) and any(one.answer.persisted_bytes for one in known):
                 continue  # what the others wrote into the same file is not in the answers
-            found += _files_of(known, sharing)
-        if large := [file for file in found if file.bytes > inline_bytes]:
-            yield large
+            found += _files_of(known, inline_bytes)
+        if found:
+            yield found
 
 
 def _groups(recording: Recording, limit: int) -> list[tuple[_Member, ...]]:
@@ -174,47 +176,109 @@ def _sharing(
     """Return the groups of one task manager's subtasks, given in the order of their deployment.
 
     The order in which their threads start decides, which is not always that of deployment.  Those
-    that share a file acknowledge at one time; where that makes no groups, the order has to do.
+    that share a file acknowledge at one time, the closer the more files end then, but for those
+    whose state takes longer.  All files but the last have as many subtasks as may share one, so
+    what is left over is the last one's.  Where that makes no groups, the order has to do.
     """
-    groups: list[list[_Member]] = []
-    if all(member in ends for member in members):
+    tolerance = _AT_ONCE
+    while tolerance > _LEAST_AT_ONCE and all(member in ends for member in members):
+        groups: list[list[_Member]] = []
         before = -math.inf
         for member in sorted(members, key=ends.__getitem__):
-            if ends[member] > (1 + _AT_ONCE) * before:
+            if ends[member] > (1 + tolerance) * before:
                 groups.append([])
             groups[-1].append(member)
             before = ends[member]
-    if not groups or max(map(len, groups)) > limit:
-        groups = [members[i : i + limit] for i in range(0, len(members), limit)]
-    return [tuple(group) for group in groups]
+        if max(map(len, groups)) <= limit:
+            rest = [member for group in groups if len(group) < limit for member in group]
+            if len(rest) <= limit:
+                groups = [group for group in groups if len(group) == limit]
+                groups += [rest] if rest else []
+            return [tuple(group) for group in groups]
+        tolerance /= 2
+    return [tuple(members[i : i + limit]) for i in range(0, len(members), limit)]
 
 
-def _files_of(parts: Mapping[_Member, SubtaskPart], sharing: Mapping[str, int]) -> Iterator[File]:
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A subtask's part in a checkpoint, beside what decides when its files are begun.
+
+    crowd: how many files are written beside its own, which share the processors.  timeout_ms: of
+    alignments, 0 for none.  is_read: whether others read from it.
+    """
+
+    answer: SubtaskPart
+    crowd: int
+    timeout_ms: float
+    is_read: bool
+
+    @property
+    def state_bytes(self) -> int:
+        return max(0, self.answer.checkpointed_bytes - self.answer.persisted_bytes)
+
+    @property
+    def waits(self) -> bool:
+        """Tell whether it may have ended when its barriers had left, which it waits for, too."""
+        latest_ms = (1 + _AT_ONCE) * self.timeout_ms
+        return self.is_read and self.answer.end_to_end_ms <= latest_ms
+
+    def state(self) -> File:
+        """Return its file of state, as if its asynchronous part ended with it."""
+        return self._file(self.state_bytes, self._begin_ms)
+
+    def channel_state(self, size: int) -> File:
+        """Return the file of data in flight, as if its asynchronous part ended with it.
+
+        It is begun in earnest when all data are there: with the last barrier, which comes while the
+        asynchronous part lasts where it overtakes, and not before an alignment has timed out.
+        """
+        aligned_ms = self.answer.start_delay_ms + self.answer.alignment_ms
+        return self._file(size, max(self._begin_ms, aligned_ms, self.timeout_ms))
+
+    @property
+    def _begin_ms(self) -> float:
+        return self.answer.end_to_end_ms - self.answer.async_ms
+
+    def _file(self, size: int, begin_ms: float) -> File:
+        own_ns = CONSTANTS.file_cost_ns + CONSTANTS.state_ns_per_mb * size / _MB
+        return File(
+            bytes=size,
+            begin_ms=begin_ms,
+            end_ms=self.answer.end_to_end_ms,
+            handled_ms=own_ns * max(1.0, self.crowd / CONSTANTS.cores) / _MS,
+        )
+
+
+def _files_of(parts: Sequence[_Part], inline_bytes: int) -> Iterator[File]:
     """Yield the files of subtasks that share one for data in flight.
 
-    State and data in flight are two files that are written at the same time, so the larger one
-    counts.  The shared file is begun in earnest when the last of them has all of its data: the one
-    that waits for it the shortest says how long it took.
+    State and data in flight are two files that are written at the same time, and the later one ends
+    a part.  Both are equally fast, so that is the one which then took less time per byte.  Of those
+    that wait for the shared file, the one that does so the shortest says how long it took.
     """
-    shared = sum(part.persisted_bytes for part in parts.values())
-    quickest: File | None = None
-    for (vertex, _), part in parts.items():
-        state = max(0, part.checkpointed_bytes - part.persisted_bytes)
-        file = _file(part, max(state, shared), sharing[vertex])
-        if state > shared or not shared:
-            yield file
-        elif quickest is None or file.async_ms < quickest.async_ms:
-            quickest = file
-    if quickest is not None:
-        yield quickest
+    shared = sum(part.answer.persisted_bytes for part in parts)
+    channel: File | None = None
+    if shared > inline_bytes:
+        channel = min((p.channel_state(shared) for p in parts), key=lambda file: file.write_ms)
+    is_latest = any(part.state_bytes <= inline_bytes for part in parts)
+    latest: list[File] = []
+    for part in parts:
+        if part.state_bytes <= inline_bytes:
+            continue
+        state = part.state()
+        if channel is not None and _outlasts(channel, state):
+            is_latest = True
+            yield state.outlasted_by(channel)
+        elif not part.waits:
+            latest.append(state)
+    yield from latest
+    if channel is not None and is_latest:
+        yield channel
+    elif channel is not None and latest:
+        yield channel.outlasted_by(min(latest, key=lambda file: file.ms_per_byte))
 
 
-def _file(part: SubtaskPart, size: int, crowd: int) -> File:
-    """Return what a part's asynchronous time says; in an unaligned one it waits for barriers, too.
-
-    crowd: how many files are written beside this one, which share the processors.
-    """
-    waits_ms = part.alignment_ms if part.unaligned else 0.0
-    own_ns = CONSTANTS.file_cost_ns + CONSTANTS.state_ns_per_mb * size / _MB
-    own_ns *= max(1.0, crowd / CONSTANTS.cores)
-    return File(size, max(0.0, part.async_ms - waits_ms), own_ns / _MS, part.end_to_end_ms)
+def _outlasts(channel: File, state: File) -> bool:
+    """Tell whether a part was ended by the file that it shares, not by its state."""
+    at_once = state.end_ms <= (1 + _AT_ONCE) * channel.end_ms
+    return at_once and channel.ms_per_byte < state.ms_per_byte

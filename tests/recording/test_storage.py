@@ -1,0 +1,142 @@
+"""What is inferred of a storage from checkpoints that are unaligned, or whose alignment timed out.
+
+The answers are made up: one source and two subtasks behind it, all of one file of channel state, at
+1,000 bytes per ms of each stream, or of all together.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from ckptsim.sim.infer.tasks.state import StorageSpeed, storage_of
+from ckptsim.sim.recording import (
+    CheckpointAnswer,
+    Recording,
+    SubtaskAnswer,
+    SubtaskPart,
+    VertexAnswer,
+    VertexInput,
+)
+
+KB = 1000
+SOURCE, BEHIND = "a", "b"
+Ends = tuple[float, float, float]
+"""When the source and both subtasks behind it acknowledge, in ms behind the trigger."""
+
+
+def _part(subtask: int, end_ms: float, *, state: int, in_flight: int = 0) -> SubtaskPart:
+    """Return a part whose barriers came at once: all of its time is asynchronous."""
+    return SubtaskPart(
+        subtask=subtask,
+        end_to_end_ms=end_ms,
+        start_delay_ms=0.0,
+        alignment_ms=0.0,
+        sync_ms=0.0,
+        async_ms=end_ms,
+        checkpointed_bytes=state + in_flight,
+        processed_bytes=0,
+        persisted_bytes=in_flight,
+        unaligned=in_flight > 0,
+    )
+
+
+def _vertex(name: str, parallelism: int, inputs: tuple[VertexInput, ...]) -> VertexAnswer:
+    subtasks = tuple(
+        SubtaskAnswer(index=index, task_manager="only", host=None, attempt=0, samples=())
+        for index in range(parallelism)
+    )
+    return VertexAnswer(
+        id=name,
+        name=name,
+        parallelism=parallelism,
+        max_parallelism=None,
+        status=None,
+        operators=(name,),
+        inputs=inputs,
+        metrics=frozenset(),
+        subtasks=subtasks,
+    )
+
+
+def _found(timeout_ms: int, parts: list[tuple[SubtaskPart, ...]]) -> StorageSpeed:
+    """Return the speed that is found from the parts of each checkpoint, the source's first."""
+    checkpoints = tuple(
+        CheckpointAnswer(
+            id=number,
+            status="COMPLETED",
+            is_savepoint=False,
+            trigger_ms=0,
+            duration_ms=max(part.end_to_end_ms for part in own),
+            checkpointed_bytes=None,
+            processed_bytes=None,
+            persisted_bytes=None,
+            parts={SOURCE: own[:1], BEHIND: own[1:]},
+        )
+        for number, own in enumerate(parts, 1)
+    )
+    recording = Recording(
+        version=None,
+        job_id="job",
+        job_name="job",
+        job_state=None,
+        job_type=None,
+        options={},
+        checkpointing={
+            "unaligned_checkpoints": True,
+            "aligned_checkpoint_timeout": f"{timeout_ms} ms",
+        },
+        vertices=(
+            _vertex(SOURCE, 1, ()),
+            _vertex(BEHIND, 2, (VertexInput(upstream=SOURCE, ship="HASH"),)),
+        ),
+        task_managers=(),
+        checkpoints=checkpoints,
+        duration_ms=10_000,
+        files={},
+        notes=(),
+    )
+    return storage_of(recording, inline_bytes=20 * KB, subtasks_per_file=5).value
+
+
+@pytest.mark.parametrize(
+    ("timeout_ms", "is_shared", "much", "little"),
+    [
+        # Three files have 500 KB each at 1,500 ms, then one is left with 300 KB.  Three have 200 KB
+        # each at 600 ms, then two are left with 300 KB each.
+        (0, True, (1800, 1800, 1800), (600, 1200, 1200)),
+        (0, False, (800, 800, 800), (200, 500, 500)),
+        # The same bytes, but two files alone before the time-out.
+        (300, True, (1800, 1800, 1800), (900, 1200, 1200)),
+        (300, False, (1100, 1100, 1100), (500, 500, 500)),
+    ],
+)
+def test_both_files_of_a_part_are_under_way(
+    timeout_ms: int, is_shared: bool, much: Ends, little: Ends
+) -> None:
+    """The limit, and whose it is, is found beside larger and smaller files of data in flight."""
+
+    def parts(ends: Ends, in_flight: int, states: tuple[int, int]) -> tuple[SubtaskPart, ...]:
+        behind = [_part(i, ends[1 + i], state=states[i]) for i in range(2)]
+        return (_part(0, ends[0], state=0, in_flight=in_flight), *behind)
+
+    one = parts((20, 500, 20), 0, (500 * KB, 0))
+    found = _found(
+        timeout_ms,
+        [
+            parts(much, 800 * KB, (500 * KB, 500 * KB)),
+            parts(little, 200 * KB, (500 * KB, 500 * KB)),
+            one,
+        ],
+    )
+    assert found.shared is is_shared
+    assert found.write_bytes_per_s == pytest.approx(1_000_000, rel=0.05)
+    assert found.create_latency_ns < 10_000_000
+
+
+@pytest.mark.parametrize(("end_ms", "shows"), [(290, False), (600, True)])
+def test_waiting_for_a_time_out_is_no_writing(end_ms: int, shows: bool) -> None:
+    """State of a task that others read from shows a limit only where its barriers left before."""
+    own = (_part(0, end_ms, state=100 * KB), _part(0, 20, state=0), _part(1, 20, state=0))
+    rate = _found(300, [own]).write_bytes_per_s
+    assert (rate is not None) is shows
+    assert rate is None or rate == pytest.approx(100 * KB / 0.6, rel=0.05)
