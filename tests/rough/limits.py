@@ -14,6 +14,7 @@ from ckptsim.sim.cli import main
 from ckptsim.sim.job.buffers.compiled.door import ask_kernel
 
 MEMORY_BYTES = 2 << 30
+_WAITED_TIMES = 20  # a command that waits is cut at so many times the limit of its CPU time
 CUT = -1  # the command was ended at its limit of time
 
 
@@ -22,7 +23,10 @@ class _TooLong(BaseException):
 
 
 def code_of(words: list[str], *, seconds: float) -> tuple[int, str]:
-    """Run a command within limits; return its exit code, or CUT, and what it said of faults."""
+    """Run a command within limits; return its exit code, or CUT, and what it said of faults.
+
+    seconds: of CPU time, so that as much is run beside others as alone.
+    """
     ask_kernel()  # an alarm within its import would leave this process half of numba
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -39,14 +43,17 @@ def _within(seconds: float) -> Iterator[None]:
     def ring(_signal: int, _frame: FrameType | None) -> None:
         raise _TooLong
 
-    before = signal.signal(signal.SIGALRM, ring)
+    before = [signal.signal(each, ring) for each in (signal.SIGPROF, signal.SIGALRM)]
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + MEMORY_BYTES, hard))
-    signal.setitimer(signal.ITIMER_REAL, seconds, 0.2)
+    signal.setitimer(signal.ITIMER_PROF, seconds, 0.2)
+    signal.setitimer(signal.ITIMER_REAL, _WAITED_TIMES * seconds, 0.2)
     try:
         yield
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGPROF, before[0])
+        signal.signal(signal.SIGALRM, before[1])
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
