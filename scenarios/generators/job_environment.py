@@ -63,12 +63,16 @@ def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
         before = [one["at_ns"] for one in (*text["faults"], *found) if "at_ns" in one]
         found.append(job_fault(choices, job, present, before))
     _options(choices, job, on_records=on_records)
-    rescales = _rescales(choices, job) if on_records and choices.integer(0, 5) == 5 else []
+    most = 5 if on_records else 2  # jobs on buffers are fewer
+    rescaled = choices.integer(0, most) == most
+    rescales = _rescales(choices, job, on_records=on_records) if rescaled else []
     faults = [*text["faults"], *found]
     if rescales:
         faults = [one for one in faults if _fits(one, job["vertices"])] + rescales
     if any(one["kind"] in ("lose_acknowledgement", "lose_trigger") for one in faults):
         job["checkpointing"]["timeout_ns"] = choices.of((100, 40)) * _MS
+    if rescales and not on_records:
+        _allow_time(job)
     return text | {"faults": faults}
 
 
@@ -155,15 +159,18 @@ def _options(choices: Choices, job: dict[str, Any], *, on_records: bool) -> None
         job["channels"]["record_buffers"] = choices.of((1, 1, 1, 2, 3))
 
 
-def _rescales(choices: Choices, job: dict[str, Any]) -> list[dict[str, Any]]:
+def _rescales(choices: Choices, job: dict[str, Any], *, on_records: bool) -> list[dict[str, Any]]:
     """Return changes of parallelism, and fit the job to them."""
     vertices = {vertex["name"]: vertex for vertex in job["vertices"]}
     for vertex in vertices.values():
         vertex.pop("recorded", None)
-    free = [name for name in vertices if not _forgets(vertices, name)]
+    free = [name for name in vertices if not _forgets(vertices, name, on_records=on_records)]
     if not free:
         return []
-    job["costs"]["read_record_ns"] = choices.of((0, 0, _MS // 4))
+    if on_records:
+        job["costs"]["read_record_ns"] = choices.of((0, 0, _MS // 4))
+    else:
+        _rescaled_on_buffers(choices, job)
     if "tolerable_failures" not in job["checkpointing"]:
         job["restart"] = {"kind": "fixed_delay", "delay_ns": choices.of((0, 5 * _MS))}
     return [
@@ -177,14 +184,49 @@ def _rescales(choices: Choices, job: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
+def _rescaled_on_buffers(choices: Choices, job: dict[str, Any]) -> None:
+    """Fit a job on buffers to changes of parallelism; let much be in flight in half of them."""
+    job["checkpointing"]["enabled"] = True  # what nothing coordinates cannot be rescaled
+    # Tasks that end one by one leave data behind them that no checkpoint knows of.
+    job["ending"]["protocol"] = job["ending"]["protocol"].replace("naive", "flink")
+    if not choices.flag():
+        return
+    job["checkpointing"] |= {"mode": choices.of(("unaligned", "aligned_timeout"))}
+    job["checkpointing"]["max_concurrent"] = 1
+    # Many small records, so that some are of the key groups at the edges of each subtask.
+    job["network"] |= {"record_bytes": 300, "debloat": False}
+    job["storage"] |= {"create_latency_ns": 0, "failure_ratio": 0.0, "tail_ratio": 0.0}
+    for vertex in job["vertices"]:
+        vertex.pop("rate_per_s", None)
+        if vertex.get("kind") != "source":
+            vertex["service_ns"] = max(vertex["service_ns"], _MS // 10)
+        for one in vertex.get("inputs", ()):
+            if one["partitioner"] != "forward":
+                one["partitioner"] = choices.of(("hash", one["partitioner"]))
+
+
+def _allow_time(job: dict[str, Any]) -> None:
+    """Let no checkpoint expire while a machine with two cores still sends barriers and files on.
+
+    Barriers of checkpoints that expired are sent on all the same, so with a time-out below what
+    one checkpoint costs its cores a job is kept from its records for ever, as a real one is.
+    """
+    checkpointing = job["checkpointing"]
+    at_least_ns = 60 * _MS * len(job["vertices"])  # some 8 ms of each of 8 subtasks
+    checkpointing["timeout_ns"] = max(checkpointing["timeout_ns"], at_least_ns)
+
+
 def _fits(fault: dict[str, Any], vertices: Sequence[dict[str, Any]]) -> bool:
     parallelism = {vertex["name"]: vertex["parallelism"] for vertex in vertices}
     vertex = fault.get("vertex")
     return vertex is None or fault.get("subtask", 0) < parallelism[vertex]
 
 
-def _forgets(vertices: dict[str, Any], name: str) -> bool:
-    """Tell whether forward edges join a vertex to a source without state: it is not rescaled."""
+def _forgets(vertices: dict[str, Any], name: str, *, on_records: bool) -> bool:
+    """Tell whether forward edges join a vertex to a source that is not rescaled.
+
+    On records it is one without state, on buffers any.
+    """
     group = [name]
     for member in group:  # grows while it is looked through
         for vertex in vertices.values():
@@ -192,4 +234,7 @@ def _forgets(vertices: dict[str, Any], name: str) -> bool:
                 ends = (vertex["name"], one["upstream"])
                 if one["partitioner"] == "forward" and member in ends:
                     group += [end for end in ends if end not in group]
-    return not all(vertices[member].get("keeps_position", True) for member in group)
+    joined = [vertices[member] for member in group]
+    if on_records:
+        return not all(vertex.get("keeps_position", True) for vertex in joined)
+    return any(vertex.get("kind") == "source" for vertex in joined)

@@ -14,8 +14,10 @@ from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import plain, read
 from ckptsim.scenarios.generators import GENERATORS, Choices
 from ckptsim.scenarios.generators.around import around
+from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.job.checkpointing import Mode
-from ckptsim.scenarios.job.faults import CrashTaskManager, Resubmit, Symptom
+from ckptsim.scenarios.job.faults import CrashTaskManager, Rescale, Resubmit, Symptom
+from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.sync import SYNC_FAULTS, MemoryPolicy
 from ckptsim.sim.cli import main
 from ckptsim.sim.kernel import Streams
@@ -79,6 +81,15 @@ def test_submissions_and_silent_task_managers_are_drawn() -> None:
     symptoms = {fault.symptom for fault in faults if isinstance(fault, CrashTaskManager)}
     assert symptoms == set(Symptom)
     assert {one.model.recovery.timed for one in drawn} == {False, True}  # type: ignore[union-attr]
+
+
+def test_rescales_are_drawn_on_both_planes() -> None:
+    """Jobs on records and on buffers are rescaled, some of the latter while much is in flight."""
+    drawn = [_drawn("barriers", n)[0] for n in range(200)]
+    rescaled = [one for one in drawn if any(isinstance(fault, Rescale) for fault in one.faults)]
+    jobs = [one.model for one in rescaled if isinstance(one.model, Job)]
+    assert {job.plane for job in jobs} == set(Plane)
+    assert any(job.plane is Plane.BUFFERS and job.checkpointing.unaligned for job in jobs)
 
 
 def test_a_budget_in_runs_gives_the_same_on_any_number_of_processes() -> None:

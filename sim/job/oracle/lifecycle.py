@@ -231,6 +231,8 @@ class LifecycleOracle(LifecycleObserver):
         missing += [f"EndOfPartition of {name}" for name in open_inputs]
         if self._ended is None:
             missing.append("the end of its data")
+        if task.task.ending.has_writes:
+            missing.append("its snapshots and commits")
         if missing:
             says = f"{task.name} closes and does not wait for {', '.join(missing)}"
             self._violate("closes_when_all_is_over", says)

@@ -62,7 +62,19 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
         ),
     ),
     "acknowledged_once_when_polled": (by_cores(small(chain()), lifecycle=cores.AcknowledgesTwice),),
-    "closes_when_all_is_over": (by_mutant("skipped_trigger_sets_minimum", "late_trigger", seed=2),),
+    "closes_when_all_is_over": (
+        by_mutant("skipped_trigger_sets_minimum", "late_trigger", seed=2),
+        by_cores(
+            small(
+                chain(
+                    20,
+                    checkpointing={"max_concurrent": 2, "interval_ns": 10 * MS},
+                    costs={"snapshot_async_ns": 12 * MS},
+                )
+            ),
+            world=worlds.closes_at_once,
+        ),
+    ),
     "old_notifications_change_nothing": (by_mutant("ignores_restored_id", "stray_notification"),),
     "end_of_partition_leaves_at_once": (
         by_mutant("looks_on_completion_only", "final_chain"),

@@ -18,11 +18,13 @@ from ckptsim.models.coordinator.plan import (
     finalize,
     plan_checkpoint,
 )
+from ckptsim.models.lifecycle.effects import Effect
 from ckptsim.models.recovery.persistence import LentCredit
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.gateway import Gateway
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
+from ckptsim.sim.job.control.task.lifecycle import LifecycleHost
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.state import Parts, Snapshots, TaskSnapshot
 from ckptsim.sim.job.records.tasks import Operator
@@ -33,6 +35,16 @@ _PLANNING = "ckptsim.sim.job.control.planning"
 def lends_nothing(patch: pytest.MonkeyPatch) -> None:
     """Let senders have all their credit and room while receivers hold what they had in flight."""
     patch.setattr(LentCredit, "recover", lambda _credit, _held: None)
+
+
+def closes_at_once(patch: pytest.MonkeyPatch) -> None:
+    """Close without waiting for snapshots and commits under way."""
+
+    def carry_out(self: LifecycleHost, effects: Sequence[Effect]) -> None:
+        for effect in effects:
+            self._one(effect)
+
+    patch.setattr(LifecycleHost, "_carry_out", carry_out)
 
 
 def keeps_triggering(patch: pytest.MonkeyPatch) -> None:
