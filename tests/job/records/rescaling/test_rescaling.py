@@ -84,8 +84,8 @@ def test_a_sender_that_closes_can_wait_for_an_offset_for_ever() -> None:
     told["job.channel_state.replay_from"] = "told_at_snapshot"
     indexed = told | {"job.channel_state.replay_from": "file_index"}
     broken_by = [
-        {row.property for row in trial(Subject(scenario=one), 199, "random").violations}
-        for one in (with_parameters(random_job(199), values) for values in (told, indexed))
+        {row.property for row in trial(Subject(scenario=one), 279, "random").violations}
+        for one in (with_parameters(random_job(279), values) for values in (told, indexed))
     ]
     assert "job_ends" in broken_by[0]
     assert broken_by[1] == set()
