@@ -27,7 +27,7 @@ class RunRow:
     outcome: str  # "completed", "failed" (the modelled system gave up), "stalled", "error"
     error: str | None
     ended_ns: int
-    events: int  # steps of the calendar; of a job on buffers entries of the trace
+    events: int  # steps of the calendar; with a job on buffers entries of the trace
     records_produced: int
     records_committed: int
     checkpoints_completed: int

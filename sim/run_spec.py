@@ -100,7 +100,7 @@ class RunSpec:
             version=self.version,
             digest=env.trace.digest(),
             outcome=outcome,
-            events=env.steps,
+            events=env.events,
             violations=0,
             parameters=self.parameters,
             replay=self.replay,

@@ -54,8 +54,8 @@ def document(choose: Choices) -> dict[str, Any]:
     _sinks(choose, job["vertices"])
     _end(choose, job)
     _recorded(choose, job["vertices"])
-    # Left to itself a process soon runs nearly all jobs by the kernel, and the callbacks no more.
-    job["engine"] = choose.of(("auto", "callbacks"))
+    # Left to itself a process soon runs nearly all jobs by the kernel, and the reference no more.
+    job["engine"] = choose.of(("auto", "processes"))
     return {
         "name": "random_job",
         "link": "barriers",

@@ -62,10 +62,9 @@ class PlacementKind(StrEnum):
 class Engine(StrEnum):
     """Which driver of the buffer plane runs a job; all give the same trace."""
 
-    AUTO = "auto"  # compiled where it can be and is worth it, else callbacks
+    AUTO = "auto"  # compiled where it can be and is worth it, else processes
     COMPILED = "compiled"  # the data plane in tables, advanced by a compiled kernel
-    CALLBACKS = "callbacks"
-    PROCESSES = "processes"  # record by record in SimPy processes: slow, the reference
+    PROCESSES = "processes"  # the reference: record by record in SimPy, slow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,8 @@ KEYS: Mapping[str, str] = {
     "dataflow.operators": "job.vertices",
     "dataflow.checkpoint": "job.checkpointing",
     "dataflow.sources[].stop_after": "job.vertices[].ends_at",
+    "job.engine=callbacks": "job.engine: auto, or processes to debug",
+    "job.engine=stretches": "job.engine: auto",
     "job.edges": "job.vertices[].inputs, an array of { upstream, partitioner } at the receiver",
     "job.edges[].upstream": "job.vertices[].inputs[].upstream",
     "job.edges[].downstream": "job.vertices[].inputs, at the vertex that receives",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from ckptsim.models.store import Placement
 from ckptsim.scenarios.composed import GOALS, PROPERTIES, ComposedFault, Pipeline
+from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.sim.composed.destination import PipelineDestination
 from ckptsim.sim.composed.destination.attempt import PipelineAttempt
 from ckptsim.sim.composed.destination.committer import Committer
@@ -104,6 +105,8 @@ class PipelineWorld(SyncWorld):
         scenario = replace(spec.scenario, model=self.pipeline.sync(), faults=sync_faults(plan))
         super().__init__(replace(spec, scenario=scenario))
         self.spec = spec
+        if self.pipeline.plane is Plane.BUFFERS:
+            self.env.count_entries()
         for name in GOALS:
             self.env.goals.counts.setdefault(name, 0)
         self.properties: PipelineProperties = PipelineProperties(self)

@@ -69,6 +69,7 @@ class Environment(simpy.Environment):
         self.last_ns = FOREVER  # the instant up to which the run goes on at present
         self.steps = 0  # calendar entries that were carried out
         self.steps_max = FOREVER  # more of them end the run with an exception
+        self._counts_entries = False
         # Who looks on at cores that hosts make themselves: (name, core, what it was made of) ->
         # what the host is to drive in its place, which behaves as the core does.
         self.witness: Callable[..., Any] = _nobody_looks_on
@@ -231,6 +232,19 @@ class Environment(simpy.Environment):
         if self.peek() == float("inf"):
             raise simpy.core.EmptySchedule
         self._loop(FOREVER, limit=1)
+
+    def count_entries(self) -> None:
+        """Let entries of the trace be the events: drivers differ in steps, not in what they show.
+
+        What `steps_max` was bounds them.
+        """
+        self._counts_entries = True
+        self.trace.count_max, self.steps_max = min(self.trace.count_max, self.steps_max), FOREVER
+
+    @property
+    def events(self) -> int:
+        """How many events there were: steps, or entries of the trace."""
+        return self.trace.count if self._counts_entries else self.steps
 
     def run_steps(self, count: int, until: simpy.Event) -> bool:
         """Carry out at most `count` entries, or until an event; return whether it has happened."""

@@ -30,7 +30,7 @@ _GAP_NS = round(RECORDS_PER_BUFFER * SECOND / RATE_PER_S)
 _OPEN, _ARRIVE, _FREE, _CREDIT, _DONE = range(5)
 
 
-def exchange(parallelism: int, seconds: float, engine: Engine = Engine.CALLBACKS) -> Job:
+def exchange(parallelism: int, seconds: float, engine: Engine = Engine.COMPILED) -> Job:
     """Return the p x p exchange: 20 MB/s per source, aligned barriers every 6 simulated seconds."""
     return on_buffers(
         Vertex(

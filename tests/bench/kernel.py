@@ -65,7 +65,7 @@ def _steps_timers() -> None:
 
 
 class _Ticker:
-    """Does what a process of `_steps_simpy` does, as a callback with one calendar entry."""
+    """Does what a process of `_steps_simpy` does, by a timer with one calendar entry."""
 
     def __init__(self, env: Environment, number: int) -> None:
         self._left = STEPS // 10

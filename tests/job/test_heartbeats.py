@@ -156,9 +156,9 @@ def test_a_timed_failover_begins_when_the_loss_is_known() -> None:
 
 
 def test_the_reference_driver_kills_tasks_too() -> None:
-    """It gives the same course as the others."""
+    """It gives the same course as the compiled one."""
     faults = lost(4 * S + 1, "silent"), lost(12 * S, "unreachable")
-    made = [scenario(Plane.BUFFERS, *faults, engine=one) for one in ("processes", "callbacks")]
+    made = [scenario(Plane.BUFFERS, *faults, engine=one) for one in ("processes", "compiled")]
     first, second = (recoveries(one) for one in made)
     assert [replace(row, run_key="") for row in first] == [
         replace(row, run_key="") for row in second

@@ -15,7 +15,6 @@ from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.started import refused, started_from
 from ckptsim.sim.job.oracle.buffers.oracle import BufferOracle
-from ckptsim.sim.kernel.environment import FOREVER
 from ckptsim.sim.slots import ProtocolCores
 
 if TYPE_CHECKING:
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
 def run(spec: RunSpec) -> RunResult:
     """Run one job to its end and return its tables."""
     env = spec.environment(GOALS[Plane.BUFFERS])
-    # Drivers differ in their steps, not in what they show; so that is what counts as events.
-    env.trace.count_max, env.steps_max = min(env.trace.count_max, env.steps_max), FOREVER
+    env.count_entries()
     job = cast("Job", spec.scenario.model).spelled_out()
     faults = FaultPlan(cast("tuple[JobFault, ...]", spec.scenario.faults))
     restored = started_from(job)

@@ -8,31 +8,21 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.debloater import DebloatParameters
-from ckptsim.scenarios.job import Engine, Partitioner
+from ckptsim.scenarios.job import Partitioner
 from ckptsim.sim.job.buffers.constants import step_ns
 from ckptsim.sim.job.buffers.input import InputGate, Wire
 from ckptsim.sim.job.buffers.output import (
     RandomRoute,
     RecordWriter,
-    ReferenceRecordWriter,
     RoundRobinRoute,
     Route,
-    SelectiveWriter,
     Selectivity,
     SingleRoute,
     Subpartition,
     kept_shares,
 )
-from ckptsim.sim.job.buffers.tasks import (
-    ReferenceSource,
-    ReferenceTask,
-    Source,
-    Task,
-    VaryingReferenceTask,
-    VaryingTask,
-)
+from ckptsim.sim.job.buffers.tasks import Source, Task, VaryingTask
 from ckptsim.sim.job.control.sinks.sink import open_sink
-from ckptsim.sim.kernel import Exhaustive
 
 if TYPE_CHECKING:
     from ckptsim.scenarios.job import Edge
@@ -55,9 +45,6 @@ class Deployment:
         self._graph = world.graph
         self._network = world.model.network
         self._env = world.env
-        # What `Exhaustive` decides depends on when entries are made, so it explores one driver.
-        engine, ties = world.model.engine, world.env.ties
-        self._reference = engine is Engine.PROCESSES or isinstance(ties, Exhaustive)
         self._draws = world.env.stream("graph")
         self._restored = restored
 
@@ -96,13 +83,12 @@ class Deployment:
         return self._env.now + self._draws.integer(1, gap_ns)
 
     def _make_source(self) -> type[Source]:
-        return ReferenceSource if self._reference else Source
+        return Source
 
     def _operator(self, spec: TaskSpec) -> Task:
-        make: Callable[..., Task] = ReferenceTask if self._reference else Task
+        make: Callable[..., Task] = Task
         if spec.vertex.service_variation:
-            varying = VaryingReferenceTask if self._reference else VaryingTask
-            make = partial(varying, variation=spec.vertex.service_variation)
+            make = partial(VaryingTask, variation=spec.vertex.service_variation)
         step = step_ns(spec.vertex.service_of(spec.subtask), self._world.constants)
         return make(self._world, spec, step_ns=step, two_input=spec.vertex.two_input)
 
@@ -140,24 +126,19 @@ class Deployment:
             stops_early=world.mechanisms.stops_early,
             **self._pool_settings(channels, broadcast=broadcast),
         )
-        make: Callable[..., RecordWriter] = RecordWriter
-        if vertex.selectivity != 1.0:
-            ratio, first = Selectivity(vertex.selectivity), self._processed(up)
-            selective = ReferenceRecordWriter if self._reference else SelectiveWriter
-            make = partial(selective, selectivity=ratio, first=first)
-        elif self._reference:
-            make = ReferenceRecordWriter
         route = self._route(output, up)
         world.observer.route(up, route, channels=1 if broadcast else channels)
         if world.identities is not None:
             world.identities.route(up, route, broadcast=broadcast)
-        return make(
+        return RecordWriter(
             route,
             pool,
             record_bytes=record_bytes,
             segment_bytes=network.segment_bytes,
             broadcast=broadcast,
             supports_unaligned=output.supports_unaligned,
+            selectivity=Selectivity(vertex.selectivity),
+            first=self._processed(up),
         )
 
     def _record_bytes(self, output: OutputSpec, up: Task) -> int:

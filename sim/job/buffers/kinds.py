@@ -18,7 +18,7 @@ class Kind(IntEnum):
     COORDINATOR = 22  # the coordinator's ticks, acknowledgements and notifications
     MEASURE = 23  # debloating and sampling
     # A task thread reaches a record boundary.  It comes behind what can reach the mailbox at this
-    # instant, whether the boundary is a calendar entry or inside a stretch.
+    # instant, whether the boundary is a calendar entry or inside a stretch of the kernel.
     TASK = 24
     CORES = 25  # a core takes up a job: behind all that can ask for one at this instant
 
@@ -27,7 +27,7 @@ class State(IntEnum):
     """What a task's thread does at present."""
 
     IDLE = 0  # there is nothing to read
-    BUSY = 1  # in a stretch of records
+    BUSY = 1  # it serves records
     BLOCKED = 2  # an output is unavailable; the mailbox is served
     STUCK = 3  # inside a record that lacks an output buffer; nothing is served
     WAKING = 4  # its wake-up is under way

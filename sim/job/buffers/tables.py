@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ckptsim.sim.job.buffers.restoring.law import worked_off_ns
@@ -26,7 +25,6 @@ def tables(spec: RunSpec, world: DataflowWorld) -> RunResult:
         spec.violation(name, at_ns, says, scope=None if number is None else "job", index=number)
         for name, at_ns, says, number in world.violations
     ]
-    result.run = replace(result.run, events=world.env.trace.count)
     if world.timed is not None:
         result.figures += _laws(spec.run_key, world)
     return result

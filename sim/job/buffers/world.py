@@ -339,7 +339,7 @@ class DataflowWorld:
         return [task.sink for task in self.tasks if task.sink is not None]
 
     def catch_up(self) -> None:
-        """Count the records of stretches that are done by now."""
+        """Count the records that are done by now, of which the kernel tells late."""
         for task in self.tasks:
             task.sync()
 

@@ -83,6 +83,6 @@ def test_a_buffer_lent_for_data_that_has_left_would_be_missed(
     stalled = []
     for seed, records, others, size in JOBS[:3]:
         job = one_lent_buffer(records, others, record_bytes=size)
-        job = replace(job, engine=Engine.CALLBACKS)  # the kernel has code of its own
+        job = replace(job, engine=Engine.PROCESSES)  # the kernel has code of its own
         stalled.append(not run(seed, job).control.ended)
     assert stalled == [True, True, True]

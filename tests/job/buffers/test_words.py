@@ -196,9 +196,9 @@ def test_a_restart_keeps_the_rate_of_its_hour() -> None:
     assert sum(processed(world, "source")) < 300 + 0.1 * 3_000 + 50
 
 
-@pytest.mark.parametrize("engine", [Engine.CALLBACKS, Engine.PROCESSES])
+@pytest.mark.parametrize("engine", [Engine.COMPILED, Engine.PROCESSES])
 def test_services_vary_about_their_mean(engine: Engine) -> None:
-    """Work takes as long in the mean as without variation, and stretches of it differ."""
+    """Work takes as long in the mean as without variation, and tasks differ."""
     quiet = chain(middle={"service_ns": MS}, duration_ns=6 * SECOND, engine=engine)
     wild = chain(
         middle={"service_ns": MS, "service_variation": 0.5}, duration_ns=6 * SECOND, engine=engine

@@ -145,7 +145,7 @@ def test_a_job_whose_checkpoints_expire_by_chance_ends() -> None:
     assert all(run.run.checkpoints_failed > 10 for run in runs)
 
 
-@pytest.mark.parametrize("engine", [Engine.COMPILED, Engine.CALLBACKS])
+@pytest.mark.parametrize("engine", [Engine.COMPILED, Engine.PROCESSES])
 def test_a_stalled_run_says_who_waits_for_whom_on_every_driver(engine: Engine) -> None:
     """A stop whose notification is lost ends as stalled, with the same sentence."""
     scenario = placed(by_name("stop_words_lost"), Plane.BUFFERS)

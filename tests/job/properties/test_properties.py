@@ -67,7 +67,7 @@ def violated(broken: Broken, *, right: bool = False) -> set[str]:
     """Return the properties that one run breaks, with or without its broken part."""
     world = DataflowWorld(
         Environment(1),
-        replace(broken.model, engine=Engine.CALLBACKS),  # what is broken is not the kernel
+        replace(broken.model, engine=Engine.PROCESSES),  # what is broken is not the kernel
         protocol=OURS if right else broken.protocol,
         faults=FaultPlan(broken.faults),
         observer=BufferOracle,

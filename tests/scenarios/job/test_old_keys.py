@@ -47,7 +47,8 @@ def test_each_old_key_was_one() -> None:
     tables = {path.rpartition(".")[0] for path in OLD} | {"dataflow"}
     known = {_UNIT.sub("", path) for path in OLD} | {table.removesuffix("[]") for table in tables}
     assert {old.partition("=")[0] for old in KEYS} - known == {
-        "job.vertices[].inputs[].partitioner"  # with words of old at its new place
+        "job.vertices[].inputs[].partitioner",  # with words of old at their new places
+        "job.engine",
     }
 
 

@@ -1,6 +1,6 @@
 """Which jobs the compiled driver runs: those of which it can do everything, if it is worth it.
 
-Both fast drivers give the same run and the same tables, so the choice, which depends on what the
+Both drivers give the same run and the same tables, so the choice, which depends on what the
 process has run before, shows in nothing but the time that it takes.
 """
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ckptsim.scenarios.job import Engine
 from ckptsim.sim.job.buffers.compiled.deployment import CompiledDeployment
 from ckptsim.sim.job.buffers.compiled.kept import is_available, is_ready
+from ckptsim.sim.job.buffers.constants import step_ns
 from ckptsim.sim.kernel.ties import STRUCTURAL, SeededRandom
 from ckptsim.sim.slots import OURS, ProtocolCores
 
@@ -21,20 +22,23 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 
-# What callbacks take for a channel and a simulated second, in seconds of CPU: some ten buffers at
-# 23 us each, as measured over jobs that flush and jobs that do not.
-_OF_CALLBACKS_S = 230e-6
-# What loading the kernel costs a process, in seconds of CPU: most of it is importing numba.
-# Compiling it is asked for later than it would pay, because a user waits for that.
-_LOADING_S = 0.6
-_COMPILING_S = 60.0
+# What the reference takes for a record that `_records_of` estimates, in seconds of CPU, and more
+# where it is followed how late records are.  In the library's jobs on buffers a record of a task
+# takes 7 to 14 us, 21 us where that is followed; there are about half as many as estimated.
+_OF_REFERENCE_S = 5e-6
+_OF_LATENESS_S = 15e-6
+# What loading the kernel costs a process, in seconds of CPU: most of it is importing numba, 0.6 s
+# on an idle machine and up to 1.8 s beside others.  Compiling it takes half a minute.  All of these
+# decide about time alone: where one is wrong by a factor, a process takes longer by that, once.
+_LOADING_S = 1.0
+_COMPILING_S = 30.0
 
 
 @dataclass
 class _Process:
-    """What this process has spent on runs by callbacks, as estimated, and whether it needs to.
+    """What this process has spent on runs by the reference, as estimated, and whether it needs to.
 
-    A process begins with callbacks and loads the kernel when it would have paid so far: so it
+    A process begins with the reference and loads the kernel when it would have paid so far: so it
     never takes more than twice the time of whoever knows which runs are to come.
     """
 
@@ -42,7 +46,7 @@ class _Process:
     has_kernel: bool = False
 
     def spends(self, seconds: float) -> bool:
-        """Return whether a run that takes callbacks so many seconds is for the kernel."""
+        """Return whether a run that takes the reference so many seconds is for the kernel."""
         self.spent_s += seconds
         price = _LOADING_S if is_ready() else _COMPILING_S
         self.has_kernel = self.has_kernel or self.spent_s > price
@@ -55,7 +59,7 @@ def _process() -> _Process:
 
 
 def compiled_driver(world: DataflowWorld, restored: JobCheckpoint | None) -> CompiledDriver | None:
-    """Return the driver of a world's next attempt, with its tasks; None if callbacks run it.
+    """Return the driver of a world's next attempt, with its tasks; None if the reference does.
 
     All attempts of a world have one kind of driver, since random streams continue.
     """
@@ -70,8 +74,28 @@ def _is_worth_it(world: DataflowWorld) -> bool:
     engine = world.model.engine
     if engine is not Engine.AUTO:
         return engine is Engine.COMPILED
-    seconds = world.model.duration_ns * 1e-9
-    return _process().spends(len(world.graph.channels) * seconds * _OF_CALLBACKS_S)
+    cost_s = _OF_REFERENCE_S if world.timed is None else _OF_REFERENCE_S + _OF_LATENESS_S
+    return _process().spends(_records_of(world) * cost_s)
+
+
+def _records_of(world: DataflowWorld) -> float:
+    """Estimate how many records all tasks of a run process together.
+
+    Every vertex has what the sources emit, unless the narrowest vertex holds them up.  What is
+    filtered, and what is not reached before the job ends, is counted: the estimate is high.
+    """
+    emitted, most = 0.0, {one.name: 0.0 for one in world.model.vertices}
+    constants, duration_ns = world.constants, world.model.duration_ns
+    for spec in world.graph.tasks:
+        vertex = spec.vertex
+        if vertex.is_source:
+            gap_ns = vertex.gap_of(spec.subtask) or constants.source_record_ns
+            limit = vertex.records_of(spec.subtask)
+            emitted += duration_ns / gap_ns if limit is None else min(duration_ns / gap_ns, limit)
+            most.pop(vertex.name, None)
+        else:
+            most[vertex.name] += duration_ns / step_ns(vertex.service_of(spec.subtask), constants)
+    return min([emitted, *most.values()]) * len(world.model.vertices)
 
 
 def _is_covered(world: DataflowWorld) -> bool:

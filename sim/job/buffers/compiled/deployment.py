@@ -1,6 +1,6 @@
 """Make the tables of one attempt, and what stands for their rows, from the graph of the job.
 
-Everything random is drawn in the order in which `deployment.py` draws it for the other drivers.
+Everything random is drawn in the order in which `deployment.py` draws it for the reference.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lay out the memory of an attempt: every row as the objects of the callback driver begin."""
+"""Lay out the memory of an attempt: every row as the objects of the reference begin."""
 
 from __future__ import annotations
 

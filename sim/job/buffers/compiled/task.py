@@ -145,7 +145,8 @@ class CompiledTask(Task):
 
     def halt(self) -> None:
         """End the thread, and with it all that the kernel does: the attempt is over."""
-        super().halt()
+        self.sync()
+        self.enter(State.ENDED)
         self.driver.stop()
 
     def die(self) -> None:

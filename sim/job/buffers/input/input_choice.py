@@ -56,7 +56,7 @@ class InputChoice:
     reading: index of the input that was chosen last.
     """
 
-    __slots__ = ("_aside", "_available", "_chosen_ns", "_gates", "_goes_on", "reading")
+    __slots__ = ("_aside", "_available", "_gates", "_goes_on", "reading")
 
     def __init__(self, gates: list[InputGate]) -> None:
         self._gates = gates
@@ -64,7 +64,6 @@ class InputChoice:
         # A bit for each input that may have something; a task that starts has asked all in vain.
         self._available = 0
         self._goes_on = False
-        self._chosen_ns = 0  # when an input was chosen last
         self.reading = 1  # so the first one that is asked is the first
 
     @property
@@ -91,14 +90,6 @@ class InputChoice:
         """Let what is unread of a buffer wait until it is its input's turn."""
         self._aside[self.reading] = unread
 
-    def chosen_until(self, last_ns: int) -> None:
-        """Note that for every record of a stretch the same input was chosen, the last time then.
-
-        Behind each choice it was looked up what the others have; the last time saw the most.
-        """
-        if last_ns > self._chosen_ns:
-            self._look(last_ns)
-
     @property
     def _all(self) -> int:
         return (1 << len(self._gates)) - 1
@@ -116,7 +107,6 @@ class InputChoice:
     def _select(self, now: int) -> bool:
         """Choose the input that is asked next; False if all of them are empty."""
         count = len(self._gates)
-        self._chosen_ns = now
         if not self._available:
             self._look(now)
         for ahead in range(1, count + 1):

@@ -1,10 +1,8 @@
 """A task's outputs on buffers: record writers, their pools, and the subpartitions they fill."""
 
 from ckptsim.sim.job.buffers.output.local_buffer_pool import LocalBufferPool
-from ckptsim.sim.job.buffers.output.openings import find_openings
 from ckptsim.sim.job.buffers.output.outputs import Outputs
-from ckptsim.sim.job.buffers.output.record_writer import RecordWriter, close_full, records_in
-from ckptsim.sim.job.buffers.output.reference_writer import ReferenceRecordWriter
+from ckptsim.sim.job.buffers.output.record_writer import RecordWriter
 from ckptsim.sim.job.buffers.output.routing import (
     Channels,
     RandomRoute,
@@ -14,7 +12,7 @@ from ckptsim.sim.job.buffers.output.routing import (
     kept_shares,
 )
 from ckptsim.sim.job.buffers.output.segment import OWN_MEMORY, Segment, Slice
-from ckptsim.sim.job.buffers.output.selectivity import SelectiveWriter, Selectivity
+from ckptsim.sim.job.buffers.output.selectivity import Selectivity
 from ckptsim.sim.job.buffers.output.subpartition import Element, Subpartition
 
 __all__ = [
@@ -25,17 +23,12 @@ __all__ = [
     "Outputs",
     "RandomRoute",
     "RecordWriter",
-    "ReferenceRecordWriter",
     "RoundRobinRoute",
     "Route",
     "Segment",
-    "SelectiveWriter",
     "Selectivity",
     "SingleRoute",
     "Slice",
     "Subpartition",
-    "close_full",
-    "find_openings",
     "kept_shares",
-    "records_in",
 ]

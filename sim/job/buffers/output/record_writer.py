@@ -1,9 +1,4 @@
-"""The writing end of one output: which record opens which buffer, and how full the open ones are.
-
-Nothing happens per record.  From a block of channel numbers the writer works out, with numpy, the
-places in the record sequence at which a new buffer is opened; everything between two openings is
-arithmetic.  How full the open buffers are is counted only when somebody looks: an event that closes
-them, or the output flusher.
+"""The writing end of one output: one record after the other, byte by byte.
 
 A record is `record_bytes` long and may span buffers.  A buffer that is exactly full is closed by
 the record that opens the next one.
@@ -13,59 +8,50 @@ Source: Apache Flink 1.20.3, BufferWritingResultPartition, BufferBuilder.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ckptsim.sim.job.buffers.output.openings import find_openings
 from ckptsim.sim.job.buffers.output.segment import Segment
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.output.local_buffer_pool import LocalBufferPool
     from ckptsim.sim.job.buffers.output.routing import Channels, Route
+    from ckptsim.sim.job.buffers.output.selectivity import Selectivity
     from ckptsim.sim.job.buffers.output.subpartition import Subpartition
 
-Counts = NDArray[np.int64]
-"""One number per channel, shape (channels,)."""
-
-# How many records are routed at a time: speed only, no effect on results.
-_BLOCK_PER_CHANNEL = 64
-_BLOCK_MIN = 512
+# How many channel numbers are drawn at a time: speed only, no effect on results.
+_BLOCK = 64
 
 
 class RecordWriter:
     """One output of a task: its pool, its subpartitions and the record sequence through them.
 
-    to_next: how many records may be emitted before something happens; with the last of them a
-    buffer is opened or the block ends.
+    selectivity: how many records come of those of the input; first: how many of these the task had
+    processed when the attempt began.
     blocked: whether the record under way lacks a buffer.
     emitted: records so far.
     """
 
     __slots__ = (
-        "_block",
+        "_ahead",
         "_broadcast",
-        "_capacity",
-        "_drawn",
-        "_fill",
-        "_index",
+        "_bytes",
         "_open",
-        "_opening_channels",
-        "_openings",
+        "_owed",
         "_pending",
-        "_position",
+        "_processed",
         "_record_bytes",
         "_route",
         "_segment_bytes",
-        "_size",
-        "_width",
+        "_selectivity",
+        "_sizes",
         "blocked",
         "emitted",
         "pool",
         "subpartitions",
         "supports_unaligned",
-        "to_next",
     )
 
     def __init__(
@@ -77,148 +63,83 @@ class RecordWriter:
         segment_bytes: int,
         broadcast: bool,
         supports_unaligned: bool,
+        selectivity: Selectivity,
+        first: int = 0,
     ) -> None:
         self.pool = pool
         self.supports_unaligned = supports_unaligned
         self.subpartitions: list[Subpartition] = []
         self.emitted = 0
         self.blocked = False
-        self.to_next = 0
         self._route = route
         self._record_bytes = record_bytes
         self._segment_bytes = segment_bytes
         self._broadcast = broadcast
-        self._pending: list[int] = []
-        self._position = 0
-        self._index = 0
-        self._drawn: Channels = np.zeros(0, dtype=np.int16)  # drawn, and behind the block
+        self._selectivity = selectivity
+        self._processed = first
+        self._owed = 0
+        # The channel of the record under way that lacks a buffer, and how many of its bytes do.
+        self._pending = 0, 0
+        self._ahead: deque[int] = deque()
 
     def attach(self, subpartitions: list[Subpartition]) -> None:
         """Give the writer its subpartitions; a broadcast writes one sequence for all of them."""
         self.subpartitions = subpartitions
-        self._width = width = 1 if self._broadcast else len(subpartitions)
+        width = 1 if self._broadcast else len(subpartitions)
         self._open: list[Segment | None] = [None] * width
-        self._fill: Counts = np.zeros(width, dtype=np.int64)
-        # `_size` of the open buffer; `_capacity` of those to come.
-        self._size: Counts = np.zeros(width, dtype=np.int64)
-        self._capacity: Counts = np.full(width, self._segment_bytes, dtype=np.int64)
-        self._block = self._next_block()
-        self._position = 0
-        self._plan()
+        self._bytes = [0] * width
+        # Of the buffers that are still to be opened.
+        self._sizes = [self._segment_bytes] * width
 
     # Emission ---------------------------------------------------------------------------------
 
-    def advance(self, count: int) -> None:
-        """Emit `count` records, at most `to_next`; the last one may open a buffer."""
-        self._position = position = self._position + count
-        self.emitted += count
-        self.to_next -= count
-        if self.to_next:
-            return
-        openings, index = self._openings, self._index
-        while openings[index] == position:
-            channel = self._opening_channels[index]
-            if channel < 0:
-                break
-            index += 1
-            if self._pending or not self.pool.request(channel):
-                self._pending.append(channel)
-                self.blocked = True
-            else:
-                self._open_buffer(channel)
-        self._index = index
-        if not self.blocked:
-            self._settle()
+    def advance(self) -> None:
+        """Process the next record of the input; stops inside one that lacks a buffer."""
+        self._owed += self._outputs_next()
+        self._processed += 1
+        self._pay()
 
     def retry(self) -> bool:
-        """Open the buffers that the record under way still lacks; True when it has them all."""
-        while self._pending:
-            if not self.pool.request(self._pending[0]):
-                return False
-            self._open_buffer(self._pending.pop(0))
+        """Continue with the record under way; True when all that it gives is written."""
         self.blocked = False
-        self._settle()
-        return True
+        channel, left = self._pending
+        self._write(channel, left)
+        self._pay()
+        return not self.blocked
 
-    def _settle(self) -> None:
-        if self._position == len(self._block):
-            self._rebase(self._fills())
-        else:
-            self.to_next = self._openings[self._index] - self._position
+    def _pay(self) -> None:
+        """Write what is owed, up to a record that lacks a buffer."""
+        while self._owed and not self.blocked:
+            self._owed -= 1
+            self.emitted += 1
+            self._draw(1)
+            self._write(self._ahead.popleft(), self._record_bytes)
 
-    def _open_buffer(self, channel: int) -> None:
-        before = self._open[channel]
+    def _write(self, channel: int, left: int) -> None:
+        while left:
+            segment = self._open[channel]
+            if segment is None or self._bytes[channel] == segment.size:
+                if not self.pool.request(channel):
+                    self._pending = channel, left
+                    self.blocked = True
+                    return
+                segment = self._open_next(channel, segment)
+            part = min(left, segment.size - self._bytes[channel])
+            self._bytes[channel] += part
+            left -= part
+
+    def _open_next(self, channel: int, before: Segment | None) -> Segment:
         head = 0 if before is None else close_full(before, self._record_bytes)
-        segment = self._open[channel] = Segment(channel, self._capacity.item(channel), head)
+        segment = Segment(channel, self._sizes[channel], head)
+        self._open[channel] = segment
+        self._bytes[channel] = 0
         if self._broadcast:
             segment.owners = len(self.subpartitions)
             for subpartition in self.subpartitions:
                 subpartition.add_segment(segment)
         else:
             self.subpartitions[channel].add_segment(segment)
-
-    # Fill -------------------------------------------------------------------------------------
-
-    def written(self, channel: int) -> tuple[int, int]:
-        """Return bytes and records of a channel's open segment so far."""
-        channel = 0 if self._broadcast else channel
-        segment = self._open[channel]
-        if segment is None:
-            return 0, 0
-        if channel in self._pending:  # the record under way fills it and waits for the next one
-            return segment.size, records_in(segment, segment.size, self._record_bytes)
-        count = int(np.count_nonzero(self._block[: self._position] == channel))
-        fill = self._fill_after(channel, count)
-        return fill, records_in(segment, fill, self._record_bytes)
-
-    def close_all(self) -> None:
-        """Close every open buffer, because an event follows."""
-        fills = self._fills()
-        for channel, segment in enumerate(self._open):
-            if segment is None:
-                continue
-            segment.bytes = int(fills[channel])
-            segment.records = records_in(segment, segment.bytes, self._record_bytes)
-            segment.closed = True
-            self._open[channel] = None
-        self._rebase(np.zeros(self._width, dtype=np.int64))
-
-    def resize(self, channel: int, size: int) -> None:
-        """Let the buffers of a channel that are still to be opened take at most `size` bytes."""
-        place = 0 if self._broadcast else channel
-        size = max(1, min(size, self._segment_bytes))
-        if size != self._capacity[place]:
-            fills = self._fills()
-            lacking = self._pending.count(place)
-            if lacking:
-                # The rest of the record under way goes into buffers of the new size: how much that
-                # is stays as it was, how many it takes does not.
-                rest = (lacking - 1) * int(self._capacity[place]) + int(fills[place])
-                lacking = -(-rest // size)
-                self._pending = [place] * lacking
-                fills[place] = rest - (lacking - 1) * size
-            self._capacity[place] = size
-            self._rebase(fills)
-
-    def _fills(self) -> Counts:
-        """Count the bytes in the open buffers."""
-        counts = np.bincount(self._block[: self._position], minlength=self._width)
-        total = counts * self._record_bytes
-        rest = total - (self._size - self._fill)
-        opened = -(-rest // self._capacity)
-        fills: Counts = np.where(
-            rest <= 0, self._fill + total, rest - (opened - 1) * self._capacity
-        )
-        return fills
-
-    def _fill_after(self, channel: int, count: int) -> int:
-        total = count * self._record_bytes
-        fill = int(self._fill[channel])
-        rest = total - (int(self._size[channel]) - fill)
-        if rest <= 0:
-            return fill + total
-        capacity = int(self._capacity[channel])
-        return rest - (-(-rest // capacity) - 1) * capacity
+        return segment
 
     # What others look at ----------------------------------------------------------------------
 
@@ -228,72 +149,70 @@ class RecordWriter:
         return self._record_bytes
 
     @property
-    def owed(self) -> int:
-        """How many records of the one under way are still to be written."""
-        return 0
-
-    def outputs_of(self, count: int) -> list[int]:
-        """Return how many records each of the next `count` records of the input gives."""
-        return [1] * count
-
-    @property
-    def opens_next(self) -> bool:
-        """Whether the next record of the input opens a buffer, or is the last of its block."""
-        return self.to_next == 1
-
-    @property
     def broadcast(self) -> bool:
         """Whether one sequence goes to all subpartitions."""
         return self._broadcast
 
+    @property
+    def owed(self) -> int:
+        """How many records of the one under way are still to be written."""
+        return self._owed
+
+    @property
+    def opens_next(self) -> bool:
+        """Whether the next record of the input opens a buffer."""
+        count = self._outputs_next()
+        self._draw(count)
+        fills: dict[int, int] = {}
+        for place in range(count):
+            channel = self._ahead[place]
+            segment = self._open[channel]
+            fill = fills.get(channel, self._bytes[channel]) + self._record_bytes
+            if segment is None or fill > segment.size:
+                return True
+            fills[channel] = fill
+        return False
+
+    def _outputs_next(self) -> int:
+        emitted = self._selectivity.emitted
+        return emitted(self._processed + 1) - emitted(self._processed)
+
+    def outputs_of(self, count: int) -> list[int]:
+        """Return how many records each of the next `count` records of the input gives."""
+        return self._selectivity.outputs_of(self._processed, count)
+
     def upcoming(self, count: int) -> Channels:
         """Return the channels of the next `count` records without emitting them."""
-        rest = self._block[self._position :]
-        lacking = count - len(rest) - len(self._drawn)
-        if lacking > 0:
-            self._drawn = np.concatenate([self._drawn, self._route.block(lacking)])
-        return np.concatenate([rest, self._drawn])[:count]
+        self._draw(count)
+        return np.array([self._ahead[place] for place in range(count)], dtype=np.int16)
 
-    # Planning ---------------------------------------------------------------------------------
+    def written(self, channel: int) -> tuple[int, int]:
+        """Return bytes and records of a channel's open segment so far."""
+        channel = 0 if self._broadcast else channel
+        segment = self._open[channel]
+        if segment is None:
+            return 0, 0
+        fill = self._bytes[channel]
+        return fill, records_in(segment, fill, self._record_bytes)
 
-    def _open_sizes(self) -> Counts:
-        """Return the sizes of the open buffers, 0 where there is none.
+    def _draw(self, count: int) -> None:
+        while len(self._ahead) < count:
+            self._ahead += self._route.block(_BLOCK).tolist()
 
-        Where the record under way lacks one, all fills are those behind that record, so the buffer
-        that counts is the last one that is still to be opened, not the full one before it.
-        """
-        sizes = np.array([0 if s is None else s.size for s in self._open], dtype=np.int64)
-        for channel in self._pending[:1]:
-            sizes[channel] = self._capacity[channel]
-        return sizes
+    # What others change -----------------------------------------------------------------------
 
-    def _next_block(self) -> Channels:
-        count = max(_BLOCK_MIN, _BLOCK_PER_CHANNEL * self._width)
-        if not len(self._drawn):
-            return self._route.block(count)
-        block, self._drawn = self._drawn[:count], self._drawn[count:]
-        return block
+    def close_all(self) -> None:
+        """Close every open buffer."""
+        for channel, segment in enumerate(self._open):
+            if segment is not None:
+                segment.bytes, segment.records = self.written(channel)
+                segment.closed = True
+                self._open[channel] = None
 
-    def _rebase(self, fills: Counts) -> None:
-        """Plan what is left of the block, or a new one, from how full the open buffers are."""
-        self._fill = fills
-        self._size = self._open_sizes()
-        rest = self._block[self._position :]
-        self._block = rest if len(rest) else self._next_block()
-        self._position = 0
-        self._plan()
-
-    def _plan(self) -> None:
-        """Find the records of the block that open a buffer (n times if they open n of them)."""
-        room = self._size - self._fill
-        found = find_openings(self._block, room, self._capacity, self._record_bytes)
-        order = np.argsort(found.ordinals, kind="stable")
-        self._openings: list[int] = (found.ordinals[order] + 1).tolist()
-        self._openings.append(len(self._block))
-        self._opening_channels: list[int] = found.channels[order].tolist()
-        self._opening_channels.append(-1)
-        self._index = 0
-        self.to_next = self._openings[0]
+    def resize(self, channel: int, size: int) -> None:
+        """Let the buffers of a channel that are still to be opened take at most `size` bytes."""
+        place = 0 if self._broadcast else channel
+        self._sizes[place] = max(1, min(size, self._segment_bytes))
 
 
 def close_full(segment: Segment, record_bytes: int) -> int:

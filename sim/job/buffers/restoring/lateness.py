@@ -103,27 +103,23 @@ class Lateness:
 
     # What tasks tell --------------------------------------------------------------------------
 
-    def emitted(self, source: Source, count: int) -> None:
-        """Note the next `count` records of a source, before they are written."""
-        if source.gap_ns is None:
-            due = np.full(count, UNKNOWN, dtype=np.int64)
-        else:
-            due = source.due_ns + source.gap_ns * np.arange(count, dtype=np.int64)
-        self.emitted_at(source, due)
+    def emitted(self, source: Source) -> None:
+        """Note the next record of a source, before it is written."""
+        due = UNKNOWN if source.gap_ns is None else source.due_ns
+        self.emitted_at(source, np.array([due], dtype=np.int64))
 
     def emitted_at(self, source: Task, due: Instants) -> None:
         """Note the next records of a source by their due instants."""
         self._write(source, due)
 
-    def processed(self, task: Task, channel: Channel, count: int, end_ns: int) -> None:
-        """Note that the next `count` records of a channel are done, the last one at `end_ns`."""
-        due = self._of(task.number, channel.index).take(count)
+    def processed(self, task: Task, channel: Channel) -> None:
+        """Note that the next record of a channel is done now."""
+        due = self._of(task.number, channel.index).take(1)
         if task.writers:
             self._write(task, due)
             return
-        ends = end_ns - task.step_ns * np.arange(count - 1, -1, -1, dtype=np.int64)
-        self.began(end_ns - count * task.step_ns)
-        self._done(ends, due)
+        self.began(task.env.now - task.step_ns)
+        self._done(np.array([task.env.now], dtype=np.int64), due)
 
     def processed_in(
         self,
@@ -136,7 +132,7 @@ class Lateness:
     ) -> None:
         """Note stretches of a task in their order, all of shape (stretches,).
 
-        places: of their channels among those of the task; otherwise as `processed`.
+        places: of their channels among those of the task; ends_ns: when the last record was done.
         """
         channels = np.repeat(places, counts)
         due = np.empty(len(channels), dtype=np.int64)

@@ -1,15 +1,7 @@
-"""The threads of tasks on buffers, as callbacks and as processes."""
+"""The threads of tasks on buffers, as SimPy processes."""
 
-from ckptsim.sim.job.buffers.tasks.reference import ReferenceSource, ReferenceTask
 from ckptsim.sim.job.buffers.tasks.source import Source
 from ckptsim.sim.job.buffers.tasks.task import Task
-from ckptsim.sim.job.buffers.tasks.varying import VaryingReferenceTask, VaryingTask
+from ckptsim.sim.job.buffers.tasks.varying import VaryingTask
 
-__all__ = [
-    "ReferenceSource",
-    "ReferenceTask",
-    "Source",
-    "Task",
-    "VaryingReferenceTask",
-    "VaryingTask",
-]
+__all__ = ["Source", "Task", "VaryingTask"]

@@ -82,7 +82,7 @@ class Ending:
 
         From tail to head.  Source: Apache Flink 1.20.3, RegularOperatorChain.  Notifications are
         left out: nothing on this plane depends on when a thread comes to them, which is between two
-        buffers, and a stretch does them when they arrive.
+        buffers.
         """
         if what != "snapshot":
             return

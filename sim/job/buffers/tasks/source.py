@@ -13,19 +13,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.sim.job.buffers.kinds import State
-from ckptsim.sim.job.buffers.tasks.task import Task
+from ckptsim.sim.job.buffers.tasks.task import Steps, Task
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.embedding import SourceReader
     from ckptsim.sim.job.graph import TaskSpec
 
-# How many records a source without outputs emits in one stretch; it has no effect on anything else.
-_STRETCH_MAX = 1024
 _FOR_EVER_NS = 1 << 62
 
 # By name, as in `task.py`: these are looked at for every buffer.
-_BUSY, _PACED, _STUCK = State.BUSY, State.PACED, State.STUCK
+_BUSY, _PACED = State.BUSY, State.PACED
 _IDLE, _ENDED = State.IDLE, State.ENDED
 
 
@@ -137,79 +135,37 @@ class Source(Task):
         if self.exhausted_ns is None:
             self.exhausted_ns, self.is_cut_off = self.env.now, True
 
-    def _begin_stretch(self) -> None:
-        now = self.env.now
-        count = _STRETCH_MAX
-        for writer in self.writers:
-            count = min(count, writer.to_next)
-        if self.limit is not None:
-            count = min(count, self.limit - self.processed)
-        if self._reader is not None:
-            count = 1  # taking it makes room for others at that instant
-        self._start_ns = now
-        gap = self.gap_ns
-        if gap is not None:
-            if self._wait_for_due():
-                self._count = count
-                if self.state is not _PACED:
-                    self.enter(_PACED)
-                self._timer.arm_at(self.due_ns + (count - 1) * gap)
-                return
-            if gap > self.step_ns:  # up to the one behind which the next is not due
-                count = min(count, (now - self.due_ns) // (gap - self.step_ns) + 1)
-        self._count = count
-        if self.state is not _BUSY:
-            self.enter(_BUSY)
-        self._timer.arm_at(now + count * self.step_ns)
+    def _serve(self) -> Steps:
+        if self.gap_ns is not None and self._wait_for_due():
+            yield from self._spend_until(self.due_ns, _PACED)
+        else:
+            yield from self._spend_until(self.env.now + self.step_ns, _BUSY)
+
+    def _can_be_seen(self) -> bool:
+        if self._reader is not None or self.processed + 1 == self.limit:
+            return True
+        # A source that has caught up begins to wait.
+        paces = self.gap_ns is not None and self.due_ns + self.gap_ns > self._boundary_ns
+        return (paces and self.state is _BUSY) or self._opens_next()
 
     def _wait_for_due(self) -> bool:
         """Return whether the next record is not due; drop what lies too far back."""
         self.due_ns = max(self.due_ns, self.env.now - self._catch_up_ns)
         return self.due_ns > self.env.now
 
-    def _fire(self) -> None:
-        if self.state is _PACED or self.state is _BUSY:
-            count, self._count = self._count, 0
-            self._complete(count)
-            if self.state is _STUCK:
-                return
-        self.run()
-
-    def _complete(self, count: int) -> None:
+    def _complete(self) -> None:
         if self.lateness is not None:
-            self.lateness.emitted(self, count)
-        self.processed += count
+            self.lateness.emitted(self)
+        self.processed += 1
         if self.gap_ns is not None:
-            self.due_ns += count * self.gap_ns
+            self.due_ns += self.gap_ns
         if self._reader is not None and self.records is not None:
-            self.records.emitted([self._reader.take() for _ in range(count)])
-        self._emit(count)
+            self.records.emitted([self._reader.take()])
+        self._emit()
 
     def post(self, function: Callable[..., object], *arguments: Any) -> None:
         """Put something into the mailbox; a source that waits for its next record is at hand."""
         super().post(function, *arguments)
         if self.state is _PACED:
-            self.sync()
-            self._count = 0
+            self._is_serving = False
             self._timer.arm_at(self.env.now)
-
-    def sync(self) -> None:
-        """Account for the records that are out by now."""
-        if self.state is not _PACED:
-            super().sync()
-            return
-        gap = self.gap_ns or 1
-        if self.env.now > self.due_ns:
-            done = min((self.env.now - self.due_ns - 1) // gap + 1, self._count - 1)
-            if done > 0:
-                self._count -= done
-                self._complete(done)
-
-    def _replan(self) -> None:
-        if self.state is not State.PACED:
-            super()._replan()
-            return
-        limit = min((writer.to_next for writer in self.writers), default=self._count)
-        if limit < self._count:
-            self._count = limit
-            self._timer.arm_at(self.due_ns + (limit - 1) * (self.gap_ns or 1))

@@ -1,12 +1,15 @@
 """One task: a mailbox thread that serves records, and stops when an output has no buffer.
 
-Between two records the thread looks at its mailbox first, then at its outputs, then at its inputs.
-It serves as many records as it can in one stretch: up to the last record of the buffer, or up to
-the record that opens an output buffer.  Whatever comes in between shortens the stretch to the next
-record boundary, which is arithmetic; so a stretch is one calendar entry however long it is.
+It is a SimPy process, slow and plain on purpose: the reference for the compiled driver.  Between
+two records the thread looks at its mailbox first, then at its outputs, then at its inputs.  Nothing
+is worked out ahead: a record is served for its time, then written byte by byte, and only then does
+the thread look at its mailbox.
 
-A receiver's buffer is free when its last record has been read, not when it has been processed, so
-the last record of a buffer is a stretch of its own.
+A boundary that nobody can see is no tie: no buffer is opened or freed at it, and no mail is there.
+It comes behind all else that happens at its instant, and whatever does happen then finds it still
+to come.  So another driver may leave it out, whatever the policy of ties.
+
+A receiver's buffer is free when its last record has been read, not when it has been processed.
 
 Source: Apache Flink 1.20.3, MailboxProcessor, StreamTask.processInput, AbstractStreamTaskNetwork-
 Input.emitNext.
@@ -15,7 +18,7 @@ Input.emitNext.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +27,7 @@ from ckptsim.sim.job.buffers.kinds import Kind, State
 from ckptsim.sim.job.buffers.output import Outputs, Slice
 from ckptsim.sim.job.buffers.tasks.ending import Ending
 from ckptsim.sim.job.buffers.tasks.pausing import Pausing
+from ckptsim.sim.kernel import Signal
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
@@ -36,7 +40,9 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.control.sinks.sink import SinkWriter
     from ckptsim.sim.job.control.task import TaskControl
     from ckptsim.sim.job.graph import TaskSpec
-    from ckptsim.sim.kernel import Timer
+    from ckptsim.sim.kernel import Process, Timer
+
+Steps = Generator[Any, Any, None]
 
 # Members of an enumeration cost a look-up in its metaclass, so the loop has them by name.
 _BUSY, _IDLE, _STUCK, _ENDED = State.BUSY, State.IDLE, State.STUCK, State.ENDED
@@ -88,7 +94,7 @@ class Task(Pausing):
         self.lateness = None if world.timed is None else world.timed.lateness
         self._frees_when_read = world.mechanisms.freed_when_read
         self.wake_ns = world.constants.wake_ns
-        self._timer = world.env.timer(int(Kind.TASK), self.entity, self._fire)
+        self._timer = world.env.timer(int(Kind.TASK), self.entity, self.run)
         # The buffer being read, its channel, and how many of its records are unread.
         self._slice: Slice | None = None
         self._channel: Channel | None = None
@@ -97,19 +103,32 @@ class Task(Pausing):
         self.turns = InputTurns()
         self.idle_before_ns = 0
         self._paused_for: tuple[Callable[..., object], tuple[Any, ...]] | None = None
-        # The stretch under way: when it began and how many records it has.
-        self._start_ns = 0
-        self._count = 0
+        self._process: Process | None = None
+        self._turn = Signal(world.env)
+        self._is_serving = False  # whether a record is under way
+        self._boundary_ns = 0  # where it ends
+        self._is_unseen = False  # whether its boundary is behind all else of that instant
 
     # The loop ---------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Continue at a record boundary until a stretch begins or there is nothing to do."""
-        found = self._look()
-        if found is _BUSY:
-            self._begin_stretch()
-        elif found is not _ENDED:
-            self.enter(found)
+        """Let the thread continue at a record boundary; it begins when it does so first."""
+        if self._process is None:
+            self._process = self.env.process(self._steps(), entity=self.entity, on=self._turn)
+        self._turn.happen()
+        if not self._process.is_alive and not self._process.ok:
+            raise self._process.value  # now, and not when the end of the process is next
+
+    def _steps(self) -> Steps:
+        while True:
+            found = self._look()
+            if found is _BUSY:
+                yield from self._serve()
+            elif found is _ENDED:
+                return
+            else:
+                self.enter(found)
+                yield self._turn
 
     def _look(self) -> State:
         """Do what comes before the next record.
@@ -175,64 +194,77 @@ class Task(Pausing):
             self._choice.set_aside((self._slice, self._channel, self._left, self.step_ns))
             self._slice = None
 
-    # Stretches --------------------------------------------------------------------------------
+    # Records ----------------------------------------------------------------------------------
 
-    def _begin_stretch(self) -> None:
-        count = self._left - 1 if self._frees_when_read else self._left
-        if not count:
-            count = 1
+    def _serve(self) -> Steps:
+        """Serve the next record, and write it."""
+        if self._left == 1 and self._frees_when_read:
             self._channel.recycle(self._slice)  # type: ignore[union-attr,arg-type]
-        elif self._choice and self._choice.alternates:
-            count = 1
-        for writer in self.writers:
-            count = min(count, writer.to_next)
-        self._count = count
-        self._start_ns = now = self.env.now
-        if self.state is not _BUSY:
-            self.enter(_BUSY)
-        self._timer.arm_at(now + count * self.step_ns)
+        yield from self._spend_until(self.env.now + self.step_ns, _BUSY)
 
-    def _fire(self) -> None:
-        if self.state is _BUSY:
-            # From here on `sync` has nothing to add, also when it is asked for from within.
-            count, self._count = self._count, 0
-            self._complete(count)
-            if self._choice:
-                self._choice.chosen_until(self._start_ns + (count - 1) * self.step_ns)
-                self._set_input_aside()
-            if self.state is _STUCK:
-                return
-        self.run()
+    def _spend_until(self, boundary_ns: int, state: State) -> Steps:
+        """Be in a state until a record ends, then write it, unless mail has come before it began.
+
+        The thread may come to stand inside the record: then it waits until all of it is written.
+        """
+        self._is_serving, self._boundary_ns = True, boundary_ns
+        if self.state is not state:
+            self.enter(state)
+        self._is_unseen = not self._can_be_seen()
+        arm = self._timer.arm_behind if self._is_unseen else self._timer.arm_at
+        arm(boundary_ns)
+        yield self._turn
+        is_served, self._is_serving, self._is_unseen = self._is_serving, False, False
+        if is_served:
+            self._complete()
+        self._set_input_aside()
+        if self.state is _STUCK:
+            yield self._turn
+
+    def _can_be_seen(self) -> bool:
+        """Return whether something but the next record follows from the one under way."""
+        # With the last record of a buffer its memory comes free: when that begins, or when it ends.
+        if self._left <= 1 + self._frees_when_read:
+            return True
+        return (self._choice is not None and self._choice.alternates) or self._opens_next()
+
+    def _opens_next(self) -> bool:
+        return any(writer.opens_next for writer in self.writers)
+
+    def _show(self) -> None:
+        """Put the boundary of the record under way among the ties of its instant."""
+        if self._is_unseen:
+            self._is_unseen = False
+            self._timer.arm_at(self._boundary_ns)
 
     def halt(self) -> None:
-        """End the thread at the record boundary to which the stretch under way has come."""
-        self.sync()
+        """End the thread where it waits."""
         self.enter(State.ENDED)
+        if self._process is not None and self._process is not self.env.active_process:
+            self._process.stop()
 
     def die(self) -> None:
         """Do nothing more, whatever was to follow: the task has failed."""
         self._timer.cancel()
         self._paused_for = None
 
-    def _complete(self, count: int) -> None:
+    def _complete(self) -> None:
+        """Account for the record under way, and write what it gives."""
         if self.lateness is not None and self._channel is not None:
-            # Within `sync` the stretch continues, and has been moved to the end of these records.
-            end_ns = self._start_ns if self._count else self.env.now
-            self.lateness.processed(self, self._channel, count, end_ns)
-        self._left -= count
-        self.processed += count
+            self.lateness.processed(self, self._channel)
+        self._left -= 1
+        self.processed += 1
         if self.records is not None and self._channel is not None:
-            self.records.processed(self._channel.index, count)
+            self.records.processed(self._channel.index, 1)
         if not self._left:
             if not self._frees_when_read:
                 self._channel.recycle(self._slice)  # type: ignore[union-attr,arg-type]
             self._slice = None
-        if self.writers:
-            self._emit(count)
+        self._emit()
 
-    def _emit(self, count: int) -> None:
+    def _emit(self) -> None:
         for writer in self.writers:
-            writer.advance(count)
+            writer.advance()
             if writer.blocked:
                 self.enter(_STUCK)
 
@@ -282,32 +314,17 @@ class Task(Pausing):
     def post(self, function: Callable[..., object], *arguments: Any) -> None:
         """Put something into the mailbox; it is done at the next record boundary."""
         self.mail.append((function, arguments))
-        if self.state is State.BUSY:
-            self._end_stretch()
+        if self.state is _BUSY:
+            self._show()  # so the boundary finds it
         elif self.state in (State.IDLE, State.BLOCKED):
             self._wake()
-
-    def _end_stretch(self, behind: int = 0) -> None:
-        """End the stretch with the record under way, or so many behind that."""
-        if self.state is _BUSY and self._count > 1:
-            done = max(1, -(-(self.env.now - self._start_ns) // self.step_ns)) + behind
-            if done < self._count:
-                self._count = done
-                self._timer.arm_at(self._start_ns + done * self.step_ns)
 
     def _wake(self) -> None:
         self.enter(State.WAKING)
         self._timer.arm_in(self.wake_ns)
 
     def sync(self) -> None:
-        """Account for the records of the stretch that are done by now."""
-        if self.state is _BUSY:
-            # A boundary at this very instant is still to come, see `Kind.TASK`.
-            done = min((self.env.now - self._start_ns - 1) // self.step_ns, self._count - 1)
-            if done > 0:
-                self._start_ns += done * self.step_ns
-                self._count -= done
-                self._complete(done)
+        """Do nothing: what is done is accounted for."""
 
     def input_arrived(self, gate: InputGate) -> None:
         """Note that a gate has something to read."""
@@ -316,8 +333,6 @@ class Task(Pausing):
             self.turns.ready.append(gate)
         if self.state is _IDLE:
             self._wake()
-        elif self._choice is not None and self._choice.reading != gate.index:
-            self._end_stretch(behind=1)  # the next choice sees it afterwards
 
     def output_available(self) -> None:
         """Note that a pool has a segment again."""
@@ -337,28 +352,22 @@ class Task(Pausing):
 
     def flush(self) -> None:
         """Send what the open buffers hold (the output flusher)."""
-        self.sync()
         for writer in self.writers:
             if not writer.blocked:
                 for subpartition in writer.subpartitions:
                     subpartition.flush()
         if not self.world.mechanisms.slices:
-            self._replan()  # buffers were closed in the middle of a stretch
+            self._look_again()  # buffers were closed in the middle of a record
 
     def resize(self, subpartition: Subpartition, size: int) -> None:
         """Let the next buffers of a subpartition be smaller or larger."""
-        self.sync()
         subpartition.writer.resize(subpartition.channel, size)
-        self._replan()
+        self._look_again()
 
-    def _replan(self) -> None:
-        """Continue with a stretch whose end may have moved."""
-        if self.state is not State.BUSY:
-            return
-        limit = min((writer.to_next for writer in self.writers), default=self._count)
-        if limit < self._count:
-            self._count = limit
-            self._timer.arm_at(self._start_ns + limit * self.step_ns)
+    def _look_again(self) -> None:
+        """Let the boundary be seen if the record opens a buffer now that others were closed."""
+        if self._is_serving and self._can_be_seen():
+            self._show()
 
     def priority_arrived(self, gate: InputGate, channel: Channel) -> None:
         """Have an element that overtakes data taken before the next record."""

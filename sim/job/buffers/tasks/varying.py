@@ -1,7 +1,7 @@
 """Operators whose service time varies from buffer to buffer.
 
-A record takes a fixed part and, with all others of its buffer, an exponential one; so a stretch
-within a buffer stays arithmetic, and means over many buffers are the service that was set.
+A record takes a fixed part and, with all others of its buffer, an exponential one; so
+means over many buffers are the service that was set.
 Assumption: what varies a record's service (its size, a cache, a call) is alike within a buffer.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ckptsim.sim.job.buffers.tasks import ReferenceTask, Task
+from ckptsim.sim.job.buffers.tasks.task import Task
 
 # Of 10^17 draws from an exponential distribution one is larger than so many means.
 TAIL = 40
@@ -33,7 +33,3 @@ class VaryingTask(Task):
     def _draw_service(self) -> None:
         drawn = self._draws.exponential_ns(self._varying_ns)
         self.step_ns = max(1, min(round(self._fixed_ns) + drawn, self._longest_ns))
-
-
-class VaryingReferenceTask(VaryingTask, ReferenceTask):
-    """The same, record by record."""

@@ -1,4 +1,7 @@
-"""The compiled driver gives the runs of the others: trace, verdicts, time accounts and samples."""
+"""The compiled driver alone: its log, its streams, its memory, and the kernel without numba.
+
+That it gives the runs of the reference stands in `test_drivers.py`.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,7 @@ from typing import cast
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.job import Engine, Job
 from ckptsim.scenarios.job.faults import JobFault
@@ -28,11 +28,7 @@ from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferObserver, BufferOracle
 from ckptsim.sim.kernel import Environment, parse_ties
 from ckptsim.sim.kernel.streams import Streams
-from tests.job.buffers.plans import crashing_job, faulty_jobs, random_job
-from tests.job.buffers.strategies import jobs
-
-SLOW = (HealthCheck.too_slow,)
-TIES = st.sampled_from(["structural", "random"])
+from tests.job.buffers.plans import random_job
 
 
 def run(
@@ -63,80 +59,6 @@ def seen(world: DataflowWorld) -> list[object]:
         world.sampling.inputs,
         world.sampling.outputs,
     ]
-
-
-def assert_same(
-    model: Job, seed: int, ties: str, faults: tuple[JobFault, ...] = (), *, slow: bool = False
-) -> None:
-    """Compare the compiled driver with callbacks, or with the reference."""
-    compiled = run(replace(model, engine=Engine.COMPILED), seed, ties, faults)
-    assert compiled.compiled is not None
-    other = Engine.PROCESSES if slow else Engine.CALLBACKS
-    assert seen(compiled) == seen(run(replace(model, engine=other), seed, ties, faults))
-
-
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=SLOW)
-@given(model=jobs(), seed=st.integers(0, 10**6), ties=TIES)
-def test_random_jobs_run_as_by_callbacks(model: Job, seed: int, ties: str) -> None:
-    """Whatever the job and the order of ties, nothing that can be seen differs."""
-    assert_same(model, seed, ties)
-
-
-@settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=SLOW)
-@given(scenario=faulty_jobs(), seed=st.integers(0, 10**6), ties=TIES)
-def test_random_faulty_jobs_run_as_by_callbacks(scenario: Scenario, seed: int, ties: str) -> None:
-    """Nor does it when files, messages, threads and tasks fail."""
-    assert_same(scenario.model, seed, ties, cast("tuple[JobFault, ...]", scenario.faults))
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_jobs_that_restart_run_as_by_callbacks(seed: int) -> None:
-    """Attempts continue from checkpoints, with data in flight put back."""
-    scenario = crashing_job(seed)
-    faults = cast("tuple[JobFault, ...]", scenario.faults)
-    assert_same(scenario.model, seed, "structural", faults)
-
-
-@settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=SLOW)
-@given(model=jobs(), seed=st.integers(0, 10**6))
-def test_random_jobs_run_as_by_the_reference(model: Job, seed: int) -> None:
-    """The compiled driver shows what SimPy processes show, record by record."""
-    assert_same(model, seed, "structural", slow=True)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("first", range(0, 500, 50))
-def test_many_random_jobs_run_as_by_callbacks(first: int) -> None:
-    """The same over a thousand jobs with faults and restarts, under both orders of ties."""
-    for number in range(first, first + 50):
-        for scenario in (random_job(number), crashing_job(number)):
-            faults = cast("tuple[JobFault, ...]", scenario.faults)
-            assert_same(scenario.model, number, ("structural", "random")[number % 2], faults)
-
-
-@pytest.mark.parametrize("seed", [29, 45])
-def test_two_inputs_are_read_as_by_the_reference(seed: int) -> None:
-    """A task with two inputs starts with the same one, however its thread is simulated."""
-    scenario = random_job(seed)
-    faults = cast("tuple[JobFault, ...]", scenario.faults)
-    assert any(vertex.two_input for vertex in scenario.model.vertices)
-    assert_same(scenario.model, seed, "structural", faults, slow=True)
-
-
-@pytest.mark.long
-@settings(max_examples=1_000, deadline=None, derandomize=True, suppress_health_check=SLOW)
-@given(model=jobs(), seed=st.integers(0, 10**6))
-def test_many_random_jobs_run_as_by_the_reference(model: Job, seed: int) -> None:
-    """The same on many more jobs."""
-    assert_same(model, seed, "structural", slow=True)
-
-
-@pytest.mark.parametrize("name", ["back_pressure_aligned", "alignment_timeout", "bounded_union"])
-def test_the_library_runs_as_by_callbacks(name: str) -> None:
-    """Whole library scenarios, at their full length, have one run."""
-    model = by_name(name).model
-    assert isinstance(model, Job)
-    assert_same(model, 1, "structural")
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -37,7 +37,7 @@ def seen(seed: int, patch: pytest.MonkeyPatch, *, compiled: bool) -> list[object
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_pipelines_run_as_by_callbacks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pipelines_run_by_both_drivers(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Readers are asked at the same instants, and each record is where it was."""
     compiled = seen(seed, monkeypatch, compiled=True)
     assert compiled == seen(seed, monkeypatch, compiled=False)
@@ -45,7 +45,7 @@ def test_pipelines_run_as_by_callbacks(seed: int, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(100, 600, 100))
-def test_many_pipelines_run_as_by_callbacks(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_pipelines_run_by_both_drivers(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same over many more."""
     for seed in range(first, first + 100):
         compiled = seen(seed, monkeypatch, compiled=True)

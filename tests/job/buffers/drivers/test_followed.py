@@ -91,7 +91,7 @@ def test_mutants_get_the_same_verdicts(mutant: str, seed: int) -> None:
     found = []
     protocol = replace(OURS, **{MUTANTS[mutant].slot: MUTANTS[mutant].factory})
     scenario = random_job(seed)
-    for engine in (Engine.COMPILED, Engine.CALLBACKS):
+    for engine in (Engine.COMPILED, Engine.PROCESSES):
         env = Environment(seed, parse_ties("random", seed))
         world = DataflowWorld(
             env,
@@ -112,7 +112,7 @@ def test_tables_do_not_say_which_driver_it_was(seed: int) -> None:
     """All rows of a run are the same by each driver, the number of its events, too."""
     scenario = random_job(seed)
     rows = []
-    for engine in (Engine.COMPILED, Engine.CALLBACKS):
+    for engine in (Engine.COMPILED, Engine.PROCESSES):
         model = replace(scenario.model, engine=engine)
         result = run_world(replace(scenario, model=model), seed=seed)
         run = replace(result.run, run_key="", version="", replay="")
@@ -123,10 +123,10 @@ def test_tables_do_not_say_which_driver_it_was(seed: int) -> None:
 
 
 def test_the_kernel_is_loaded_when_it_would_have_paid(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process begins with callbacks and changes over once, later where it has to compile."""
+    """A process begins with the reference and changes over once, later where it has to compile."""
     monkeypatch.setattr(choice, "is_ready", lambda: True)
     process = choice._Process()
-    assert [process.spends(0.25) for _ in range(4)] == [False, False, True, True]
+    assert [process.spends(0.4) for _ in range(4)] == [False, False, True, True]
     monkeypatch.setattr(choice, "is_ready", lambda: False)
     process = choice._Process()
-    assert [process.spends(25.0) for _ in range(4)] == [False, False, True, True]
+    assert [process.spends(12.0) for _ in range(4)] == [False, False, True, True]

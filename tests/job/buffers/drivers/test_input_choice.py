@@ -91,19 +91,6 @@ def test_an_empty_input_is_looked_at_behind_the_choice() -> None:
     assert chosen.poll(3) == "x"
 
 
-@pytest.mark.parametrize(("ready_ns", "sees"), [(40, True), (41, False)])
-def test_a_stretch_sees_what_its_last_choice_saw(ready_ns: int, *, sees: bool) -> None:
-    """An input that had something at the last choice is known to have it, a later one is not."""
-    first, second = Gate(0, "a", "b"), Gate(1)
-    chosen = choice(first, second)
-    assert chosen.poll(0) == "a"
-    chosen.poll(1)
-    second.ready.append("x")
-    second.ready_ns = ready_ns
-    chosen.chosen_until(40)
-    assert chosen.alternates is sees
-
-
 def job(engine: Engine, *, two_input: bool) -> Job:
     """Return two overloaded sources, one with records of four times the size, and what joins them.
 
@@ -126,7 +113,7 @@ def job(engine: Engine, *, two_input: bool) -> Job:
     )
 
 
-@pytest.mark.parametrize("engine", [Engine.PROCESSES, Engine.CALLBACKS, Engine.COMPILED])
+@pytest.mark.parametrize("engine", [Engine.PROCESSES, Engine.COMPILED])
 def test_two_inputs_have_as_many_records_whatever_their_size(engine: Engine) -> None:
     """Of two backlogged inputs as many records are read; of a union as many buffers."""
     counts = {}

@@ -267,7 +267,7 @@ def test_without_a_restart_the_job_fails_when_all_is_cancelled() -> None:
 
 
 @pytest.mark.parametrize(
-    ("engine", "kind"), [(Engine.CALLBACKS, InputGate), (Engine.COMPILED, CompiledGate)]
+    ("engine", "kind"), [(Engine.PROCESSES, InputGate), (Engine.COMPILED, CompiledGate)]
 )
 def test_restored_outputs_wait_for_each_other(
     engine: Engine, kind: type[InputGate | CompiledGate]
