@@ -102,25 +102,22 @@ class SweepStore:
     def open(self, about: Mapping[str, object]) -> None:
         """Make the directory ready for the sweep that `about` describes.
 
-        Raises UserError when the directory holds another sweep, or something else.
+        Raises UserError when the directory holds another sweep, a damaged one, or something else.
         """
         self._look_at_place()
         path = self.directory / ABOUT
-        if self.differs(about):
-            raise UserError(
-                f"{self.directory}: found the results of another plan or program version, "
-                "expected this sweep's; choose another --out, or --no-resume to replace them"
-            )
         if not path.exists():
             self._look_for_others()
+        else:
+            self.about()  # a damaged one is told as what it is, not as another
+            if path.read_bytes() != _text(about).encode():
+                raise UserError(
+                    f"{self.directory}: found the results of another plan or program version, "
+                    "expected this sweep's; choose another --out, or --no-resume to replace them"
+                )
         self.directory.mkdir(parents=True, exist_ok=True)
         self._remove_unfinished()
         _write_whole(path, _text(about))
-
-    def differs(self, about: Mapping[str, object]) -> bool:
-        """Tell whether the directory holds a sweep that is not the described one."""
-        path = self.directory / ABOUT
-        return path.exists() and path.read_bytes() != _text(about).encode()
 
     def write_points(self, rows: Sequence[SweepRow]) -> None:
         """Write what each point of the sweep is, for those who read its results."""

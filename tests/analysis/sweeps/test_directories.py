@@ -192,9 +192,11 @@ def test_a_broken_directory_is_the_users_to_mend(
     swept(out, ROWS)
     BREAKS[name](out)
     before = files_of(out)
+    no_document = name in {"no JSON", "no text", "a list"}
     for words in (["sweep", plan, "--no-resume"], ["sweep", plan]):
-        if name in {"no JSON", "no text", "a list"} or "--no-resume" not in words:
-            refused([*words, "--out", str(out)], capsys)
+        if no_document or "--no-resume" not in words:
+            said = refused([*words, "--out", str(out)], capsys)
+            assert "sweep.json: found" in said or not no_document
             assert files_of(out) == before
     if name != "manifest":
         assert str(out) in refused(["report", str(out)], capsys)
