@@ -108,16 +108,25 @@ class SweepStore:
         path = self.directory / ABOUT
         if not path.exists():
             self._look_for_others()
-        else:
-            self.about()  # a damaged one is told as what it is, not as another
-            if path.read_bytes() != _text(about).encode():
-                raise UserError(
-                    f"{self.directory}: found the results of another plan or program version, "
-                    "expected this sweep's; choose another --out, or --no-resume to replace them"
-                )
+        elif self.differs(about):
+            raise UserError(
+                f"{self.directory}: found the results of another plan or program version, "
+                "expected this sweep's; choose another --out, or --no-resume to replace them"
+            )
         self.directory.mkdir(parents=True, exist_ok=True)
         self._remove_unfinished()
         _write_whole(path, _text(about))
+
+    def differs(self, about: Mapping[str, object]) -> bool:
+        """Tell whether the directory holds a sweep that is not the described one.
+
+        Raises UserError when what it says of its sweep is damaged.
+        """
+        path = self.directory / ABOUT
+        if not path.exists():
+            return False
+        self.about()
+        return path.read_bytes() != _text(about).encode()
 
     def write_points(self, rows: Sequence[SweepRow]) -> None:
         """Write what each point of the sweep is, for those who read its results."""

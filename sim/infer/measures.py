@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import median, median_low
 
 from ckptsim.scenarios import Scenario
 from ckptsim.sim.infer.tasks.load import times_of
 from ckptsim.sim.recording import CheckpointAnswer, Recording, SubtaskPart, VertexAnswer
-from ckptsim.sim.rows import RunResult, TaskCheckpointRow
+from ckptsim.sim.rows import CheckpointRow, RunResult, TaskCheckpointRow
 from ckptsim.sim.validate.statistics import Stats, stats
 from ckptsim.sim.world import run_world
 
@@ -41,13 +41,31 @@ class VertexMeasures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LastPart:
+    """How the subtask that acknowledged last spent its time, in ms; the three add up to it.
+
+    alignment_ms: from the first barrier to the last, also where barriers overtake.  async_ms: from
+    there until acknowledged; what is written while barriers are still awaited is not counted again.
+    """
+
+    vertex: str
+    start_delay_ms: float
+    alignment_ms: float
+    async_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Measures:
-    """Figures of one job; every statistic has its `n`, the only key where that is 0."""
+    """Figures of one job; every statistic has its `n`, the only key where that is 0.
+
+    last: of the checkpoint of median duration (the lower of two), None where no part is known.
+    """
 
     duration_ms: Stats
     persisted_bytes: Stats
     processed_bytes: Stats
     vertices: Mapping[str, VertexMeasures]
+    last: LastPart | None
 
 
 def measured(recording: Recording, names: Mapping[str, str]) -> Measures:
@@ -64,6 +82,36 @@ def measured(recording: Recording, names: Mapping[str, str]) -> Measures:
         vertices={
             names[vertex.id]: _measured_vertex(vertex, completed) for vertex in recording.vertices
         },
+        last=_last_measured(completed, names),
+    )
+
+
+def _last_measured(
+    completed: Sequence[CheckpointAnswer], names: Mapping[str, str]
+) -> LastPart | None:
+    whole = [
+        one for one in completed if one.duration_ms is not None and names.keys() <= one.parts.keys()
+    ]
+    if not whole:
+        return None
+    middle = median_low((one.duration_ms or 0.0, one.id) for one in whole)[1]
+    [parts] = [one.parts for one in whole if one.id == middle]
+    lasts = [(vertex, part) for vertex in names for part in parts[vertex]]
+    if not lasts:
+        return None
+    vertex, part = max(lasts, key=lambda last: last[1].end_to_end_ms)
+    return _last(names[vertex], part.end_to_end_ms, part.start_delay_ms, part.alignment_ms)
+
+
+def _last(vertex: str, end_to_end_ms: float, start_ms: float, alignment_ms: float) -> LastPart:
+    """Return how the time until the acknowledgement was spent; it holds the other two."""
+    start = min(start_ms, end_to_end_ms)
+    alignment = min(alignment_ms, end_to_end_ms - start)
+    return LastPart(
+        vertex=vertex,
+        start_delay_ms=start,
+        alignment_ms=alignment,
+        async_ms=end_to_end_ms - start - alignment,
     )
 
 
@@ -101,25 +149,51 @@ def simulated(scenario: Scenario, *, seeds: Sequence[int]) -> list[RunResult]:
 
 def predicted(results: Sequence[RunResult]) -> Measures:
     """Return what simulated runs show, pooled as repeats of a measurement are."""
-    rows = [
-        row
-        for result in results
-        for row in [one for one in result.checkpoints if one.status == "completed"][WARM_UP:]
-    ]
+    rows = [row for result in results for _, row in _behind_warm_up(result)]
     names = dict.fromkeys(task.task for result in results for task in result.tasks)
     return Measures(
         duration_ms=stats([(row.duration_ns or 0) / _MS for row in rows]),
         persisted_bytes=stats([float(row.persisted_bytes or 0) for row in rows]),
         processed_bytes=stats([float(row.processed_bytes or 0) for row in rows]),
         vertices={name: _predicted_vertex(name, results) for name in names},
+        last=_last_predicted(results),
     )
+
+
+def _last_predicted(results: Sequence[RunResult]) -> LastPart | None:
+    done = [
+        (row.duration_ns or 0, index, place)
+        for index, result in enumerate(results)
+        for place, row in _behind_warm_up(result)
+    ]
+    if not done:
+        return None
+    _, index, place = median_low(done)
+    checkpoint = results[index].checkpoints[place]
+    parts = [
+        row
+        for row in results[index].task_checkpoints
+        if row.checkpoint_id == checkpoint.checkpoint_id and row.acknowledged_ns is not None
+    ]
+    if not parts:
+        return None
+    last = max(parts, key=lambda row: row.acknowledged_ns or 0)
+    whole = (last.acknowledged_ns or 0) - checkpoint.triggered_ns
+    return _last(last.task, whole / _MS, last.start_delay_ns / _MS, last.alignment_ns / _MS)
+
+
+def _behind_warm_up(result: RunResult) -> list[tuple[int, CheckpointRow]]:
+    """Return the completed checkpoints behind the warm-up, each with its place in the table."""
+    done = [one for one in enumerate(result.checkpoints) if one[1].status == "completed"]
+    return done[WARM_UP:]
 
 
 def _predicted_vertex(name: str, results: Sequence[RunResult]) -> VertexMeasures:
     groups: list[list[TaskCheckpointRow]] = []
     for result in results:
-        done = [one.checkpoint_id for one in result.checkpoints if one.status == "completed"]
-        own: dict[int, list[TaskCheckpointRow]] = {number: [] for number in done[WARM_UP:]}
+        own: dict[int, list[TaskCheckpointRow]] = {
+            done.checkpoint_id: [] for _, done in _behind_warm_up(result)
+        }
         for row in result.task_checkpoints:
             if row.task == name and row.checkpoint_id in own:
                 own[row.checkpoint_id].append(row)

@@ -15,7 +15,11 @@ from ckptsim.sim.infer.advice.budget import bounded, records_per_s
 from ckptsim.sim.infer.advice.loads import loads_of
 from ckptsim.sim.infer.advice.warnings import warnings_of
 from ckptsim.sim.infer.change import changed, read_change
+from ckptsim.sim.infer.change.variants import parts_of
+from ckptsim.sim.infer.folder import job_named
 from ckptsim.sim.infer.job import scenario_of
+from ckptsim.sim.infer.measures import predicted, simulated
+from ckptsim.sim.infer.tasks.machine import MachineChoice
 from ckptsim.sim.recording import read_recording
 from tests.recording.folders import SHIPPED, copied, without
 
@@ -112,6 +116,31 @@ def test_the_table_says_what_moved(capsys: Captured) -> None:
     assert "unaligned.enabled=true: op3 is last: start delay" in printed
     assert "note: data in flight" not in printed
     assert "a storage whose limit was not seen" in printed
+
+
+def test_a_note_of_every_variant_is_said_once(capsys: Captured) -> None:
+    """What is to be read with all variants stands in one line."""
+    words = ["--vary", "execution.checkpointing.aligned-checkpoint-timeout=0 ms,1 s"]
+    words += ["--set", "execution.checkpointing.unaligned.enabled=true", "--seeds", "1"]
+    assert main(["whatif", str(SHIPPED / "job04"), *words]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("a storage whose limit was not seen") == 1
+    assert "note: every variant: data in flight is written" in printed
+
+
+@pytest.mark.parametrize("name", ["job04", "job08"])
+@pytest.mark.parametrize("unaligned", [False, True])
+def test_the_parts_of_a_checkpoint_add_up(name: str, unaligned: bool) -> None:
+    """The last subtask's parts make up the median duration, measured and predicted."""
+    named = job_named(SHIPPED / name, machine=MachineChoice.RECORDED)
+    found = changed(
+        named.scenario, {"execution.checkpointing.unaligned.enabled": str(unaligned).lower()}
+    )
+    assert named.measures is not None
+    for measures in (named.measures, predicted(simulated(found, seeds=(1,)))):
+        assert measures.last is not None
+        parts = sum(parts_of(measures.last).values())
+        assert parts == pytest.approx(measures.duration_ms["median"], rel=0.05, abs=5)
 
 
 @pytest.mark.parametrize(

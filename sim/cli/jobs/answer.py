@@ -12,10 +12,11 @@ from ckptsim.scenarios import Scenario
 from ckptsim.sim.cli.columns import aligned
 from ckptsim.sim.cli.jobs.variant_page import body, whole_page
 from ckptsim.sim.infer.advice.failing import Failure, FailurePrice
-from ckptsim.sim.infer.change.variants import Variant, price_of, slowest_part, why
+from ckptsim.sim.infer.change.variants import Variant, parts_of, price_of, why
 from ckptsim.sim.infer.folder import Named
 from ckptsim.sim.infer.measures import Measures
 
+_MEASURED = "as it is, measured"
 _HEAD = ("", "duration", "p95", "over seeds", "in flight", "written a day", "done again")
 _FAILURE_HEAD = ("", "down", "done again", "at most", "read", "latest record", "caught up after")
 
@@ -69,16 +70,15 @@ class Answer:
 
     def body(self) -> str:
         """Return the answer as HTML, for a page with more than that."""
-        bars = [
-            (label.removesuffix(", predicted"), slowest_part(outcome.measures))
-            for label, _, outcome in self.labelled
-        ]
+        lasts = [(label, outcome.measures.last) for label, _, outcome in self.labelled]
+        if self.named.measures is not None:
+            lasts.insert(0, (_MEASURED, self.named.measures.last))
         tables = [("", _HEAD, list(self._rows()))]
         if self.failure is not None:
             tables.append((_failure_title(self.failure), _FAILURE_HEAD, list(self._failure_rows())))
         return body(
             tables=tables,
-            bars=[(label, *found) for label, found in bars if found is not None],
+            bars=[(label, last.vertex, parts_of(last)) for label, last in lasts if last],
             moved=self._moved(),
             notes=self.notes,
         )
@@ -138,7 +138,7 @@ def _failure_title(failure: Failure) -> str:
 
 def _measured_row(found: Measures) -> tuple[str, ...]:
     return (
-        "as it is, measured",
+        _MEASURED,
         _ms(found.duration_ms.get("median")),
         _ms(found.duration_ms.get("p95")),
         f"n = {found.duration_ms['n']}",

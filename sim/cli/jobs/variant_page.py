@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 Bar = tuple[str, str, Mapping[str, float]]
-"""Label, name of the vertex that ends a checkpoint, and its parts in ms, in their order."""
+"""Label, name of the vertex that is last in a checkpoint, its parts in ms, in their order."""
 
 Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
 """Title, empty for none; head and rows of texts."""
@@ -23,6 +23,10 @@ td + td { white-space: nowrap; }
 svg.bars { display: block; width: 100%; min-width: 47rem; }
 svg text { fill: currentColor; font-size: 12px; }
 """
+_OF_WHAT = (
+    "Of the subtask that acknowledges last, in the checkpoint of median duration. What is written"
+    " while barriers are awaited counts as alignment."
+)
 _BAR, _GAP, _LEFT, _WIDE = 18, 10, 380, 500
 # Of 12 px, that the space on the left has.
 _LETTERS = 42
@@ -50,7 +54,7 @@ def body(
         [
             *(line for table in tables for line in table_lines(table)),
             "<h3>Where a checkpoint spends its time</h3>",
-            "<p>Of the vertex that ends it, medians over checkpoints and seeds.</p>",
+            f"<p>{_OF_WHAT}</p>",
             _picture(bars),
             _list("What moved", moved),
             _list("To be read with it", notes),

@@ -176,13 +176,21 @@ def _outcome(results: Sequence[RunResult]) -> Outcome:
 
 
 def _notes(named: Named, variants: Sequence[Variant], failure: Failure | None) -> Iterator[str]:
-    """Yield what must be said with the answer, each once."""
-    said: dict[str, None] = dict.fromkeys(warnings_of(_job(named.scenario), named.recording))
-    for variant in variants:
-        own = [*extrapolations(named.scenario, variant.scenario)]
-        own += [one for one in warnings_of(_job(variant.scenario)) if one not in said]
-        said |= dict.fromkeys(f"{variant.name}: {one}" for one in own)
+    """Yield what must be said with the answer, each once, with the variants that it is of."""
+    said = dict.fromkeys(warnings_of(_job(named.scenario), named.recording))
     yield from said
+    of: dict[str, list[str]] = {}
+    for variant in variants:
+        own = [
+            *extrapolations(named.scenario, variant.scenario),
+            *warnings_of(_job(variant.scenario)),
+        ]
+        for note in dict.fromkeys(own):
+            if note not in said:
+                of.setdefault(note, []).append(variant.name)
+    for note, names in of.items():
+        every = len(names) == len(variants) > 1
+        yield f"{'every variant' if every else '; '.join(names)}: {note}"
     if failure is not None:
         yield from failure_warnings(_job(named.scenario))
 

@@ -12,7 +12,7 @@ from ckptsim.scenarios.errors import Problem, ScenarioError
 from ckptsim.scenarios.job import Job
 from ckptsim.sim.infer.advice.budget import bounded
 from ckptsim.sim.infer.change.change import changed
-from ckptsim.sim.infer.measures import Measures, VertexMeasures
+from ckptsim.sim.infer.measures import LastPart, Measures
 
 _DAY_S = 86_400
 _MS = 1e6
@@ -93,40 +93,28 @@ def price_of(scenario: Scenario, measures: Measures) -> Price:
     )
 
 
-def slowest_part(measures: Measures) -> tuple[str, dict[str, float]] | None:
-    """Return the vertex that ends a checkpoint, and the parts of its time in ms, in their order."""
-    found = {
-        name: parts for name, one in measures.vertices.items() if (parts := _parts(one)) is not None
-    }
-    if not found:
-        return None
-    name = max(found, key=lambda one: sum(found[one].values()))
-    return name, found[name]
-
-
-def _parts(one: VertexMeasures) -> dict[str, float] | None:
-    if one.start_delay_ms is None or one.alignment_ms is None or one.async_ms is None:
-        return None
-    return {
-        "start delay": one.start_delay_ms,
-        "alignment": one.alignment_ms,
-        "asynchronous": one.async_ms,
-    }
-
-
 def why(before: Measures, after: Measures) -> str:
-    """Return in one sentence which part of a checkpoint moved."""
-    old, new = slowest_part(before), slowest_part(after)
+    """Return in one sentence which part of a checkpoint moved, of the subtask that is last."""
+    old, new = before.last, after.last
     if old is None or new is None:
         return "no checkpoint was completed"
-    changes = {part: new[1][part] - old[1][part] for part in new[1]}
-    part = max(changes, key=lambda one: abs(changes[one]))
-    moved = f"{part} {old[1][part]:,.0f} -> {new[1][part]:,.0f} ms"
-    if old[0] != new[0]:
-        return f"{new[0]} instead of {old[0]} is last: {moved}"
-    return (
-        f"{new[0]} is last: {moved}" if abs(changes[part]) >= 1 else f"{new[0]} is last, as before"
-    )
+    was = parts_of(old)
+    moved, now = max(parts_of(new).items(), key=lambda part: abs(part[1] - was[part[0]]))
+    change = f"{moved} {was[moved]:,.0f} -> {now:,.0f} ms"
+    if old.vertex != new.vertex:
+        return f"{new.vertex} instead of {old.vertex} is last: {change}"
+    if abs(now - was[moved]) < 1:
+        return f"{new.vertex} is last, as before"
+    return f"{new.vertex} is last: {change}"
+
+
+def parts_of(last: LastPart) -> dict[str, float]:
+    """Return how the last subtask's time was spent in ms, under the names that are shown."""
+    return {
+        "start delay": last.start_delay_ms,
+        "alignment": last.alignment_ms,
+        "asynchronous": last.async_ms,
+    }
 
 
 def extrapolations(base: Scenario, variant: Scenario) -> Iterator[str]:
