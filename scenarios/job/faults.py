@@ -264,13 +264,10 @@ class Rescale(_Fault):
             if one.name in group
             for expected in _of_one_parallelism(one, getattr(model, "plane", Plane.RECORDS))
         ]
-        on_buffers = getattr(model, "plane", Plane.RECORDS) is Plane.BUFFERS
         for source in (v for v in model.vertices if v.is_source and v.name in group):
             says = f'"{self.vertex}", which goes with source "{source.name}"'
-            expected = "a vertex that is no source and is not joined to one by forward edges"
-            if not on_buffers:
+            if not source.keeps_position:
                 expected = "a source that remembers what it has read"
-            if on_buffers or not source.keeps_position:
                 found.append(Problem("vertex", says, expected))
         return found
 
@@ -279,7 +276,7 @@ class Rescale(_Fault):
 class Resubmit(_Fault):
     """The user cancels the job and submits it again from its newest checkpoint or savepoint.
 
-    It goes on with the same sources, perhaps under another mode and with another parallelism.
+    Sources go on where they were, perhaps under another mode and with another parallelism.
     """
 
     at_ns: int = duration_ns(REQUIRED, says="instant of the cancellation", source=_PLAN)

@@ -177,8 +177,13 @@ class TaskState(Protocol):
     """What a checkpoint holds of one task, as far as both data planes have it."""
 
     @property
-    def position(self) -> int:
-        """Return how many records a source has emitted."""
+    def splits(self) -> Mapping[int, int]:
+        """Return how many records a source has emitted of each of its splits, by number."""
+        ...
+
+    @property
+    def exhausted(self) -> bool:
+        """Return whether a source has no more."""
         ...
 
     @property
@@ -371,14 +376,7 @@ class DataPlane(Protocol):
         ...
 
     def positions(self) -> dict[int, int]:
-        """Return how many records each source has emitted, as this attempt counts.
-
-        Keys: on records the numbers of splits, on buffers those of tasks.
-        """
-        ...
-
-    def positions_at(self, parts: Mapping[int, Any]) -> dict[int, int]:
-        """Return the same as of parts of a checkpoint, by task; of those without one as of now."""
+        """Return how many records of each split this attempt has emitted, as it counts."""
         ...
 
     def first_delay_ns(self, restored: JobCheckpoint | None) -> int:

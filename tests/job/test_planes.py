@@ -25,7 +25,6 @@ from ckptsim.sim.job.world import JobWorld
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.slots import OURS
 from tests.job.records.plans import Chooser, Seeded
-from tests.job.records.rescaled_jobs import goes_with_source
 
 MS = 1_000_000
 S = 1_000 * MS
@@ -158,12 +157,11 @@ def _fault(choose: Chooser, vertices: list[dict[str, Any]]) -> dict[str, Any]:
     crashes = ("crash_task", "crash_task_manager", "crash_job_manager")
     kind = choose.of((*NUMBERED, *crashes, "rescale", "rescale"))
     at_ns = choose.integer(1, 4) * S + S // 4
-    free = [vertex for vertex in vertices if not _goes_with_source(vertices, vertex["name"])]
-    if kind == "rescale" and free:
-        vertex = choose.of(tuple(free))
+    if kind == "rescale":
+        vertex = choose.of(tuple(vertices))
         found = {"kind": kind, "vertex": vertex["name"], "parallelism": choose.integer(1, 4)}
         return found | {"at_ns": at_ns}
-    if kind in ("crash_job_manager", "rescale"):
+    if kind == "crash_job_manager":
         return {"kind": "crash_job_manager", "at_ns": at_ns}
     sources = [vertex for vertex in vertices if vertex.get("kind") == "source"]
     # Only sources refuse triggers, and only they have state, and so a file, in each of these jobs.
@@ -177,12 +175,6 @@ def _fault(choose: Chooser, vertices: list[dict[str, Any]]) -> dict[str, Any]:
     fault["checkpoint"] = choose.integer(1, 5 if kind.endswith("_notification") else 2)
     late = kind.startswith(("delay_", "stray_", "slow_"))
     return fault | ({"delay_ns": choose.of((60, 340)) * MS} if late else {})
-
-
-def _goes_with_source(vertices: list[dict[str, Any]], name: str) -> bool:
-    """Tell whether forward edges join a vertex to a source; which is left alone here."""
-    spelled = {vertex["name"]: {"kind": "operator", **vertex} for vertex in vertices}
-    return goes_with_source(spelled, name)
 
 
 class NoPauses(Pauses):

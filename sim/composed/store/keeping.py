@@ -62,7 +62,7 @@ def _of_job(world: PipelineWorld) -> KeptPartition:
 def _document(state: TaskState) -> dict[str, object]:
     transactions = state.transactions
     return {
-        "position": state.position,
+        "position": sum(state.splits.values()),
         "state": [row_name(record) for record in state.records],
         "pending": [] if transactions is None else list(transactions.pending),
         "in_flight_at_input": _channels(state.input_records),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.graph import OutputSpec, TaskSpec
+    from ckptsim.sim.job.splits import Split
 
 _WEIGHT = 1_000_000
 _NO_LIMIT = 1 << 60
@@ -62,25 +63,28 @@ class Deployment:
     # Tasks ------------------------------------------------------------------------------------
 
     def _source(self, spec: TaskSpec) -> Task:
-        gap = spec.vertex.gap_of(spec.subtask, self._env.now)
-        limit = spec.vertex.records_of(spec.subtask)
+        splits = self._world.splits.of(*spec.place)
+        begun = self._graph.begun_as(spec.vertex.name)
+        for one in splits:
+            one.gap_ns = begun.gap_of(one.index, self._env.now)
+            one.due_ns = self._first_ns(one, replayable=spec.vertex.replayable)
+        limits = [one.limit for one in splits if one.limit is not None]
         return self._make_source()(
             self._world,
             spec,
             step_ns=self._world.constants.source_record_ns,
-            gap_ns=gap,
-            first_ns=self._first_ns(spec, gap),
+            splits=splits,
             replayable=spec.vertex.replayable,
-            limit=None if limit is None else limit + self._graph.preloaded_records,
+            limit=None if spec.vertex.records is None else sum(limits),
         )
 
-    def _first_ns(self, spec: TaskSpec, gap_ns: int | None) -> int:
-        """Return when the first record of a source is due: of a log, by its number."""
-        if gap_ns is None:
+    def _first_ns(self, split: Split, *, replayable: bool) -> int:
+        """Return when the next record of a split is due: of a log, by its number."""
+        if split.gap_ns is None:
             return self._env.now
-        if spec.vertex.replayable:
-            return gap_ns * self._position(spec.index)
-        return self._env.now + self._draws.integer(1, gap_ns)
+        if replayable:
+            return split.gap_ns * split.position
+        return self._env.now + self._draws.integer(1, split.gap_ns)
 
     def _make_source(self) -> type[Source]:
         return Source
@@ -208,10 +212,7 @@ class Deployment:
 
     def _processed(self, up: Task) -> int:
         """Return how many records a task has processed before this attempt."""
-        return self._position(up.number)
-
-    def _position(self, number: int) -> int:
-        snapshot = None if self._restored is None else self._restored.tasks.get(number)
+        snapshot = None if self._restored is None else self._restored.tasks.get(up.number)
         return 0 if snapshot is None else int(snapshot.processed)
 
     def _emitted(self, up: Task) -> int:

@@ -63,11 +63,13 @@ class TaskTimers:
                 env.call_at(at_ns, Kind.MAIL, task.entity, task.post, task.stop)
 
     def _change_rates(self, source: Source) -> None:
-        """Have a source change its rate when that is due; what is past has acted before."""
-        for change in source.spec.vertex.rate_changes:
+        """Have a source change its rates when that is due; what is past has acted before."""
+        begun = self._world.graph.begun_as(source.name)
+        splits = self._world.splits.of(*source.place)
+        for change in begun.rate_changes:
             if change.at_ns > self._env.now:
-                gap_ns = source.spec.vertex.gap_of(source.subtask, change.at_ns)
-                arguments = (source.post, source.change_rate, gap_ns)
+                gaps_ns = {one.number: begun.gap_of(one.index, change.at_ns) for one in splits}
+                arguments = (source.post, source.change_rates, gaps_ns)
                 self._env.call_at(change.at_ns, Kind.MAIL, source.entity, *arguments)
 
     def _flush(self, task: Task) -> None:

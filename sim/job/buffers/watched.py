@@ -137,7 +137,7 @@ def longest_times(world: DataflowWorld) -> Times:
         message_ns=handled_ns,
         way_ns=sum(sync_ns) + len(sync_ns) * (step_ns + channel_ns),
         step_ns=max(step_ns, channel_ns),
-        gap_ns=max(_longest_gap_ns(vertex) for vertex in job.vertices),
+        gap_ns=max(_longest_gap_ns(world.graph.begun_as(vertex.name)) for vertex in job.vertices),
         snapshot_ns=max(sync_ns) + file_ns + handled_ns,
         completion_ns=constants.complete_ns + constants.pause_ns,
         restore_ns=_restore_ns(count) if job.recovery.timed else 0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.scenarios.job import Job, Vertex, VertexKind
@@ -25,7 +25,7 @@ from ckptsim.sim.job.buffers.state import (
     make_files,
     preload,
     restore_channels,
-    restore_position,
+    restore_counts,
     state_sizes,
 )
 from ckptsim.sim.job.buffers.tasks import Source, Task
@@ -46,12 +46,13 @@ from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
 from ckptsim.sim.job.oracle.view import Violation
 from ckptsim.sim.job.parallelism import Changes
 from ckptsim.sim.job.settings import job_settings
+from ckptsim.sim.job.splits import Splits
 from ckptsim.sim.job.world import JobWorld
 from ckptsim.sim.kernel import Environment, Wait, garbage_collector_paused
 from ckptsim.sim.slots import OURS, ProtocolCores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ckptsim.models.coordinator.plan import Edge
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
@@ -155,6 +156,7 @@ class DataflowWorld:
     def end_run(self) -> None:
         """Note what was seen of the run, which is over, and check what must hold at its end."""
         note_goals(self.tasks)
+        self.catch_up()
         if self.timed is not None:
             self.timed.end()
         self.observer.end(ended=self.control.ended)
@@ -225,10 +227,11 @@ class DataflowWorld:
         held = restored if taken_over is None else taken_over.checkpoint
         for goal in () if taken_over is None else taken_over.goals:
             self.env.goals.reach(goal)
+        self.splits = Splits(self.graph, restored)
         self.compiled = compiled_driver(self, held)
         self.tasks = (self.compiled or Deployment(self, held)).all_tasks()
         if held is not None:
-            self._restore_positions(held)
+            restore_counts(self, held)
         self._equip(restored, held)
         self.rescales.begun(self.control, self.tasks, restored)
         backlog = self.model.channels.preloaded_records
@@ -241,13 +244,6 @@ class DataflowWorld:
         if self.timed is not None:
             self.timed.lateness.found(self.tasks)
         self.observer.begun(restored)
-
-    def _restore_positions(self, restored: JobCheckpoint) -> None:
-        for task in self.tasks:
-            over = restore_position(task, restored, self.rescales.final(task.place))
-            # One that is fed from outside reads what it gets there: the end of that is its own.
-            if over and self.embedding.reader is None and isinstance(task, Source):
-                task.stop()
 
     def start(self) -> None:
         """Let the tasks work, as soon as they have restored what they are to restore."""
@@ -287,12 +283,9 @@ class DataflowWorld:
         return any(c.queued or c.subpartition.core.data_count for c in ends)
 
     def positions(self) -> dict[int, int]:
-        """Return how many records each source task has emitted, as this attempt counts."""
-        return {task.number: task.processed for task in self.tasks if isinstance(task, Source)}
-
-    def positions_at(self, parts: Mapping[int, Any]) -> dict[int, int]:
-        """Return the same as of parts of a checkpoint, of tasks without one as of now."""
-        return {n: parts[n].position if n in parts else at for n, at in self.positions().items()}
+        """Return how many records of each split this attempt has emitted, as it counts."""
+        sources = (task for task in self.tasks if isinstance(task, Source))
+        return {split: count for task in sources for split, count in task.splits.items()}
 
     def first_delay_ns(self, restored: JobCheckpoint | None) -> int:
         """Return when the first periodic trigger comes: as set, or drawn."""

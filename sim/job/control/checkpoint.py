@@ -51,9 +51,8 @@ class JobCheckpoint:
     tasks: snapshot per task number; a task that had finished has none.  subtasks: the numbers of
     each vertex's tasks when it was taken.  vertices: what it records of each vertex.  finished:
     tasks that had finished when it was planned.  positions, lost_state: what is really true of how
-    many records each source had emitted (by split on records, by task on buffers), also where the
-    checkpoint holds nothing of it any more, and of the vertices whose state went in part with
-    finished subtasks.
+    many records of each split had been emitted, also where the checkpoint holds nothing of it any
+    more, and of the vertices whose state went in part with finished subtasks.
     """
 
     checkpoint_id: int
@@ -93,6 +92,9 @@ def kept_of(
 ) -> JobCheckpoint:
     """Return what is kept of a completed checkpoint; of vertices that have finished, nothing."""
     snapshots = {number: part.snapshot for number, (part, _) in record.parts.items()}
+    positions = plane.positions()  # of splits that no snapshot names as of now: they have been read
+    for snapshot in snapshots.values():
+        positions |= snapshot.splits
     full = [name for name, state in vertices.items() if state is FinishedState.FULL]
     return JobCheckpoint(
         checkpoint_id=record.checkpoint,
@@ -101,7 +103,7 @@ def kept_of(
         subtasks=planning.subtasks,
         vertices=vertices,
         finished=frozenset(planning.numbers(record.plan.finished)),
-        positions=plane.positions_at(snapshots),
+        positions=positions,
         lost_state=plane.lost_state,
     )
 

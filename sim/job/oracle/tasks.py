@@ -116,8 +116,8 @@ class TaskOracle(TaskObserver):
         """Note that a checkpoint is known here, by an announcement or a barrier."""
         number = barrier.checkpoint
         self.needed.opened(number)
-        if number <= self._newest or self._is_over(number):
-            return
+        if number <= max(self._newest, self._ended) or self._is_over(number):
+            return  # behind the cancellation of a newer one a barrier is obsolete
         self._newest = number
         self._opened[number] = self.now_ns, self._taken_amount()
         self._due = None

@@ -33,7 +33,8 @@ from ckptsim.sim.job.records.state import (
     TaskSnapshot,
     make_files,
 )
-from ckptsim.sim.job.records.tasks import Operator, Sink, Source, Splits, Task
+from ckptsim.sim.job.records.tasks import Operator, Sink, Source, Task, next_record
+from ckptsim.sim.job.splits import Splits
 from ckptsim.sim.kernel import Entity, Timer
 
 if TYPE_CHECKING:
@@ -60,8 +61,7 @@ class Attempt:
         self.restored_id = restored.checkpoint_id if restored is not None else None
         self.input_ended_ns = 0  # when a source ended last
         self.successions = successions(self.graph, restored, self.env)
-        taken = {name: one.takes for name, one in self.successions.items()}
-        self.splits = Splits(self.graph, restored, taken, now_ns=self.env.now)
+        self.splits = Splits(self.graph, restored)
         world.observer.deploying()
         self.cores: ProtocolCores = world.cores
         self.tasks: list[Task] = []
@@ -384,7 +384,7 @@ class Attempt:
         for channel in reversed(self.channels if count else []):
             (split,) = self.splits.of(self.graph.vertices[0].name, 0)
             for _ in range(count):
-                record = split.next_record()
+                record = next_record(split)
                 channel.put(record)
                 for task in self.tasks[1 : channel.spec.upstream + 1]:
                     task.state.append(record)

@@ -31,7 +31,7 @@ from ckptsim.sim.kernel import Environment, Wait
 from ckptsim.sim.slots import ProtocolCores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ckptsim.models.coordinator.plan import Edge
     from ckptsim.scenarios.job import Vertex
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.control.coordinator import CoordinatorHost
     from ckptsim.sim.job.control.sinks.sink import SinkWriter
     from ckptsim.sim.job.oracle.observer import JobObserver
-    from ckptsim.sim.job.records.state import TaskSnapshot
     from ckptsim.sim.job.records.tasks import Task
     from ckptsim.sim.job.records.uncoordinated import MessageLog, TaskCheckpoints
 
@@ -257,11 +256,6 @@ class RecordWorld:
     def positions(self) -> dict[int, int]:
         """Return how many records of each split this attempt has emitted, as it counts."""
         return {split: count for task in self.attempt.tasks for split, count in task.splits.items()}
-
-    def positions_at(self, parts: Mapping[int, TaskSnapshot]) -> dict[int, int]:
-        """Return the same as of parts of a checkpoint, of splits that none names as of now."""
-        named = (part.splits for part in parts.values())
-        return self.positions() | {n: at for splits in named for n, at in splits.items()}
 
     def most_emitted(self) -> dict[int, int]:
         """Return how many records of each split have been emitted in any attempt."""

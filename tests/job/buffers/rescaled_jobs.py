@@ -12,12 +12,13 @@ from random import Random
 from typing import Any
 
 from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.generators.job_environment import spare_files
 from ckptsim.sim.job.buffers.constants import CONSTANTS
 from tests import many
 from tests.job.buffers import many as jobs
 from tests.job.buffers.plans import crashing_document, scenario_of
 from tests.job.records.plans import MS, Seeded
-from tests.job.records.rescaled_jobs import differ, fits, goes_with_source, resubmissions
+from tests.job.records.rescaled_jobs import differ, fits, forgets, resubmissions
 
 GOALS = ("restarted", "restored_rescaled", "record_filtered", "overtook_buffers", "resubmitted")
 _TIMED = 3
@@ -51,10 +52,10 @@ def document(seed: int) -> dict[str, Any]:
     text["faults"] = [one for one in text["faults"] if fits(one, vertices)]
     job["checkpointing"]["enabled"] = True  # what nothing coordinates cannot be rescaled
     _allow_time(job["checkpointing"], len(vertices))
+    spare_files(job)
     last_ns = 8 * int(job["checkpointing"]["interval_ns"])
     text["faults"] += _rescales(random, vertices, last_ns)
-    spelled = _spelled(vertices)
-    text["faults"] += resubmissions(seed, job["checkpointing"], spelled, last_ns=last_ns)
+    text["faults"] += resubmissions(seed, job["checkpointing"], vertices, last_ns=last_ns)
     if seed % _TIMED == 0:
         job["recovery"] = {"timed": True}
         for vertex in vertices.values():
@@ -90,7 +91,7 @@ def _fill_channels(random: Random, job: dict[str, Any], vertices: dict[str, Any]
 
 def _rescales(random: Random, vertices: dict[str, Any], last_ns: int) -> list[dict[str, Any]]:
     """Return some changes of parallelism, and crashes between them."""
-    free = [name for name in vertices if not goes_with_source(_spelled(vertices), name)]
+    free = [name for name in vertices if not forgets(vertices, name)]
     found: list[dict[str, Any]] = []
     for _ in range(random.randint(1, 4) if free else 0):
         at = {"vertex": random.choice(free), "at_ns": random.randint(MS, last_ns)}
@@ -99,10 +100,6 @@ def _rescales(random: Random, vertices: dict[str, Any], last_ns: int) -> list[di
             at = {"vertex": random.choice(free), "at_ns": random.randint(MS, last_ns)}
             found.append({"kind": "crash_task", "subtask": 0, **at})
     return found
-
-
-def _spelled(vertices: dict[str, Any]) -> dict[str, Any]:
-    return {name: {"kind": "operator", **vertex} for name, vertex in vertices.items()}
 
 
 HUNT = many.Hunt(random_job=random_job, goals=GOALS, mode=jobs._mode, is_hazard=jobs.is_hazard)

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.generators.job_environment import CHANNEL_STATES
+from ckptsim.scenarios.generators.job_environment import CHANNEL_STATES, spare_files
 from tests import many
 from tests.job.records import many as jobs
 from tests.job.records.plans import MS, Seeded, document, scenario_of
@@ -41,6 +41,7 @@ def random_job(seed: int) -> Scenario:
     if job["channel_state"].get("persistence") == "log_service":
         # It is cut for the newest checkpoint: `flip76_log_service_retained`.
         job["checkpointing"]["retained"] = 1
+    spare_files(job)
     text["faults"] = [one for one in text["faults"] if fits(one, vertices)]
     text["faults"] += _rescales(random, vertices)
     text["faults"] += resubmissions(seed, job["checkpointing"], vertices, last_ns=150 * MS)
@@ -63,7 +64,7 @@ def fits(fault: dict[str, Any], vertices: dict[str, Any]) -> bool:
 
 def _rescales(random: Random, vertices: dict[str, Any]) -> list[dict[str, Any]]:
     """Return some changes of parallelism, and crashes between them."""
-    free = [name for name in vertices if not _forgets(vertices, name)]
+    free = [name for name in vertices if not forgets(vertices, name)]
     found: list[dict[str, Any]] = []
     for _ in range(random.randint(1, 4) if free else 0):
         at = {"vertex": random.choice(free), "at_ns": random.randint(1, 150) * MS}
@@ -82,7 +83,7 @@ def resubmissions(
     One of twenty is cancelled for good.
     """
     random = Random(f"resubmitted {seed}")
-    free = [name for name in vertices if not goes_with_source(vertices, name)]
+    free = [name for name in vertices if not forgets(vertices, name)]
     modes = ["as_before", "aligned", "at_least_once"]
     modes += ["unaligned", "aligned_timeout"] if checkpointing["max_concurrent"] == 1 else []
     found: list[dict[str, Any]] = []
@@ -98,19 +99,8 @@ def resubmissions(
     return found
 
 
-def goes_with_source(vertices: dict[str, Any], name: str) -> bool:
-    """Tell whether forward edges join a vertex to a source."""
-    return any(vertices[member]["kind"] == "source" for member in _group(vertices, name))
-
-
-def _forgets(vertices: dict[str, Any], name: str) -> bool:
+def forgets(vertices: dict[str, Any], name: str) -> bool:
     """Tell whether a vertex goes with a source that has no state, which cannot be rescaled."""
-    group = _group(vertices, name)
-    return not all(vertices[member].get("keeps_position", True) for member in group)
-
-
-def _group(vertices: dict[str, Any], name: str) -> list[str]:
-    """Return the vertices that forward edges join to a vertex, itself first."""
     group = [name]
     for member in group:
         for vertex in vertices.values():
@@ -118,7 +108,7 @@ def _group(vertices: dict[str, Any], name: str) -> list[str]:
                 ends = (vertex["name"], one["upstream"])
                 if one["partitioner"] == "forward" and member in ends:
                     group += [end for end in ends if end not in group]
-    return group
+    return not all(vertices[member].get("keeps_position", True) for member in group)
 
 
 HUNT = many.Hunt(random_job=random_job, goals=GOALS, mode=jobs._mode, is_hazard=jobs.is_hazard)

@@ -21,6 +21,7 @@ from ckptsim.sim.job.buffers.compiled.random_streams import RandomStreams, seed,
 from ckptsim.sim.job.buffers.compiled.task import CompiledSource
 from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.output import RandomRoute, RoundRobinRoute, SingleRoute
+from ckptsim.sim.job.buffers.tasks.source import is_idle
 from ckptsim.sim.job.buffers.tasks.varying import TAIL
 from ckptsim.sim.kernel.entity import key_of, rank_of
 from ckptsim.sim.kernel.ties import SeededRandom
@@ -110,6 +111,8 @@ class Tables:
         self._margin = 64 + (4 + 2 * self._most_opened()) * (most + 1) + 2 * self._most_received()
         received = len(self.channels) * network.exclusive_buffers
         received += len(self._gates) * (network.floating_buffers + 1)
+        for source in (one for one in self.tasks if isinstance(one, CompiledSource)):
+            source.split_row = self._rows(len(source.by_number), task.SPLIT_WIDTH)
         self._cells = 2 * self._margin + self.segments + received + len(self.channels)
         self._first_cell = self._rows(self._cells, cell.WIDTH)
         self._entries = 2 * self._margin + 2 * (len(self.tasks) + len(self.channels))
@@ -219,11 +222,25 @@ class Tables:
             row.view(np.float64)[task.MEAN] = varying
         if isinstance(one, CompiledSource):
             row[task.IS_SOURCE] = 1
-            row[task.GAP_NS] = clock.NONE if one.first_gap_ns is None else one.first_gap_ns
-            row[task.DUE_NS] = one.first_ns
             row[task.LIMIT] = clock.NONE if one.limit is None else one.limit
             catch_up_ns = self._world.constants.catch_up_ns
             row[task.CATCH_UP_NS] = _FOR_EVER_NS if one.replayable else catch_up_ns
+            self._fill_splits(m, row, one)
+
+    def _fill_splits(self, m: Memory, row: Memory, one: CompiledSource) -> None:
+        """Fill in what a source reads: one split in its own row, several in rows behind all else.
+
+        These lie in the order of their numbers, by which they are read that are due at once.
+        """
+        row[task.FED] = is_idle(one.by_number)
+        places = range(one.split_row, one.split_row + len(one.by_number) * task.SPLIT_WIDTH)
+        for split, s in zip(one.by_number, places[:: task.SPLIT_WIDTH], strict=True):
+            gap_ns = clock.NONE if split.gap_ns is None else split.gap_ns
+            row[task.GAP_NS], row[task.DUE_NS] = gap_ns, split.due_ns
+            most = clock.NONE if split.limit is None else split.limit
+            if len(one.by_number) > 1:
+                m[s : s + task.SPLIT_WIDTH] = gap_ns, split.due_ns, split.position, most
+                row[task.FIRST_SPLIT], row[task.END_SPLIT] = places.start, places.stop
 
     def _fill_tasks_ends(self, m: Memory) -> None:
         """Note where the writers and outgoing channels of each task begin and end."""

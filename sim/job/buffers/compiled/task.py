@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.barriers.barrier import EndOfPartition
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.embedding import SourceReader
     from ckptsim.sim.job.graph import TaskSpec
+    from ckptsim.sim.job.splits import Split
 
 
 class CompiledTask(Task):
@@ -205,9 +208,14 @@ class CompiledTask(Task):
 
 
 class CompiledSource(CompiledTask, Source):
-    """One subtask of a source whose thread the kernel runs."""
+    """One subtask of a source whose thread the kernel runs.
+
+    by_number: its splits in the order in which they are read that are due at once; split_row: where
+    their rows begin, if there are several.
+    """
 
     is_source = True
+    split_row: int
 
     def __init__(
         self,
@@ -215,14 +223,13 @@ class CompiledSource(CompiledTask, Source):
         spec: TaskSpec,
         *,
         step_ns: int,
-        gap_ns: int | None,
-        first_ns: int,
+        splits: Sequence[Split],
         limit: int | None,
         replayable: bool = False,
     ) -> None:
         CompiledTask.__init__(self, world, spec, step_ns=step_ns, two_input=False)
-        self.first_gap_ns = gap_ns
-        self.first_ns = first_ns
+        self._splits = splits
+        self.by_number = sorted(splits, key=attrgetter("number"))
         self.limit = limit
         self._reader = None
         self.exhausted_ns = None
@@ -233,10 +240,27 @@ class CompiledSource(CompiledTask, Source):
         """Let the input end when the source asks it for a record the next time."""
         self._set(task.TOLD_TO_STOP, 1)
 
-    def change_rate(self, gap_ns: int) -> None:
-        """Emit at another rate from now on; called on the task's thread, between two records."""
-        self._set(task.GAP_NS, gap_ns)
-        self._set(task.DUE_NS, min(self._get(task.DUE_NS), self.env.now + gap_ns))
+    @property
+    def splits(self) -> dict[int, int]:
+        """Return how many records it has emitted of each of its splits, by number."""
+        if len(self._splits) > 1:
+            for one, row in self._rows():
+                one.position = self.driver.words[row + task.POSITION]
+        return super().splits
+
+    def _rows(self) -> Iterator[tuple[Split, int]]:
+        first = self._get(task.FIRST_SPLIT)
+        return zip(self.by_number, count(first, task.SPLIT_WIDTH), strict=False)
+
+    def change_rates(self, gaps_ns: Mapping[int, int]) -> None:
+        """Emit at other rates from now on; called on the task's thread, between two records."""
+        words, now = self.driver.words, self.env.now
+        for one, row in self._rows():
+            gap, due = row + task.SPLIT_GAP_NS, row + task.SPLIT_DUE_NS
+            if len(self._splits) == 1:
+                gap, due = self.row + task.GAP_NS, self.row + task.DUE_NS
+            words[gap] = gaps_ns[one.number]
+            words[due] = min(words[due], now + words[gap])
 
     def feed(self, reader: SourceReader) -> None:
         """Take records from a reader from now on."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.input import Channel
     from ckptsim.sim.job.buffers.restoring.rescale import Part
     from ckptsim.sim.job.buffers.state import BufferSnapshot, Span
-    from ckptsim.sim.job.buffers.tasks import Source, Task
+    from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 
 Instants = NDArray[np.int64]
@@ -103,9 +103,9 @@ class Lateness:
 
     # What tasks tell --------------------------------------------------------------------------
 
-    def emitted(self, source: Source) -> None:
-        """Note the next record of a source, before it is written."""
-        due = UNKNOWN if source.gap_ns is None else source.due_ns
+    def emitted(self, source: Task, due_ns: int | None) -> None:
+        """Note the next record of a source, before it is written; due_ns: None without a clock."""
+        due = UNKNOWN if due_ns is None else due_ns
         self.emitted_at(source, np.array([due], dtype=np.int64))
 
     def emitted_at(self, source: Task, due: Instants) -> None:

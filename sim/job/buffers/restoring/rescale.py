@@ -19,6 +19,7 @@ from ckptsim.sim.job.buffers.restoring.redistribution import Flight, Taken, take
 from ckptsim.sim.job.buffers.state import BufferSnapshot, Span
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.parallelism import distribution_of
+from ckptsim.sim.job.splits import Splits
 
 if TYPE_CHECKING:
     from ckptsim.scenarios.job import Edge, Vertex
@@ -80,7 +81,7 @@ def rescaled(
 ) -> Rescaled:
     """Return what a job with the vertices and edges of another one takes up from its checkpoint.
 
-    Sources keep their parallelism.  record_bytes: of a vertex that does not say; finished: what
+    record_bytes: of a vertex that does not say; finished: what
     subtasks had processed that had finished.
 
     Raises ProtocolError for in-flight data of an edge that cannot be redistributed.
@@ -105,7 +106,7 @@ def rescaled(
                 inputs[channel.downstream][channel.input] = received
             if sent:
                 outputs[channel.upstream][channel.output] = sent
-    progress = _Progress(checkpoint, finished or {})
+    progress = _Progress(checkpoint, finished or {}, Splits(new, checkpoint))
     tasks, processed = {}, {}
     for task in new.tasks:
         snapshot = progress.of(task.vertex, task.subtask)
@@ -184,9 +185,12 @@ def _spans(found: list[Taken], flights: Mapping[Pair, Flight]) -> tuple[list[Spa
 class _Progress:
     """What new subtasks have processed, from what old ones had."""
 
-    def __init__(self, checkpoint: JobCheckpoint, finished: Mapping[Place, int]) -> None:
+    def __init__(
+        self, checkpoint: JobCheckpoint, finished: Mapping[Place, int], splits: Splits
+    ) -> None:
         self._checkpoint = checkpoint
         self._finished = finished
+        self._splits = splits
 
     def of(self, vertex: Vertex, subtask: int) -> BufferSnapshot | int | None:
         """Return the snapshot of a new subtask without data in flight.
@@ -201,14 +205,20 @@ class _Progress:
             self._finished.get((vertex.name, index), 0) if one is None else one.processed
             for index, one in enumerate(held)
         ]
-        if vertex.broadcast_state:
+        splits = {}
+        if vertex.is_source:
+            splits = {one.number: one.position for one in self._splits.of(vertex.name, subtask)}
+            processed = sum(splits.values())
+        elif vertex.broadcast_state:
             processed = max(counts)
         else:
             total, count = sum(counts), vertex.parallelism
             processed = total // count + (subtask < total % count)
         if all(one is None for one in held):
             return processed
-        return BufferSnapshot(processed=processed, exhausted=False, input_spans={}, output_spans={})
+        return BufferSnapshot(
+            processed=processed, splits=splits, exhausted=False, input_spans={}, output_spans={}
+        )
 
 
 def _renumbered(
@@ -229,5 +239,4 @@ def _renumbered(
         tasks=tasks,
         subtasks=new.subtasks,
         finished=frozenset(numbers[old] for old in checkpoint.finished if old in numbers),
-        positions={numbers[old]: n for old, n in checkpoint.positions.items() if old in numbers},
     )

@@ -8,7 +8,7 @@ from ckptsim.sim.job.buffers.state.recovery import (
     preload,
     put_back,
     restore_channels,
-    restore_position,
+    restore_counts,
 )
 from ckptsim.sim.job.buffers.state.snapshots import BUFFER_HEADER_BYTES, Part, Snapshots
 from ckptsim.sim.job.buffers.state.state_sizes import state_sizes
@@ -29,6 +29,6 @@ __all__ = [
     "preload",
     "put_back",
     "restore_channels",
-    "restore_position",
+    "restore_counts",
     "state_sizes",
 ]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ckptsim.models.lifecycle import SinkState
     from ckptsim.sim.job.buffers.output import Subpartition
     from ckptsim.sim.job.buffers.tasks import Task
+    from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.graph import Graph
 
@@ -36,12 +37,14 @@ class BufferSnapshot:
     """The state of one task in one checkpoint.
 
     processed: records whose effect its state has, of a source those that it has emitted.
-    exhausted: a source has no more.  input_spans, output_spans: what was in flight in front of its
+    splits: how many of them are of each of its splits, by number; exhausted: it has no more.
+    input_spans, output_spans: what was in flight in front of its
     barriers, by input channel and by subpartition.  records, input_records, output_records: which
     records these are, where records have identities.
     """
 
     processed: int
+    splits: Mapping[int, int] = field(default_factory=dict)
     exhausted: bool
     input_spans: Spans
     output_spans: Spans
@@ -51,33 +54,41 @@ class BufferSnapshot:
     output_records: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
     @property
-    def position(self) -> int:
-        """Return how many records a source has emitted."""
-        return self.processed
-
-    @property
     def in_flight(self) -> int:
         """Return how many buffers in flight it holds."""
         held = (self.input_spans, self.output_spans)
         return sum(len(spans) for part in held for spans in part.values())
 
 
-def restore_position(task: Task, restored: JobCheckpoint, final: int | None) -> bool:
-    """Let a task continue counting where the checkpoint, or its own end, has left off.
+def restore_counts(world: DataflowWorld, restored: JobCheckpoint) -> None:
+    """Let tasks continue counting where the checkpoint, or their own end, has left off.
 
-    final: the records of a task that has FINISHED; it counts if the checkpoint knows of that.
-    Returns whether there are no more for the task.
+    A source that has read all of its splits before reads no more; one that is fed from outside
+    reads what it gets there, whose end is its own.
+    """
+    fed = world.embedding.reader is not None
+    for task in world.tasks:
+        if task.is_source:
+            splits = world.splits.of(*task.place)
+            count = sum(one.position for one in splits)
+            if splits and all(one.over for one in splits) and not fed:
+                task.stop()  # type: ignore[attr-defined]
+        else:
+            count = _processed(task, restored, world.rescales.final(task.place))
+        task.processed = task.restored_records = count
+
+
+def _processed(task: Task, restored: JobCheckpoint, final: int | None) -> int:
+    """Return how many records an operator has processed in the state that it begins with.
+
+    final: those of a task that has FINISHED; they count if the checkpoint knows of that.
     """
     snapshot: BufferSnapshot | None = restored.tasks.get(task.number)
-    # Without a position a source that had finished reads again, unless nothing of it runs.
-    full = restored.vertices[task.name] is FinishedState.FULL
-    again = task.is_source and not task.spec.vertex.keeps_position and not full
     if snapshot is not None:
-        task.processed = task.restored_records = snapshot.processed
-    elif final is not None and not again and (full or task.number in restored.finished):
-        task.processed = task.restored_records = final
-    finished = task.number in restored.finished and not again
-    return finished or (snapshot is not None and snapshot.exhausted)
+        return snapshot.processed
+    full = restored.vertices[task.name] is FinishedState.FULL
+    knows = full or task.number in restored.finished
+    return final if final is not None and knows else 0
 
 
 def restore_channels(tasks: list[Task], restored: JobCheckpoint) -> None:

@@ -1,7 +1,8 @@
 """Source tasks: records without input, as fast as the outputs allow or at a rate.
 
-A source with a rate emits evenly.  What back-pressure made it miss is caught up as far as
-`catch_up_ns` reaches and dropped beyond that.  A source that is fed from outside emits what its
+A source with a rate emits evenly, of each of its splits by a clock of its own; without a rate its
+splits take turns.  What back-pressure made it miss is caught up as far as `catch_up_ns` reaches and
+dropped beyond that.  A source that is fed from outside emits what its
 reader has queued, no faster than its rate, and catches nothing up.
 A replayable source drops nothing: its record n is due n intervals after the start of the job,
 through all attempts.
@@ -9,7 +10,7 @@ through all attempts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.sim.job.buffers.kinds import State
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.embedding import SourceReader
     from ckptsim.sim.job.graph import TaskSpec
+    from ckptsim.sim.job.splits import Split
 
 _FOR_EVER_NS = 1 << 62
 
@@ -30,10 +32,10 @@ _IDLE, _ENDED = State.IDLE, State.ENDED
 class Source(Task):
     """One subtask of a source.
 
-    step_ns: how long one record takes; gap_ns: time between two records that are due, None for as
-    fast as possible; first_ns: when the first one is due; limit: how many there are, or None.
-    due_ns: when the first record is due that is not accounted for.  replayable: its clock does not
-    stop, and nothing is dropped.
+    step_ns: how long one record takes; splits: what it reads, each with the time between two that
+    are due, None for as fast as possible, and when the first one is due that is not accounted for.
+    limit: how many records there are, or None.  replayable: its clocks do not stop, and nothing is
+    dropped.
     exhausted_ns: since when there are no more records; is_cut_off: because a stop has ended them,
     so that whoever resumes from its savepoint reads on.
     """
@@ -46,21 +48,27 @@ class Source(Task):
         spec: TaskSpec,
         *,
         step_ns: int,
-        gap_ns: int | None,
-        first_ns: int,
+        splits: Sequence[Split],
         limit: int | None,
         replayable: bool = False,
     ) -> None:
         super().__init__(world, spec, step_ns=step_ns, two_input=False)
-        self.gap_ns = gap_ns
+        self._splits = splits
+        self._split = None if is_idle(splits) else splits[0]
         self.limit = limit
         self.exhausted_ns: int | None = None
         self.is_cut_off = False
-        self.due_ns = first_ns
         self._told_to_stop = False
         self._catch_up_ns = _FOR_EVER_NS if replayable else world.constants.catch_up_ns
         self.replayable = replayable
         self._reader: SourceReader | None = None
+
+    @property
+    def splits(self) -> dict[int, int]:
+        """Return how many records it has emitted of each of its splits, by number."""
+        if len(self._splits) == 1:  # all that it has emitted is of that one
+            return {self._splits[0].number: self.processed}
+        return {one.number: one.position for one in self._splits}
 
     def feed(self, reader: SourceReader) -> None:
         """Take records from a reader from now on."""
@@ -87,7 +95,7 @@ class Source(Task):
                 return State.BLOCKED
             elif self._told_to_stop:
                 self.exhaust()
-            elif self._reader is not None and not self._reader.queued_count:
+            elif not self.has_records:
                 return _IDLE
             else:
                 return _BUSY
@@ -104,7 +112,7 @@ class Source(Task):
         """Whether there is something to emit now."""
         if self._reader is not None:
             return self._reader.queued_count > 0
-        return self.exhausted_ns is None
+        return self.exhausted_ns is None and self._split is not None
 
     @property
     def is_exhausted(self) -> bool:
@@ -118,11 +126,15 @@ class Source(Task):
         """
         self._told_to_stop = True
 
-    def change_rate(self, gap_ns: int) -> None:
-        """Emit at another rate from now on; called on the task's thread, between two records."""
-        self.gap_ns = gap_ns
-        # The next record is due by the old rate, unless that was so slow that the new one is first.
-        self.due_ns = min(self.due_ns, self.env.now + gap_ns)
+    def change_rates(self, gaps_ns: Mapping[int, int]) -> None:
+        """Emit at other rates from now on; called on the task's thread, between two records.
+
+        The next record is due by the old rate, unless that was so slow that the new one is first.
+        gaps_ns: by the number of the split.
+        """
+        for one in self._splits:
+            one.gap_ns = gaps_ns[one.number]
+            one.due_ns = min(one.due_ns, self.env.now + one.gap_ns)
 
     def exhaust(self) -> None:
         """End the input: no records follow."""
@@ -136,29 +148,39 @@ class Source(Task):
             self.exhausted_ns, self.is_cut_off = self.env.now, True
 
     def _serve(self) -> Steps:
-        if self.gap_ns is not None and self._wait_for_due():
-            yield from self._spend_until(self.due_ns, _PACED)
+        split = self._next_split()
+        if split.gap_ns is not None:
+            split.due_ns = max(split.due_ns, self.env.now - self._catch_up_ns)
+        if split.gap_ns is not None and split.due_ns > self.env.now:
+            yield from self._spend_until(split.due_ns, _PACED)
         else:
             yield from self._spend_until(self.env.now + self.step_ns, _BUSY)
 
+    def _next_split(self) -> Split:
+        """Turn to the split whose next record is due first, if there are several."""
+        if len(self._splits) > 1:
+            unread = (one for one in self._splits if not one.is_read)
+            self._split = min(unread, key=lambda one: (one.due_ns, one.number))
+        assert self._split is not None, "a source without a split serves no record"
+        return self._split
+
     def _can_be_seen(self) -> bool:
-        if self._reader is not None or self.processed + 1 == self.limit:
+        # Behind each record another split may be next.
+        if self._reader is not None or len(self._splits) > 1 or self.processed + 1 == self.limit:
             return True
         # A source that has caught up begins to wait.
-        paces = self.gap_ns is not None and self.due_ns + self.gap_ns > self._boundary_ns
+        (split,) = self._splits
+        paces = split.gap_ns is not None and split.due_ns + split.gap_ns > self._boundary_ns
         return (paces and self.state is _BUSY) or self._opens_next()
 
-    def _wait_for_due(self) -> bool:
-        """Return whether the next record is not due; drop what lies too far back."""
-        self.due_ns = max(self.due_ns, self.env.now - self._catch_up_ns)
-        return self.due_ns > self.env.now
-
     def _complete(self) -> None:
+        split = self._split
+        assert split is not None
         if self.lateness is not None:
-            self.lateness.emitted(self)
+            self.lateness.emitted(self, None if split.gap_ns is None else split.due_ns)
         self.processed += 1
-        if self.gap_ns is not None:
-            self.due_ns += self.gap_ns
+        split.position += 1
+        split.due_ns += 1 if split.gap_ns is None else split.gap_ns  # or turns are counted
         if self._reader is not None and self.records is not None:
             self.records.emitted([self._reader.take()])
         self._emit()
@@ -169,3 +191,8 @@ class Source(Task):
         if self.state is _PACED:
             self._is_serving = False
             self._timer.arm_at(self.env.now)
+
+
+def is_idle(splits: Sequence[Split]) -> bool:
+    """Return whether there is nothing to read in any of several splits, or there is no split."""
+    return len(splits) != 1 and all(one.is_read for one in splits)

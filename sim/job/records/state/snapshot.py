@@ -45,11 +45,6 @@ class TaskSnapshot:
     position_in_log: LogPosition | None = None
 
     @property
-    def position(self) -> int:
-        """Return how many records a source has emitted."""
-        return sum(self.splits.values())
-
-    @property
     def records(self) -> Sequence[Record]:
         """Return the records whose effect the task's state has."""
         return self.state

@@ -6,8 +6,9 @@ from typing import Any
 
 from ckptsim.sim.job.embedding import SourceReader
 from ckptsim.sim.job.records.kinds import Kind
-from ckptsim.sim.job.records.tasks.splits import Split
+from ckptsim.sim.job.records.state import SOURCE_SPAN, Record
 from ckptsim.sim.job.records.tasks.task import Steps, Task
+from ckptsim.sim.job.splits import Split
 
 
 class Source(Task):
@@ -20,6 +21,10 @@ class Source(Task):
             None if reader is None else reader(self.subtask, self.wake)
         )
         self._splits = self.attempt.splits.of(self.spec.vertex.name, self.spec.subtask)
+        origin = self.attempt.graph.begun_as(self.spec.vertex.name)
+        for split in self._splits:
+            split.gap_ns = origin.pause_of(split.index)
+            split.due_ns = self.env.now + split.gap_ns
         self._emission = self.env.timer(Kind.EMIT, self.entity, self.wake)
 
     def run(self) -> Steps:
@@ -91,11 +96,17 @@ class Source(Task):
     def _emit_next(self) -> None:
         """Emit the record that is due first; what a source with a reader takes in is its state."""
         split = min(self._unread, key=lambda one: (one.due_ns, one.number))
-        record = split.next_record()
+        record = next_record(split)
         if self._reader is not None:
             record = self._reader.take()
             self.state.append(record)
         self.observer.record_begun()
-        split.due_ns = self.env.now + split.pause_ns
+        split.due_ns = self.env.now + (split.gap_ns or 0)
         self.attempt.progress()
         self.emit(record)
+
+
+def next_record(split: Split) -> Record:
+    """Return the identity of the next record of a split, which is read."""
+    split.position += 1
+    return split.number * SOURCE_SPAN + split.position - 1

@@ -115,9 +115,11 @@ def job(*faults: dict[str, Any], **vertex: Any) -> dict[str, Any]:
     return parts | {"job": {"vertices": vertices}, "faults": list(faults)}
 
 
-def on_buffers(text: dict[str, Any]) -> dict[str, Any]:
-    """Return a job on the other plane, where sources keep their parallelism."""
-    return text | {"job": text["job"] | {"plane": "buffers"}}
+def forgetful(text: dict[str, Any], plane: str) -> dict[str, Any]:
+    """Return a job on a plane with a source that does not remember what it has read."""
+    source, *others = text["job"]["vertices"]
+    vertices = [source | {"keeps_position": False}, *others]
+    return text | {"job": text["job"] | {"plane": plane, "vertices": vertices}}
 
 
 def rescale(vertex: str, parallelism: int = 2) -> dict[str, Any]:
@@ -129,16 +131,8 @@ def rescale(vertex: str, parallelism: int = 2) -> dict[str, Any]:
     ("text", "expected"),
     [
         (job(rescale("other")), "the name of a vertex"),
-        (on_buffers(job(rescale("source"))), "a vertex that is no source"),
-        (
-            on_buffers(
-                job(
-                    rescale("sink"),
-                    inputs=[{"upstream": "source", "partitioner": "forward"}],
-                )
-            ),
-            "not joined to one by forward edges",
-        ),
+        (forgetful(job(rescale("source")), "records"), "a source that remembers"),
+        (forgetful(job(rescale("source")), "buffers"), "a source that remembers"),
         (job(rescale("sink", 0)), "1 to 128"),
         (job(rescale("sink", 129)), "1 to 128"),
     ],

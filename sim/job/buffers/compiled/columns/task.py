@@ -1,4 +1,4 @@
-"""Columns of a task: its thread, and of a source its clock."""
+"""Columns of a task: its thread, and of a source its clock; of a split, where there are several."""
 
 (
     STATE,
@@ -32,11 +32,14 @@
     TAKEN_BYTES,  # since the alignment clock was told
     GAP_NS,  # time between two records of a source, NONE for as fast as possible
     DUE_NS,
+    SPLIT,  # whose clock that is, where a source has several
+    FIRST_SPLIT,
+    END_SPLIT,
     LIMIT,  # records of a bounded source, NONE for no bound
     EXHAUSTED,
     TOLD_TO_STOP,
     CATCH_UP_NS,
-    FED,  # a source reads what a reader has queued
+    FED,  # a source reads what a reader has queued, or without a split nothing
     QUEUED,  # how much that is
     READ_OUT,  # nothing is queued and nothing comes any more
     STREAM,  # of a varying service, NONE for a steady one
@@ -44,8 +47,11 @@
     LONGEST_NS,
     MEAN,  # of the varying part in ns, the bits of a float
     TIMES,  # ns per state, from here on
-) = range(43)
+) = range(46)
 WIDTH = 56
+
+SPLIT_GAP_NS, SPLIT_DUE_NS, POSITION, MOST = range(4)  # DUE_NS without a rate: turns that it had
+SPLIT_WIDTH = 4
 
 RETURNED = -2
 

@@ -59,6 +59,10 @@ def begin_records(m: Memory, t: int) -> None:
         count = min(count, m[t + task.LIMIT] - m[t + task.PROCESSED])
     if m[t + task.FED]:
         count = 1  # taking it makes room for others at that instant
+    if m[t + task.END_SPLIT]:
+        count = 1  # behind it another split may be next
+        turn(m, t)
+        gap = m[t + task.GAP_NS]
     m[t + task.START_NS] = now
     if gap >= 0:
         due = max(m[t + task.DUE_NS], now - m[t + task.CATCH_UP_NS])
@@ -79,6 +83,32 @@ def begin_records(m: Memory, t: int) -> None:
 
 
 @compiled
+def turn(m: Memory, t: int) -> None:
+    """Turn to the split whose next record is due first: of several the one of the lowest number.
+
+    It gives the task its clock.  One of them is unread, or the task would have been exhausted.
+    """
+    found = 0
+    for s in range(m[t + task.FIRST_SPLIT], m[t + task.END_SPLIT], task.SPLIT_WIDTH):
+        is_read = 0 <= m[s + task.MOST] <= m[s + task.POSITION]
+        if not is_read and (not found or m[s + task.SPLIT_DUE_NS] < m[found + task.SPLIT_DUE_NS]):
+            found = s
+    m[t + task.SPLIT] = found
+    m[t + task.GAP_NS] = m[found + task.SPLIT_GAP_NS]
+    m[t + task.DUE_NS] = m[found + task.SPLIT_DUE_NS]
+
+
+@compiled
+def turned(m: Memory, t: int, count: int) -> None:
+    """Note what was read of the split; without a rate its clock counts the turns it has had."""
+    s = m[t + task.SPLIT]
+    m[s + task.POSITION] += count
+    if m[t + task.GAP_NS] < 0:
+        m[t + task.DUE_NS] += count
+    m[s + task.SPLIT_DUE_NS] = m[t + task.DUE_NS]
+
+
+@compiled
 def fire_source(m: Memory, t: int) -> int:
     """Come to the record boundary that the thread was to reach, or wake up."""
     state = m[t + task.STATE]
@@ -90,6 +120,8 @@ def fire_source(m: Memory, t: int) -> int:
         m[t + task.PROCESSED] += count
         if m[t + task.GAP_NS] >= 0:
             m[t + task.DUE_NS] += count * m[t + task.GAP_NS]
+        if m[t + task.END_SPLIT]:
+            turned(m, t, count)
         if emit_all(m, t, count):
             enter(m, t, task.STUCK)
             return clock.WAITS

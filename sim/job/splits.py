@@ -3,7 +3,7 @@
 A split is the part of the input that one subtask has when the job begins, and stays that when the
 source is rescaled: identities of records, and the clock of a source with a rate, are those of the
 split.  A subtask with several reads each as it falls due; one without any has ended if the source
-is bounded, and waits if it is not.
+is bounded, and waits if it is not.  This is so on both data planes.
 
 The splits that a reader has are list state, so at another parallelism the unread ones of all
 subtasks are dealt out in order, in blocks as even as can be.  What had been read to its end is in
@@ -16,71 +16,61 @@ RoundRobinOperatorStateRepartitioner, KafkaSourceEnumerator.getSplitOwner.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.models.recovery import split
-from ckptsim.sim.job.records.state import SOURCE_SPAN, Record
 
 if TYPE_CHECKING:
     from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.graph import Graph
-    from ckptsim.sim.job.records.state import TaskSnapshot
+    from ckptsim.sim.job.port import TaskState
 
 
 @dataclass(slots=True)
 class Split:
     """A split as its reader has it.
 
-    number: as identities of records have it.  position: records read.  most: how many it has, None
-    for any number.  pause_ns: between two of them; due_ns: when the next one may be read.  over: it
-    had been read to its end before a restore.
+    number: as identities of records have it; index: among the splits of its source.  position:
+    records read.  most: how many it has, None for any number.  over: it had been read to its end
+    before a restore.  gap_ns: between two records, None for any time; due_ns: when the next one may
+    be read; its reader sets both.
     """
 
     number: int
+    index: int
     position: int
     most: int | None
-    pause_ns: int
-    due_ns: int
     over: bool = False
+    gap_ns: int | None = None
+    due_ns: int = 0
 
     @property
     def is_read(self) -> bool:
         """Tell whether nothing of it is left."""
         return self.over or (self.most is not None and self.position >= self.most)
 
-    def next_record(self) -> Record:
-        """Return the identity of the next record, which is read."""
-        self.position += 1
-        return self.number * SOURCE_SPAN + self.position - 1
+    @property
+    def limit(self) -> int | None:
+        """Return at which position nothing of it is left, None if there is no such."""
+        return self.position if self.is_read else self.most
 
 
 class Splits:
     """The splits of all sources of one attempt.
 
-    graph: of the attempt; takes: by vertex the old subtask that each one follows, where there are
-    as many as before.
-    owners: the subtask that has each split, by the number of the split.
+    graph: of the attempt.  owners: the subtask that has each split, by the number of the split.
     """
 
-    def __init__(
-        self,
-        graph: Graph,
-        restored: JobCheckpoint | None,
-        takes: Mapping[str, Sequence[int]],
-        *,
-        now_ns: int,
-    ) -> None:
+    def __init__(self, graph: Graph, restored: JobCheckpoint | None) -> None:
         self.owners: dict[int, int] = {}
         self._graph = graph
-        self._now_ns = now_ns
         self._of: dict[str, list[list[Split]]] = {}
         for vertex in graph.vertices:
             if vertex.is_source:
-                dealt = self._dealt(vertex, restored, takes[vertex.name])
+                dealt = self._dealt(vertex, restored)
                 self._of[vertex.name] = dealt
                 self.owners |= {
                     one.number: subtask for subtask, own in enumerate(dealt) for one in own
@@ -90,22 +80,15 @@ class Splits:
         """Return the splits of a subtask of a source."""
         return self._of[vertex][subtask]
 
-    def _dealt(
-        self,
-        vertex: Vertex,
-        restored: JobCheckpoint | None,
-        takes: Sequence[int],
-    ) -> list[list[Split]]:
+    def _dealt(self, vertex: Vertex, restored: JobCheckpoint | None) -> list[list[Split]]:
         count, numbers = vertex.parallelism, self._graph.splits[vertex.name]
         if restored is None:
             return [
                 [self._made(vertex, n) for n in numbers[first::count]] for first in range(count)
             ]
-        held = [self._held(vertex, one) for one in restored.snapshots_of(vertex.name)]
-        if len(held) == count:
-            dealt = [held[before] for before in takes]
-        else:
-            unread = [[one for one in own if not one.is_read] for own in held]
+        dealt = [self._held(vertex, one) for one in restored.snapshots_of(vertex.name)]
+        if len(dealt) != count:
+            unread = [[one for one in own if not one.is_read] for own in dealt]
             dealt = [list(own) for own in split(unread, count)]
         named = {one.number for own in dealt for one in own}
         for place, number in enumerate(numbers):
@@ -113,7 +96,7 @@ class Splits:
                 dealt[place % count].append(self._left(vertex, restored, place))
         return dealt
 
-    def _held(self, vertex: Vertex, part: TaskSnapshot | None) -> list[Split]:
+    def _held(self, vertex: Vertex, part: TaskState | None) -> list[Split]:
         """Return the splits in the state of an old subtask, none of one that had finished."""
         if part is None:
             return []
@@ -135,9 +118,8 @@ class Splits:
         return self._made(vertex, number, restored.positions.get(number, 0), over=True)
 
     def _made(self, vertex: Vertex, number: int, position: int = 0, *, over: bool = False) -> Split:
-        origin = self._graph.begun_as(vertex.name)
         index = number - self._graph.splits[vertex.name].start
-        pause_ns, most = origin.pause_of(index), origin.records_of(index)
+        most = self._graph.begun_as(vertex.name).records_of(index)
         if most is not None:
             most += self._graph.preloaded_records
-        return Split(number, position, most, pause_ns, self._now_ns + pause_ns, over)
+        return Split(number, index, position, most, over)
