@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from ckptsim.models.barriers import Barrier
+from ckptsim.models.barriers.barrier import OptionKind
+from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferObserver, BufferOracle
@@ -60,3 +63,21 @@ def test_the_oracle_changes_nothing_on_buffers(seed: int) -> None:
         for observer in (BufferOracle, BufferObserver)
     }
     assert len(digests) == 1
+
+
+@pytest.mark.parametrize("cancelled", [11, 13])
+def test_a_barrier_behind_a_newer_cancellation_is_not_waited_for(cancelled: int) -> None:
+    """Its time-out means nothing to the task; behind an older cancellation it does."""
+    env = Environment(1)
+    job: Any = by_name("flink_19681_alignment_timeout").model
+    world = RecordWorld(env, job.spelled_out(), FaultPlan(()), cores=OURS)
+    oracle: Any = world.observer.task(world.tasks[-1])
+    oracle.cancelled(cancelled)
+    oracle.aborted(cancelled)
+    oracle.seen(Barrier(12, 0, OptionKind.TIMEOUTABLE, 1_000))
+    later = env.event()
+    env.call_at(2_000, 0, env.entity("test"), later.succeed)
+    env.run(until=later)
+    oracle.record_begun()
+    broken = [name for name, *_ in world.violations]
+    assert broken == (["time_out_ends_alignment"] if cancelled == 11 else [])

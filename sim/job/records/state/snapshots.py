@@ -162,8 +162,11 @@ class Snapshots:
         self.logs.when_told(checkpoint, partial(stored, checkpoint, failed=fails))
 
     def completed(self, checkpoint: int) -> None:
-        """Note that a checkpoint is complete."""
-        self.task.attempt.world.log_service.completed(checkpoint)
+        """Note that a checkpoint is complete; a savepoint, as its barrier says, subsumes none."""
+        world = self.task.attempt.world
+        record = world.coordinator.records.get(checkpoint)
+        if record is None or not record.request.savepoint:
+            world.log_service.completed(checkpoint)
         self.logs.completed(checkpoint)
 
     # --- what the coordinator hears ---

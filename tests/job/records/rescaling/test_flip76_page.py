@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.job import StopKind
 from ckptsim.sim.cli import main
+from ckptsim.sim.world import run_world
 from tests.job.records.rescaling.flip76_table import BEGIN, END, table
 
 PAGE = (Path(__file__).parents[4] / "docs" / "flip76.md").read_text(encoding="utf-8")
@@ -58,3 +63,18 @@ def test_table_is_what_the_program_gives() -> None:
 def test_page_has_a_command_per_mutant() -> None:
     """No command is left without the line that it must print."""
     assert len(COMMANDS) == PAGE.count("$ ckptsim ") >= 15
+
+
+def test_a_savepoint_cuts_no_log() -> None:
+    """It subsumes no checkpoint: behind a stop with one the checkpoint before can be restored."""
+    made = by_name("flip76_log_service_retained")
+    job: Any = made.model
+    ending = replace(job.ending, stop_at_ns=43_000_000, stop_kind=StopKind.DRAIN)
+    checkpointing = replace(job.checkpointing, retained=1, count=None)
+    made = replace(
+        made, model=replace(job, checkpointing=checkpointing, ending=ending), violates=()
+    )
+    for seed in range(6):
+        result = run_world(made, seed=seed)
+        assert result.goals["savepoint_completed"]
+        assert result.violations == []
