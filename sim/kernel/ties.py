@@ -92,16 +92,15 @@ class Pct:
         self.name = "pct" if depth == 3 else f"pct:{depth}"
         self._seed = seed
         self.change_instants = tuple(self._instant(number) for number in range(depth - 1))
-        # Per entity: (fall instants with their number, latest first; base priority).
-        self._falls: dict[int, tuple[tuple[tuple[int, int], ...], int]] = {}
+        self._plans: dict[int, tuple[tuple[tuple[int, int], ...], int]] = {}
 
     def tie(self, time: int, kind: int, entity: Entity) -> TieKey:
         """Return the entity's priority at `time`, then the kind."""
         # From the top: the number of its last fall up to `time`, 0 before any, which puts it behind
         # all that have not fallen; 64 bits of the entity's own priority; 16 bits of the kind.
-        plan = self._falls.get(entity.key)
+        plan = self._plans.get(entity.key)
         if plan is None:
-            plan = self._falls[entity.key] = self._plan(entity)
+            plan = self._plans[entity.key] = self.plan(entity.key)
         falls, priority = plan
         band = 0
         for instant, number in falls:
@@ -115,13 +114,17 @@ class Pct:
         exponent = self._EXPONENT_MIN + bits % self._EXPONENT_COUNT
         return (1 << exponent) + (bits >> 8) % (1 << exponent)
 
-    def _plan(self, entity: Entity) -> tuple[tuple[tuple[int, int], ...], int]:
+    def plan(self, key: int) -> tuple[tuple[tuple[int, int], ...], int]:
+        """Return the falls of an entity, by its key, and its priority before any.
+
+        A fall is an instant and its number, from 1; the latest one is first.
+        """
         falls = [
             (instant, number + 1)
             for number, instant in enumerate(self.change_instants)
-            if derive_key(self._seed, "ties", "pct", "fall", number, entity.key) % 4 == 0
+            if derive_key(self._seed, "ties", "pct", "fall", number, key) % 4 == 0
         ]
-        priority = derive_key(self._seed, "ties", "pct", "priority", entity.key)
+        priority = derive_key(self._seed, "ties", "pct", "priority", key)
         return tuple(sorted(falls, reverse=True)), priority
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from ckptsim.scenarios.job import Engine
 from ckptsim.sim.job.buffers.compiled.deployment import CompiledDeployment
 from ckptsim.sim.job.buffers.compiled.kept import is_available, is_ready
+from ckptsim.sim.job.buffers.compiled.ties import has_ties
 from ckptsim.sim.job.buffers.constants import step_ns
-from ckptsim.sim.kernel.ties import STRUCTURAL, SeededRandom
 from ckptsim.sim.slots import OURS, ProtocolCores
 
 if TYPE_CHECKING:
@@ -99,19 +99,8 @@ def _records_of(world: DataflowWorld) -> float:
 
 
 def _is_covered(world: DataflowWorld) -> bool:
-    """Return whether the kernel has all that a world asks for.
-
-    It has the mechanisms and channels of the model alone.
-    """
-    ties, mechanisms = world.env.ties, world.mechanisms
-    return (
-        is_available()
-        and _has_our_channels(world.protocol)
-        and (ties is STRUCTURAL or isinstance(ties, SeededRandom))
-        and mechanisms.stops_early
-        and mechanisms.freed_when_read
-        and mechanisms.slices
-    )
+    """Return whether the kernel has all that a world asks for."""
+    return is_available() and _has_our_channels(world.protocol) and has_ties(world.env.ties)
 
 
 def _has_our_channels(protocol: ProtocolCores) -> bool:

@@ -9,7 +9,6 @@ the kernel continues behind it.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,8 @@ from ckptsim.sim.job.buffers.compiled.tables import Tables, link, zeros
 from ckptsim.sim.job.buffers.output import Slice
 from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.kernel import Timer, unfenced
-from ckptsim.sim.kernel.ties import STRUCTURAL
+from ckptsim.sim.kernel.calendar import BEHIND
+from ckptsim.sim.kernel.ties import SeededRandom
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.compiled.followers import Follower, StretchFollower
@@ -76,14 +76,13 @@ class CompiledDriver:
             self._ask = ask_kernel()
         self._task_of = tables.task_of
         self._channel_of = tables.channel_of
-        self._ranks = tables.ranks
-        self._keys: dict[bytes, int] = {}
+        self._key_of = tables.ties.key
         self._rows: dict[NetworkEvent, int] = {}
         self._event_of: dict[int, NetworkEvent] = {}
         self._used = tables.events
         self._proxy = Timer(env, entry.THREAD, env.entity("kernel"), self._run)
         self._stood: tuple[int, int, int] | None = None
-        self._structural = env.ties is STRUCTURAL
+        self._hashed = isinstance(env.ties, SeededRandom)
         self._running = False
         self._holds_back = False
         self.follower: Follower | None = None
@@ -230,17 +229,8 @@ class CompiledDriver:
         if priority < NORMAL:
             row[clock.LIMIT_KEY] = -_SIGN
         else:
-            row[clock.LIMIT_KEY] = self._key(tie) if self._structural else tie - _SIGN
+            row[clock.LIMIT_KEY] = tie - _SIGN if self._hashed else self._key_of(tie)
         row[clock.LIMIT_SEQUENCE] = sequence
-
-    def _key(self, tie: bytes) -> int:
-        """Return a structural tie key as the kernel has it: odd ranks are those of its entities."""
-        found = self._keys.get(tie)
-        if found is None:
-            place = bisect_left(self._ranks, tie[2:])
-            mine = place < len(self._ranks) and self._ranks[place] == tie[2:]
-            found = self._keys[tie] = (int.from_bytes(tie[:2]) << 40) | (2 * place + mine)
-        return int(found)
 
     def _stand(self) -> None:
         """Let a timer stand in the calendar for the kernel's first entry."""
@@ -255,16 +245,18 @@ class CompiledDriver:
             return
         self._stood = time, key, sequence
         tie: Any = key + _SIGN
-        if self._structural:
+        is_behind = key == entry.BEHIND
+        if is_behind or not self._hashed:
             kind = _KINDS.get(action, entry.CREDIT)
             owner: Entity
             if kind in (entry.THREAD, entry.FLUSHER):
                 owner = self._task_of[target].entity
             else:
                 owner = self._channel_of[target].entity
-            tie = owner.ranks[kind]
+            tie = owner.ranks[kind] if is_behind else self.env.ties.tie(time, kind, owner)
         self._proxy.sequence = sequence
-        heappush(self.env._queue, (time, NORMAL, tie, sequence, self._proxy))  # noqa: SLF001
+        priority = BEHIND if is_behind else NORMAL
+        heappush(self.env._queue, (time, priority, tie, sequence, self._proxy))  # noqa: SLF001
 
     # What it hands over -----------------------------------------------------------------------
 

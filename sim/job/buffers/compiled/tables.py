@@ -17,14 +17,14 @@ from ckptsim.sim.job.buffers.compiled.columns import (
     writer,
 )
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
-from ckptsim.sim.job.buffers.compiled.random_streams import RandomStreams, seed, signed
+from ckptsim.sim.job.buffers.compiled.random_streams import RandomStreams, seed
 from ckptsim.sim.job.buffers.compiled.task import CompiledSource
+from ckptsim.sim.job.buffers.compiled.ties import KernelTies
 from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.output import RandomRoute, RoundRobinRoute, SingleRoute
 from ckptsim.sim.job.buffers.tasks.source import is_idle
 from ckptsim.sim.job.buffers.tasks.varying import TAIL
-from ckptsim.sim.kernel.entity import key_of, rank_of
-from ckptsim.sim.kernel.ties import SeededRandom
+from ckptsim.sim.kernel.entity import rank_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,7 @@ _LINES = 4096
 class Tables:
     """The memory of one attempt, filled.
 
-    ranks: the structural ranks of all entities of the kernel, in order.  task_of, channel_of: what
+    ties: the policy of the run, as the kernel has it.  task_of, channel_of: what
     a row stands for.  random: the streams of wires and services.  segments: of all pools.
     told: rows of the log per cell.
     """
@@ -70,9 +70,9 @@ class Tables:
         self.channels = channels
         self._gates = gates
         self._writers = writers
-        self._entities = [rank_of(one.name, one.subtask) for one in tasks]
-        self._entities += [rank for one in writers for rank in _ranks_of(one)]
-        self.ranks = sorted(self._entities)
+        entities = [rank_of(one.name, one.subtask) for one in tasks]
+        entities += [rank for one in writers for rank in _ranks_of(one)]
+        self.ties = KernelTies(world.env.ties, entities)
         self._size = clock.WIDTH
         self._lay_out()
         self.random = RandomStreams(world, tasks, writers, channels, self._services)
@@ -103,6 +103,7 @@ class Tables:
         bounds = (one.route.bounds for one in self._writers if isinstance(one.route, RandomRoute))
         self._weights = self._rows(sum(map(len, bounds)), 1)
         self._routes = self._rows(len(self._writers), stream.WIDTH)
+        self._changes = self._rows(len(self.ties.changes), 2)
         self._services = self._rows(len(self.tasks), stream.WIDTH)
         segments = (one.settings["size"] + one.settings["overdraft_max"] for one in self._writers)
         self.segments = sum(segments)
@@ -160,15 +161,14 @@ class Tables:
         """
         m = zeros(self._size)
         self._fill_clock(m)
-        places, keys = self._places()
-        for one, place, key in zip(self.tasks, places, keys, strict=False):
-            m[one.row + task.RANK], m[one.row + task.HASH] = place, key
-        for one in self.tasks:
+        self.ties.fill(m, self._changes)
+        for one, rank, drawn in zip(self.tasks, self.ties.ranks, self.ties.drawn, strict=False):
+            m[one.row + task.RANK], m[one.row + task.DRAWN] = rank, drawn
             self._fill_task(m, one)
         self._fill_tasks_ends(m)
         self._fill_gates(m)
         self._fill_writers(m)
-        self._fill_channels(m, places[len(self.tasks) :], keys[len(self.tasks) :])
+        self._fill_channels(m)
         self.random.fill(m, before, None if tables is None else tables.random)
         return m
 
@@ -181,9 +181,9 @@ class Tables:
         m[clock.LOG_MARGIN] = self.told * self._margin
         m[clock.FOLLOWED] = world.observer.follows
         m[clock.RECORDED] = self._recorded
-        ties = self._env.ties
-        if isinstance(ties, SeededRandom):
-            m[clock.TIES_RANDOM], m[clock.TIES_KEY] = 1, signed(ties.key)
+        m[clock.LEAST_FREE] = world.mechanisms.stops_early
+        m[clock.FREED_WHEN_READ] = world.mechanisms.freed_when_read
+        m[clock.SLICES] = world.mechanisms.slices
         m[clock.LATENCY_NS] = network.latency_ns
         m[clock.JITTER_NS] = network.jitter_ns
         m[clock.SEND_NS] = network.send_ns
@@ -191,14 +191,6 @@ class Tables:
         m[clock.FLUSH_PERIOD_NS] = network.buffer_timeout_ns + world.constants.flusher_overshoot_ns
         m[clock.EXCLUSIVE] = network.exclusive_buffers
         m[clock.MARGIN] = self._margin
-
-    def _places(self) -> tuple[list[int], list[int]]:
-        """Return the place of each task and channel among ties, and its hash if that counts."""
-        of_rank = {rank: 2 * place + 1 for place, rank in enumerate(self.ranks)}
-        places = [of_rank[rank] for rank in self._entities]
-        if not isinstance(self._env.ties, SeededRandom):
-            return places, [0] * len(places)
-        return places, [signed(key_of(rank)) for rank in self._entities]
 
     # Tasks and gates --------------------------------------------------------------------------
 
@@ -316,9 +308,10 @@ class Tables:
 
     # Channels ---------------------------------------------------------------------------------
 
-    def _fill_channels(self, m: Memory, places: list[int], keys: list[int]) -> None:
+    def _fill_channels(self, m: Memory) -> None:
         if not self.channels:
             return
+        before = len(self.tasks)  # of whom the ties are in front
         network, unaligned = self._world.model.network, self._world.model.checkpointing.unaligned
         rows = self._channel_rows(m)
         for name in (
@@ -330,7 +323,8 @@ class Tables:
             rows[:, name] = clock.NONE
         for name in (channel.CREDIT, channel.EXCLUSIVE_FREE, channel.REQUIRED):
             rows[:, name] = network.exclusive_buffers
-        rows[:, channel.RANK], rows[:, channel.HASH] = places, keys
+        rows[:, channel.RANK] = self.ties.ranks[before:]
+        rows[:, channel.DRAWN] = self.ties.drawn[before:]
         gates = [one.gate for one in self.channels]
         rows[:, channel.GATE] = [gate.row for gate in gates]
         rows[:, channel.RECEIVER] = [gate.task.row for gate in gates]

@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.generators.final_checkpoint import HAZARDS
-from ckptsim.scenarios.job import Engine, Job
+from ckptsim.scenarios.job import Engine, Job, Partitioner
 from ckptsim.scenarios.job.faults import JobFault, StallTask
 from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.job.buffers.constants import CONSTANTS
 from ckptsim.sim.job.buffers.kinds import Kind
+from ckptsim.sim.job.buffers.mechanisms import MECHANISMS, Mechanisms
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment, parse_ties
@@ -34,14 +36,23 @@ KINDS: tuple[Callable[[int], Scenario], ...] = (random_job, crashing_job, random
 
 
 def seen(
-    model: Job, seed: int, ties: str, engine: Engine, faults: tuple[JobFault, ...] = ()
+    model: Job,
+    seed: int,
+    ties: str,
+    engine: Engine,
+    faults: tuple[JobFault, ...] = (),
+    *,
+    mechanisms: Mechanisms = MECHANISMS,
 ) -> list[object]:
     """Return all that is seen of one run, but for how many entries it took."""
     env = Environment(seed, parse_ties(ties, seed), keep_trace=True)
     model = replace(model, engine=engine)
-    world = DataflowWorld(env, model, faults=FaultPlan(faults), observer=BufferOracle)
+    plan = FaultPlan(faults)
+    world = DataflowWorld(env, model, faults=plan, observer=BufferOracle, mechanisms=mechanisms)
     world.run()
-    assert [v for v in world.violations if v[0] not in HAZARDS] == []
+    assert (world.compiled is not None) == (engine is Engine.COMPILED)
+    if mechanisms is MECHANISMS:
+        assert [v for v in world.violations if v[0] not in HAZARDS] == []
     for task in world.tasks:
         task.sync()
     return [
@@ -121,6 +132,49 @@ def test_whatever_happens_at_a_boundary_finds_it_still_to_come(ties: str) -> Non
         for at_ms in range(50, 700, 90)
     )
     assert_same(model, 2, ties, stalls)
+
+
+@pytest.mark.parametrize("ties", ["pct", "pct:40"])
+def test_drivers_agree_on_who_falls_behind(ties: str) -> None:
+    """Priorities that hold for long, and fall at many instants or at few, are the same in both."""
+    for seed in range(4):
+        scenario = random_job(200 + seed)
+        assert isinstance(scenario.model, Job)
+        faults = cast("tuple[JobFault, ...]", scenario.faults)
+        assert_same(scenario.model, seed, ties, faults)
+
+
+@pytest.mark.parametrize("mechanism", ["stops_early", "freed_when_read", "slices"])
+def test_drivers_agree_without_a_mechanism(mechanism: str) -> None:
+    """What an ablation leaves out is left out by both."""
+    lacking = replace(MECHANISMS, **{mechanism: False})
+    for number in range(6):
+        model = random_job(300 + number).model
+        assert isinstance(model, Job)
+        runs = (
+            seen(model, number, TIES[number % 3], engine, mechanisms=lacking)
+            for engine in (Engine.COMPILED, Engine.PROCESSES)
+        )
+        assert next(runs) == next(runs), number
+
+
+@pytest.mark.parametrize(("selectivity", "ends"), [(1.0, 257), (0.3, 859), (2.5, 103)])
+def test_no_boundary_is_a_tie_because_no_more_records_are_drawn(
+    selectivity: float, ends: int
+) -> None:
+    """The kernel draws 256 records ahead; mail at their very end is served where others serve it.
+
+    In a buffer that takes thousands of them nothing else ends there.
+    """
+    model = job(partitioner=Partitioner.FORWARD)
+    small = replace(model.network, record_bytes=8, segment_bytes=32_768, buffer_timeout_ns=0)
+    source = replace(model.vertices[0], selectivity=selectivity)
+    step_ns = CONSTANTS.source_record_ns
+    vertices = (source, *model.vertices[1:])
+    model = replace(model, network=small, vertices=vertices, duration_ns=1_100 * step_ns)
+    for seed in range(8):
+        stall = StallTask(vertex=source.name, subtask=0, at_ns=ends * step_ns, lasts_ns=step_ns)
+        assert_same(model, seed, "random", (stall,))
 
 
 @pytest.mark.parametrize("rate_per_s", [None, 300.0])

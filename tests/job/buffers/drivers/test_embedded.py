@@ -11,13 +11,13 @@ from ckptsim.sim.job.buffers.compiled import choice
 from tests.composed.plans import random_pipeline
 from tests.composed.worlds import run_pipeline
 
-TIES = ("structural", "random")
+TIES = ("structural", "random", "pct")
 
 
 def seen(seed: int, patch: pytest.MonkeyPatch, *, compiled: bool) -> list[object]:
     """Return all that is seen of a random pipeline whose job one of the drivers runs."""
     patch.setattr(choice, "_is_worth_it", lambda _world: compiled)
-    world, result = run_pipeline(random_pipeline(seed, "buffers"), seed, TIES[seed % 2])
+    world, result = run_pipeline(random_pipeline(seed, "buffers"), seed, TIES[seed % 3])
     plane = world.job.plane
     assert isinstance(plane, DataflowWorld)
     assert (plane.compiled is not None) == compiled

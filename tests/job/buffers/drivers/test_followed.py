@@ -12,7 +12,7 @@ from ckptsim.scenarios.job import Engine
 from ckptsim.scenarios.job.faults import JobFault
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.compiled import CompiledDriver, choice
-from ckptsim.sim.job.buffers.compiled.columns import cell, channel, gate, task, writer
+from ckptsim.sim.job.buffers.compiled.columns import cell, channel, clock, gate, task, writer
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment, parse_ties
@@ -72,6 +72,44 @@ def test_a_kernel_that_loses_count_is_caught(wrong: Break, breaks: str) -> None:
     env.call_at(110 * MS, 15, env.entity("world"), wrong, driver)
     world.run()
     assert breaks in {name for name, *_ in world.violations}
+
+
+class _Notes:
+    """Notes what the log tells of data, per channel."""
+
+    def __init__(self, env: Environment) -> None:
+        self._env = env
+        self.lines: dict[int, list[tuple[int, int, int, int, int]]] = {}
+
+    def tell(self, what: int, number: int, item: int, size: int, records: int) -> None:
+        """Note a line, with its instant."""
+        if what in (clock.SENT, clock.ARRIVED, clock.TAKEN):
+            noted = self.lines.setdefault(number, [])
+            noted.append((self._env.now, what, item, size, records))
+
+
+def test_the_log_tells_the_way_of_each_buffer() -> None:
+    """Data is sent, arrives and is taken in this order, none of it twice, all with its instant."""
+    env = Environment(1)
+    world = DataflowWorld(env, replace(job(), engine=Engine.COMPILED), observer=BufferOracle)
+    driver = world.compiled
+    assert driver is not None
+    driver.follower = notes = _Notes(env)  # type: ignore[assignment]
+    world.run()
+    assert list(notes.lines) != []
+    for number, lines in notes.lines.items():
+        assert [at_ns for at_ns, *_ in lines] == sorted(at_ns for at_ns, *_ in lines)
+        sent, arrived, taken = (
+            [line for line in lines if line[1] == what]
+            for what in (clock.SENT, clock.ARRIVED, clock.TAKEN)
+        )
+        cells = [cell for _, _, cell, *_ in sent]
+        assert [cell for _, _, cell, *_ in arrived] == cells[: len(arrived)]
+        assert [line[2:] for line in taken] == [line[2:] for line in sent[: len(taken)]]
+        ways = zip(sent, arrived, taken, strict=False)
+        assert all(one[0] <= other[0] <= last[0] for one, other, last in ways)
+        read = driver.m.item(number + channel.RECORDS)
+        assert sum(records for *_, records in taken) == read > 0
 
 
 CAUGHT = (

@@ -21,7 +21,7 @@ from tests.job.buffers.drivers.test_compiled import run, seen
 from tests.job.buffers.plans import crashing_job
 
 MS = 1_000_000
-TIES = ("structural", "random")
+TIES = ("structural", "random", "pct")
 
 
 def in_time(scenario: Scenario) -> Scenario:
@@ -79,7 +79,7 @@ def assert_same(scenario: Scenario, seed: int, *, followed: bool = True) -> None
     found = []
     for engine in (Engine.COMPILED, Engine.PROCESSES):
         model = replace(cast("Job", scenario.model), engine=engine)
-        world = run(model, seed, TIES[seed % 2], faults, observer=observer)
+        world = run(model, seed, TIES[seed % 3], faults, observer=observer)
         assert (world.compiled is not None) == (engine is Engine.COMPILED)
         found.append(seen(world) + late(world))
     assert found[0] == found[1]

@@ -26,8 +26,8 @@ has room for.  So what is used together lies together, and each eight of them sa
     # What does not change, and what the barrier that came last has left.
     RECEIVER,
     GATE,
-    RANK,
-    HASH,
+    RANK,  # its place among ties, and what the policy draws for it
+    DRAWN,
     RECORD_BYTES,
     KEEPS_ORDER,
     LAST_SEEN,

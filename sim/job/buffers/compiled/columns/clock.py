@@ -18,8 +18,10 @@ The kernel hands over to Python by returning a code (`HANDOVER`); task, channel,
     LOG_ROWS,
     LOG_SIZE,
     LOG_URGENT,  # the log has something that Python has to hear before the next entry
-    TIES_RANDOM,  # 0: structural ties
+    TIES,  # the policy, below
     TIES_KEY,  # of the keyed hash, 64 bits
+    CHANGES,  # where the change instants of `pct` begin, with their numbers, the latest first
+    END_CHANGES,
     LATENCY_NS,
     JITTER_NS,
     SEND_NS,
@@ -36,11 +38,16 @@ The kernel hands over to Python by returning a code (`HANDOVER`); task, channel,
     LOG_MARGIN,  # rows of the log that one entry may need at most
     FOLLOWED,  # an oracle follows the buffers: the log tells of each
     RECORDED,  # somebody follows the records, see below: the log tells of each stretch
-) = range(32)
-WIDTH = 32
+    LEAST_FREE,  # mechanisms, as in `mechanisms.py`: segments that a pool needs for a record
+    FREED_WHEN_READ,
+    SLICES,
+) = range(37)
+WIDTH = 40
 
 NONE = -1
 """No element, no entry of a list."""
+
+STRUCTURAL, RANDOM, PCT = range(3)
 
 # What the kernel stops for.
 (

@@ -29,3 +29,6 @@ ARRIVAL = 16
 CREDIT = 17
 FLUSHER = 19
 THREAD = 24
+
+# The key of what is behind all else of its instant, as `BEHIND` of `sim/kernel/calendar.py`.
+BEHIND = (1 << 63) - 1

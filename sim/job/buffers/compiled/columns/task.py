@@ -11,6 +11,7 @@
     START_NS,  # of the records under way
     COUNT,  # how many these are
     TIMER,  # sequence of the calendar entry that counts, 0 for none
+    UNSEEN,  # that entry is behind all else of its instant
     MAIL,  # how many mails there are
     PAUSED,  # a pause has begun and is not over
     IS_SOURCE,
@@ -20,8 +21,8 @@
     END_WRITER,
     FIRST_OUTPUT,  # its outgoing channels
     END_OUTPUT,
-    RANK,
-    HASH,
+    RANK,  # its place among ties, and what the policy draws for it
+    DRAWN,
     TURN_HEAD,  # gates that have something to read
     TURN_TAIL,
     TWO_INPUT,
@@ -47,7 +48,7 @@
     LONGEST_NS,
     MEAN,  # of the varying part in ns, the bits of a float
     TIMES,  # ns per state, from here on
-) = range(46)
+) = range(47)
 WIDTH = 56
 
 SPLIT_GAP_NS, SPLIT_DUE_NS, POSITION, MOST = range(4)  # DUE_NS without a rate: turns that it had

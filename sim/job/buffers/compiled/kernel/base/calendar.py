@@ -1,7 +1,7 @@
 """The kernel's part of the calendar: a binary heap with the same order as `sim/kernel/calendar.py`.
 
 Entries are ordered by time, tie key and sequence, from left to right.  The key is that of the tie
-policy of the run: structural ranks, or a keyed hash of (time, kind, entity).  Sequences are drawn
+policy of the run, in one word (`compiled/ties.py`).  Sequences are drawn
 from one line with those of Python's calendar, so causal order inside an entity is one order.
 """
 
@@ -21,17 +21,31 @@ _FOLD = np.uint64(0xD6E8FEB86659FD93)
 
 
 @compiled
-def tie_key(m: Memory, time: int, kind: int, rank: int, hashed: int) -> int:
+def tie_key(m: Memory, time: int, kind: int, rank: int, drawn: int) -> int:
     """Return the tie key of an entry; as a signed number it has the order of the unsigned one."""
-    if not m[clock.TIES_RANDOM]:
+    if m[clock.TIES] == clock.STRUCTURAL:
         return (kind << 40) | rank
+    if m[clock.TIES] == clock.PCT:
+        return (last_fall(m, time, drawn) << 56) | (rank << 16) | kind
     # As `SeededRandom.tie`, on words of 64 bits that wrap around by themselves.
     mixed = np.uint64(m[clock.TIES_KEY])
     mixed += np.uint64(time) * _OF_TIME
     mixed += np.uint64(kind) * _OF_KIND
-    mixed = (mixed ^ (mixed >> _HALF) ^ np.uint64(hashed)) * _FOLD
+    mixed = (mixed ^ (mixed >> _HALF) ^ np.uint64(drawn)) * _FOLD
     mixed = (mixed ^ (mixed >> _HALF)) * _FOLD
     return np.int64((mixed ^ (mixed >> _HALF)) ^ _SIGN)  # type: ignore[return-value]
+
+
+@compiled
+def last_fall(m: Memory, time: int, falls: int) -> int:
+    """Return the number of the last fall of an entity up to an instant, 0 before any.
+
+    falls: a bit for each change instant, by number, at which it falls.
+    """
+    for row in range(m[clock.CHANGES], m[clock.END_CHANGES], 2):
+        if m[row] <= time and (falls >> m[row + 1]) & 1:
+            return m[row + 1]
+    return 0
 
 
 @compiled
@@ -105,14 +119,14 @@ def drop_first(m: Memory) -> None:
 @compiled
 def push_thread(m: Memory, t: int, time: int, action: int) -> int:
     """Enter a record boundary of a task."""
-    key = tie_key(m, time, entry.THREAD, m[t + task.RANK], m[t + task.HASH])
+    key = tie_key(m, time, entry.THREAD, m[t + task.RANK], m[t + task.DRAWN])
     return push(m, time, key, action, t, 0, 0)
 
 
 @compiled
 def push_flush(m: Memory, t: int, time: int) -> None:
     """Enter the next flush of a task."""
-    key = tie_key(m, time, entry.FLUSHER, m[t + task.RANK], m[t + task.HASH])
+    key = tie_key(m, time, entry.FLUSHER, m[t + task.RANK], m[t + task.DRAWN])
     push(m, time, key, entry.FLUSH, t, 0, 0)
 
 
@@ -120,5 +134,5 @@ def push_flush(m: Memory, t: int, time: int) -> None:
 def push_wire(m: Memory, c: int, time: int, action: int, first: int, second: int) -> None:
     """Enter something that happens at an end of a channel: who arrives, else the sender's end."""
     kind = entry.ARRIVAL if entry.ARRIVE <= action <= entry.HEAR_BACKLOG else entry.CREDIT
-    key = tie_key(m, time, kind, m[c + channel.RANK], m[c + channel.HASH])
+    key = tie_key(m, time, kind, m[c + channel.RANK], m[c + channel.DRAWN])
     push(m, time, key, action, c, first, second)

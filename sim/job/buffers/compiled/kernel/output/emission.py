@@ -43,9 +43,9 @@ def emit(m: Memory, w: int, count: int) -> None:
     """Emit records, at most `OUT`; the last one may be the opener."""
     if count <= m[w + writer.AHEAD]:
         consume(m, w, count)
-        if m[w + writer.OUT]:
+        if m[w + writer.OUT] > (m[w + writer.AHEAD] if m[w + writer.PARTS] >= 0 else 0):
             translate(m, w)
-        else:  # as many as are drawn ahead at most
+        else:  # no opener was among those that are drawn ahead
             plan(m, w)
         return
     place = m[w + writer.HEAD] + m[w + writer.AHEAD]

@@ -7,8 +7,12 @@ from ckptsim.sim.job.buffers.compiled.jit import compiled
 from ckptsim.sim.job.buffers.compiled.kernel.base.calendar import push_flush
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 from ckptsim.sim.job.buffers.compiled.kernel.input.channel import pump
-from ckptsim.sim.job.buffers.compiled.kernel.output.planning import plan, unplan
-from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import sync
+from ckptsim.sim.job.buffers.compiled.kernel.output.planning import (
+    close_lanes,
+    plan,
+    unplan,
+)
+from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import shorten, sync
 
 
 @compiled
@@ -21,6 +25,8 @@ def flush(m: Memory, t: int) -> None:
     for w in range(first, m[t + task.END_WRITER], writer.WIDTH):
         if not m[w + writer.BLOCKED]:
             flush_writer(m, w)
+    if not m[clock.SLICES]:
+        shorten(m, t)
     push_flush(m, t, m[clock.NOW] + m[clock.FLUSH_PERIOD_NS])
 
 
@@ -40,6 +46,8 @@ def flush_writer(m: Memory, w: int) -> None:
             continue
         lane = m[c + channel.LANE]
         if m[lane + writer.FILL] > m[c + channel.TAKEN_BYTES]:
+            if not m[clock.SLICES]:
+                close_lanes(m, w)
             m[c + channel.FLUSH] = 1
             pump(m, c)
     plan(m, w)

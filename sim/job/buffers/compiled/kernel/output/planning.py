@@ -77,7 +77,12 @@ def translate(m: Memory, w: int) -> None:
         return
     processed = m[w + writer.PROCESSED]
     wanted = emitted_of(processed, parts) - m[w + writer.OWED] + out
-    until = -((-wanted * _PARTS) // parts) if parts else _NEVER
+    if not parts:
+        until = _NEVER
+    elif out > m[w + writer.AHEAD]:  # up to the one that gives the opener
+        until = -((-wanted * _PARTS) // parts)
+    else:  # all of which give no more than is drawn ahead
+        until = ((wanted + 1) * _PARTS - 1) // parts
     # While records of the one under way are owed the least is what is left of that one.
     m[w + writer.TO_NEXT] = max(1, until - processed)
 
@@ -138,6 +143,13 @@ def records_in(m: Memory, s: int, fill: int, record_bytes: int) -> int:
 def close_all(m: Memory, w: int) -> None:
     """Close every open buffer of a writer, because an event follows."""
     unplan(m, w)
+    close_lanes(m, w)
+    plan(m, w)
+
+
+@compiled
+def close_lanes(m: Memory, w: int) -> None:
+    """Close every open buffer of a writer that has counted nothing ahead."""
     first = m[w + writer.FIRST_LANE]
     for lane in range(first, m[w + writer.END_LANE], writer.LANE_WIDTH):
         s = m[lane + writer.OPEN]
@@ -150,7 +162,6 @@ def close_all(m: Memory, w: int) -> None:
             m[lane + writer.OPEN] = -1
             m[lane + writer.FILL] = 0
             m[lane + writer.LIMIT] = 0
-    plan(m, w)
 
 
 @compiled

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ckptsim.sim.job.buffers.compiled.columns import cell, channel, clock, gate, task, writer
+from ckptsim.sim.job.buffers.compiled.columns import cell, channel, clock, gate, task
 from ckptsim.sim.job.buffers.compiled.jit import compiled
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 from ckptsim.sim.job.buffers.compiled.kernel.base.streams import exponential_ns
@@ -22,6 +22,8 @@ from ckptsim.sim.job.buffers.compiled.kernel.input.gate import (
 from ckptsim.sim.job.buffers.compiled.kernel.output.emission import emit_all
 from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import (
     arm,
+    arm_behind,
+    block,
     enter,
     may_begin,
     note_processed,
@@ -93,22 +95,24 @@ def take_up(m: Memory, t: int, e: int) -> None:
 @compiled
 def begin(m: Memory, t: int) -> None:
     """Serve records of the buffer: all but the last, with which its memory comes free."""
-    count = m[t + task.LEFT] - 1
+    count = m[t + task.LEFT] - m[clock.FREED_WHEN_READ]
     if not count:
         count = 1
         recycle(m, m[t + task.CHANNEL], m[t + task.CELL])
         m[t + task.CELL] = task.RETURNED
     elif m[t + task.TWO_INPUT] and m[t + task.AVAILABLE] == every_input(m, t):
         count = 1  # it is the other input's turn behind that
-    first = m[t + task.FIRST_WRITER]
-    for w in range(first, m[t + task.END_WRITER], writer.WIDTH):
-        count = min(count, m[w + writer.TO_NEXT])
+    count, seen = block(m, t, count, 1)
     now = m[clock.NOW]
     m[t + task.COUNT] = count
     m[t + task.START_NS] = now
     if m[t + task.STATE] != task.BUSY:
         enter(m, t, task.BUSY)
-    arm(m, t, now + count * m[t + task.STEP_NS])
+    end = now + count * m[t + task.STEP_NS]
+    if seen:
+        arm(m, t, end)
+    else:
+        arm_behind(m, t, end)
 
 
 @compiled
@@ -122,6 +126,8 @@ def fire_operator(m: Memory, t: int) -> int:
         m[t + task.LEFT] -= count
         m[t + task.PROCESSED] += count
         if not m[t + task.LEFT]:
+            if m[t + task.CELL] >= 0:
+                recycle(m, m[t + task.CHANNEL], m[t + task.CELL])
             m[t + task.CELL] = _NONE
         if m[t + task.TWO_INPUT]:
             end_turn(m, t, count)

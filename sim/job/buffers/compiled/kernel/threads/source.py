@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from ckptsim.sim.job.buffers.compiled.columns import clock, task, writer
+from ckptsim.sim.job.buffers.compiled.columns import clock, task
 from ckptsim.sim.job.buffers.compiled.jit import compiled
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 from ckptsim.sim.job.buffers.compiled.kernel.output.emission import emit_all
 from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import (
     arm,
+    arm_behind,
+    block,
     enter,
     may_begin,
     note_emitted,
@@ -51,35 +53,35 @@ def run_source(m: Memory, t: int) -> int:
 @compiled
 def begin_records(m: Memory, t: int) -> None:
     """Emit records until one needs a buffer, or wait until they are due."""
-    now, gap, count = m[clock.NOW], m[t + task.GAP_NS], _MOST
-    first = m[t + task.FIRST_WRITER]
-    for w in range(first, m[t + task.END_WRITER], writer.WIDTH):
-        count = min(count, m[w + writer.TO_NEXT])
-    if m[t + task.LIMIT] >= 0:
-        count = min(count, m[t + task.LIMIT] - m[t + task.PROCESSED])
+    now, gap = m[clock.NOW], m[t + task.GAP_NS]
+    count, seen = block(m, t, _MOST, 0)
+    rest = m[t + task.LIMIT] - m[t + task.PROCESSED]
+    if m[t + task.LIMIT] >= 0 and rest <= count:
+        count, seen = rest, 1
     if m[t + task.FED]:
-        count = 1  # taking it makes room for others at that instant
+        count, seen = 1, 1  # taking it makes room for others at that instant
     if m[t + task.END_SPLIT]:
-        count = 1  # behind it another split may be next
+        count, seen = 1, 1  # behind it another split may be next
         turn(m, t)
         gap = m[t + task.GAP_NS]
-    m[t + task.START_NS] = now
+    state, due, step = task.BUSY, now, m[t + task.STEP_NS]
     if gap >= 0:
         due = max(m[t + task.DUE_NS], now - m[t + task.CATCH_UP_NS])
         m[t + task.DUE_NS] = due
         if due > now:
-            m[t + task.COUNT] = count
-            if m[t + task.STATE] != task.PACED:
-                enter(m, t, task.PACED)
-            arm(m, t, due + (count - 1) * gap)
-            return
-        step = m[t + task.STEP_NS]
-        if gap > step:  # up to the one behind which the next is not due
-            count = min(count, (now - due) // (gap - step) + 1)
+            state = task.PACED
+        elif gap > step and (now - due) // (gap - step) < count:
+            # Up to the one behind which the next is not due: there it begins to wait.
+            count, seen = (now - due) // (gap - step) + 1, 1
+    m[t + task.START_NS] = now
     m[t + task.COUNT] = count
-    if m[t + task.STATE] != task.BUSY:
-        enter(m, t, task.BUSY)
-    arm(m, t, now + count * m[t + task.STEP_NS])
+    if m[t + task.STATE] != state:
+        enter(m, t, state)
+    end = due + (count - 1) * gap if state == task.PACED else now + count * step
+    if seen:
+        arm(m, t, end)
+    else:
+        arm_behind(m, t, end)
 
 
 @compiled

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ckptsim.sim.job.buffers.compiled.columns import clock, entry, gate, task, writer
 from ckptsim.sim.job.buffers.compiled.jit import compiled
-from ckptsim.sim.job.buffers.compiled.kernel.base.calendar import push_thread
+from ckptsim.sim.job.buffers.compiled.kernel.base.calendar import push, push_thread
 from ckptsim.sim.job.buffers.compiled.kernel.base.lists import line_append, note
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 from ckptsim.sim.job.buffers.compiled.kernel.output.planning import skip
@@ -27,6 +27,35 @@ def enter(m: Memory, t: int, state: int) -> None:
 def arm(m: Memory, t: int, time: int) -> None:
     """Let a task's timer fire at an instant; an earlier arming is forgotten."""
     m[t + task.TIMER] = push_thread(m, t, time, entry.FIRE)
+    m[t + task.UNSEEN] = 0
+
+
+@compiled
+def arm_behind(m: Memory, t: int, time: int) -> None:
+    """Let the timer fire behind all else that happens at an instant.
+
+    That is for the end of a block from which nothing follows: as the boundaries inside the block it
+    makes no tie, until a mail finds it (`interrupt`).
+    """
+    m[t + task.TIMER] = push(m, time, entry.BEHIND, entry.FIRE, t, 0, 0)
+    m[t + task.UNSEEN] = 1
+
+
+@compiled
+def block(m: Memory, t: int, count: int, seen: int) -> tuple[int, int]:
+    """Return how many of so many records there are up to the first one that opens a buffer.
+
+    With it: whether something follows from the end of the last one, as `seen` says of `count`.
+    """
+    first = m[t + task.FIRST_WRITER]
+    for w in range(first, m[t + task.END_WRITER], writer.WIDTH):
+        # Else there are just no more that are drawn ahead.
+        opens = 1 if m[w + writer.OUT] > m[w + writer.AHEAD] else 0
+        if m[w + writer.TO_NEXT] < count:
+            count, seen = m[w + writer.TO_NEXT], opens
+        elif m[w + writer.TO_NEXT] == count:
+            seen |= opens
+    return count, seen
 
 
 @compiled
@@ -54,14 +83,27 @@ def mailed(m: Memory, t: int) -> None:
 @compiled
 def interrupt(m: Memory, t: int, behind: int) -> None:
     """Let the records under way end at the next boundary, or so many records behind that."""
-    count = m[t + task.COUNT]
-    if count > 1:
+    count, unseen = m[t + task.COUNT], m[t + task.UNSEEN]
+    if count > 1 or unseen:
         step = m[t + task.STEP_NS]
         start = m[t + task.START_NS]
         done = max(1, -((start - m[clock.NOW]) // step)) + behind
-        if done < count:
+        if done < count or (done == count and unseen):
             m[t + task.COUNT] = done
             arm(m, t, start + done * step)
+
+
+@compiled
+def shorten(m: Memory, t: int) -> None:
+    """Let the records under way end with the first one that opens a buffer, others being closed."""
+    before = m[t + task.COUNT]
+    count, seen = block(m, t, before, 1 - m[t + task.UNSEEN])
+    if count < before or (before and seen and m[t + task.UNSEEN]):
+        m[t + task.COUNT] = count
+        if m[t + task.STATE] == task.PACED:
+            arm(m, t, m[t + task.DUE_NS] + (count - 1) * m[t + task.GAP_NS])
+        else:
+            arm(m, t, m[t + task.START_NS] + count * m[t + task.STEP_NS])
 
 
 @compiled
@@ -146,7 +188,7 @@ def may_begin(m: Memory, t: int) -> bool:
     """Return whether every pool of a task lets it begin another record."""
     first = m[t + task.FIRST_WRITER]
     for w in range(first, m[t + task.END_WRITER], writer.WIDTH):
-        if m[w + writer.FREE] < 1 or m[w + writer.FULL]:
+        if m[w + writer.FREE] < m[clock.LEAST_FREE] or m[w + writer.FULL]:
             return False
     return True
 
