@@ -7,9 +7,11 @@ Wherever a name is taken, the path of a file of the user's will do as well.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from types import MappingProxyType
 
 from ckptsim.scenarios.dialect import printable, shown, suggestion
 from ckptsim.scenarios.errors import Problem, ScenarioError
@@ -26,8 +28,15 @@ def by_name(name: str, *, links: Mapping[str, Link] = LINKS) -> Scenario:
 
     Raises ScenarioError when there is none, or when the file is wrong.
     """
+    if links is LINKS and name in shelf(LIBRARY):
+        return _of_library(name)
     source, text = text_of(name, LIBRARY)
     return loads(text, source=source, links=links)
+
+
+@cache
+def _of_library(name: str) -> Scenario:
+    return loads(shelf(LIBRARY)[name].read_text(encoding="utf-8"), source=f"{LIBRARY}/{name}.toml")
 
 
 def all_names() -> tuple[str, ...]:
@@ -68,8 +77,12 @@ def _elsewhere(name: str, folders: Sequence[str]) -> str:
     return ""
 
 
-def shelf(folder: str) -> dict[str, Traversable]:
-    """Return the files of a folder of the library and of the folders in it, by name."""
+@cache
+def shelf(folder: str) -> Mapping[str, Traversable]:
+    """Return the files of a folder of the library and of the folders in it, by name.
+
+    They come with the program and do not change, so a process looks once.
+    """
     found: dict[str, Traversable] = {}
     waiting = [files("ckptsim.scenarios").joinpath(folder)]
     while waiting:
@@ -79,4 +92,4 @@ def shelf(folder: str) -> dict[str, Traversable]:
                 waiting.append(item)
             elif item.name.endswith(".toml"):
                 found[item.name.removesuffix(".toml")] = item
-    return found
+    return MappingProxyType(found)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from ckptsim.scenarios import ScenarioError, UserError
 from ckptsim.scenarios.files import document
 from ckptsim.sim.kernel import Entry
-from ckptsim.sim.mutants.registry import find_mutant
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.search.trial import Subject
 
@@ -63,6 +62,8 @@ def slots_taken(subject: Subject) -> list[str]:
     """Return the slots in which no core of ours stands."""
     found = list(subject.names)
     if subject.mutant is not None:
+        from ckptsim.sim.mutants.registry import find_mutant  # noqa: PLC0415 - brings all worlds
+
         found.append(find_mutant((subject.scenario.world,), subject.mutant).slot)
     return found
 

@@ -23,7 +23,7 @@ from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.kernel import Environment
 from tests.bench.dataflow_models import bare_simpy
 from tests.bench.figures import Figure
-from tests.job.buffers.jobs import on_buffers
+from tests.job.buffers.plans import on_buffers
 
 SECOND = 1_000_000_000
 _EDGES = (Partitioner.HASH, Partitioner.REBALANCE)

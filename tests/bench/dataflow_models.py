@@ -19,7 +19,7 @@ from ckptsim.scenarios.job import (
     Vertex,
     VertexKind,
 )
-from tests.job.buffers.jobs import on_buffers
+from tests.job.buffers.plans import on_buffers
 
 SECOND = 1_000_000_000
 RATE_PER_S = 19_531.0  # 20 MB/s of 1 KiB records

@@ -1,6 +1,7 @@
 """Tables and diagrams of the lifecycle, as people and programs see them."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,12 @@ from tests.lifecycle.pages import DOCUMENT
 def test_the_document_is_what_the_tables_give() -> None:
     """The page in the documentation equals the one made from the tables that run."""
     assert DOCUMENT.read_text() == document()
+
+
+def test_the_readme_shows_the_diagram_of_the_table() -> None:
+    """The picture of a source's life in the README is the one made from the table that runs."""
+    readme = Path(__file__).parents[2] / "README.md"
+    assert as_mermaid(TaskKind.SOURCE) in readme.read_text(encoding="utf-8")
 
 
 def test_explain_prints_every_cell_of_the_tables(capsys: pytest.CaptureFixture[str]) -> None:

@@ -142,7 +142,7 @@ def _swept(folder: Path) -> Path:
 BREAKING: dict[str, tuple[Callable[[random.Random, Path], list[str]], int]] = {
     "conform": (_conform, 120),
     "validate": (_validate, 15),
-    "replay": (_replay, 40),
+    "replay": (_replay, 20),
     "order": (_order, 60),
     "measure-store": (_measure_store, 12),
     "store": (_store, 8),

@@ -69,14 +69,14 @@ def sweeps_by_itself(document: Document, seeds: int = 2) -> None:
     )
 
 
-@settings(SETTINGS, max_examples=250)
+@settings(SETTINGS, max_examples=120)
 @given(document=accepted())
 def test_accepted_scenarios_never_end_in_a_fault_of_ours(document: Document) -> None:
     """Values within their bounds end a run with 0, 1 or 2."""
     ends_by_itself(document)
 
 
-@settings(SETTINGS, max_examples=60)
+@settings(SETTINGS, max_examples=30)
 @given(document=accepted())
 def test_accepted_scenarios_sweep(document: Document) -> None:
     """The same in a sweep: no run becomes an error of the program's own."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,14 @@ from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.sync import SYNC_FAULTS, MemoryPolicy
 from ckptsim.sim.cli import main
 from ckptsim.sim.kernel import Streams
-from ckptsim.sim.search.explore import Corpus, Explorer, Exploring, explore, fewer
+from ckptsim.sim.search.explore import (
+    Corpus,
+    Explorer,
+    ExploreReport,
+    Exploring,
+    explore,
+    fewer,
+)
 from ckptsim.sim.search.explore import run as run_module
 from ckptsim.sim.search.explore.branches import Branches, branches_by_file
 from ckptsim.sim.search.trial import Trial
@@ -104,10 +112,15 @@ def test_a_budget_in_runs_gives_the_same_on_any_number_of_processes() -> None:
     assert len(found[0][2]) > 1
 
 
+@cache
+def _explored(link: str) -> ExploreReport:
+    return explore(Explorer(link=link), Exploring(runs=RUNS), Corpus())
+
+
 @pytest.mark.parametrize("link", GENERATORS)
 def test_right_cores_survive(link: str) -> None:
     """A right core breaks nothing, and branches of its core are among what is reached."""
-    report = explore(Explorer(link=link), Exploring(runs=RUNS), Corpus())
+    report = _explored(link)
     assert report.violating == []
     assert report.runs == RUNS
     assert report.branches > 100
@@ -141,8 +154,7 @@ def test_branches_are_named_and_told_once() -> None:
 
 def test_a_hazard_of_released_systems_is_named_and_no_violation() -> None:
     """A stop that waits for a lost word without end is counted under its name."""
-    explorer = Explorer(link="final_checkpoint")
-    report = explore(explorer, Exploring(runs=RUNS), Corpus())
+    report = _explored("final_checkpoint")
     assert report.violating == []
     assert report.hazards["stop_ends"] > 0
 

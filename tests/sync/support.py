@@ -1,4 +1,4 @@
-"""What the tests of the simulated sync share: scenarios by name, changed copies of them."""
+"""What the tests of the simulated sync share: scenarios by name, changed ones, random ones."""
 
 from __future__ import annotations
 
@@ -6,10 +6,23 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, cast
 
+from hypothesis import strategies as st
+
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import plain, read
+from ckptsim.scenarios.generators import Choices, ordering
 from ckptsim.scenarios.sync import SyncFault
+from ckptsim.sim.search.explore.run import TIES as DRAWN_TIES
+
+TIES = st.sampled_from(DRAWN_TIES)
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+@st.composite
+def scenarios(draw: st.DrawFn) -> Scenario:
+    """Draw a workload with a fault plan; it shrinks towards a quiet sync."""
+    return ordering(Choices(more=lambda low, high: draw(st.integers(low, high))))
 
 
 @cache

@@ -44,7 +44,7 @@ from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.slots import OURS, ProtocolCores
 from ckptsim.sim.slots.resolve import resolve
-from tests.job.buffers.jobs import on_buffers
+from tests.job.buffers.plans import on_buffers
 from tests.job.properties import worlds
 from tests.job.properties.cores import NeverSubsumes, PersistsBehindTheBarrier
 

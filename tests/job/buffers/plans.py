@@ -1,4 +1,4 @@
-"""The random jobs of the product on buffers, drawn by Hypothesis or by a seed alone."""
+"""Jobs on buffers: made in Python, or the random ones of the product, by a seed or Hypothesis."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.generators.buffer_jobs import crashing_document, document, scenario_of
+from ckptsim.scenarios.job import Job, NoRestart, Plane, Vertex
 from tests.job.records.plans import Drawn, Seeded
 
 __all__ = [
@@ -15,9 +16,15 @@ __all__ = [
     "crashing_job",
     "document",
     "faulty_jobs",
+    "on_buffers",
     "random_job",
     "scenario_of",
 ]
+
+
+def on_buffers(*vertices: Vertex, **rest: Any) -> Job:
+    """Return a job on buffers, with the defaults that link `barriers` has."""
+    return Job(plane=Plane.BUFFERS, restart=NoRestart(), vertices=vertices, **rest)
 
 
 def random_job(seed: int) -> Scenario:

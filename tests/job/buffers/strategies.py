@@ -16,7 +16,7 @@ from ckptsim.scenarios.job import (
     Vertex,
     VertexKind,
 )
-from tests.job.buffers.jobs import on_buffers
+from tests.job.buffers.plans import on_buffers
 
 MS = 1_000_000
 US = 1_000

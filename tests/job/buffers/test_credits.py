@@ -22,7 +22,7 @@ from ckptsim.sim.job.buffers.output import Subpartition
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
-from tests.job.buffers.jobs import on_buffers
+from tests.job.buffers.plans import on_buffers
 
 MS = 1_000_000
 

@@ -27,7 +27,7 @@ from ckptsim.scenarios.job import (
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.constants import CONSTANTS
 from ckptsim.sim.kernel import Environment
-from tests.job.buffers.jobs import on_buffers
+from tests.job.buffers.plans import on_buffers
 
 MS = 1_000_000
 US = 1_000

@@ -38,7 +38,10 @@ class Mutation:
 
 
 def mutations(scenario: Scenario, link: Link) -> Iterator[Mutation]:
-    """Yield documents with one mistake each, at every parameter of the scenario."""
+    """Yield documents with one mistake each, at every parameter of the scenario.
+
+    Of a list whose items have the same parameters the first item and the last one have mistakes.
+    """
     base = plain(scenario, {link.name: link})
     for path, kind in _parameters(entries(link), base, ()):
         for name, value in _wrong_values(kind):
@@ -119,8 +122,16 @@ def _values(kind: Kind, value: Any, path: Path) -> Iterator[tuple[Path, Kind]]:
         case OneOf() if value != "none":
             yield from _parameters(schema(kind.tables[value["kind"]]), value, path)
         case Many():
-            for index, item in enumerate(value):
-                yield from _values(kind.item, item, (*path, index))
+            for index in _different(kind.item, value):
+                yield from _values(kind.item, value[index], (*path, index))
+
+
+def _different(kind: Kind, items: list[Any]) -> list[int]:
+    """Return the places of the first item of each kind, and of the last item."""
+    first: dict[str, int] = {}
+    for index, item in enumerate(items):
+        first.setdefault(item["kind"] if isinstance(kind, OneOf) else "", index)
+    return sorted({*first.values(), *range(len(items))[-1:]})
 
 
 def _tables(

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ def _subjects() -> list[tuple[Scenario, Link]]:
 SUBJECTS = _subjects()
 
 
+@cache
 def _all_mutations() -> list[tuple[str, Mutation, dict[str, Link]]]:
     return [
         (scenario.link, mutation, {link.name: link})

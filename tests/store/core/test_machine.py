@@ -54,6 +54,7 @@ class StoreMachine(RuleBasedStateMachine):
     """
 
     model: Callable[[Placement], StoreVersions] = staticmethod(make_store)
+    only: Placement | None = None
     plans = 0
     seen: Counter[str] = Counter()
 
@@ -68,6 +69,7 @@ class StoreMachine(RuleBasedStateMachine):
     def begin(self, placement: Placement, records: list[Any]) -> None:
         """Open a model and files of one placement, with the same logs."""
         type(self).plans += 1
+        placement = self.only or placement
         medium = real_medium(placement, Path(self._folder.name))
         real = StoreVersions(StoreClient(placement, medium))
         self._watches = [Watch(type(self).model(placement)), Watch(real)]
@@ -239,12 +241,18 @@ def test_model_and_files_refuse_the_rare_alike(refusal: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "mutant",
-    ["colocated_not_atomic", "group_offset_off_by_one", "counter_not_reset", "never_wipes"],
+    ("mutant", "placement"),
+    [
+        ("colocated_not_atomic", Placement.COLOCATED),
+        ("group_offset_off_by_one", Placement.CONSUMER_GROUP_BLOB),
+        ("counter_not_reset", None),
+        ("never_wipes", None),
+    ],
 )
-def test_the_machine_tells_a_faulty_model(mutant: str) -> None:
-    """A model without one safeguard is found out beside the files."""
+def test_the_machine_tells_a_faulty_model(mutant: str, placement: Placement | None) -> None:
+    """A model without one safeguard is found out beside the files, where it has that safeguard."""
     machine = _machine(MUTANTS[mutant].factory)
+    machine.only = placement
     found = settings(
         _SETTINGS, max_examples=200, phases=[Phase.generate], report_multiple_bugs=False
     )

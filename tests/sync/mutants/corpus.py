@@ -21,7 +21,7 @@ from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.files import human, read
 from ckptsim.sim.mutants.ordering import MUTANTS, VECTORS_OF
 from ckptsim.sim.world import run_world
-from tests.sync import plans
+from tests.sync import support
 
 FOLDER = Path(__file__).parent / "corpus"
 
@@ -99,7 +99,7 @@ def smallest(mutant: str, *, examples: int, budget_s: float) -> Found | None:
     )
     try:
         scenario, seed, ties = find(
-            st.tuples(plans.scenarios(), plans.SEEDS, plans.TIES),
+            st.tuples(support.scenarios(), support.SEEDS, support.TIES),
             _Search(mutant, budget_s),
             settings=search,
         )

@@ -12,7 +12,7 @@ from ckptsim.scenarios.job import Checkpointing, Engine, Input, Job, Mode, Verte
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.input import InputChoice
 from ckptsim.sim.kernel import Environment
-from tests.job.buffers.jobs import on_buffers
+from tests.job.buffers.plans import on_buffers
 
 MS = 1_000_000
 

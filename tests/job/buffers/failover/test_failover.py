@@ -77,14 +77,14 @@ def check_many(seeds: range) -> Counter[str]:
 
 def test_random_jobs_that_crash_break_nothing() -> None:
     """Records are in the state of every task exactly once, or at least once where so set."""
-    seen = check_many(range(40))
-    assert min(seen["restored"], seen["afresh"], seen["overtook_buffers"], seen["completed"]) >= 5
+    seen = check_many(range(20))
+    assert min(seen["restored"], seen["afresh"], seen["overtook_buffers"], seen["completed"]) >= 3
 
 
 @pytest.mark.long
 def test_many_random_jobs_that_crash_break_nothing() -> None:
     """The same for 500 jobs."""
-    seen = check_many(range(40, 540))
+    seen = check_many(range(20, 520))
     assert min(seen["restored"], seen["afresh"], seen["overtook_buffers"]) >= 100
 
 
