@@ -15,9 +15,8 @@ from ckptsim.analysis.spark.package import program_root, write_archive
 from ckptsim.analysis.spark.session import spark_session
 
 ENVIRONMENTS = {
-    "JAVA_HOME is unset": {},
     "JAVA_HOME is wrong": {"JAVA_HOME": "/nonexistent", "SPARK_HOME": "/nonexistent"},
-    "options would break the JVM": {
+    "JAVA_HOME is unset, and options would break the JVM": {
         "JAVA_TOOL_OPTIONS": "-Xmx1x",
         "JDK_JAVA_OPTIONS": "--nonsense",
     },

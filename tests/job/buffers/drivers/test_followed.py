@@ -13,6 +13,7 @@ from ckptsim.scenarios.job.faults import JobFault
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.compiled import CompiledDriver, choice
 from ckptsim.sim.job.buffers.compiled.columns import cell, channel, clock, gate, task, writer
+from ckptsim.sim.job.buffers.compiled.followers import Follower
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment, parse_ties
@@ -75,14 +76,17 @@ def test_a_kernel_that_loses_count_is_caught(wrong: Break, breaks: str) -> None:
 
 
 class _Notes:
-    """Notes what the log tells of data, per channel."""
+    """Notes what the log tells of data, per channel, on its way to the oracle."""
 
-    def __init__(self, env: Environment) -> None:
+    def __init__(self, env: Environment, oracle: Follower) -> None:
         self._env = env
+        self._oracle = oracle
+        self.recovered, self.told_to_resume = oracle.recovered, oracle.told_to_resume
         self.lines: dict[int, list[tuple[int, int, int, int, int]]] = {}
 
     def tell(self, what: int, number: int, item: int, size: int, records: int) -> None:
         """Note a line, with its instant."""
+        self._oracle.tell(what, number, item, size, records)
         if what in (clock.SENT, clock.ARRIVED, clock.TAKEN):
             noted = self.lines.setdefault(number, [])
             noted.append((self._env.now, what, item, size, records))
@@ -94,7 +98,8 @@ def test_the_log_tells_the_way_of_each_buffer() -> None:
     world = DataflowWorld(env, replace(job(), engine=Engine.COMPILED), observer=BufferOracle)
     driver = world.compiled
     assert driver is not None
-    driver.follower = notes = _Notes(env)  # type: ignore[assignment]
+    assert driver.follower is not None
+    driver.follower = notes = _Notes(env, driver.follower)  # type: ignore[assignment]
     world.run()
     assert list(notes.lines) != []
     for number, lines in notes.lines.items():
@@ -103,8 +108,7 @@ def test_the_log_tells_the_way_of_each_buffer() -> None:
             [line for line in lines if line[1] == what]
             for what in (clock.SENT, clock.ARRIVED, clock.TAKEN)
         )
-        cells = [cell for _, _, cell, *_ in sent]
-        assert [cell for _, _, cell, *_ in arrived] == cells[: len(arrived)]
+        assert len(sent) >= len(arrived) >= len(taken)
         assert [line[2:] for line in taken] == [line[2:] for line in sent[: len(taken)]]
         ways = zip(sent, arrived, taken, strict=False)
         assert all(one[0] <= other[0] <= last[0] for one, other, last in ways)
