@@ -55,7 +55,7 @@ class KernelTies:
             plans = [policy.plan(key_of(rank)) for rank in entities]
             self.drawn = [sum(1 << number for _, number in falls) for falls, _ in plans]
             names = [priority for _, priority in plans]
-        self._order: list[bytes | int] = sorted(names)  # type: ignore[type-var]
+        self._order: list[bytes | int] = sorted(names)
         of_name = {name: 2 * place + 1 for place, name in enumerate(self._order)}
         self.ranks = [of_name[name] for name in names]
         self._keys: dict[TieKey, int] = {}
@@ -86,6 +86,6 @@ class KernelTies:
         return (tie >> 80 << 56) | (place << 16) | (tie & _KIND)
 
     def _place(self, name: bytes | int) -> int:
-        place = bisect_left(self._order, name)  # type: ignore[type-var]
+        place = bisect_left(self._order, name)
         mine = place < len(self._order) and self._order[place] == name
         return 2 * place + mine
