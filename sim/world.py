@@ -90,7 +90,7 @@ def run_world(
     try:
         with fence():
             result = world.run(spec)
-    except (UserError, TooManyStepsError):
+    except (UserError, TooManyStepsError, MemoryError):  # limits are no fault of a core
         raise
     except Exception as error:
         blamed = raised_by_core(spec, choice.factories, error)

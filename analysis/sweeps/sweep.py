@@ -18,9 +18,9 @@ from threading import Thread
 from typing import TYPE_CHECKING, Protocol
 
 from ckptsim.analysis.sweeps.chunks import WAVE_S, Costs, in_order_of_replication, pack
-from ckptsim.analysis.sweeps.limits import UNLIMITED, Limits
 from ckptsim.analysis.sweeps.worker import ChunkResult, SweepRow, died, run_chunk
 from ckptsim.analysis.tables.store import SweepStore
+from ckptsim.sim.limits import UNLIMITED, Limits
 
 if TYPE_CHECKING:
     from pyspark import Accumulator, SparkContext

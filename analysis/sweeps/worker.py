@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
-from ckptsim.analysis.sweeps.limits import UNLIMITED, Limits, limited
 from ckptsim.analysis.tables.schema import TABLES, arrow_stream, rows_of
 from ckptsim.scenarios.files import document
 from ckptsim.scenarios.spec import Scenario
+from ckptsim.sim.limits import UNLIMITED, Limits, limited
 from ckptsim.sim.rows import RunResult, RunRow
 
 World = Callable[..., RunResult]

@@ -11,13 +11,14 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from ckptsim.analysis.sweeps.limits import Limits
 from ckptsim.analysis.sweeps.plan import sweep_rows
 from ckptsim.analysis.sweeps.sweep import WORLD
 from ckptsim.analysis.sweeps.worker import run_chunk
 from ckptsim.scenarios.files import read, to_toml
 from ckptsim.scenarios.planning import load_plan
-from tests.rough.limits import CUT, code_of
+from ckptsim.sim.cli.main import EXIT_USER, main
+from ckptsim.sim.limits import Limits
+from tests.rough.limits import code_of
 from tests.rough.mutants import Document, accepted
 
 # The alarm may ring within a collection, where whatever it raises is only warned about.
@@ -29,27 +30,33 @@ SETTINGS = settings(
     phases=[Phase.generate],  # a mutant that fails is told whole: it can be run by itself
     suppress_health_check=list(HealthCheck),  # drawing is cheap; what is drawn may run long
 )
-# Most end within the first; whoever does not gets the second, unless the test is to be short.
-_SECONDS, _MORE_SECONDS = 1.0, 10.0
-CODES: Counter[int] = Counter()
+_SECONDS = 1.0
+# The options of the command, a second for most; the limit of the test is none that a run meets.
+_LIMITED = ["--run-timeout", "1 s", "--run-memory", "2 GiB"]
+_PATIENT = ["--run-timeout", "10 s", "--run-memory", "2 GiB"]
+_SECONDS_UNTIL_CUT = 60.0
+CODES: Counter[str] = Counter()
 _EXPECTED = ("RunTimeoutError", "RunMemoryError", "SimulationStalled", "LivenessError")
 
 
 def ends_by_itself(document: Document, *, patient: bool = False) -> None:
-    """Run a document as a file; its exit code is one of the three, or it was cut.
+    """Run a document as a file within limits of time and memory; it ends with 0, 1 or 2.
 
-    patient: one that is cut runs again, within ten times the time.
+    patient: one that is over its time runs again, within ten times as much.
     """
     with tempfile.TemporaryDirectory() as name:
         path = Path(name, "mutant.toml")
         path.write_text(to_toml(read(document, source="mutant")), encoding="utf-8")
-        code, said = code_of(["run", str(path)], seconds=_SECONDS)
-        if patient and code == CUT:
-            code, said = code_of(["run", str(path)], seconds=_MORE_SECONDS)
-    CODES[code] += 1
-    assert code in {0, 1, 2, CUT}, f"{said[-2000:]}\n{json.dumps(document)}"
-    # The alarm may ring where it cannot stop anything and is only told.
-    assert "Traceback" not in said or "_TooLong" in said, said
+        for limits in (_LIMITED, _PATIENT):
+            code, said = code_of(["run", str(path), *limits], seconds=_SECONDS_UNTIL_CUT)
+            if "took longer than" not in said or not patient:
+                break
+    over = ("took longer than" in said) * ", over its time" + (
+        "needed more" in said
+    ) * ", too large"
+    CODES[f"{code}{over}"] += 1
+    assert code in {0, 1, 2}, f"{said[-2000:]}\n{json.dumps(document)}"
+    assert "Traceback" not in said, said
 
 
 def sweeps_by_itself(document: Document, seeds: int = 2) -> None:
@@ -89,6 +96,22 @@ def test_accepted_scenarios_sweep(document: Document) -> None:
 def test_five_thousand_accepted_scenarios_run(document: Document) -> None:
     """Five thousand accepted mutants end with 0, 1 or 2 inside their limits."""
     ends_by_itself(document, patient=True)
+
+
+@pytest.mark.parametrize(
+    ("core", "option", "value", "says"),
+    [
+        ("Slow", "--run-timeout", "0.3 s", "the run took longer than 0.3 s"),
+        ("Large", "--run-memory", "100 MiB", "the run needed more than 104857600 bytes"),
+    ],
+)
+def test_a_limit_of_a_run_is_no_fault_of_its_core(
+    core: str, option: str, value: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run that is stopped while its core works is over its limit, and the core not to blame."""
+    chosen = f"ordering=tests.rough.greedy_core:{core}"
+    assert main(["run", "reference", "--core", chosen, option, value]) == EXIT_USER
+    assert says in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("value", ["365 d", "1 ns"])

@@ -14,6 +14,7 @@ from ckptsim.sim.blame import OUTCOME_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.progress import SimulatedTime
+from ckptsim.sim.cli.run_limits import add_limit_arguments, limits_of
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
@@ -22,6 +23,7 @@ from ckptsim.sim.cli.subject import (
     table,
     violation_text,
 )
+from ckptsim.sim.limits import limited
 from ckptsim.sim.rows import CheckpointRow, FigureRow, RunResult
 from ckptsim.sim.search.stories import stories
 from ckptsim.sim.story import milliseconds
@@ -31,6 +33,7 @@ EXAMPLES = """examples:
   ckptsim run reference --seed 7 --ties random
   ckptsim run reference --set sync.sockets.count=4 --json
   ckptsim run pipeline --store out/runs.duckdb
+  ckptsim run mine.toml --run-timeout "30 s" --run-memory "2 GiB"
   ckptsim run alignment_timeout --core handler=my_module:make --core coordinator=my_module:other"""
 
 
@@ -38,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     add_subject_arguments(parser)
     add_seed_arguments(parser)
+    add_limit_arguments(parser, instead="ends with an error")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.add_argument(
         "--store",
@@ -52,13 +56,14 @@ def run(arguments: argparse.Namespace) -> int:
     subject = subject_of(arguments)
     _check_store(arguments.store)
     kept_trace = arguments.store is not None
-    with SimulatedTime(getattr(subject.scenario.model, "duration_ns", None)) as clock:
+    duration_ns = getattr(subject.scenario.model, "duration_ns", None)
+    with SimulatedTime(duration_ns) as clock, limited(limits_of(arguments)):
         result = subject.run(
             arguments.seed, arguments.ties, keep_trace=kept_trace, began=clock.watch
         )
-    if result.violations:
-        kept = subject.run(arguments.seed, arguments.ties, keep_trace=True)
-        result.violations = stories(subject, kept)
+        if result.violations:
+            kept = subject.run(arguments.seed, arguments.ties, keep_trace=True)
+            result.violations = stories(subject, kept)
     raised = result.run.outcome == OUTCOME_RAISED
     written = None if raised else _keep(arguments.store, result)
     print(_json(result, written) if arguments.json else _text(result, subject.scenario.goals))

@@ -11,13 +11,13 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from ckptsim.scenarios.dialect import DURATION_UNITS, SIZE_UNITS, parse
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import cost_parameters, load_costs
 from ckptsim.scenarios.planning import Plan, load_plan, scenarios_of, size_of
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar, say
+from ckptsim.sim.cli.run_limits import add_limit_arguments, limits_of
 from ckptsim.sim.cli.subject import add_costs_argument
 
 EXAMPLES = """examples:
@@ -30,7 +30,6 @@ EXAMPLES = """examples:
 
 The same command resumes an interrupted sweep: runs that are in the tables are skipped."""
 
-_SECOND_NS = 1_000_000_000
 _MANY_RUNS = 100_000
 _MASTER = re.compile(r"local(\[(\*|[1-9][0-9]*)(,[1-9][0-9]*)?\])?|spark://\S+|k8s://\S+|yarn")
 
@@ -47,18 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=True,
         help="keep the runs that are there; --no-resume replaces an earlier sweep in DIR",
     )
-    parser.add_argument(
-        "--run-timeout",
-        type=_duration,
-        metavar="TIME",
-        help='a run that takes longer, such as "30 s", becomes a row with the error',
-    )
-    parser.add_argument(
-        "--run-memory",
-        type=_size,
-        metavar="SIZE",
-        help='a run that needs more, such as "2 GiB", becomes a row with the error',
-    )
+    add_limit_arguments(parser, instead="becomes a row with the error")
     parser.add_argument(
         "--report", action="store_true", help="write the report too, in the same Spark session"
     )
@@ -83,7 +71,6 @@ def add_spark_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the sweep and say what was done and where the tables are."""
     from ckptsim.analysis.spark.session import spark_session
-    from ckptsim.analysis.sweeps.limits import Limits
     from ckptsim.analysis.sweeps.plan import prepare
     from ckptsim.analysis.sweeps.sweep import run_sweep
     from ckptsim.analysis.tables.store import SweepStore
@@ -93,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.costs is not None:
         plan = with_costs(plan, load_costs(arguments.costs))
     out = arguments.out or Path("out") / plan.name
-    limits = Limits(seconds=arguments.run_timeout, memory_bytes=arguments.run_memory)
+    limits = limits_of(arguments)
     store = SweepStore(out)
     say_size(plan)
     try:
@@ -148,24 +135,6 @@ def say_size(plan: Plan) -> None:
         print(f"{said}; all of them are checked and listed first", file=sys.stderr, flush=True)
     else:
         say(said)
-
-
-def _duration(text: str) -> float:
-    """Return the seconds of a duration with a unit, or of a plain number."""
-    found = parse(text, DURATION_UNITS)
-    if found is None and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text):
-        found = int(float(text) * _SECOND_NS)
-    if not found:
-        raise argparse.ArgumentTypeError(f'found {text!r}, expected a duration such as "30 s"')
-    return found / _SECOND_NS
-
-
-def _size(text: str) -> int:
-    """Return the bytes of a size with a unit."""
-    found = parse(text, SIZE_UNITS)
-    if not found:
-        raise argparse.ArgumentTypeError(f'found {text!r}, expected a size such as "2 GiB"')
-    return found
 
 
 def with_costs(plan: Plan, costs: Mapping[str, object]) -> Plan:

@@ -19,10 +19,10 @@ from pyspark.sql import SparkSession
 from ckptsim.analysis.spark.scratch import remove_left_over, scratch_directory
 from ckptsim.analysis.sweeps import sweep
 from ckptsim.analysis.sweeps.chunks import Costs, pack
-from ckptsim.analysis.sweeps.limits import Limits
 from ckptsim.analysis.sweeps.worker import run_chunk
 from ckptsim.analysis.tables.store import SweepStore
 from ckptsim.sim.cli import main
+from ckptsim.sim.limits import Limits
 from tests.analysis.sweeps import synthetic
 from tests.analysis.test_commands import LONG, command, environment, plan
 
@@ -38,7 +38,7 @@ def test_a_run_beyond_its_time_becomes_a_row() -> None:
     assert time.monotonic() - began < 10
     runs = pa.ipc.open_stream(result.tables["runs"]).read_all().to_pylist()
     assert [run["outcome"] for run in runs] == ["completed", "error", "completed"]
-    assert runs[1]["error"] == "RunTimeoutError: longer than 0.2 s (--run-timeout)"
+    assert runs[1]["error"] == "RunTimeoutError: the run took longer than 0.2 s (--run-timeout)"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds the address space so")
@@ -49,7 +49,7 @@ def test_a_run_beyond_its_memory_becomes_a_row() -> None:
     result = run_chunk(synthetic.WORLD, rows, each=lambda: None, limits=limits)
     runs = pa.ipc.open_stream(result.tables["runs"]).read_all().to_pylist()
     assert [run["outcome"] for run in runs] == ["completed", "error", "completed"]
-    assert runs[1]["error"].startswith("RunMemoryError: more than 209715200 bytes")
+    assert runs[1]["error"].startswith("RunMemoryError: the run needed more than 209715200 bytes")
 
 
 @pytest.mark.spark

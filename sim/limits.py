@@ -1,4 +1,7 @@
-"""Limits of one run of a sweep: a run that goes beyond them becomes a row that says so."""
+"""Limits of one run: one that goes beyond them ends with an error that says so.
+
+They are the user's, so no core is blamed that was at work just then.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from ckptsim.scenarios.errors import UserError
+
 # The alarm rings again should something have swallowed it: a world that fails softly.
 _AGAIN_S = 1.0
 
 
-class RunTimeoutError(Exception):
+class RunTimeoutError(UserError):
     """A run took longer than it may."""
 
 
-class RunMemoryError(Exception):
+class RunMemoryError(UserError):
     """A run needed more memory than it may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one run may take: wall-clock seconds, and bytes beyond what its worker had before."""
+    """What one run may take: wall-clock seconds, and bytes beyond what its process had before."""
 
     seconds: float | None = None
     memory_bytes: int | None = None
@@ -47,7 +52,7 @@ def _timed(seconds: float | None) -> Iterator[None]:
         return
 
     def ring(_signal: int, _frame: FrameType | None) -> None:
-        raise RunTimeoutError(f"longer than {seconds:g} s (--run-timeout)")
+        raise RunTimeoutError(f"the run took longer than {seconds:g} s (--run-timeout)")
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN_S)
@@ -70,7 +75,9 @@ def _measured(memory_bytes: int | None) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        raise RunMemoryError(f"more than {memory_bytes} bytes (--run-memory)") from error
+        raise RunMemoryError(
+            f"the run needed more than {memory_bytes} bytes (--run-memory)"
+        ) from error
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
