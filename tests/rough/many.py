@@ -24,7 +24,7 @@ def piece(number: int, size: int) -> list[str]:
     @given(document=accepted())
     def run(document: Document) -> None:
         try:
-            ends_by_itself(document, patient=True)
+            ends_by_itself(document)
         except AssertionError as error:
             wrong.append(str(error))
 
