@@ -24,6 +24,7 @@ _OF_NOTHING = {"ns": 3, "B": 0}  # no time is 0 s, no data 0 B
 _EXACT_CHARACTERS = 8  # a size is written in the first unit in which it is exact and this short
 _THOUSAND = 1000
 _DIGITS = 5
+_NO_BREAK = "\u00a0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,14 +202,18 @@ def _spoken(name: str, value: object) -> str:
 
 
 def in_lines(label: str, width: int) -> str:
-    """Return a label in lines of at most so many characters, broken at commas, else at spaces."""
+    """Return a label in lines of at most so many characters, broken at commas, else at spaces.
+
+    A number stays with its unit.
+    """
     lines: list[str] = []
     for part in label.split(", "):
         if lines and len(lines[-1]) + 2 + len(part) <= width:
             lines[-1] += f", {part}"
         else:
-            lines += textwrap.wrap(part, width, break_long_words=False)
-    return "\n".join(lines)
+            kept = re.sub(r"(?<=\d) ", _NO_BREAK, part)
+            lines += textwrap.wrap(kept, width, break_long_words=False)
+    return "\n".join(lines).replace(_NO_BREAK, " ")
 
 
 def count_label(n: int, unfinished: int = 0) -> str:

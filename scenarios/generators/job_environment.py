@@ -73,6 +73,10 @@ def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
         job["checkpointing"]["timeout_ns"] = choices.of((100, 40)) * _MS
     if rescales and not on_records:
         _allow_time(job)
+    # Drawn last, so that the same choices continue giving the same jobs but for this.
+    _recovery(choices, job, on_records=on_records)
+    if choices.integer(0, 19) == 19:
+        faults.append({"kind": "cancel", "at_ns": _instant(choices, job)})
     return text | {"faults": faults}
 
 
@@ -130,6 +134,26 @@ def _instant(choices: Choices, job: dict[str, Any], before: Sequence[int] = ()) 
         return max(1, choices.of(before) + behind_ns)
     near_ns = choices.of((0, 1, _MS // 2, 3 * _MS, interval_ns // 2, -1))
     return max(1, choices.integer(1, 6) * interval_ns + near_ns)
+
+
+def _recovery(choices: Choices, job: dict[str, Any], *, on_records: bool) -> None:
+    """Change how some jobs come back: after which delays, in which time, and when losses show."""
+    recovery = job.setdefault("recovery", {})
+    if "heartbeat_timeout_ns" in recovery:
+        recovery["heartbeat_rpc_failure_threshold"] = choices.of((2, 1, 4))
+    if on_records:
+        return  # restart strategies are drawn with the job there, and failovers take no time
+    restart = job.get("restart", {})
+    if restart.get("kind") == "fixed_delay" and choices.integer(0, 3) == 3:
+        grows = {"initial_backoff_ns": max(1, restart["delay_ns"]), "max_backoff_ns": 100 * _MS}
+        bound = {"attempts": restart["attempts"]} if restart.get("attempts") else {}
+        job["restart"] = {"kind": "exponential_delay"} | grows | bound
+    if recovery.get("timed") or choices.integer(0, 5) == 5:
+        recovery["timed"] = True
+        job["storage"]["read_bytes_per_s"] = choices.of((20_000_000, 1_000_000))
+        if choices.flag():
+            for vertex in job["vertices"]:
+                vertex["replayable"] = vertex.get("kind") == "source" and "rate_per_s" in vertex
 
 
 def _options(choices: Choices, job: dict[str, Any], *, on_records: bool) -> None:

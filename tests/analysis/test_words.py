@@ -6,6 +6,7 @@ import pytest
 
 from ckptsim.analysis.words import (
     amount,
+    in_lines,
     names_in_words,
     number,
     point_label,
@@ -78,6 +79,13 @@ def test_parameters_are_called_what_their_plan_calls_them() -> None:
         "c.b.size_bytes",
     ]
     assert point_label('{"sockets": "4", "x": "yes"}', ["sockets", "x", "y"]) == "sockets 4, x yes"
+
+
+def test_a_number_stays_with_its_unit() -> None:
+    """A label in lines is broken at commas and other spaces, not between both."""
+    label = "heartbeat interval 200 ms, silent"
+    assert in_lines(label, 23) == "heartbeat interval\n200 ms, silent"
+    assert in_lines(label, 40) == label
 
 
 def test_words_that_are_numbers_are_numbers() -> None:
