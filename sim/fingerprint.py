@@ -8,7 +8,7 @@ not count, so that a new text there leaves the keys of runs, and a sweep continu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
@@ -25,6 +25,7 @@ WORLDS: dict[str, str] = {
 }
 
 _DOOR = "ckptsim.sim.world"  # through which every run goes
+_EXPLORING = "ckptsim.sim.search.explore"
 _TELLING = ("ckptsim.sim.story",)  # the words that worlds declare are read after the run
 # Mutants of all worlds come with the door; what they change of a world is of that world's runs.
 _OF_WORLDS = tuple(f"ckptsim.sim.{name}" for name in ("sync", "job", "store", "composed"))
@@ -38,8 +39,17 @@ _IMPORT = re.compile(r"^[ \t]*import (ckptsim[\w.]*)", re.MULTILINE)
 @cache
 def version(world: str) -> str:
     """Return a fingerprint of the program for runs in a link's world: a hash of their sources."""
+    return _fingerprint(deciding(world))
+
+
+def version_of_exploring(world: str) -> str:
+    """Return one for exploring a link, which generators and rules decide as well."""
+    return _fingerprint(sorted({*deciding(world), *_with_imports(_EXPLORING, _TELLING)}))
+
+
+def _fingerprint(names: Iterable[str]) -> str:
     digest = blake2b(digest_size=6)
-    for name in deciding(world):
+    for name in names:
         text = _text(name) or b""
         digest.update(f"{name}\0{len(text)}\0".encode())
         digest.update(text)

@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from ckptsim.analysis.spark.scratch import scratch_directory
 from ckptsim.scenarios.errors import UserError
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 # Time zone of the JVM: simulated time has none, and rows must not depend on the machine's.
@@ -85,6 +86,22 @@ def spark_session(
         finally:
             with _quiet_when_gone(gateway):
                 _disconnect(gateway)
+
+
+def cancel_jobs(context: SparkContext) -> None:
+    """Cancel what runs; a Java process that is gone runs nothing.
+
+    Another thread talks to Java: this one may have been interrupted in the middle of doing so.
+    """
+    from py4j.protocol import Py4JError
+
+    def cancel() -> None:
+        with suppress(Py4JError, OSError):
+            context.cancelAllJobs()
+
+    cancelling = threading.Thread(target=cancel)
+    cancelling.start()
+    cancelling.join()
 
 
 def _ship_program(session: SparkSession, directory: Path) -> None:

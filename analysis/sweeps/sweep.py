@@ -11,12 +11,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from threading import Thread
 from typing import TYPE_CHECKING, Protocol
 
+from ckptsim.analysis.spark.session import cancel_jobs
 from ckptsim.analysis.sweeps.chunks import WAVE_S, Costs, in_order_of_replication, pack
 from ckptsim.analysis.sweeps.worker import ChunkResult, SweepRow, died, run_chunk
 from ckptsim.analysis.tables.store import SweepStore
@@ -139,9 +138,7 @@ class _Sweep:
                         self._save()
             except BaseException as error:
                 self._stopped = True
-                cancelling = Thread(target=self._cancel)
-                cancelling.start()
-                cancelling.join()
+                cancel_jobs(self._context)
                 if isinstance(error, KeyboardInterrupt):
                     self._save()
                 raise
@@ -153,13 +150,6 @@ class _Sweep:
 
     def _chunks(self) -> int:
         return self._partitions or CHUNKS_PER_CORE * self._cores
-
-    def _cancel(self) -> None:
-        """Cancel what runs; a Java process that is gone runs nothing."""
-        from py4j.protocol import Py4JError
-
-        with suppress(Py4JError, OSError):
-            self._context.cancelAllJobs()
 
     def _run_wave(self, rows: list[SweepRow]) -> list[SweepRow]:
         """Run one wave as a Spark job and return the rows that its chunks have handed back.

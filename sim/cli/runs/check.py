@@ -30,9 +30,11 @@ from ckptsim.sim.cli.subject import (
     table,
     violation_text,
 )
+from ckptsim.sim.cli.sweeps.sweep import add_spark_arguments
 from ckptsim.sim.search import CheckReport, CheckStopped, Subject, check
 from ckptsim.sim.search.check import EXHAUSTIVE
 
+_OF_EXPLORING = ("runs", "seconds", "corpus", "last_failed", "master", "partitions", "conf")
 _SEEDS = 100  # unless it is said how many
 
 EXAMPLES = """examples:
@@ -44,6 +46,7 @@ EXAMPLES = """examples:
   ckptsim check reference --seeds 1000 --mutant no_ordering
   ckptsim check ordering --explore --seconds 15          scenarios are drawn, too
   ckptsim check ordering --explore --runs 2000 --jobs 2 --corpus out/corpus
+  ckptsim check all --explore --runs 100000 --corpus out/corpus --master "local[2]"
   ckptsim check reference --seeds 200 --core ordering=my_package.my_module:make_core"""
 
 
@@ -110,13 +113,18 @@ def _add_explore_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --explore, run again only what broke a property the last time",
     )
+    add_spark_arguments(
+        parser,
+        master=None,
+        says="with --explore, carry out the runs on this Spark master, such as local[2]",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the seeds, print the violations and what was reached."""
     if arguments.explore:
         return run_explore(arguments)
-    for name in ("runs", "seconds", "corpus", "last_failed"):
+    for name in _OF_EXPLORING:
         if getattr(arguments, name):
             option = name.replace("_", "-")
             raise UserError(f"--{option}: found without --explore, expected both")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +16,18 @@ from ckptsim.scenarios.files import to_toml
 from ckptsim.scenarios.generators import GENERATORS, WITHIN_OTHERS
 from ckptsim.sim.blame import CORE_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from ckptsim.sim.cli.progress import ProgressBar
+from ckptsim.sim.cli.progress import ProgressBar, say
 from ckptsim.sim.cli.runs.check_many import ALL
-from ckptsim.sim.cli.subject import ran_with, table, violation_text
-from ckptsim.sim.rows import ViolationRow
+from ckptsim.sim.cli.runs.explored import (
+    Found,
+    OfLink,
+    document_of,
+    document_of_all,
+    text_of,
+    text_of_all,
+)
+from ckptsim.sim.cli.runs.kept import OUT, Kept
+from ckptsim.sim.cli.sweeps.sweep import spark_settings
 from ckptsim.sim.search import Subject, shrink
 from ckptsim.sim.search.explore import (
     Corpus,
@@ -29,51 +39,52 @@ from ckptsim.sim.search.explore import (
     explore,
     fewer,
 )
-from ckptsim.sim.search.explore.branches import branches_by_file
-from ckptsim.sim.search.explore.corpus import load, save
+from ckptsim.sim.search.explore.report import Progress
 from ckptsim.sim.search.explore.run import RUN_ENDS, SURVIVES
+from ckptsim.sim.search.explore.workers import CarryOut
 from ckptsim.sim.search.folder import SCENARIO, keep
 from ckptsim.sim.search.trial import replay_of
 from ckptsim.sim.slots.resolve import read_cores, resolve, try_out
 
 RUNS = 1000
 SHRINKING_RUNS_MAX = 300
-OUT = Path("out", "explore")
 # Violations that a plain run of the written scenario does not report as rows.
 _OUTSIDE_OF_WORLDS = frozenset({CORE_RAISED, RUN_ENDS, SURVIVES})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """A violation, shrunk and written: its row, its run before, and the scenario in its folder."""
-
-    row: ViolationRow
-    before: Explored
-    seed: int
-    ties: str
-    shrinking_runs: int
-    file: Path
+Workers = Callable[[Explorer], AbstractContextManager[CarryOut] | None]
 
 
 def run_explore(arguments: argparse.Namespace) -> int:
     """Explore a link, or all that can be drawn; print what broke and what was reached."""
     _refuse_others(arguments)
-    chosen = _chosen(arguments)
+    chosen = [_with_cores(arguments, each) for each in _chosen(arguments)]
+    every = [Kept(arguments.corpus, each, seed=arguments.first) for each in chosen]
+    links: list[OfLink] = []
     documents: list[dict[str, Any]] = []
-    for each in chosen:
-        explorer = _with_cores(arguments, each)
-        corpus_file, failed_file = _files(arguments, explorer.name)
-        report = _explored(arguments, explorer, corpus_file, failed_file, share=len(chosen))
-        found = [_shrunk(explorer, broken) for broken in report.violating]
-        _keep_failures(failed_file, report, last_failed=arguments.last_failed)
-        documents.append(_document(explorer, report, found))
-        if not arguments.json:
-            print(_text(explorer, report, found), flush=True)
-        if found and not arguments.keep_going:
-            break
-    if arguments.json:
-        print(json.dumps(documents[0] if len(chosen) == 1 else {"links": documents}, indent=1))
-    return EXIT_VIOLATED if any(one["violations"] for one in documents) else EXIT_FINE
+    with ExitStack() as stack:
+        workers = _workers(arguments, stack)
+        for explorer, kept in zip(chosen, every, strict=True):
+            one = _explored(arguments, explorer, kept, workers, share=len(chosen))
+            links.append(one)
+            documents.append(document_of(one))
+            if not arguments.json:
+                print(text_of(one, documents[-1]), flush=True)
+            if one.found and not arguments.keep_going:
+                break
+    for kept in every:  # all of them: a command that was interrupted goes on in its last link
+        kept.finish()
+    _print_all(documents, links, as_json=arguments.json, alone=len(chosen) == 1)
+    return EXIT_VIOLATED if any(one.found for one in links) else EXIT_FINE
+
+
+def _print_all(
+    documents: list[dict[str, Any]], links: list[OfLink], *, as_json: bool, alone: bool
+) -> None:
+    if alone:
+        if as_json:
+            print(json.dumps(documents[0], indent=1))
+        return
+    whole = document_of_all(documents, links)
+    print(json.dumps(whole, indent=1) if as_json else text_of_all(whole))
 
 
 def _refuse_others(arguments: argparse.Namespace) -> None:
@@ -89,6 +100,10 @@ def _refuse_others(arguments: argparse.Namespace) -> None:
     for name, value in given.items():
         if value:
             raise UserError(f"{name}: found together with --explore, expected one of them alone")
+    if arguments.master is not None and arguments.jobs > 1:
+        raise UserError("--jobs: found together with --master, expected one of them alone")
+    if arguments.master is None and (arguments.partitions or arguments.conf):
+        raise UserError("--partitions, --conf: found without --master, expected both")
 
 
 def _chosen(arguments: argparse.Namespace) -> list[Explorer]:
@@ -111,72 +126,105 @@ def _with_cores(arguments: argparse.Namespace, explorer: Explorer) -> Explorer:
     return replace(explorer, cores=cores, mutant=arguments.mutant)
 
 
-def _files(arguments: argparse.Namespace, name: str) -> tuple[Path | None, Path]:
-    """Return where the corpus is kept, if it is, and where the runs that failed are."""
-    folder: Path | None = arguments.corpus
-    corpus = None if folder is None else folder / f"{name}.jsonl"
-    return corpus, (folder or OUT) / f"{name}.failed.jsonl"
+def _workers(arguments: argparse.Namespace, stack: ExitStack) -> Workers:
+    """Return who carries out an explorer's runs: Spark, which ends with the stack, if it is asked.
+
+    None stands for processes of this machine.
+    """
+    if arguments.master is None:
+        return lambda _: None
+    from ckptsim.analysis.spark.session import spark_session
+    from ckptsim.analysis.sweeps.exploring import rounds_on_spark
+
+    settings = spark_settings(arguments)
+    say(f"starting Spark on {arguments.master}")
+    session = stack.enter_context(spark_session(arguments.master, settings=settings))
+    return lambda explorer: rounds_on_spark(
+        session.sparkContext, explorer, arguments.first, partitions=arguments.partitions
+    )
 
 
 def _explored(
     arguments: argparse.Namespace,
     explorer: Explorer,
-    corpus_file: Path | None,
-    failed_file: Path,
+    kept: Kept,
+    workers: Workers,
     *,
     share: int,
-) -> ExploreReport:
-    """Explore one link; share: among how many the seconds are divided."""
-    corpus = Corpus() if corpus_file is None else Corpus(load(corpus_file))
+) -> OfLink:
+    """Explore one link and shrink what broke; share: among how many the seconds are divided."""
     if arguments.last_failed:
-        corpus = Corpus(load(failed_file))
-        if not corpus.entries:
-            return ExploreReport()
+        corpus = kept.failed()
+        so_far = Progress(begun_with=len(corpus.entries))
+    else:
+        corpus, so_far = kept.begin()
+    how = _budget(arguments, corpus, share=share)
+    if how.runs is not None and so_far.report.runs > how.runs:
+        so_far = Progress(begun_with=len(corpus.entries))
+    began_at = so_far.report.runs
+
+    def progress(report: ExploreReport) -> None:
+        if not arguments.last_failed:
+            kept.save_sometimes(corpus, so_far)
+        note = f"{len(report.covered)} reached, last new: {report.last_new[:40]}"
+        bar(
+            done=report.runs - began_at,
+            total=None if how.runs is None else how.runs - began_at,
+            note=note,
+        )
+
+    try:
+        with ProgressBar(f"exploring {explorer.name}") as bar:
+            report = explore(
+                explorer,
+                how,
+                corpus,
+                so_far=so_far,
+                workers=workers(explorer),
+                progress=progress,
+            )
+    except ExploreStopped as stop:
+        _keep_failures(kept, stop.report, last_failed=arguments.last_failed)
+        if stop.report.violating and not arguments.json:
+            one = OfLink(explorer=explorer, report=stop.report, found=[])
+            print(text_of(one, document_of(one)))
+        raise KeyboardInterrupt(_left_of(stop.report, kept)) from stop
+    finally:
+        if not arguments.last_failed:
+            kept.save(corpus, so_far)
+    found = [_shrunk(explorer, broken) for broken in report.violating]
+    _keep_failures(kept, report, last_failed=arguments.last_failed)
+    return OfLink(explorer=explorer, report=report, found=found, continued_at=began_at)
+
+
+def _budget(arguments: argparse.Namespace, corpus: Corpus, *, share: int) -> Exploring:
     seconds, runs = arguments.seconds, arguments.runs
     if arguments.last_failed:
         runs = len(corpus.entries)
     elif runs is None and seconds is None:
         runs = RUNS
-    how = Exploring(
+    return Exploring(
         seed=arguments.first,
         runs=runs,
         seconds=None if seconds is None else seconds / share,
         jobs=arguments.jobs,
         keep_going=arguments.keep_going or arguments.last_failed,
     )
-    try:
-        with ProgressBar(f"exploring {explorer.name}") as bar:
-            return explore(
-                explorer,
-                how,
-                corpus,
-                progress=lambda report: bar(
-                    done=report.runs,
-                    total=runs,
-                    note=f"{len(report.covered)} reached, last new: {report.last_new[:40]}",
-                ),
-            )
-    except ExploreStopped as stop:
-        _keep_failures(failed_file, stop.report, last_failed=arguments.last_failed)
-        if stop.report.violating and not arguments.json:
-            print(_text(explorer, stop.report, []))
-        raise KeyboardInterrupt(_left_of(stop.report, corpus_file)) from stop
-    finally:
-        if corpus_file is not None and not arguments.last_failed:
-            save(corpus_file, corpus.entries)
 
 
-def _keep_failures(path: Path, report: ExploreReport, *, last_failed: bool) -> None:
-    """Write the lists of choices of the runs that failed; of none, where they were tried again."""
+def _keep_failures(kept: Kept, report: ExploreReport, *, last_failed: bool) -> None:
+    """Keep the choices of the runs that failed; of none, where they were tried again."""
     if report.violating or (last_failed and report.runs):
-        save(path, [each.choices for each in report.violating])
+        kept.save_failed(report)
 
 
-def _left_of(report: ExploreReport, corpus_file: Path | None) -> str:
+def _left_of(report: ExploreReport, kept: Kept) -> str:
     done = f"{report.runs} scenarios were run, {len(report.violating)} broke a property"
-    if corpus_file is None:
+    if kept.corpus_file is None:
         return f"{done}; with --corpus DIR what they reached would be kept"
-    return f"{done}; what reached something new is kept in {corpus_file}, and the next run uses it"
+    if kept.goes_on:
+        return f"{done}; the same command does the rest"
+    return f"{done}; what reached something new is kept in {kept.corpus_file}, and is run first"
 
 
 def _shrunk(explorer: Explorer, before: Explored) -> Found:
@@ -220,69 +268,3 @@ def _written(subject: Subject, name: str, path: Path) -> Subject:
     written = replace(subject, scenario=replace(subject.scenario, says=says), source=str(path))
     path.write_text(to_toml(written.scenario), encoding="utf-8")
     return written
-
-
-def _document(explorer: Explorer, report: ExploreReport, found: list[Found]) -> dict[str, Any]:
-    files = branches_by_file(report.covered)
-    cores = Subject(scenario=explorer.subject(())[0].scenario, cores=explorer.cores).names
-    return {
-        "link": explorer.link,
-        "scenario": None if explorer.scenario is None else explorer.scenario.name,
-        "cores": cores,
-        "mutant": explorer.mutant,
-        "runs": report.runs,
-        "seconds": round(report.seconds, 3),
-        "events": report.events,
-        "passed": not report.violating,
-        "outcomes": report.outcomes,
-        "violations": [
-            asdict(each.row)
-            | {
-                "run": each.before.number,
-                "seed": each.seed,
-                "ties": each.ties,
-                "shrinking_runs": each.shrinking_runs,
-                "file": str(each.file),
-            }
-            for each in found
-        ],
-        "hazards": report.hazards,
-        "goals": report.goals,
-        "coverage": {
-            "reached": len(report.covered),
-            "last_new": report.last_new,
-            "last_new_run": report.covered.get(report.last_new),
-            "branches": sum(count - len(missing) for count, missing in files.values()),
-            "branches_of": sum(count for count, _ in files.values()),
-            "missing": {path: missing for path, (_, missing) in files.items() if missing},
-        },
-        "digest": report.digest,
-    }
-
-
-def _text(explorer: Explorer, report: ExploreReport, found: list[Found]) -> str:
-    document = _document(explorer, report, found)
-    coverage = document["coverage"]
-    reached = [name for name, runs in report.goals.items() if runs]
-    missed = [name for name, runs in report.goals.items() if not runs]
-    rate = report.runs / report.seconds if report.seconds else 0.0
-    new = f"{coverage['last_new']} in run {coverage['last_new_run']}" if report.covered else "none"
-    pairs: list[tuple[str, object]] = [
-        ("explored", explorer.name),
-        *ran_with(document["cores"], explorer.mutant),
-        ("runs", f"{report.runs} in {report.seconds:.1f} s, {rate:.0f} per second"),
-        ("outcomes", ", ".join(f"{count} {name}" for name, count in report.outcomes.items())),
-        ("core branches", f"{coverage['branches']} of {coverage['branches_of']}"),
-        ("last new", new),
-        ("goals", f"{len(reached)} of {len(report.goals)} reached"),
-        ("not reached", ", ".join(missed) or "none"),
-        ("violations", f"{len(report.violating)} run(s)" if report.violating else "none"),
-        ("digest", report.digest),
-    ]
-    if report.hazards:
-        known = ", ".join(f"{name} in {runs}" for name, runs in report.hazards.items())
-        pairs.insert(-2, ("hazards", f"known ones of released systems: {known}"))
-    pairs += [
-        ("written", f"{each.file.parent}, shrunk in {each.shrinking_runs} runs") for each in found
-    ]
-    return "\n\n".join([*(violation_text(each.row) for each in found), table(pairs)])

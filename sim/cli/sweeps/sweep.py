@@ -55,11 +55,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_spark_arguments(parser)
 
 
-def add_spark_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of every verb that sweeps."""
-    parser.add_argument(
-        "--master", default="local[*]", metavar="URL", help="any Spark master; default: local[*]"
-    )
+def add_spark_arguments(
+    parser: argparse.ArgumentParser,
+    *,
+    master: str | None = "local[*]",
+    says: str = "any Spark master; default: local[*]",
+) -> None:
+    """Declare the arguments of every verb that works on Spark; master: unless it is given."""
+    parser.add_argument("--master", default=master, metavar="URL", help=says)
     parser.add_argument(
         "--partitions", type=int, metavar="N", help="tasks per job; default: four per core"
     )

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
+from pkgutil import get_data, walk_packages
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -89,8 +89,7 @@ def _noted() -> dict[str, _Notes]:
 
 def _note(module: ModuleType, path: str) -> _Notes:
     """Give the functions of a module their notes."""
-    source = (_ROOT / path).read_text(encoding="utf-8")
-    plain, noted, names = _compiled(path, source)
+    plain, noted, names = _compiled(path)
     notes = _Notes(names)
     vars(module)[_NOTES] = notes.reached
     for function in dict.fromkeys(_functions(module)):
@@ -103,9 +102,13 @@ def _note(module: ModuleType, path: str) -> _Notes:
 
 @cache
 def _compiled(
-    path: str, source: str
+    path: str,
 ) -> tuple[dict[tuple[str, int], CodeType], dict[tuple[str, int], CodeType], list[str]]:
     """Return the functions of a source without and with notes, and what the notes are of."""
+    # Through the loader: on the executors of a cluster the program is an archive.
+    source = get_data(models.__name__, path)
+    if source is None:
+        raise FileNotFoundError(path)
     plain = dict(_codes(compile(source, path, "exec", dont_inherit=True)))
     inserting = _Inserting(path)
     tree = ast.fix_missing_locations(inserting.visit(ast.parse(source)))
@@ -229,19 +232,15 @@ def _at(line: int) -> ast.stmt:
 
 
 def branches_by_file(reached: Iterable[str]) -> dict[str, tuple[int, list[str]]]:
-    """Return, for every file of cores with a branch that was reached, how many and those missing.
+    """Return, for every file of cores, how many branches it has and which were not reached.
 
-    The file's name -> how many branches it has, and which of them were not reached, as `120 true`.
+    The file's name -> how many, and those missing as `120 true`; files without branches are absent.
     """
-    seen: dict[str, set[str]] = {}
-    for name in reached:
-        path, colon, branch = name.partition(".py:")
-        if colon:
-            seen.setdefault(f"{path}.py", set()).add(branch)
+    seen = set(reached)
     found: dict[str, tuple[int, list[str]]] = {}
-    for path in sorted(seen):
-        source = (_ROOT / path).read_text(encoding="utf-8")
-        every = [name.partition(".py:")[2] for name in _compiled(path, source)[2]]
-        every = list(dict.fromkeys(every))
-        found[path] = (len(every), [one for one in every if one not in seen[path]])
+    for path in sorted(_noted()):
+        every = dict.fromkeys(_compiled(path)[2])
+        if every:
+            missing = [name.partition(".py:")[2] for name in every if name not in seen]
+            found[path] = (len(every), missing)
     return found

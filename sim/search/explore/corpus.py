@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from ckptsim.scenarios import UserError
 from ckptsim.sim.kernel import Stream
 
 # Of the runs of an exploration with a corpus, how many draw everything anew; an assumption.
@@ -60,30 +57,3 @@ def _changed(
     if len(found) > 1 and stream.chance(_RESEEDED):
         found[1] = stream.integer(0, 1 << 20)
     return tuple(found)
-
-
-def load(path: Path) -> list[tuple[int, ...]]:
-    """Return the lists of a file, one JSON array per line; none where there is no file.
-
-    Raises UserError for a line that is none.
-    """
-    if not path.exists():
-        return []
-    found: list[tuple[int, ...]] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        try:
-            choices = json.loads(line)
-        except ValueError:
-            choices = None
-        if not isinstance(choices, list) or not all(type(each) is int for each in choices):
-            expected = "expected an array of whole numbers"
-            raise UserError(f"{path}, line {number}: found {line[:40]!r}, {expected}")
-        found.append(tuple(choices))
-    return found
-
-
-def save(path: Path, lists: Sequence[Sequence[int]]) -> None:
-    """Write lists of choices, one per line, in place of what the file had."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = "".join(json.dumps(list(each), separators=(",", ":")) + "\n" for each in lists)
-    path.write_text(text, encoding="utf-8")

@@ -1,0 +1,174 @@
+"""What an exploration has shown, as a document and as text, of one link and of all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ckptsim.sim.cli.subject import ran_with, table, violation_text
+from ckptsim.sim.rows import ViolationRow
+from ckptsim.sim.search import Subject
+from ckptsim.sim.search.explore import Explored, Explorer, ExploreReport
+from ckptsim.sim.search.explore.branches import branches_by_file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A violation, shrunk and written: its row, its run before, and the scenario in its folder."""
+
+    row: ViolationRow
+    before: Explored
+    seed: int
+    ties: str
+    shrinking_runs: int
+    file: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfLink:
+    """What came of one link, or of what lies around one scenario.
+
+    continued_at: the run at which an interrupted exploration went on; 0 where none did.
+    """
+
+    explorer: Explorer
+    report: ExploreReport
+    found: Sequence[Found]
+    continued_at: int = 0
+
+
+def document_of(one: OfLink) -> dict[str, Any]:
+    """Return what `--json` prints of one link."""
+    explorer, report = one.explorer, one.report
+    cores = Subject(scenario=explorer.subject(())[0].scenario, cores=explorer.cores).names
+    return {
+        "link": explorer.link,
+        "scenario": None if explorer.scenario is None else explorer.scenario.name,
+        "cores": cores,
+        "mutant": explorer.mutant,
+        "runs": report.runs,
+        "continued_at": one.continued_at,
+        "seconds": round(report.seconds, 3),
+        "events": report.events,
+        "passed": not report.violating,
+        "outcomes": report.outcomes,
+        "violations": [
+            asdict(each.row)
+            | {
+                "run": each.before.number,
+                "seed": each.seed,
+                "ties": each.ties,
+                "shrinking_runs": each.shrinking_runs,
+                "file": str(each.file),
+            }
+            for each in one.found
+        ],
+        "hazards": report.hazards,
+        "goals": report.goals,
+        "coverage": {
+            "reached": len(report.covered),
+            "last_new": report.last_new,
+            "last_new_run": report.covered.get(report.last_new),
+            **_branches(report.covered, every_file=False),
+        },
+        "digest": report.digest,
+    }
+
+
+def document_of_all(documents: Sequence[dict[str, Any]], links: Sequence[OfLink]) -> dict[str, Any]:
+    """Return what `--json` prints of all links; in `coverage` are the branches that any reached."""
+    names = ("outcomes", "hazards", "goals")
+    sums = {name: dict(_sum(one[name] for one in documents)) for name in names}
+    return {
+        "runs": sum(one["runs"] for one in documents),
+        "seconds": round(sum(one["seconds"] for one in documents), 3),
+        "events": sum(one["events"] for one in documents),
+        "passed": all(one["passed"] for one in documents),
+        "violations": [each for one in documents for each in one["violations"]],
+        **sums,
+        "coverage": _branches(name for one in links for name in one.report.covered),
+        "links": documents,
+    }
+
+
+def _sum(counts: Iterable[dict[str, int]]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for each in counts:
+        found.update(each)
+    return found
+
+
+def _branches(covered: Iterable[str], *, every_file: bool = True) -> dict[str, Any]:
+    """Return how many branches of cores were reached, by package, and by file which were not.
+
+    every_file: also of files of which nothing was reached, as those of other links.
+    """
+    files = {
+        path: (count, missing)
+        for path, (count, missing) in branches_by_file(covered).items()
+        if every_file or len(missing) < count
+    }
+    cores: dict[str, list[int]] = {}
+    for path, (count, missing) in files.items():
+        of_core = cores.setdefault(path.partition("/")[0].removesuffix(".py"), [0, 0])
+        of_core[0] += count - len(missing)
+        of_core[1] += count
+    return {
+        "branches": sum(reached for reached, _ in cores.values()),
+        "branches_of": sum(count for _, count in cores.values()),
+        "cores": cores,
+        "missing": {path: missing for path, (_, missing) in files.items() if missing},
+    }
+
+
+def text_of(one: OfLink, document: dict[str, Any]) -> str:
+    """Return what is printed of one link."""
+    report, coverage = one.report, document["coverage"]
+    reached = [name for name, runs in report.goals.items() if runs]
+    missed = [name for name, runs in report.goals.items() if not runs]
+    rate = report.runs / report.seconds if report.seconds else 0.0
+    new = f"{coverage['last_new']} in run {coverage['last_new_run']}" if report.covered else "none"
+    began = f", continued at {one.continued_at}" if one.continued_at else ""
+    pairs: list[tuple[str, object]] = [
+        ("explored", one.explorer.name),
+        *ran_with(document["cores"], one.explorer.mutant),
+        ("runs", f"{report.runs} in {report.seconds:.1f} s, {rate:.0f} per second{began}"),
+        ("outcomes", ", ".join(f"{count} {name}" for name, count in report.outcomes.items())),
+        ("core branches", f"{coverage['branches']} of {coverage['branches_of']}"),
+        ("last new", new),
+        ("goals", f"{len(reached)} of {len(report.goals)} reached"),
+        ("not reached", ", ".join(missed) or "none"),
+        ("violations", f"{len(report.violating)} run(s)" if report.violating else "none"),
+        ("digest", report.digest),
+    ]
+    if report.hazards:
+        known = ", ".join(f"{name} in {runs}" for name, runs in report.hazards.items())
+        pairs.insert(-2, ("hazards", f"known ones of released systems: {known}"))
+    pairs += [
+        ("written", f"{each.file.parent}, shrunk in {each.shrinking_runs} runs")
+        for each in one.found
+    ]
+    return "\n\n".join([*(violation_text(each.row) for each in one.found), table(pairs)])
+
+
+def text_of_all(document: dict[str, Any]) -> str:
+    """Return what is printed behind the links: how much of the cores all of them reached."""
+    coverage = document["coverage"]
+    shares = ", ".join(
+        f"{core} {_share(reached, count)}" for core, (reached, count) in coverage["cores"].items()
+    )
+    reached, count = coverage["branches"], coverage["branches_of"]
+    return table(
+        [
+            ("explored", "all"),
+            ("runs", f"{document['runs']} in {document['seconds']:.1f} s"),
+            ("core branches", f"{reached} of {count}, {_share(reached, count)}: {shares}"),
+        ]
+    )
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %"

@@ -1,0 +1,93 @@
+"""What exploring has shown so far, as it grows, and as a document from which it goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+from ckptsim.sim.search.explore.run import Explored, Explorer
+
+
+@dataclass(slots=True, kw_only=True)
+class ExploreReport:
+    """What exploring showed.
+
+    violating: the runs that broke a property, by number; covered: what was reached, and in which
+    run for the first time; goals: situation -> number of runs; hazards: known hazard of a released
+    system -> number of runs that showed it; digest: of the choices and digests of all runs.
+    """
+
+    runs: int = 0
+    events: int = 0
+    seconds: float = 0.0
+    digest: str = ""
+    violating: list[Explored] = field(default_factory=list)
+    covered: dict[str, int] = field(default_factory=dict)
+    goals: dict[str, int] = field(default_factory=dict)
+    outcomes: dict[str, int] = field(default_factory=dict)
+    hazards: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def last_new(self) -> str:
+        """Return what was reached last for the first time; empty where nothing was."""
+        return next(reversed(self.covered), "")
+
+    @property
+    def branches(self) -> int:
+        """Return how many branches of cores were reached."""
+        return sum(".py:" in name for name in self.covered)
+
+    def enter(self, found: Explored) -> bool:
+        """Enter a run, and return whether it reached something new; they come in their order."""
+        self.runs += 1
+        self.events += found.trial.events
+        outcome = found.trial.outcome
+        self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
+        for name, count in found.trial.goals.items():
+            self.goals[name] = self.goals.get(name, 0) + (count > 0)
+        for name in found.hazards:
+            self.hazards[name] = self.hazards.get(name, 0) + 1
+        fresh = [name for name in found.reached if name not in self.covered]
+        self.covered.update(dict.fromkeys(fresh, found.number))
+        if found.trial.violations:
+            self.violating.append(found)
+        # A chain of digests, as the state of a hash cannot be written down.
+        entry = f"{self.digest} {found.choices} {found.trial.digest}"
+        self.digest = blake2b(entry.encode(), digest_size=16).hexdigest()
+        return bool(fresh)
+
+
+@dataclass(slots=True, kw_only=True)
+class Progress:
+    """How far an exploration has come: all that it needs to go on, beside its corpus.
+
+    begun_with: the length of the corpus before the first run.  planned: first run of a round -> the
+    length of the corpus when the round was planned, of the rounds that are not entered whole.
+    """
+
+    report: ExploreReport = field(default_factory=ExploreReport)
+    begun_with: int
+    planned: dict[int, int] = field(default_factory=dict)
+
+    def document(self, corpus_length: int) -> dict[str, Any]:
+        """Return the progress as JSON has it; of runs that broke a property the choices alone."""
+        report = {name: getattr(self.report, name) for name in ExploreReport.__slots__}
+        violating = [(each.number, each.choices) for each in self.report.violating]
+        return {
+            "corpus": corpus_length,
+            "begun_with": self.begun_with,
+            "planned": list(self.planned.items()),
+            "report": report | {"violating": violating},
+        }
+
+
+def progress_of(document: dict[str, Any], explorer: Explorer) -> Progress:
+    """Return the progress of a document; the runs that broke a property are run again."""
+    report = dict(document["report"])
+    violating = [explorer.run(number, choices) for number, choices in report.pop("violating")]
+    return Progress(
+        report=ExploreReport(**report, violating=violating),
+        begun_with=document["begun_with"],
+        planned=dict(document["planned"]),
+    )
