@@ -36,32 +36,31 @@ def _explored(words: list[str], capsys: Capture, code: int = 0) -> dict[str, Any
 def test_an_interrupted_exploration_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    """Interrupted in three rounds, it shows and keeps what it does in one go."""
+    """Interrupted in two rounds, it shows and keeps what it does in one go."""
     monkeypatch.chdir(tmp_path)
-    words = ["check", "ordering", "--explore", "--runs", "110", "--first", "3", "--corpus"]
+    words = ["check", "ordering", "--explore", "--runs", "70", "--first", "3", "--corpus"]
     whole = _explored([*words, "whole"], capsys)
-    for run in (5, 50, 96):
+    for run in (5, 66):
         with monkeypatch.context() as patch:
             _interrupted_at(patch, run)
             assert main([*words, "parts"]) == 130
         said = capsys.readouterr().err
         assert f"{run} scenarios were run, 0 broke a property; the same command does" in said
     parts = _explored([*words, "parts"], capsys)
-    assert parts.pop("continued_at") == 96
+    assert parts.pop("continued_at") == 66
     assert whole.pop("continued_at") == 0
     assert parts == whole
     corpora = [Path(folder, "ordering.jsonl").read_text() for folder in ("whole", "parts")]
     assert corpora[0] == corpora[1]
-    again = _explored([*words, "parts"], capsys)
-    assert again["continued_at"] == 0, "what is over begins anew"
+    assert not Path("parts", "ordering.progress.json").exists(), "what is over begins anew"
 
 
 def test_what_broke_before_the_interrupt_is_still_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    """Runs that broke a property are among those of the whole, on two links in one command."""
+    """Runs that broke a property are shrunk and told as those behind it."""
     monkeypatch.chdir(tmp_path)
-    words = ["check", "checkpoint_store", "--explore", "--runs", "40", "--keep-going"]
+    words = ["check", "checkpoint_store", "--explore", "--runs", "12", "--keep-going"]
     words += ["--mutant", "checkpoint_first", "--corpus", "kept"]
     with monkeypatch.context() as patch:
         patch.setattr("ckptsim.sim.cli.runs.explore.fewer", _raise_interrupt)
@@ -69,7 +68,7 @@ def test_what_broke_before_the_interrupt_is_still_told(
     capsys.readouterr()
     progress = Path("kept", "checkpoint_store.progress.json")
     kept = json.loads(progress.read_text())["report"]
-    assert kept["runs"] == 40
+    assert kept["runs"] == 12
     assert len(kept["violating"]) > 1
     monkeypatch.setattr("ckptsim.sim.cli.runs.explore._shrunk", lambda *_: None)
     monkeypatch.setattr("ckptsim.sim.cli.runs.explore.document_of", lambda one: one)
@@ -77,7 +76,7 @@ def test_what_broke_before_the_interrupt_is_still_told(
         "ckptsim.sim.cli.runs.explore.text_of", lambda one, _: str(one.continued_at)
     )
     assert main(words) == 1
-    assert capsys.readouterr().out == "40\n"
+    assert capsys.readouterr().out == "12\n"
     assert not progress.exists()
 
 

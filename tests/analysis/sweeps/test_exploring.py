@@ -12,15 +12,15 @@ from ckptsim.analysis.sweeps.exploring import rounds_on_spark
 from ckptsim.sim.cli import main
 from ckptsim.sim.search.explore import Corpus, Explorer, Exploring, explore
 
-HOW = Exploring(seed=3, runs=75)
+HOW = Exploring(seed=3, runs=40)
 
 
 @pytest.mark.spark
 def test_reports_do_not_depend_on_partitions(spark: SparkSession) -> None:
-    """Digest, coverage, goals and corpus are those of one process, over three rounds."""
+    """Digest, coverage, goals and corpus are those of one process, over two rounds."""
     explorer = Explorer(link="ordering")
     found = []
-    for partitions in (0, 1, 5):
+    for partitions in (0, 3):
         corpus = Corpus()
         workers = (
             rounds_on_spark(spark.sparkContext, explorer, HOW.seed, partitions=partitions)
@@ -30,7 +30,7 @@ def test_reports_do_not_depend_on_partitions(spark: SparkSession) -> None:
         report = explore(explorer, HOW, corpus, workers=workers)
         report.seconds = 0.0
         found.append((report, corpus.entries))
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]
     assert found[0][0].runs == HOW.runs
     assert len(found[0][1]) > 1
 
