@@ -44,7 +44,7 @@ def version(world: str) -> str:
 
 def version_of_exploring(world: str) -> str:
     """Return one for exploring a link, which generators and rules decide as well."""
-    return _fingerprint(sorted({*deciding(world), *_with_imports(_EXPLORING, _TELLING)}))
+    return _fingerprint(sorted(_with_imports(_EXPLORING, _TELLING).union(deciding(world))))
 
 
 def _fingerprint(names: Iterable[str]) -> str:
