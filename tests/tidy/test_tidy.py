@@ -49,8 +49,9 @@ OUTSIDE_ON_PURPOSE: dict[str, frozenset[Rule]] = {
     "sim/kernel/fence.py": frozenset({Rule.CLOCK, Rule.RANDOM, Rule.OUTSIDE}),
     # Starts the processes in which runs take place.
     "sim/search/check.py": frozenset({Rule.OUTSIDE}),
-    # The same, and ends when its seconds are over.
-    "sim/search/explore/explore.py": frozenset({Rule.CLOCK, Rule.OUTSIDE}),
+    "sim/search/explore/workers.py": frozenset({Rule.OUTSIDE}),
+    # Ends when its seconds are over.
+    "sim/search/explore/explore.py": frozenset({Rule.CLOCK}),
     # Asks whether it is in a main thread, where alone a run can be limited.
     "sim/search/explore/run.py": frozenset({Rule.OUTSIDE}),
     "sim/validate/predict.py": frozenset({Rule.OUTSIDE}),
