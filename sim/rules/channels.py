@@ -381,5 +381,5 @@ class SubpartitionRules(_Queue):
             return ("extend", [f"data {self._named - 1}", f"data {self._named}"])
         if kind == 17:
             return ("poll_data", pick.integer(1, 3))
-        rare = ("finish",) if pick.one_in(8) else ("resume",)
+        rare = ("finish",) if pick.one_in(3) else ("resume",)
         return rare if pick.one_in(6) else ("poll",)

@@ -31,7 +31,8 @@ from ckptsim.sim.search.explore import (
     fewer,
 )
 from ckptsim.sim.search.explore import run as run_module
-from ckptsim.sim.search.explore.branches import Branches, branches_by_file
+from ckptsim.sim.search.explore.branches import Branches, branches_by_file, source_of
+from ckptsim.sim.search.explore.unreached import explained, places_of, reasons
 from ckptsim.sim.search.trial import Trial
 from tests.search.test_folder import run_pytest
 
@@ -151,6 +152,26 @@ def test_branches_are_named_and_told_once() -> None:
     again = Explorer(link="ordering").run(0, (), branches=branches)
     assert [name for name in again.reached if ".py:" in name] == []
     assert again.trial.digest == found.trial.digest
+
+
+def test_what_no_run_can_reach_is_no_branch_of_a_run() -> None:
+    """Interfaces, cases that types exclude and what the import runs are not counted."""
+    found = branches_by_file([])
+    assert "barriers/handler/interface.py" in found
+    assert found["core.py"][1][0].endswith(" call"), "of the error, not of the interface before it"
+    assert all(count == len(missing) > 0 for count, missing in found.values())
+    tables = found["lifecycle/tables.py"][1]
+    source = source_of("lifecycle/tables.py").decode().splitlines()
+    assert not any("_same(" in source[int(name.split()[0]) - 1] for name in tables)
+
+
+def test_reasons_are_of_places_that_are_there() -> None:
+    """When source changes, the reason why a branch is not reached goes with it."""
+    gone = [f"{path} {what}" for path, what in reasons() if what not in places_of(path)]
+    assert gone == []
+    _, pictures = branches_by_file([])["lifecycle/diagram.py"]
+    assert list(explained("lifecycle/diagram.py", pictures)) == pictures
+    assert len(set(explained("lifecycle/diagram.py", pictures).values())) == 1
 
 
 def test_a_hazard_of_released_systems_is_named_and_no_violation() -> None:

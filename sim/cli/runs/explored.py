@@ -13,6 +13,7 @@ from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search import Subject
 from ckptsim.sim.search.explore import Explored, Explorer, ExploreReport
 from ckptsim.sim.search.explore.branches import branches_by_file
+from ckptsim.sim.search.explore.unreached import explained
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +122,11 @@ def _branches(covered: Iterable[str], *, every_file: bool = True) -> dict[str, A
         "branches_of": sum(count for _, count in cores.values()),
         "cores": cores,
         "missing": {path: missing for path, (_, missing) in files.items() if missing},
+        "reasons": {
+            path: found
+            for path, (_, missing) in files.items()
+            if (found := explained(path, missing))
+        },
     }
 
 
@@ -161,11 +167,13 @@ def text_of_all(document: dict[str, Any]) -> str:
         f"{core} {_share(reached, count)}" for core, (reached, count) in coverage["cores"].items()
     )
     reached, count = coverage["branches"], coverage["branches_of"]
+    known = sum(len(found) for found in coverage["reasons"].values())
     return table(
         [
             ("explored", "all"),
             ("runs", f"{document['runs']} in {document['seconds']:.1f} s"),
             ("core branches", f"{reached} of {count}, {_share(reached, count)}: {shares}"),
+            ("not reached", f"{count - reached}, {known} of them for a known reason (--json)"),
         ]
     )
 

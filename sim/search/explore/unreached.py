@@ -1,0 +1,67 @@
+"""Why drawn scenarios do not reach some branches of cores: reasons from a file, by place."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from ckptsim.sim.search.explore.branches import source_of
+
+_FILE = Path(__file__).with_suffix(".toml")
+Place = tuple[str, str]
+"""A file of cores and a function in it, or a line of one as it stands there."""
+
+
+@cache
+def reasons() -> dict[Place, str]:
+    """Return place -> why it, or a branch that begins there, is not reached.
+
+    Raises ValueError for a place with two reasons.
+    """
+    found: dict[Place, str] = {}
+    for row in tomllib.loads(_FILE.read_text(encoding="utf-8"))["reason"]:
+        for where in row["where"]:
+            path, _, what = where.partition(" ")
+            if (path, what) in found:
+                raise ValueError(f"two reasons for {where}")
+            found[path, what] = row["says"]
+    return found
+
+
+def explained(path: str, branches: Iterable[str]) -> dict[str, str]:
+    """Return those of a file's branches, as `120 true`, that have a reason, with the reason."""
+    known = reasons()
+    places = _places(path)
+    return {
+        branch: says
+        for branch in branches
+        for place in places.get(int(branch.split()[0]), ())
+        if (says := known.get((path, place))) is not None
+    }
+
+
+@cache
+def _places(path: str) -> dict[int, tuple[str, ...]]:
+    """Return line -> the functions around it and its text."""
+    source = source_of(path).decode()
+    found = {at: (text.strip(),) for at, text in enumerate(source.splitlines(), start=1)}
+    for name, node in _functions(ast.parse(source), ""):
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+            found[line] = (*found[line], name)
+    return found
+
+
+def _functions(owner: ast.AST, within: str) -> Iterable[tuple[str, ast.FunctionDef | ast.ClassDef]]:
+    """Yield classes and functions by their qualified names."""
+    for node in ast.iter_child_nodes(owner):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield within + node.name, node
+            yield from _functions(node, f"{within}{node.name}.")
+
+
+def places_of(path: str) -> set[str]:
+    """Return all places of a file that a reason can name."""
+    return {place for places in _places(path).values() for place in places}
