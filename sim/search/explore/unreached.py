@@ -47,7 +47,8 @@ def explained(path: str, branches: Iterable[str]) -> dict[str, str]:
 def _places(path: str) -> dict[int, tuple[str, ...]]:
     """Return line -> the functions around it and its text."""
     source = source_of(path).decode()
-    found = {at: (text.strip(),) for at, text in enumerate(source.splitlines(), start=1)}
+    lines = enumerate(source.splitlines(), start=1)
+    found: dict[int, tuple[str, ...]] = {at: (text.strip(),) for at, text in lines}
     for name, node in _functions(ast.parse(source), ""):
         for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
             found[line] = (*found[line], name)
