@@ -35,6 +35,8 @@ class Branches:
 
     def __init__(self) -> None:
         self._seen: set[str] = set()  # by name: two conditions of a line have one
+        for function in _remembering():
+            function.cache_clear()  # or it would run only if nobody has asked before
 
     def watch(self) -> None:
         """Note from now on what runs."""
@@ -85,6 +87,18 @@ def _noted() -> dict[str, _Notes]:
         path = str(Path(module.__file__ or "").resolve().relative_to(_ROOT))
         found[path] = _note(module, path)
     return found
+
+
+@cache
+def _remembering() -> list[Any]:
+    """Return the functions of cores that remember what they have returned."""
+    modules = [import_module(f"{models.__name__}.{_dotted(path)}") for path in _noted()]
+    values = [value for module in modules for value in vars(module).values()]
+    return [value for value in values if hasattr(value, "cache_clear")]
+
+
+def _dotted(path: str) -> str:
+    return path.removesuffix("__init__.py").removesuffix(".py").replace("/", ".").rstrip(".")
 
 
 def _note(module: ModuleType, path: str) -> _Notes:
@@ -277,7 +291,7 @@ def branches_by_file(reached: Iterable[str]) -> dict[str, tuple[int, list[str]]]
 @cache
 def _imported(path: str) -> frozenset[str]:
     """Return the branches that run when a file is imported."""
-    module = f"{models.__name__}.{path.removesuffix('.py').replace('/', '.')}"
+    module = f"{models.__name__}.{_dotted(path)}"
     names, reached = _compiled(path)[2], bytearray(len(_compiled(path)[2]))
     code = compile(_inserted(path)[0], str(_ROOT / path), "exec", dont_inherit=True)
     # What this makes is forgotten at once, and the import of a core has no other effect.

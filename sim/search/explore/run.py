@@ -24,6 +24,8 @@ from ckptsim.sim.search.explore.branches import Branches
 from ckptsim.sim.search.explore.coverage import features
 from ckptsim.sim.search.trial import Subject, Trial
 from ckptsim.sim.slots import Factory
+from ckptsim.sim.slots.resolve import resolve
+from ckptsim.sim.world import load_world
 
 TIES = ("structural", "random", "pct", "pct:1", "pct:5")
 RUN_ENDS = "a_run_ends"
@@ -139,6 +141,9 @@ def _trial(
     """Run once; whatever comes out of it that is not a result is a violation, too."""
     try:
         if branches is not None:
+            # Imported now: what an import runs is no branch of the run that happens to be first.
+            load_world(subject.scenario.world)
+            resolve(subject.scenario.world, cores=subject.cores, mutant=subject.mutant)
             branches.watch()
         with _limited():
             result = subject.run(seed, ties, keep_trace=True)
