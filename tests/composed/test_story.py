@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ckptsim import vary
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_USER, main
 from ckptsim.sim.story import Target, tell
@@ -24,6 +25,27 @@ def test_a_states_story_leaves_the_jobs_checkpoint_of_that_number_out() -> None:
     assert "takes its snapshot" not in _story(2, "users")
     assert "takes its snapshot of checkpoint 2" in _story(2, "job")
     assert "state users/2" not in _story(2, "job")
+
+
+def test_what_a_kind_of_entry_has_is_the_same_in_every_part() -> None:
+    """Of a kind that two parts of a pipeline have in their traces the fields are those of both."""
+    parts = [load_world(link).VOCABULARY for link in ("ordering", "final_checkpoint", "barriers")]
+    whole = load_world("composed").VOCABULARY
+    assert [
+        (kind, telling.fields)
+        for part in parts
+        for kind, telling in part.items()
+        if telling.fields != whole[kind].fields
+    ] == []
+
+
+def test_a_pipeline_without_barriers_can_be_told() -> None:
+    """Checkpoints that tasks take of their own stand beside the states that the platform keeps."""
+    path = "pipeline.checkpointing.protocol"
+    result = run_world(vary(by_name("pipeline"), {path: "uncoordinated"}), seed=0, keep_trace=True)
+    told = "\n".join(map(str, tell(result.trace, load_world("composed").VOCABULARY)))
+    assert "has stored its checkpoint" in told
+    assert "keeps state" in told
 
 
 def test_a_number_alone_tells_of_all_that_have_it() -> None:

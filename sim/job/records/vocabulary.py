@@ -21,7 +21,7 @@ VOCABULARY: Vocabulary = {
         "takes its own checkpoint {number}, index {index}; forced by a message: {forced}",
         "number index forced",
     ),
-    "stored": Telling("has stored its checkpoint {number}", "number"),
+    "checkpoint_stored": Telling("has stored its checkpoint {number}", "number"),
     "snapshot_failed": Telling("could not store its checkpoint {number}", "number"),
     "rolled_back": Telling("goes back behind its checkpoint {number}", "number"),
     "output": Telling("committed output of {sink} has digest {digest}", "sink digest"),

@@ -108,7 +108,7 @@ class UncoordinatedJob:
 
     def _is_stored(self, task: Task, taken: TakenCheckpoint) -> None:
         taken.status, taken.stored_ns = "completed", task.env.now
-        task.env.trace.record("stored", task.entity, taken.number)
+        task.env.trace.record("checkpoint_stored", task.entity, taken.number)
         self._stored[task.number].append(taken)
         found = _checkpoint(taken.asked.number, _held(taken))
         self._step(CheckpointStored(task.number, found))
