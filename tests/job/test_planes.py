@@ -92,7 +92,7 @@ def _vary(choose: Chooser, job: dict[str, Any], faults: list[dict[str, Any]]) ->
 
     What the user asks for falls between two checkpoints, whatever has put these off.
     """
-    checkpointing, at_ns = job["checkpointing"], choose.integer(1, 4) * S + S * 92 // 100
+    checkpointing, at_ns = job["checkpointing"], choose.integer(1, 4) * S + S * 98 // 100
     job["costs"] = {"checkpoint_failure_ratio": choose.of((0.0, 0.0, 0.0, 0.3))}
     job["ending"] = {"protocol": choose.of(("flink", "flink", "flip", "naive"))}
     checkpointing["immediate_final"] = choose.of(("none", "none", True, False))
