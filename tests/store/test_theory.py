@@ -217,7 +217,7 @@ def test_low_traffic_undoes_what_paper_says(interval: str, mean: str) -> None:
     parameters = {"store.sync.sync_interval": interval, "faults[0].mean": mean}
     scenario = with_parameters(by_name("low_traffic_reference"), parameters)
     undone, weights = [], []
-    for seed in range(24):
+    for seed in range(12):
         result = run_world(scenario, seed=seed)
         figures = {row.figure: row for row in result.figures}
         if "undone_per_crash" in figures:
@@ -276,7 +276,7 @@ def test_the_best_interval_is_that_of_young_and_daly() -> None:
         model = replace(_model(records, push=total), costs=costs)
         faults = CrashRate(mean_ns=mtbf_ns, until_ns=3600 * SECOND)
         found = []
-        for seed in range(12):
+        for seed in range(8):
             (row,) = [r for r in _run(model, faults, seed=seed).figures if r.figure == "lost_share"]
             found.append(row.value)
             paper[records] = row.expected

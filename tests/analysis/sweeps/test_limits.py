@@ -107,7 +107,7 @@ def test_scratch_folders_of_the_dead_are_removed_and_no_others(
 def _under_way(directory: Path, signalled: Callable[[subprocess.Popen[bytes]], None]) -> str:
     """Start a long sweep, do something to it when runs were saved, and return what it said."""
     words = command(
-        *("sweep", str(plan(directory, replications=400, records=LONG))),
+        *("sweep", str(plan(directory, replications=60, records=LONG))),
         *("--out", "out", "--master", "local[2]"),
     )
     scratch = directory / "scratch"
@@ -140,7 +140,7 @@ def test_a_request_to_end_tidies_up(tmp_path: Path) -> None:
     """SIGTERM ends a sweep like Ctrl-C: what was saved is told, nothing is left behind."""
     said = _under_way(tmp_path, lambda running: running.send_signal(signal.SIGTERM))
     assert said.startswith("143: ckptsim: terminated; ")
-    assert said.endswith("of 800 runs are kept in out; the same command does the rest\n")
+    assert said.endswith("of 120 runs are kept in out; the same command does the rest\n")
 
 
 @pytest.mark.spark
