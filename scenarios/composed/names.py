@@ -14,7 +14,7 @@ OWN_PROPERTIES: dict[str, str] = {
         "no write and no crash puts an older checkpoint of a sink in the place of a newer one"
     ),
     "reported_records_are_durable": "only records that are durable in the store are reported",
-    "exactly_once_output": "at the end the store has each record once",
+    "exactly_once_output": "the store has each record once, and no commit repeats what it covers",
     "exactly_once_state": "at the end the state of each stage has each record once",
 }
 

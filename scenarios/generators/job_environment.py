@@ -45,6 +45,8 @@ CHANNEL_STATES: tuple[dict[str, Any], ...] = (
 )
 # A heartbeat that is missed later than this is for longer runs than random ones.
 _TIMEOUT_NS_MAX = 1_000 * _MS
+# What comes as late as that comes together with what is timed, if it is not too late for a run.
+_LATEST_NS = 200 * _MS
 _IN_TIME = {"heartbeat_interval_ns": 10 * _MS, "heartbeat_timeout_ns": 50 * _MS}
 
 
@@ -106,7 +108,10 @@ def job_fault(
         return fault | {"at_ns": _instant(choices, job, before)}
     fault["checkpoint"] = choices.integer(1, 5)
     if kind in _LATE:
-        fault["delay_ns"] = choices.of((0, 1, choices.integer(1, 60) * _MS))
+        table = job["checkpointing"]
+        times = (table.get(name) for name in ("timeout_ns", "interval_ns", "aligned_timeout_ns"))
+        timed = [one for one in times if isinstance(one, int) and one <= _LATEST_NS]
+        fault["delay_ns"] = choices.of((0, 1, choices.integer(1, 60) * _MS, *timed))
     return fault
 
 
@@ -127,8 +132,15 @@ def _symptom(choices: Choices, job: dict[str, Any]) -> str:
 
 
 def _instant(choices: Choices, job: dict[str, Any], before: Sequence[int] = ()) -> int:
-    """Return an instant, at or around that of a periodic trigger, or soon behind another fault."""
+    """Return an instant around that of a periodic trigger, of another fault, or of a source's end.
+
+    Tasks close soon behind the end of the data, or behind the next checkpoint.
+    """
     interval_ns: int = job["checkpointing"]["interval_ns"]
+    ends = _ends(job)
+    if ends and choices.integer(0, 4) == 4:
+        behind_ns = choices.of((0, 1, _MS, 3 * _MS, 10 * _MS, interval_ns, interval_ns + 3 * _MS))
+        return max(1, choices.of(ends) + behind_ns)
     if before and choices.integer(0, 2) == 2:
         behind_ns = choices.of((0, 1, _MS, 5 * _MS, 20 * _MS, 60 * _MS, 200 * _MS))
         return max(1, choices.of(before) + behind_ns)
@@ -154,6 +166,14 @@ def _recovery(choices: Choices, job: dict[str, Any], *, on_records: bool) -> Non
         if choices.flag():
             for vertex in job["vertices"]:
                 vertex["replayable"] = vertex.get("kind") == "source" and "rate_per_s" in vertex
+
+
+def _ends(job: dict[str, Any]) -> list[int]:
+    """Return when the sources of a job have emitted all that they have, as far as that is set."""
+    sources = [one for one in job["vertices"] if one.get("kind") == "source"]
+    paced = [(one.get("records"), one.get("rate_per_s")) for one in sources]
+    known = [(count, rate) for count, rate in paced if isinstance(count, int) and count]
+    return [round(1e9 * n / rate) for n, rate in known if isinstance(rate, int | float) and rate]
 
 
 def _options(choices: Choices, job: dict[str, Any], *, on_records: bool) -> None:

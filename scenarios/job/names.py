@@ -145,6 +145,7 @@ _PROPERTIES = (
     "checkpoint_ends_in_time",
     "credits_stay_within_bounds",
     "finished_flags_stay",
+    "failed_tasks_do_nothing",
 )
 
 _RECORDS_PROPERTIES = (

@@ -69,6 +69,13 @@ class Ledger:
             says = f"{SINK}/{key.partition}: the store had checkpoint {before}, now {position}"
             self._world.note("checkpoint_never_goes_back", says)
 
+    def committing(self, key: TopicPartition, checkpoint: int) -> None:
+        """Check that what a checkpoint in the store covers is not written once more."""
+        position = self._world.store.stored_state(key).position
+        if checkpoint <= position:
+            says = f"{SINK}/{key.partition} writes transaction {checkpoint} again: the store has "
+            self._world.note("exactly_once_output", f"{says}checkpoint {position}")
+
     def is_durable(self, record: int) -> bool:
         """Say whether a record has a row."""
         feed, position = place(record)

@@ -97,6 +97,10 @@ class Duties:
         self._once[key] = None
         return None
 
+    def has_come(self, *key: object) -> bool:
+        """Say whether what comes only once has come."""
+        return key in self._once
+
     def set_timer(self, due_ns: int, *key: object) -> None:
         """Set a timer, in place of one of the same name."""
         self._timers[key] = due_ns
@@ -161,6 +165,12 @@ class HandlerDuties(Duties):
                 return self.fired(now_ns, "the alignment timer of", event.barrier.checkpoint)
             case handler_events.ChannelEnded():
                 return self.once("the end of channel", event.channel)
+            case (
+                handler_events.BarrierArrived()
+                | handler_events.BarrierAnnounced()
+                | handler_events.CancellationArrived()
+            ) if self.has_come("the end of channel", event.channel):
+                return f"channel {event.channel} has ended, but {event!r} comes"
         return None
 
     def _ask(self, now_ns: int, effect: Any) -> None:

@@ -123,6 +123,7 @@ class Committer:
         if len(self._current) > 1:
             self._attempt.env.goals.reach("several_transactions_in_one_commit")
         for batch in self._current:
+            self._attempt.world.ledger.committing(self._key, batch.checkpoint)
             for record in batch.records:
                 row = DataRecord(key=self._store.row(record), value=b"")
                 self._content.apply(row)

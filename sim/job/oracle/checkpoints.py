@@ -12,13 +12,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.coordinator.plan import FinishedState, Plan, Rejected, check_restore
-from ckptsim.sim.job.oracle.finished import FinishedFlags
+from ckptsim.models.coordinator.plan import FinishedState, Rejected, check_restore
+from ckptsim.sim.job.oracle.finished import FinishedFlags, check_plan
 from ckptsim.sim.job.oracle.view import NOTHING, Held
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ckptsim.models.coordinator.plan import Plan
     from ckptsim.scenarios.job import Checkpointing, Job
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
     from ckptsim.sim.job.oracle.channels import ChannelOracle
@@ -97,32 +98,8 @@ class CheckpointOracle:
             self._free_ns = now_ns
 
     def planned(self, plan: Plan) -> None:
-        """Check that a plan triggers only what it awaits, and reaches every running task."""
-        name = "plan_reaches_every_running_task"
-        running = set(plan.wait_for)
-        if not running:
-            self._violate(name, "a checkpoint awaits nobody")
-        if not set(plan.trigger) <= running:
-            self._violate(name, "a triggered task is not awaited")
-        if running & set(plan.finished):
-            self._violate(name, "a finished task is awaited")
-        missing = sorted(running - self._reached(plan))
-        if missing:
-            self._violate(name, f"no trigger and no barrier reaches {missing}")
-
-    def _reached(self, plan: Plan) -> set[tuple[str, int]]:
-        """Return the running tasks that a trigger or a barrier of running tasks comes to."""
-        by_place = {one.task.place: one for one in self._tasks.values()}
-        running = set(plan.wait_for)
-        reached = dict.fromkeys(plan.trigger)
-        frontier = list(plan.trigger)
-        while frontier:
-            for output in by_place[frontier.pop()].outputs:
-                below = output.receiver.task.place
-                if below in running and below not in reached:
-                    reached[below] = None
-                    frontier.append(below)
-        return set(reached)
+        """Check whom a plan triggers, awaits and takes for finished."""
+        check_plan(plan, {one.task.place: one for one in self._tasks.values()}, self._violate)
 
     def triggered(self, one: CheckpointRecord) -> None:
         """Check that not more run at once than may; a forced savepoint comes on top.

@@ -1,4 +1,4 @@
-"""What checkpoints say of finished tasks and operators: a flag that is set stays set.
+"""What checkpoints say of finished tasks and operators: a flag that is set is true, and stays set.
 
 A job goes back only where it restarts, and then to what the restored checkpoint says.  Of a vertex
 that had finished in part all subtasks run again, so single tasks are followed within an attempt.
@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING
 from ckptsim.models.coordinator.plan import FinishedState
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ckptsim.models.coordinator.plan import Plan
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+    from ckptsim.sim.job.oracle.tasks import TaskOracle
     from ckptsim.sim.job.oracle.view import Violate
 
 _NAME = "finished_flags_stay"
+_PLAN = "plan_reaches_every_running_task"
+Place = tuple[str, int]
 
 
 class FinishedFlags:
@@ -61,3 +67,37 @@ class FinishedFlags:
 def _full(checkpoint: JobCheckpoint) -> frozenset[str]:
     states = checkpoint.vertices.items()
     return frozenset(name for name, state in states if state is FinishedState.FULL)
+
+
+def check_plan(plan: Plan, tasks: Mapping[Place, TaskOracle], violate: Violate) -> None:
+    """Check that a plan triggers only what it awaits, and reaches every running task.
+
+    What it takes for finished has closed, in the attempt that runs.
+    """
+    running = set(plan.wait_for)
+    if not running:
+        violate(_PLAN, "a checkpoint awaits nobody")
+    if not set(plan.trigger) <= running:
+        violate(_PLAN, "a triggered task is not awaited")
+    for place in plan.finished:
+        if place in running:
+            violate(_PLAN, "a finished task is awaited")
+        if tasks[place].lifecycle.closed_ns is None:
+            violate(_PLAN, f"{place}, which has not closed, is taken for finished")
+    missing = sorted(running - _reached(plan, tasks))
+    if missing:
+        violate(_PLAN, f"no trigger and no barrier reaches {missing}")
+
+
+def _reached(plan: Plan, tasks: Mapping[Place, TaskOracle]) -> set[Place]:
+    """Return the running tasks that a trigger or a barrier of running tasks comes to."""
+    running = set(plan.wait_for)
+    reached = dict.fromkeys(plan.trigger)
+    frontier = list(plan.trigger)
+    while frontier:
+        for output in tasks[frontier.pop()].outputs:
+            below = output.receiver.task.place
+            if below in running and below not in reached:
+                reached[below] = None
+                frontier.append(below)
+    return set(reached)

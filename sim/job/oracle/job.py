@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from ckptsim.sim.kernel import Environment, Timer
 
 
+_OVER = "failed_tasks_do_nothing"
+
+
 class JobOracle(JobObserver):
     """Follows one job over all its attempts.
 
@@ -43,7 +46,6 @@ class JobOracle(JobObserver):
         self._order = OrderedRecords(violate)
         self._completed: dict[int, None] = {}
         self._was_rescaled = self._halted = False
-        self._killed: dict[int, None] = {}
 
     # Parts of an attempt ----------------------------------------------------------------------
 
@@ -58,7 +60,6 @@ class JobOracle(JobObserver):
     def deploying(self) -> None:
         """Forget the parts of the attempt that is over."""
         self.tasks.clear()
-        self._killed.clear()
         self._files.clear()
         self._order.clear()
         self.checkpoints.attempt_ends()
@@ -113,11 +114,13 @@ class JobOracle(JobObserver):
 
     def killed(self, number: int) -> None:
         """Note that nothing is expected of a task any more."""
-        self._killed[number] = None
+        self.tasks[number].is_over = True
 
     def halted(self) -> None:
         """Note that the attempt is over: nothing is expected of its tasks."""
         self._halted = True
+        for task in self.tasks.values():
+            task.is_over = True
 
     def look(self) -> None:
         """Check that nothing has waited too long."""
@@ -128,8 +131,7 @@ class JobOracle(JobObserver):
 
     @property
     def _running(self) -> Iterable[TaskOracle]:
-        tasks = {} if self._halted else self.tasks
-        return [task for number, task in tasks.items() if number not in self._killed]
+        return [task for task in self.tasks.values() if not task.is_over]
 
     def end(self, *, ended: bool) -> None:
         """Check what must hold at the end; of a job that has ended, that nothing is left open."""
@@ -182,7 +184,12 @@ class JobOracle(JobObserver):
     def acknowledged(
         self, task: ObservedTask, checkpoint: int, size: int, *, unaligned: bool
     ) -> None:
-        """Note what a task says of its part."""
+        """Note what a task says of its part: one that has not failed."""
+        found = self.tasks.get(task.number)
+        if found is None or found.task is not task or found.is_over:
+            says = f"{task.entity.name} acknowledges {checkpoint} after it has failed"
+            self._violate(_OVER, says, checkpoint)
+            return
         self.checkpoints.reported(task.number, checkpoint, size, unaligned=unaligned)
 
     def acknowledgement(self, record: CheckpointRecord, task: TaskGateway, part: Any) -> None:
@@ -231,7 +238,11 @@ class JobOracle(JobObserver):
         Called at each report; a task that a stop has cut has ended nothing.
         """
         ends = [one.lifecycle for one in self.tasks.values()]
-        self.tasks[task.number].lifecycle.reported = True
+        reports = self.tasks.get(task.number)
+        if reports is None or reports.task is not task:
+            self._violate(_OVER, f"{task.entity.name} of an attempt before ends its data")
+            return
+        reports.lifecycle.reported = True
         drained = all(end.reported and not end.cut_short for end in ends)
         if asked != (final_at_once(self._job) and drained):
             what = "a final checkpoint" if asked else "no final checkpoint"

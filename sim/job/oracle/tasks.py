@@ -31,7 +31,8 @@ Instant = tuple[int, int]
 class TaskOracle(TaskObserver):
     """What one task of one attempt has done about checkpoints.
 
-    inputs, outputs: its channels.  notifications: of its job.  order: of the records of its vertex,
+    inputs, outputs: its channels.  notifications: of its job.  is_over: it has failed, or its
+    attempt is over.  order: of the records of its vertex,
     shared by all its tasks.
     """
 
@@ -45,6 +46,7 @@ class TaskOracle(TaskObserver):
         self.inputs: list[ChannelOracle] = []
         self.outputs: list[ChannelOracle] = []
         self.violate = violate
+        self.is_over = False
         self.order = OrderedRecords(violate)
         self.lifecycle = LifecycleOracle(job, self)
         self._timed = job.checkpointing.mode is Mode.ALIGNED_TIMEOUT
@@ -213,11 +215,21 @@ class TaskOracle(TaskObserver):
         """Note that a gate stops to persist; more than once is allowed after a failed start."""
         self._started.pop(gate, None)
 
+    def _gate_of(self, channel: int) -> int:
+        """Return the index of the gate of a channel."""
+        for index, gate in enumerate(self.task.gates):
+            channel -= len(gate.channels)
+            if channel < 0:
+                return index
+        raise IndexError(channel)
+
     def _out_of_turn(self, says: str) -> None:
         self._violate("input_starts_and_stops_in_turn", says)
 
     def input_persisted(self, channel: int, checkpoint: int, elements: Any, /) -> None:
-        """Check elements of an input that become state."""
+        """Check elements of an input that become state: while its gate is to persist them."""
+        if self._started.get(self._gate_of(channel)) != checkpoint:
+            self._out_of_turn(f"persists channel {channel} for {checkpoint} outside of its turn")
         self.inputs[channel].input_persisted(checkpoint, elements)
 
     def output_persisted(self, output: int, checkpoint: int, elements: Any, /) -> None:
@@ -255,8 +267,10 @@ class TaskOracle(TaskObserver):
             self._violate("alignment_figures_are_sane", says, barrier.checkpoint)
 
     def entered(self, checkpoint: int, /) -> None:
-        """Note that the task is about to take part in a checkpoint, or to skip its trigger."""
-        del checkpoint
+        """Check that a task is about to take part, or to skip a trigger, that has not failed."""
+        if self.is_over:
+            says = f"comes to checkpoint {checkpoint} after it has failed"
+            self._violate("failed_tasks_do_nothing", says, checkpoint)
         self._before = self._passed_on
 
     def answered(self, checkpoint: int, /) -> None:

@@ -140,8 +140,11 @@ class StoreProperties:
             )
 
     def on_reopen(self, drainer: Drainer) -> None:
-        """Check that the others continued meanwhile."""
+        """Check that it is errored, and that the others continued meanwhile."""
         world = self._world
+        if drainer.replica is None or drainer.replica.state is not IngestionState.ERRORED:
+            says = f"{drainer.key} is opened anew, though nothing has failed there"
+            self.violate("errored_partition_blocks_nobody", says, drainer.key)
         since = world.env.now - world.model.process.reopen_ns // 2
         for key, before in self._positions_at_freeze.pop(drainer.key, {}).items():
             replica, feed = world.client.replicas.get(key), world.book[key]

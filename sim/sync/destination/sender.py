@@ -89,4 +89,5 @@ class Sender:
         self._destination.deliver(SendFailed(scope=effect.scope, index=effect.key.index))
         properties.on_send_failed(attempt, effect, before)
         if self._failed_in_a_row >= self._table.send_tries:
+            properties.on_sends_given_up(attempt)
             attempt.fail(f"{self._failed_in_a_row} sends in a row failed, last state {index}")

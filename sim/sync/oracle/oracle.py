@@ -38,6 +38,7 @@ class OrderingProperties:
         self.replays = ReplayChecks(world, self.violate)
         self._requested_step = 0
         self._requested_during_send = False
+        self._failed_sends = 0  # in a row
 
     @property
     def violated(self) -> bool:
@@ -67,6 +68,7 @@ class OrderingProperties:
         """Check what an attempt resumes from."""
         self._requested_step = 0
         self._requested_during_send = False
+        self._failed_sends = 0
         self._releases.begin()
         self.records.begin()
         self.replays.begin()
@@ -90,6 +92,7 @@ class OrderingProperties:
 
     def on_sent(self, attempt: Attempt, effect: SendState) -> SourceState | None:
         """Enter that a send has returned."""
+        self._failed_sends = 0
         return self._releases.on_sent(attempt, effect)
 
     def find(self, attempt: Attempt, effect: SendState) -> SourceState | None:
@@ -105,6 +108,7 @@ class OrderingProperties:
         self, attempt: Attempt, effect: SendState, before: tuple[int, int | None]
     ) -> None:
         """Check that a failed send has changed nothing."""
+        self._failed_sends += 1
         after = self.before_failed_send(attempt, effect)
         if after != before:
             self.violate(
@@ -113,6 +117,15 @@ class OrderingProperties:
                 f"lowest unsent index) from {before} to {after}",
                 self._releases.find(attempt, effect),
             )
+
+    def on_sends_given_up(self, attempt: Attempt) -> None:
+        """Check that so many sends in a row have failed as an attempt may have."""
+        may = attempt.model.destination.send_tries
+        if self._failed_sends != may:
+            says = (
+                f"the attempt gives up after {self._failed_sends} failed sends in a row, not {may}"
+            )
+            self.violate("run_ends_with_a_reason", says)
 
     # Flushes ----------------------------------------------------------------------------------
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ckptsim.models.ordering import PassRecords
+from ckptsim.models.ordering import Level, PassRecords
+from ckptsim.scenarios.sync import Levels, RejectsAt
 
 if TYPE_CHECKING:
-    from ckptsim.models.ordering import Level
     from ckptsim.sim.sync.attempt import Attempt
     from ckptsim.sim.sync.messages import RecordPacket
     from ckptsim.sim.sync.oracle.truth import SourceState
@@ -78,8 +78,18 @@ class RecordChecks:
     def on_report(
         self, attempt: Attempt, packet: RecordPacket, rejected: int, level: Level
     ) -> None:
-        """Enter the report of a durable packet; check that no more is durable than was read."""
+        """Enter the report of a durable packet; check that no more is durable than was read.
+
+        What is rejected is told apart at both levels, or at the last one alone.
+        """
         truth, stream = attempt.truth, packet.stream
+        table = attempt.model.destination
+        late = table.levels is Levels.BOTH and table.rejects_at is RejectsAt.COMPLETE
+        true = self._truth.rejected(stream, packet.low, packet.high)
+        if rejected != (0 if late and level is Level.PERSISTED else true):
+            says = f"{rejected} of {packet.count} records of {packet.partition.feed.name} are told "
+            says += f"apart as rejected at level {level.name}, {true} of them are rejected"
+            self._violate("counts_are_true", says, None)
         key = packet.partition.wire_id if self._truth.on_sockets else packet.interval
         account = truth.account(stream, key)
         account.report(level, packet.count - rejected, rejected)

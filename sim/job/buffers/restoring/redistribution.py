@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ckptsim.models.recovery import GateAssignment, key_group_range
-from ckptsim.models.recovery.key_groups import MAX_PARALLELISM
+from ckptsim.models.recovery.key_groups import default_max_parallelism
 from ckptsim.sim.job.buffers.state import Span
 
 Kept = NDArray[np.bool_]
@@ -85,8 +85,9 @@ def kept_by(subtask: int, taken: int, parallelisms: tuple[int, int], count: int)
 
     parallelisms: of the old job and of the new one.
     """
-    held = key_group_range(taken, max_parallelism=MAX_PARALLELISM, parallelism=parallelisms[0])
-    own = key_group_range(subtask, max_parallelism=MAX_PARALLELISM, parallelism=parallelisms[1])
+    groups_all = default_max_parallelism(max(parallelisms))
+    held = key_group_range(taken, max_parallelism=groups_all, parallelism=parallelisms[0])
+    own = key_group_range(subtask, max_parallelism=groups_all, parallelism=parallelisms[1])
     turns = np.arange(count, dtype=np.uint64) * np.uint64(_GOLDEN) % np.uint64(_TURN)
     groups = held.start + (turns.astype(np.int64) * len(held) >> 32)
     found: Kept = (groups >= own.start) & (groups < own.stop)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING
 
+from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.output import Selectivity
 from ckptsim.sim.job.oracle.buffers.counts import GateCount, PoolCount
 
@@ -69,6 +70,8 @@ class BufferInvariants:
         emitted = Selectivity(vertex.selectivity).emitted
         for writer in task.writers:
             out = emitted(task.processed) - emitted(task.restored_records) - writer.owed
+            if writer.blocked and task.state not in (State.STUCK, State.ENDED):
+                self._lost(f"{task.entity.name} goes on inside a record that lacks a buffer")
             if writer.emitted != out:
                 says = f"{task.entity.name} has processed {task.processed} records"
                 self._lost(f"{says} and emitted {writer.emitted}")
@@ -124,6 +127,10 @@ class BufferInvariants:
         """Every floating buffer is free, borrowed or filled."""
         floating = self._floating[gate.task.number, gate.index]
         found = gate.floating_free + floating.filled + sum(c.floating for c in gate.channels)
+        for channel in gate.channels:
+            if channel.floating and self._tasks[gate.task.number].inputs[channel.index].over:
+                says = f"channel {channel.index} of {gate.task.entity.name} has ended and keeps"
+                self._violate("credits_stay_within_bounds", f"{says} floating buffers")
         if found != floating.total:
             says = f"{found} of {floating.total} floating buffers of {gate.task.entity.name}"
             self._violate("credits_stay_within_bounds", f"{says} are accounted for")

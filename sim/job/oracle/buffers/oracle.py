@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ckptsim.models.recovery.failover import Phase
 from ckptsim.sim.job.oracle.buffers.counts import CreditCount, GateCount, PoolCount
 from ckptsim.sim.job.oracle.buffers.invariants import BufferInvariants
 from ckptsim.sim.job.oracle.buffers.logged import LogFollower, LoggedChannel
@@ -51,7 +52,13 @@ class BufferOracle(JobOracle, BufferObserver):
     # Parts of an attempt ----------------------------------------------------------------------
 
     def deploying(self) -> None:
-        """Forget the parts of the attempt that is over."""
+        """Forget the parts of the attempt that is over; the next one has its turn."""
+        timed = self._world.control.timed
+        if timed is not None and self._world.control.attempts > 1:
+            phase = timed.core.phase
+            if phase is not Phase.INITIALIZING:
+                says = f"an attempt is deployed while its failover is {phase.name}"
+                self._violate("cores_agree_with_their_world", says)
         super().deploying()
         self._view.redeployed()
         for parts in (self._floating, self._pools, self._logged, self._logged_pools):
