@@ -31,6 +31,7 @@ _AT_CHECKPOINT = (
 )
 _OF_USERS = ("request_checkpoint", "request_savepoint", "resubmit")
 _CRASHES = ("crash_task", "crash_job_manager", "crash_task_manager")
+_SILENT = ("unreachable", "silent")
 KINDS = (*_OF_USERS, *_LATE, *_AT_CHECKPOINT, "stall_task", *_CRASHES)
 # Ways to keep in-flight data, and to put it back, that all properties hold with.  Offsets that are
 # told at the snapshot are none: a task that closes can wait for one for ever.
@@ -57,13 +58,16 @@ def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
     present = choices.features(KINDS)
     if "resubmit" in present and not job["checkpointing"].get("enabled", True):
         present.remove("resubmit")  # it resumes a checkpoint
-    if "crash_task_manager" in present:
+    if "crash_task_manager" in present or not on_records:
         # On records a failover takes no time.
-        job["recovery"] = _IN_TIME | {"timed": not on_records and choices.of((False, False, True))}
+        job["recovery"] = _IN_TIME | {"timed": not on_records and choices.flag()}
     found: list[dict[str, Any]] = []
     while present and len(found) < _MOST and choices.integer(0, 2) > 0:
         before = [one["at_ns"] for one in (*text["faults"], *found) if "at_ns" in one]
         found.append(job_fault(choices, job, present, before))
+    silent = [one["at_ns"] for one in found if one.get("symptom") in _SILENT]
+    if silent and choices.flag():  # something else fails before the loss is known
+        found.append(job_fault(choices, job, _CRASHES, silent))
     _options(choices, job, on_records=on_records)
     most = 5 if on_records else 2  # jobs on buffers are fewer
     rescaled = choices.integer(0, most) == most
@@ -126,7 +130,7 @@ def _mode(choices: Choices, job: dict[str, Any]) -> str:
 def _symptom(choices: Choices, job: dict[str, Any]) -> str:
     """Return what others see of a task manager that fails; silence where it is noticed soon."""
     timeout_ns: int = job.get("recovery", {}).get("heartbeat_timeout_ns", _TIMEOUT_NS_MAX + 1)
-    silent = ("unreachable", "silent") if timeout_ns <= _TIMEOUT_NS_MAX else ()
+    silent = _SILENT if timeout_ns <= _TIMEOUT_NS_MAX else ()
     symptom: str = choices.of(("connections_break", *silent))
     return symptom
 
@@ -189,18 +193,24 @@ def _options(choices: Choices, job: dict[str, Any], *, on_records: bool) -> None
         checkpointing["tolerable_failures"] = tolerable
         job["restart"] = {"kind": "fixed_delay", "delay_ns": 5 * _MS}
         job["restart"]["attempts"] = choices.integer(1, 5)
+    # Behind a restart that comes soon, messages of the attempt before are still on their way.
+    again_ns = choices.of((None, 0, 0, _MS, 10 * _MS))
+    if again_ns is not None and "restart" not in job:
+        job["restart"] = {"kind": "fixed_delay", "delay_ns": again_ns}
     if on_records:
         completion_ns = choices.of((None, None, 15 * _MS, interval_ns))
         if completion_ns is not None:
             costs["completion_ns"] = completion_ns
         costs["checkpoint_failure_ratio"] = choices.of((0.0, 0.0, 0.0, 0.3))
-        if choices.integer(0, 5) == 5:
+        if choices.integer(0, 3) == 3:
             costs["rpc_jitter_ns"] = 15 * _MS  # some come when their attempt is long over
         job["channel_state"] = dict(choices.of(({}, {}, {}, {}, *CHANNEL_STATES)))
         job["channel_state"]["write_record_ns"] = choices.of((0, 0, _MS // 10))
         if job["channel_state"].get("persistence") == "log_service":
             checkpointing["retained"] = 1  # it is cut for the newest checkpoint
         job["channels"]["record_buffers"] = choices.of((1, 1, 1, 2, 3))
+        # Below tasks that are known to have FINISHED some inputs have ended and others have not.
+        job["channels"]["end_of_partition_ns"] = choices.of((0, 0, 0, 3 * _MS, 30 * _MS))
 
 
 def _rescales(choices: Choices, job: dict[str, Any], *, on_records: bool) -> list[dict[str, Any]]:

@@ -168,6 +168,9 @@ def _destination(choices: Choices) -> DestinationTable:
         heartbeat_ns=choices.of((60_000 * _MS, None, 5 * _MS)),
         send_ns=choices.of((1, 1, 5)) * _tenths(choices, 4),
         send_spread=choices.of((0.3, 0.0)),
+        # So many that no fault fails more than one attempt by itself.
+        send_tries=choices.of((5, 3)),
+        upload_tries=choices.of((3, 2)),
         end_wait_ns=choices.of((600_000, 100, 10)) * _MS // 10,
         end_poll_ns=choices.of((1_000, 3)) * _MS,
         stall_limit_ns=10_000 * _MS,  # with heartbeats of 5 ms ten minutes would take seconds

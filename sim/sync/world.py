@@ -107,6 +107,7 @@ class SyncWorld:
             self._finish()
         else:
             wait_ns = self.platform.judge()
+            self.properties.on_judged(wait_ns)
             self.env.goals.reach("attempt_failed")
             if attempt.undisturbed:
                 self.env.goals.reach("attempt_failed_undisturbed")

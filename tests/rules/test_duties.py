@@ -53,6 +53,15 @@ CASES: tuple[tuple[str, list[Any], list[tuple[int, Any]], str], ...] = (
     ("handler", [_ALIGN], [(9, _END)], "too early"),
     ("handler", [_ALIGN, handler_events.CancelTimer(1)], [(10, _END)], "is not set"),
     ("handler", [], [(0, handler_events.ChannelEnded(0, 1))] * 2, "second time"),
+    (
+        "handler",
+        [],
+        [
+            (0, handler_events.ChannelEnded(0, 1)),
+            (0, handler_events.BarrierArrived(0, 1, _BARRIER)),
+        ],
+        "has ended, but",
+    ),
     ("subtask", [], [(0, subtask_events.SyncPartDone(3))], "the snapshot of 3 is answered"),
     (
         "subtask",

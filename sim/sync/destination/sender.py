@@ -50,8 +50,8 @@ class Sender:
 
     def _stored(self, effect: SendState, back_ns: int) -> None:
         attempt = self._attempt
-        if not attempt.world.platform.take(attempt, effect):
-            attempt.world.properties.on_refused(attempt, effect)
+        kept = attempt.world.platform.take(attempt, effect)
+        attempt.world.properties.on_stored(attempt, effect, kept=kept)
         self.stored_unacknowledged = True
         attempt.point(Point.AFTER_SEND)
         attempt.call_in(back_ns, KIND_SENT, self._entity, self._sent, effect)

@@ -133,6 +133,21 @@ class EndChecks:
                 None,
             )
 
+    def on_judged(self, wait_ns: int | None) -> None:
+        """Check the platform's answer to a failed attempt against all attempts so far."""
+        got, table = [one.got_data for one in self._truth.attempts], self._world.model.platform
+        empty, waits = len(got) - sum(got), table.backoff_ns
+        in_a_row = next((n for n, one in enumerate(reversed(got)) if one), len(got))
+        if in_a_row:
+            over = in_a_row >= table.empty_in_a_row or empty >= table.empty_attempts
+            next_ns = waits[min(in_a_row, len(waits)) - 1]
+        else:
+            over, next_ns = sum(got) >= table.partial_attempts, 0
+        if wait_ns != (None if over else next_ns):
+            says = f"attempt {len(got)} failed, {in_a_row} in a row without data; the platform "
+            says += "gives up" if wait_ns is None else f"waits {wait_ns} ns"
+            self._violate("run_ends_with_a_reason", says, None)
+
     def on_silence(self, attempt: Attempt, sentence: str) -> None:
         """Check, when nothing has moved for long, that it was not the flood of states.
 

@@ -84,10 +84,12 @@ class OrderingProperties:
         """Check a state that the core has released, before it is sent."""
         self._releases.on_send(attempt, effect)
 
-    def on_refused(self, attempt: Attempt, effect: SendState) -> None:
-        """Enter that the platform does not keep a state: its records may be read again."""
+    def on_stored(self, attempt: Attempt, effect: SendState, *, kept: bool) -> None:
+        """Enter whether the platform keeps a state; of one that it does not all is read again."""
         state = self.find(attempt, effect)
-        if state is not None:
+        if kept and effect.statistics.destination.accounted:
+            attempt.truth.got_data = True
+        elif state is not None and not kept:
             state.refused = True
 
     def on_sent(self, attempt: Attempt, effect: SendState) -> SourceState | None:
@@ -166,6 +168,10 @@ class OrderingProperties:
         self._ends.on_fail(attempt, effect)
         if effect.kind is Refusal.UNFLUSHED_STATES:
             self.replays.on_rest(attempt)
+
+    def on_judged(self, wait_ns: int | None) -> None:
+        """Check when the platform starts the next attempt, or that it gives up; None for that."""
+        self._ends.on_judged(wait_ns)
 
     def on_silence(self, attempt: Attempt, sentence: str) -> None:
         """Check, when nothing has moved for long, what it was."""

@@ -193,6 +193,7 @@ class AttemptTruth:
     completed: dict[str, None] = field(default_factory=dict)  # scopes whose COMPLETE was read
     acknowledged: list[Intervals] = field(default_factory=list)  # per feed, by returned states
     redelivered: int = 0
+    got_data: bool = False  # the platform kept a state of some records
     step: int = 0  # a count of what happened, to say what came before what
     ended_ns: int | None = None
     reason: str | None = None

@@ -171,6 +171,9 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
     "cores_agree_with_their_world": (
         by_cores(small(chain()), coordinator=cores.SaysNothingIsKept),
     ),
+    "failed_tasks_do_nothing": (
+        by_cores(small(chain(), _CRASH), world=worlds.reports_for_the_failed),
+    ),
     "job_ends": (
         by_mutant(
             "abort_repeats_nothing",

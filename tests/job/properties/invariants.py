@@ -208,6 +208,9 @@ ENDS: dict[str, Invariant] = {
 # Properties of a job that no numbered invariant asks for.
 OURS: dict[str, str] = {
     "cores_agree_with_their_world": "What a core says of itself is what its world has seen.",
+    "failed_tasks_do_nothing": (
+        "Nothing of an attempt that is over acts, and no task that has failed."
+    ),
     "tasks_fail_for_a_cause": "No handler fails its task but for what it must refuse.",
     "single_channel_keeps_the_clock": "Hazard of released Flink: see `single_channel_clock`.",
     "closed_tasks_leave_nothing_queued": (

@@ -53,4 +53,5 @@ ON_BUFFERS: dict[str, int] = {
     "periodic_triggers_go_on": 0,
     "checkpoint_ends_in_time": 1,
     "finished_flags_stay": 0,
+    "failed_tasks_do_nothing": 0,
 }

@@ -28,6 +28,7 @@ from ckptsim.sim.job.control.task.lifecycle import LifecycleHost
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.state import Parts, Snapshots, TaskSnapshot
 from ckptsim.sim.job.records.tasks import Operator
+from ckptsim.sim.job.world import JobWorld
 
 _PLANNING = "ckptsim.sim.job.control.planning"
 
@@ -68,6 +69,18 @@ def takes_late_parts(patch: pytest.MonkeyPatch) -> None:
         right(self, task, checkpoint, part)
 
     patch.setattr(CoordinatorHost, "_acknowledged", acknowledged)
+
+
+def reports_for_the_failed(patch: pytest.MonkeyPatch) -> None:
+    """Report the end of the data of a task that has failed, when the next attempt has begun."""
+    right = JobWorld.restart
+
+    def restart(self: JobWorld) -> None:
+        failed = self._plane.tasks[0]
+        right(self)
+        self.coordinator.end_of_data(failed)
+
+    patch.setattr(JobWorld, "restart", restart)
 
 
 def loses_a_record(patch: pytest.MonkeyPatch) -> None:
