@@ -239,7 +239,8 @@ class JobOracle(JobObserver):
         """
         ends = [one.lifecycle for one in self.tasks.values()]
         reports = self.tasks.get(task.number)
-        if reports is None or reports.task is not task:
+        one: object = task
+        if reports is None or reports.task is not one:
             self._violate(_OVER, f"{task.entity.name} of an attempt before ends its data")
             return
         reports.lifecycle.reported = True

@@ -8,8 +8,10 @@ the thread could do nothing (a snapshot is copied, an output has no buffer) does
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from ckptsim.models.barriers.channels.persister import PersisterStatus
 from ckptsim.scenarios.job import Mode
 from ckptsim.sim.job.oracle.lifecycle import LifecycleOracle
 from ckptsim.sim.job.oracle.needed_barriers import NeededBarriers
@@ -65,6 +67,7 @@ class TaskOracle(TaskObserver):
         self._performed = -1
         self._begun = -1  # newest checkpoint for which the channel state was begun
         self._started: dict[int, int] = {}  # gate -> checkpoint whose input is being persisted
+        self._stopped: dict[int, int] = {}  # the same, since the last look
         self._ended = -1
         self._cancelled = -1
         self._passed_on = -1  # newest checkpoint whose barrier or cancellation was sent
@@ -213,15 +216,24 @@ class TaskOracle(TaskObserver):
 
     def gate_stopped(self, gate: int, /) -> None:
         """Note that a gate stops to persist; more than once is allowed after a failed start."""
-        self._started.pop(gate, None)
+        number = self._started.pop(gate, None)
+        if number is not None:
+            self._stopped[gate] = number
+
+    def _check_stopped(self) -> None:
+        """Check that every channel of a gate that was stopped has heard of it."""
+        for index, persister in enumerate(self.plane.persisters(self.task)):
+            number = self._stopped.get(self._gate_of(index))
+            if number is None or persister is None or persister.last_seen > number:
+                continue
+            if persister.last_seen < number or persister.status is not PersisterStatus.COMPLETED:
+                self._out_of_turn(f"stops for {number}, and channel {index} does not")
+        self._stopped.clear()
 
     def _gate_of(self, channel: int) -> int:
         """Return the index of the gate of a channel."""
-        for index, gate in enumerate(self.task.gates):
-            channel -= len(gate.channels)
-            if channel < 0:
-                return index
-        raise IndexError(channel)
+        ends = accumulate(len(gate.channels) for gate in self.task.gates)
+        return next(index for index, end in enumerate(ends) if channel < end)
 
     def _out_of_turn(self, says: str) -> None:
         self._violate("input_starts_and_stops_in_turn", says)
@@ -349,6 +361,8 @@ class TaskOracle(TaskObserver):
 
         That is neither a sender behind its barrier, nor the checkpoint when all have come.
         """
+        if self._stopped:
+            self._check_stopped()
         waiting = self.needed.kept_waiting()
         if waiting is not None:
             self._violate("needed_barriers_stay_fixed", waiting[1])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from ckptsim.models.barriers.channels.persister import Persister
     from ckptsim.models.coordinator.plan import Edge
     from ckptsim.scenarios.job import Vertex
 
@@ -95,6 +96,10 @@ class PlaneView(Protocol):
 
     def unread(self, task: Any) -> Sequence[int]:
         """Return how much a task has taken from each input that its state does not have yet."""
+        ...
+
+    def persisters(self, task: Any) -> Sequence[Persister | None]:
+        """Return what each input knows of the data that it persists; None where that is hidden."""
         ...
 
     def held(self, task: Any, part: Any) -> tuple[list[Held], list[Held]]:

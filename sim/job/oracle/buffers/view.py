@@ -16,6 +16,7 @@ from ckptsim.sim.job.oracle.buffers.recount import Recount
 from ckptsim.sim.job.oracle.view import Contents, Held
 
 if TYPE_CHECKING:
+    from ckptsim.models.barriers.channels.persister import Persister
     from ckptsim.models.coordinator.plan import Edge
     from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.buffers.output import Route, Slice
@@ -97,6 +98,11 @@ class BufferView:
     def unread(self, task: Task) -> list[int]:
         """Return what a task has not read yet of the buffers that it has taken."""
         return [task.unread_bytes(channel) for channel in task.channels]
+
+    def persisters(self, task: Task) -> list[Persister | None]:
+        """Return what each input knows of what it persists; a kernel keeps it to itself."""
+        cores = (getattr(channel, "core", None) for channel in task.channels)
+        return [getattr(core, "persister", None) for core in cores]
 
     def held(self, task: Task, part: Any) -> tuple[list[Held], list[Held]]:
         """Return what a part has in flight, by inputs and by outputs."""

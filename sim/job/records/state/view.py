@@ -15,6 +15,7 @@ from ckptsim.sim.job.records.restoring.rescaling import keeper
 from ckptsim.sim.job.records.state import SOURCE_SPAN, whole_records
 
 if TYPE_CHECKING:
+    from ckptsim.models.barriers.channels.persister import Persister
     from ckptsim.models.coordinator.plan import Edge as PlanEdge
     from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.graph import Graph
@@ -68,6 +69,10 @@ class RecordView:
     def unread(self, task: Task) -> list[int]:
         """Return how many buffers of a record that is not whole each input has taken."""
         return [len(channel.deserializer.partial) for channel in task.inputs]
+
+    def persisters(self, task: Task) -> list[Persister | None]:
+        """Return what each input knows of the data that it persists."""
+        return [getattr(one.input_channel, "persister", None) for one in task.inputs]
 
     def held(self, task: Task, part: Any) -> tuple[list[Held], list[Held]]:
         """Return what a part has in flight, by inputs and by outputs."""
