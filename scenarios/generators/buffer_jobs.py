@@ -56,6 +56,10 @@ def document(choose: Choices) -> dict[str, Any]:
     _recorded(choose, job["vertices"])
     # Left to itself a process soon runs nearly all jobs by the kernel, and the reference no more.
     job["engine"] = choose.of(("auto", "processes"))
+    if choose.integer(0, 3) == 3:
+        # Records that want more than the pools have: threads wait inside them, for several outputs.
+        job["network"] |= {"record_bytes": 12_000, "segment_bytes": 4096, "exclusive_buffers": 1}
+        job["network"] |= {"floating_buffers": 1, "max_overdraft_buffers": choose.of((0, 1))}
     return {
         "name": "random_job",
         "link": "barriers",
@@ -252,7 +256,7 @@ def _crash(choose: Choices, job: dict[str, Any], before: list[dict[str, Any]]) -
     last_ns = 6 * int(job["checkpointing"]["interval_ns"])
     crashed = [one["at_ns"] for one in before if one["kind"] in CRASHES and "at_ns" in one]
     if crashed and choose.integer(0, 1):
-        at_ns = crashed[-1] + choose.of((1, 5, 20, 60, 200, 600)) * MS
+        at_ns = crashed[-1] + choose.of((1, 5, 20, 40, 60, 200, 600)) * MS
     else:
         at_ns = choose.integer(1, last_ns)
     if kind == "crash_job_manager":

@@ -42,6 +42,9 @@ def checkpoint_store(choices: Choices) -> Scenario:
         faults = choices.several(
             lambda: STORE_FAULT_DRAWS[choices.of(present)](choices, model), most=_FAULTS_MAX
         )
+    failed = next((one for one in faults if isinstance(one, FailWrite)), None)
+    if failed is not None and choices.flag():
+        faults = (*faults, _opens_anew(choices, model, failed))
     resets = (Rebootstrap, Tamper)
     if any(isinstance(one, CrashInReset) for one in faults) and not any(
         isinstance(one, resets) for one in faults
@@ -93,6 +96,13 @@ def _sync(choices: Choices, placement: StorePlacement) -> StoreSync:
         built_in=choices.flag(),
         mirror=choices.flag() and placement is not StorePlacement.COLOCATED,
     )
+
+
+def _opens_anew(choices: Choices, model: StoreModel, failed: FailWrite) -> Reopen:
+    """Return that somebody opens an errored partition anew, soon behind the write that failed."""
+    written_ns = round(1e9 * failed.record / model.input.rate_per_s)
+    at_ns = written_ns + choices.of((1, 100, 300, 600)) * _MS
+    return Reopen(version=failed.version, partition=failed.partition, at_ns=at_ns)
 
 
 def _at(choices: Choices) -> int:

@@ -146,7 +146,8 @@ def _instant(choices: Choices, job: dict[str, Any], before: Sequence[int] = ()) 
         behind_ns = choices.of((0, 1, _MS, 3 * _MS, 10 * _MS, interval_ns, interval_ns + 3 * _MS))
         return max(1, choices.of(ends) + behind_ns)
     if before and choices.integer(0, 2) == 2:
-        behind_ns = choices.of((0, 1, _MS, 5 * _MS, 20 * _MS, 60 * _MS, 200 * _MS))
+        # In each stage of a failover: reported, cancelled, deployed, restored.
+        behind_ns = choices.of((0, 1, *(part * _MS for part in (1, 5, 20, 40, 60, 200))))
         return max(1, choices.of(before) + behind_ns)
     near_ns = choices.of((0, 1, _MS // 2, 3 * _MS, interval_ns // 2, -1))
     return max(1, choices.integer(1, 6) * interval_ns + near_ns)

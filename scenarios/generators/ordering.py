@@ -169,7 +169,7 @@ def _destination(choices: Choices) -> DestinationTable:
         send_ns=choices.of((1, 1, 5)) * _tenths(choices, 4),
         send_spread=choices.of((0.3, 0.0)),
         # So many that no fault fails more than one attempt by itself.
-        send_tries=choices.of((5, 3)),
+        send_tries=choices.of((5, 3, 2)),
         upload_tries=choices.of((3, 2)),
         end_wait_ns=choices.of((600_000, 100, 10)) * _MS // 10,
         end_poll_ns=choices.of((1_000, 3)) * _MS,
@@ -187,7 +187,7 @@ def _reader(choices: Choices) -> int:
 
 # What the core, the source and the platform must all survive.
 SYNC_FAULT_DRAWS: Mapping[str, Callable[[Choices], SyncFault]] = {
-    "fail_send": lambda c: FailSend(occurrence=c.integer(1, 6), sends=c.integer(1, 4)),
+    "fail_send": lambda c: FailSend(occurrence=c.integer(1, 6), sends=c.integer(1, 3)),
     "fail_upload": lambda c: FailUpload(occurrence=c.integer(1, 6), uploads=c.integer(1, 2)),
     "reorder_uploads": lambda c: ReorderUploads(
         occurrence=c.integer(1, 5), uploads=c.integer(2, 5)

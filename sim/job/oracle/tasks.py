@@ -240,7 +240,7 @@ class TaskOracle(TaskObserver):
 
     def input_persisted(self, channel: int, checkpoint: int, elements: Any, /) -> None:
         """Check elements of an input that become state: while its gate is to persist them."""
-        if self._started.get(self._gate_of(channel)) != checkpoint:
+        if self._gate_of(channel) not in self._started:
             self._out_of_turn(f"persists channel {channel} for {checkpoint} outside of its turn")
         self.inputs[channel].input_persisted(checkpoint, elements)
 
