@@ -27,6 +27,7 @@ from ckptsim.models.ordering import (
 )
 from ckptsim.models.ordering.release import Ledger
 from ckptsim.sim.rows import RunResult
+from ckptsim.sim.sync.attempt import Attempt
 from ckptsim.sim.sync.oracle.records import RecordChecks
 from ckptsim.sim.sync.platform import Platform
 from ckptsim.sim.world import run_world
@@ -142,7 +143,14 @@ def report_twice(monkeypatch: pytest.MonkeyPatch) -> RunResult:
 
 def forgetful_platform(monkeypatch: pytest.MonkeyPatch) -> RunResult:
     """Run with a platform that forgets every state it was given."""
-    monkeypatch.setattr(Platform, "take", lambda *_: True)
+    right = Platform.take
+
+    def take(self: Platform, attempt: Attempt, effect: SendState) -> bool:
+        kept = right(self, attempt, effect)
+        self.resume = [None] * len(self.resume)
+        return kept
+
+    monkeypatch.setattr(Platform, "take", take)
     return run_world(library("reference"), seed=0)
 
 

@@ -10,6 +10,7 @@ from ckptsim.scenarios.sync import PROPERTIES
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.sync.destination.destination import Destination
 from ckptsim.sim.sync.destination.memory import StateMemory
+from ckptsim.sim.sync.platform import Platform
 from ckptsim.sim.world import run_world
 from tests.sync import breakers
 from tests.sync.support import library
@@ -111,6 +112,24 @@ def test_what_is_complete_is_reported_before_the_end(monkeypatch: pytest.MonkeyP
     (row,) = run_world(scenario, seed=0).violations
     assert row.property == "closing_is_orderly"
     assert "reported as complete" in row.says
+
+
+def test_an_attempt_after_which_the_platform_waits_for_too_long_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What the platform answers to a failed attempt follows from all attempts so far."""
+    monkeypatch.setattr(Platform, "judge", lambda _platform: 1)
+    (row,) = run_world(by_name("reference"), seed=0).violations
+    assert row.property == "run_ends_with_a_reason"
+    assert row.says.endswith("the platform waits 1 ns")
+
+
+def test_rejected_records_are_told_apart_at_their_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host that tells no rejected records apart reports counts that are not true."""
+    monkeypatch.setattr(Destination, "_rejected", lambda *_: 0)
+    (row,) = run_world(by_name("t09_rejected_records"), seed=0).violations
+    assert row.property == "counts_are_true"
+    assert "apart as rejected" in row.says
 
 
 def test_stall_is_explained_by_who_waits_for_whom() -> None:

@@ -80,6 +80,10 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
             small(join(checkpointing={"mode": "unaligned", "interval_ns": 8 * MS})),
             handler=cores.handler(cores.NeverStops),
         ),
+        by_cores(
+            small(join(checkpointing={"mode": "unaligned", "interval_ns": 8 * MS})),
+            world=worlds.stops_no_channel,
+        ),
     ),
     "output_state_is_settled": (
         by_cores(

@@ -15,6 +15,7 @@ _CUT = "restored_checkpoint_is_a_cut"
 _REPEATS = chain(checkpointing={"mode": "at_least_once"})
 _LOST = ("exactly_once_output", "exactly_once_state")
 _CRASH = at("sink", "crash_task", at_ns=25 * MS)
+_LATE_CRASH = at("sink", "crash_task", at_ns=45 * MS)
 
 _ONE_SIDE: dict[str, Any] = {
     "checkpointing": {"mode": "unaligned"},
@@ -108,6 +109,11 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
         by_cores(
             small(join(checkpointing={"interval_ns": 10 * MS, "timeout_ns": 8 * MS})),
             world=worlds.forgets_a_source,
+        ),
+        by_cores(
+            small(join(5, more=60, checkpointing={"interval_ns": 10 * MS}), _LATE_CRASH),
+            "job_ends",
+            world=worlds.remembers_the_finished,
         ),
     ),
     "completed_ids_increase": (

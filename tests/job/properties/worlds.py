@@ -28,6 +28,7 @@ from ckptsim.sim.job.control.task.lifecycle import LifecycleHost
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.state import Parts, Snapshots, TaskSnapshot
 from ckptsim.sim.job.records.tasks import Operator
+from ckptsim.sim.job.records.tasks.outputs import InputGate
 from ckptsim.sim.job.world import JobWorld
 
 _PLANNING = "ckptsim.sim.job.control.planning"
@@ -81,6 +82,23 @@ def reports_for_the_failed(patch: pytest.MonkeyPatch) -> None:
         self.coordinator.end_of_data(failed)
 
     patch.setattr(JobWorld, "restart", restart)
+
+
+def remembers_the_finished(patch: pytest.MonkeyPatch) -> None:
+    """Take tasks for finished in the next attempt that had finished in the one before."""
+    right = CoordinatorHost.start
+
+    def start(self: CoordinatorHost, attempt: int, tasks: Sequence[Any]) -> None:
+        finished = set(self.planning.finished)
+        right(self, attempt, tasks)
+        self.planning.finished |= finished
+
+    patch.setattr(CoordinatorHost, "start", start)
+
+
+def stops_no_channel(patch: pytest.MonkeyPatch) -> None:
+    """Tell no channel of a gate that a checkpoint is over."""
+    patch.setattr(InputGate, "stop", lambda _gate, _checkpoint: None)
 
 
 def loses_a_record(patch: pytest.MonkeyPatch) -> None:
