@@ -145,15 +145,15 @@ def restores_in_flight_data_twice(patch: Patch) -> None:
 
 def forgets_half_of_what_was_processed(patch: Patch) -> None:
     """Let operators begin an attempt with half of the records that their state had."""
-    right = world.restore_position
+    right = world.restore_counts
 
-    def restore(task: Task, restored: JobCheckpoint, final: int | None) -> bool:
-        over = right(task, restored, final)
-        if task.gates:
-            task.processed = task.restored_records = task.processed // 2
-        return over
+    def restore(of: world.DataflowWorld, restored: JobCheckpoint) -> None:
+        right(of, restored)
+        for task in of.tasks:
+            if task.gates:
+                task.processed = task.restored_records = task.processed // 2
 
-    patch.setattr(world, "restore_position", restore)
+    patch.setattr(world, "restore_counts", restore)
 
 
 def forgets_a_record(patch: Patch) -> None:
