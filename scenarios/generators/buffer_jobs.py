@@ -60,6 +60,9 @@ def document(choose: Choices) -> dict[str, Any]:
         # Records that want more than the pools have: threads wait inside them, for several outputs.
         job["network"] |= {"record_bytes": 12_000, "segment_bytes": 4096, "exclusive_buffers": 1}
         job["network"] |= {"floating_buffers": 1, "max_overdraft_buffers": choose.of((0, 1))}
+    if choose.integer(0, 2) == 2:
+        for vertex in job["vertices"]:
+            vertex["record_variation"] = choose.of((0.5, 1.0, 0.0))
     return {
         "name": "random_job",
         "link": "barriers",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,8 +37,6 @@ _MOST_SUBTASKS = 1024
 _SECOND_NS = 1_000_000_000
 # Sizes of records that differ by less are one size, counted with noise.
 _SAME_SIZE = 0.03
-# What receivers count has the rest of a buffer in it that is being read: some percent of few.
-_APART = 0.1
 # A simulated run ends after so many completed checkpoints, of which two are warm-up, or after this
 # time: as many as the runs had that the model was calibrated with.
 CHECKPOINTS = 14
@@ -261,6 +258,12 @@ def _source(
     values: dict[str, Any] = {"kind": VertexKind.SOURCE, "rate_per_s": total}
     if len(set(found.value)) > 1:
         values["rate_shares"] = tuple(round(rate / total, 4) for rate in found.value)
+    course = rates.course_of(vertex)
+    if course is not None:
+        *changes, last = course.value
+        values |= {"rate_changes": tuple(changes), "rate_period_ns": last.at_ns}
+        said = ", ".join(f"{one.factor:.2g}" for one in changes)
+        findings.add((*place, "rate_period_ns"), f"{name}: course of its rate", course, said)
     if rates.makes_up(vertex):
         values["replayable"] = True
         how = "it emits as much where it was back-pressured for a while"
@@ -359,7 +362,7 @@ def _inputs(
         if own is not None:
             said = ", ".join(f"{share:.1%}" for share in own.value)
             findings.add((*where, "shares"), f"{label}: keys", own, said)
-        size = size_on_edge(recording.vertices, vertex, upstream)
+        size = load.size_on_edge(recording.vertices, vertex, upstream)
         if size is not None:
             findings.add((*where, "record_bytes"), f"{label}: record_bytes", size)
         found.append(
@@ -372,21 +375,3 @@ def _inputs(
             )
         )
     return tuple(found)
-
-
-def size_on_edge(
-    vertices: Sequence[VertexAnswer], vertex: VertexAnswer, upstream: VertexAnswer
-) -> Found[int] | None:
-    """Return the size of a record on an edge, where its upstream's outputs differ and it shows."""
-    readers = [v for v in vertices if any(i.upstream == upstream.id for i in v.inputs)]
-    if len(readers) < 2 or len(vertex.inputs) != 1:
-        return None
-    sizes = [found for v in readers if (found := load.edge_bytes_of(v)) is not None]
-    own = load.edge_bytes_of(vertex)
-    if own is None or max(sizes, key=_size).value <= (1 + _APART) * min(sizes, key=_size).value:
-        return None
-    return own
-
-
-def _size(found: Found[int]) -> int:
-    return found.value

@@ -6,7 +6,7 @@ import pytest
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.job import Checkpointing, Input, Job, Mode, Plane, Vertex, VertexKind
-from ckptsim.sim.infer.job import size_on_edge
+from ckptsim.sim.infer.tasks.load import size_on_edge
 from ckptsim.sim.recording import Sample, SubtaskAnswer, VertexAnswer, VertexInput
 from ckptsim.sim.world import run_world
 

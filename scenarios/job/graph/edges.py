@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ckptsim.scenarios.fields import REQUIRED, choice, flag, many, name, real, size_bytes
+from ckptsim.scenarios.fields import REQUIRED, choice, flag, many, name, ratio, real, size_bytes
 
 _JOB = "assumption: part of the job"
 _FLINK = "Source: Apache Flink 1.20.3, "
@@ -72,6 +72,13 @@ class Input:
         "absent: as the vertex that it comes from has it",
         source=_JOB,
     )
+    record_variation: float | None = ratio(
+        None,
+        optional=True,
+        says="how much the sizes of records on this edge vary; absent: as the vertex that it comes "
+        "from has it",
+        source=_JOB,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,3 +91,4 @@ class Edge:
     shares: tuple[float, ...] = ()
     keeps_key: bool | None = None
     record_bytes: int | None = None
+    record_variation: float | None = None

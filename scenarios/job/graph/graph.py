@@ -136,6 +136,12 @@ class Vertex:
         says="one serialised record that it emits; absent: as `network` has it",
         source=_JOB,
     )
+    record_variation: float = ratio(
+        0.0,
+        says="coefficient of variation of the sizes of records that it emits: a fixed part, and so "
+        "much of it exponential",
+        source=_JOB,
+    )
     rate_per_s: float | None = rate_per_s(
         None,
         optional=True,
@@ -154,6 +160,13 @@ class Vertex:
     rate_changes: tuple[RateChange, ...] = many(
         RateChange,
         says="when the rate of a source changes, oldest first; absent: at no time",
+        source=_JOB,
+    )
+    rate_period_ns: int | None = duration_ns(
+        None,
+        optional=True,
+        minimum="1 ms",
+        says="after so long the changes of a source's rate begin anew, as bursts do; absent: never",
         source=_JOB,
     )
     replayable: bool = flag(
@@ -260,6 +273,8 @@ class Vertex:
 
     def gap_of(self, subtask: int, at_ns: int = 0) -> int | None:
         """Return the time between two records of a subtask of a source at an instant."""
+        if self.rate_period_ns is not None:
+            at_ns %= self.rate_period_ns
         factor = next((c.factor for c in reversed(self.rate_changes) if c.at_ns <= at_ns), 1.0)
         if self.rate_per_s is None or (not self.rate_shares and factor == 1.0):
             return self.gap_ns
@@ -267,6 +282,15 @@ class Vertex:
         rate = self.rate_per_s * factor * shares[subtask] / math.fsum(shares)
         # A subtask without a share has one record in the longest run there is.
         return max(1, round(_SECOND_NS / rate)) if rate > 0 else _YEAR_NS
+
+    def rate_change_after(self, at_ns: int) -> int | None:
+        """Return when the rate of a source changes next behind an instant; None: at no time."""
+        began_ns, period_ns = 0, self.rate_period_ns
+        instants = [change.at_ns for change in self.rate_changes]
+        if period_ns is not None:
+            began_ns = at_ns - at_ns % period_ns
+            instants.append(period_ns)
+        return next((began_ns + one for one in instants if began_ns + one > at_ns), None)
 
     def pause_of(self, subtask: int) -> int:
         """Return the time between two records of a subtask on records, where none takes time.
@@ -304,6 +328,7 @@ def edges_of(vertices: Sequence[Vertex]) -> tuple[Edge, ...]:
             shares=one.shares,
             keeps_key=one.keeps_key,
             record_bytes=one.record_bytes,
+            record_variation=one.record_variation,
         )
         for vertex in vertices
         for one in vertex.inputs

@@ -120,6 +120,15 @@ def _change_problems(path: str, vertex: Vertex) -> list[Problem]:
         if after.at_ns <= before.at_ns:
             where = f"{path}.rate_changes[{index + 1}].at"
             found.append(Problem(where, f"{after.at_ns} ns", f"more than {before.at_ns} ns"))
+    period_ns = vertex.rate_period_ns
+    if period_ns is None or not vertex.is_source:
+        return found
+    if not vertex.rate_changes:
+        expected = "nothing without changes of the rate"
+        found.append(Problem(f"{path}.rate_period", f"{period_ns} ns", expected))
+    elif period_ns <= vertex.rate_changes[-1].at_ns:
+        expected = "more than the instant of its last change"
+        found.append(Problem(f"{path}.rate_period", f"{period_ns} ns", expected))
     return found
 
 
@@ -137,6 +146,7 @@ def _source_keys(path: str, vertex: Vertex) -> list[Problem]:
         "rate": vertex.rate_per_s,
         "rate_shares": vertex.rate_shares or None,
         "rate_changes": vertex.rate_changes or None,
+        "rate_period": vertex.rate_period_ns,
         "hot_ratio": vertex.hot_ratio or None,
         "records": vertex.records,
         "ends_at": vertex.ends_at_ns,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ckptsim.scenarios.job import Job
 from ckptsim.sim.infer.advice.loads import loads_of
@@ -15,6 +16,7 @@ _NEARLY = 0.95
 
 def warnings_of(job: Job, recording: Recording | None = None) -> Iterator[str]:
     """Yield what an answer about a job must say, one sentence each."""
+    bursts = loads_of(_at_highest(job))
     for name, load in loads_of(job).items():
         if load > 1:
             yield (
@@ -23,6 +25,11 @@ def warnings_of(job: Job, recording: Recording | None = None) -> Iterator[str]:
             )
         elif load > _NEARLY:
             yield f"{name} is at {load:.0%} of its capacity: a little more load changes everything"
+        elif bursts[name] > 1:
+            yield (
+                f"{name} is asked for {bursts[name]:.2g} times what it can do while its sources are"
+                " at their highest rate: queues grow then, and checkpoints take longer"
+            )
     unlimited = [v.name for v in job.vertices if v.is_source and v.rate_per_s is None]
     if unlimited:
         yield (
@@ -36,6 +43,17 @@ def warnings_of(job: Job, recording: Recording | None = None) -> Iterator[str]:
         )
     if recording is not None:
         yield from _of_recording(job, recording)
+
+
+def _at_highest(job: Job) -> Job:
+    """Return a job whose sources emit at the highest rate that they ever have."""
+    vertices = tuple(
+        replace(v, rate_per_s=v.rate_per_s * max(c.factor for c in v.rate_changes))
+        if v.rate_per_s and any(c.factor for c in v.rate_changes)
+        else v
+        for v in job.vertices
+    )
+    return replace(job, vertices=vertices)
 
 
 def _of_recording(job: Job, recording: Recording) -> Iterator[str]:

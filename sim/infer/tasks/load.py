@@ -30,6 +30,8 @@ FEW = 20
 _SKEW = 0.15
 # Shares and rates that differ by less are taken as even.
 EVEN = 0.05
+# What receivers count has the rest of a buffer in it that is being read: some percent of few.
+_APART = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,3 +192,21 @@ def edge_bytes_of(vertex: VertexAnswer) -> Found[int] | None:
         answers=SAMPLES,
         sure=Sureness.COUNTED,
     )
+
+
+def size_on_edge(
+    vertices: Sequence[VertexAnswer], vertex: VertexAnswer, upstream: VertexAnswer
+) -> Found[int] | None:
+    """Return the size of a record on an edge, where its upstream's outputs differ and it shows."""
+    readers = [v for v in vertices if any(i.upstream == upstream.id for i in v.inputs)]
+    if len(readers) < 2 or len(vertex.inputs) != 1:
+        return None
+    sizes = [found for v in readers if (found := edge_bytes_of(v)) is not None]
+    own = edge_bytes_of(vertex)
+    if own is None or max(sizes, key=_size).value <= (1 + _APART) * min(sizes, key=_size).value:
+        return None
+    return own
+
+
+def _size(found: Found[int]) -> int:
+    return found.value

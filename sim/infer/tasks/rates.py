@@ -1,13 +1,14 @@
-"""At which rate a source emits, and whether it emits later what back-pressure kept it from."""
+"""At which rate a source emits, when that changes, and whether it makes up for what it missed."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from statistics import pstdev
 
+from ckptsim.scenarios.job import RateChange
 from ckptsim.sim.infer.found import Found, Sureness
 from ckptsim.sim.infer.tasks.load import ENOUGH, EVEN, SAMPLES, Times, times_of
 from ckptsim.sim.recording import SubtaskAnswer, VertexAnswer
@@ -22,6 +23,12 @@ _PRESSED = 0.5
 _HELD_UP = 0.9
 _TELLING = 4
 _HELD_APART = 0.2
+# Rates of windows that differ by less are one: times grow in lumps.  Source: recordings of sources
+# with a steady rate, whose windows of 2 s scatter by up to 10 %.  What few records differ by is
+# chance, up to so many deviations of it.
+_COURSE = 0.3
+_CHANCE = 6
+_NS = 1_000_000
 
 
 def rates_of(vertex: VertexAnswer) -> Found[tuple[float, ...] | None]:
@@ -64,6 +71,55 @@ def rates_of(vertex: VertexAnswer) -> Found[tuple[float, ...] | None]:
         answers=SAMPLES,
         sure=Sureness.COUNTED if sure else Sureness.ESTIMATED,
     )
+
+
+def course_of(vertex: VertexAnswer) -> Found[tuple[RateChange, ...]] | None:
+    """Return how a source's rate changed between samples, over its mean; None where it shows none.
+
+    The last change is that to the first rate again, at the end of the time that was sampled: what
+    comes behind that was not seen, and is taken to be the same once more.  Where a source was held
+    up for much of a window, or makes up for what it missed, its records say little of its rate.
+    """
+    each = [_windows(subtask) for subtask in vertex.subtasks]
+    times = list(zip(*each, strict=False))
+    count = len(times)
+    if count < _TELLING or any(len(one) != count for one in each) or makes_up(vertex):
+        return None
+    if any(t.pressed_ms > _PRESSED * t.clock_ms for window in times for t in window):
+        return None
+    lengths = [sum(one.clock_ms for one in window) / len(window) for window in times]
+    records = [sum(one.records_out for one in window) for window in times]
+    rates = [size / length for size, length in zip(records, lengths, strict=True)]
+    mean = sum(records) / sum(lengths)
+    if not mean or max(rates) - min(rates) < mean * max(
+        _COURSE, _CHANCE / math.sqrt(max(1.0, sum(records) / count))
+    ):
+        return None
+    changes, at_ms = [], 0.0
+    for window in _alike(rates, _COURSE / 2 * mean):
+        length = sum(lengths[window])
+        factor = round(sum(records[window]) / length / mean, 3)
+        changes.append(RateChange(at_ns=round(at_ms) * _NS, factor=factor))
+        at_ms += length
+    changes.append(replace(changes[0], at_ns=round(at_ms) * _NS))
+    low, high = min(rates) / mean, max(rates) / mean
+    return Found(
+        value=tuple(changes),
+        how=f"{low:.2g} to {high:.2g} times its mean in {count} windows between samples; what came "
+        "behind them is taken to be the same again",
+        answers=SAMPLES,
+        sure=Sureness.ESTIMATED,
+        effect="in bursts queues grow, and checkpoints take longer",
+    )
+
+
+def _alike(rates: Sequence[float], apart: float) -> Iterator[slice]:
+    """Yield windows that follow each other and whose rates are near that of the first of them."""
+    first = 0
+    for place, rate in enumerate([*rates, math.inf]):
+        if abs(rate - rates[first]) > apart:
+            yield slice(first, place)
+            first = place
 
 
 def _unknown(how: str) -> Found[tuple[float, ...] | None]:

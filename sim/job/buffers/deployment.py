@@ -13,6 +13,7 @@ from ckptsim.sim.job.buffers.constants import step_ns
 from ckptsim.sim.job.buffers.input import InputGate, Wire
 from ckptsim.sim.job.buffers.output import (
     RandomRoute,
+    RecordSizes,
     RecordWriter,
     RoundRobinRoute,
     Route,
@@ -23,6 +24,7 @@ from ckptsim.sim.job.buffers.output import (
 )
 from ckptsim.sim.job.buffers.tasks import Source, Task, VaryingTask
 from ckptsim.sim.job.control.sinks.sink import open_sink
+from ckptsim.sim.kernel.ties import derive_key
 
 if TYPE_CHECKING:
     from ckptsim.scenarios.job import Edge
@@ -119,13 +121,13 @@ class Deployment:
 
     def _writer(self, output: OutputSpec, up: Task) -> RecordWriter:
         network, world, vertex = self._network, self._world, up.spec.vertex
-        record_bytes = self._record_bytes(output, up)
+        sizes = self._record_sizes(output, up)
         name, channels = output.edge.downstream, len(output.channels)
         broadcast = output.partitioner is Partitioner.BROADCAST
         pool = world.observer.pool(
             up,
             f"{up.entity.name}>{name}",
-            record_bytes=record_bytes,
+            record_bytes=sizes.largest,
             least_segment_bytes=self._least_segment_bytes,
             stops_early=world.mechanisms.stops_early,
             **self._pool_settings(channels, broadcast=broadcast),
@@ -137,7 +139,7 @@ class Deployment:
         return RecordWriter(
             route,
             pool,
-            record_bytes=record_bytes,
+            sizes=sizes,
             segment_bytes=network.segment_bytes,
             broadcast=broadcast,
             supports_unaligned=output.supports_unaligned,
@@ -145,9 +147,14 @@ class Deployment:
             first=self._processed(up),
         )
 
-    def _record_bytes(self, output: OutputSpec, up: Task) -> int:
-        own = output.edge.record_bytes or up.spec.vertex.record_bytes
-        return own or self._network.record_bytes
+    def _record_sizes(self, output: OutputSpec, up: Task) -> RecordSizes:
+        edge, vertex = output.edge, up.spec.vertex
+        mean = edge.record_bytes or vertex.record_bytes or self._network.record_bytes
+        variation = edge.record_variation
+        if variation is None:
+            variation = vertex.record_variation
+        stream = f"record sizes {up.entity.name}>{edge.downstream}"
+        return RecordSizes(mean, variation, derive_key(self._env.streams.seed, stream))
 
     @property
     def _least_segment_bytes(self) -> int:

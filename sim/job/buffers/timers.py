@@ -28,7 +28,7 @@ def let_work(tasks: Sequence[Task]) -> None:
             task.env.call_at(task.env.now, Kind.TASK, task.entity, task.run)
         task.ending.start()
         for subpartition in task.subpartitions:
-            if subpartition.restored_bytes:
+            if subpartition.restored.bytes:
                 subpartition.pump()
 
 
@@ -63,14 +63,18 @@ class TaskTimers:
                 env.call_at(at_ns, Kind.MAIL, task.entity, task.post, task.stop)
 
     def _change_rates(self, source: Source) -> None:
-        """Have a source change its rates when that is due; what is past has acted before."""
-        begun = self._world.graph.begun_as(source.name)
-        splits = self._world.splits.of(*source.place)
-        for change in begun.rate_changes:
-            if change.at_ns > self._env.now:
-                gaps_ns = {one.number: begun.gap_of(one.index, change.at_ns) for one in splits}
-                arguments = (source.post, source.change_rates, gaps_ns)
-                self._env.call_at(change.at_ns, Kind.MAIL, source.entity, *arguments)
+        """Have a source change its rates when that is next due; what is past has acted before."""
+        at_ns = self._world.graph.begun_as(source.name).rate_change_after(self._env.now)
+        if at_ns is not None:
+            self._env.call_at(at_ns, Kind.MAIL, source.entity, self._change_rate, source)
+
+    def _change_rate(self, source: Source) -> None:
+        if not source.has_ended:
+            now, begun = self._env.now, self._world.graph.begun_as(source.name)
+            splits = self._world.splits.of(*source.place)
+            gaps_ns = {one.number: begun.gap_of(one.index, now) for one in splits}
+            source.post(source.change_rates, gaps_ns)
+            self._change_rates(source)
 
     def _flush(self, task: Task) -> None:
         if not task.has_ended:

@@ -90,8 +90,7 @@ def _once(
 
 def _as_taken_up(checkpoint: JobCheckpoint, old: Graph, other: Job) -> JobCheckpoint:
     """Return what a job with other parallelisms takes up."""
-    size = other.network.record_bytes
-    return rescaled(checkpoint, old, Graph(other), record_bytes=size).checkpoint
+    return rescaled(checkpoint, old, Graph(other)).checkpoint
 
 
 def _latest(world: DataflowWorld) -> JobCheckpoint:

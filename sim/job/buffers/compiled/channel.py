@@ -34,7 +34,7 @@ class CompiledRecovered(RecoveredBuffers):
         channel = self._channel
         driver = channel.gate.task.driver
         self.in_use += 1
-        channel.subpartition.restores(size)
+        channel.subpartition.restored.add(size, records)
         e = driver.ask(request.ADD_RECOVERED, channel.row, size, records)
         if driver.follower is not None:
             driver.follower.recovered(channel.row, e, size, records)

@@ -104,13 +104,13 @@ class CompiledDeployment(Deployment):
         selectivity = None
         if vertex.selectivity != 1.0:
             selectivity = Selectivity(vertex.selectivity), self._processed(up)
-        route, record_bytes = self._route(output, up), self._record_bytes(output, up)
+        route, sizes = self._route(output, up), self._record_sizes(output, up)
         observer, channels = self._world.observer, len(output.channels)
         writer = CompiledWriter(
             up,  # type: ignore[arg-type]
             route,
             self._pool_settings(channels, broadcast=broadcast),
-            record_bytes=record_bytes,
+            sizes=sizes,
             broadcast=broadcast,
             supports_unaligned=output.supports_unaligned,
             selectivity=selectivity,
@@ -119,7 +119,7 @@ class CompiledDeployment(Deployment):
         observer.logged_pool(
             writer,
             f"{up.entity.name}>{output.edge.downstream}",
-            record_bytes=record_bytes,
+            record_bytes=sizes.largest,
             least_segment_bytes=self._least_segment_bytes,
             **writer.settings,
         )

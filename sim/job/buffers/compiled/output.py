@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from ckptsim.sim.job.buffers.compiled.columns import cell, channel, request, writer
-from ckptsim.sim.job.buffers.output import OWN_MEMORY, Slice
+from ckptsim.sim.job.buffers.output import OWN_MEMORY, Restored, Slice
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.compiled.channel import CompiledChannel, CompiledGate
     from ckptsim.sim.job.buffers.compiled.task import CompiledTask
-    from ckptsim.sim.job.buffers.output import Channels, Route, Selectivity
+    from ckptsim.sim.job.buffers.output import Channels, RecordSizes, Route, Selectivity
 
 
 class QueueView:
@@ -42,9 +42,8 @@ class CompiledSubpartition:
         "core",
         "input_channel",
         "owner",
-        "restored_bytes",
+        "restored",
         "row",
-        "to_restore_bytes",
         "writer",
     )
 
@@ -54,7 +53,7 @@ class CompiledSubpartition:
         self.channel = channel
         self.row = 0
         self.core = QueueView(self, len(owner.subpartitions))
-        self.restored_bytes = self.to_restore_bytes = 0
+        self.restored = Restored()
         self.input_channel: CompiledChannel
         owner.subpartitions.append(self)  # type: ignore[arg-type]
 
@@ -64,12 +63,12 @@ class CompiledSubpartition:
         # Those of the pools are counted exactly: this one comes on top.
         driver.reserve(1, driver.tables.segments + 1)
         driver.ask(request.PUT_BACK, self.row, size, records)
-        self.restores(size)
+        self.restored.add(size, records)
 
-    def restores(self, size: int) -> None:
-        """Note that so many bytes have been put back."""
-        self.restored_bytes += size
-        self.to_restore_bytes = max(0, self.to_restore_bytes - size)
+    @property
+    def lane(self) -> int:
+        """Where its writer writes; a broadcast has one lane for all."""
+        return 0 if self.writer.broadcast else self.channel
 
     def withhold(self) -> None:
         """Let nothing leave before the receiver asks for the partition."""
@@ -169,7 +168,7 @@ class CompiledWriter:
         route: Route,
         settings: dict[str, int],
         *,
-        record_bytes: int,
+        sizes: RecordSizes,
         broadcast: bool,
         supports_unaligned: bool,
         selectivity: tuple[Selectivity, int] | None,
@@ -177,7 +176,7 @@ class CompiledWriter:
         self.task = task
         self.route = route
         self.settings = settings
-        self.record_bytes = record_bytes
+        self.sizes = sizes
         self.broadcast = broadcast
         self.supports_unaligned = supports_unaligned
         self.selectivity = selectivity

@@ -99,6 +99,8 @@ class Tables:
         self._lanes = self._rows(lanes, writer.LANE_WIDTH)
         self._held = self._rows(lanes, 1)
         self._inputs = self._rows(len(self.channels), 1)
+        varying = [one for one in self._writers if not one.sizes.is_steady]
+        self._counts = self._rows(sum(2 * len(one.subpartitions) for one in varying), 1)
         self._picks = self._rows(len(self._writers), writer.RING)
         bounds = (one.route.bounds for one in self._writers if isinstance(one.route, RandomRoute))
         self._weights = self._rows(sum(map(len, bounds)), 1)
@@ -128,7 +130,7 @@ class Tables:
         most, network = 1, self._world.model.network
         for one in self._writers:
             least = min(network.segment_bytes, 256)
-            opened = -(-one.record_bytes // least) + 1
+            opened = -(-one.sizes.largest // least) + 1
             most = max(most, min(opened, one.settings["size"] + one.settings["overdraft_max"]))
         return most
 
@@ -262,7 +264,7 @@ class Tables:
 
     def _fill_writers(self, m: Memory) -> None:
         lanes, picks, stream_row, weights = self._lanes, self._picks, self._routes, self._weights
-        held = self._held
+        held, counts = self._held, self._counts
         size = self._world.model.network.segment_bytes
         for one in self._writers:
             row, count = m[one.row : one.row + writer.WIDTH], len(one.subpartitions)
@@ -278,7 +280,14 @@ class Tables:
             row[writer.HELD] = held
             lanes, held = end, held + int(row[writer.LANES])
             row[writer.BROADCAST] = one.broadcast
-            row[writer.RECORD_BYTES], row[writer.SEGMENT_BYTES] = one.record_bytes, size
+            row[writer.RECORD_BYTES], row[writer.SEGMENT_BYTES] = one.sizes.mean, size
+            row[writer.COUNTS] = clock.NONE
+            if not one.sizes.is_steady:
+                row[writer.COUNTS], row[writer.RESTORED] = counts, counts + count
+                counts += 2 * count
+                row[writer.SIZES_KEY] = signed(one.sizes.key)
+                row[writer.FIXED_BYTES] = one.sizes.fixed
+                row.view(np.float64)[writer.VARYING_BYTES] = one.sizes.varying
             row[writer.SIZE] = row[writer.FREE] = one.settings["size"]
             row[writer.OVERDRAFT_MAX] = one.settings["overdraft_max"]
             row[writer.MOST] = one.settings["max_per_channel"]
@@ -338,7 +347,7 @@ class Tables:
             mine[:, channel.LANE] = m.item(one.row + writer.FIRST_LANE) + lanes
             local = hosts[start:end] == one.task.spec.task_manager
             mine[:, channel.LOCAL] = mine[:, channel.INSIDE] = local
-            mine[:, channel.RECORD_BYTES] = one.record_bytes
+            mine[:, channel.RECORD_BYTES] = one.sizes.mean if one.sizes.is_steady else 0
             overtaking = unaligned and one.supports_unaligned
             mine[:, channel.KEEPS_ORDER] = not overtaking and not network.jitter_ns
 

@@ -189,11 +189,6 @@ class CompiledTask(Task):
             self._set(task.TAKEN_BYTES, 0)
             self.events.clock.add_bytes(taken)
 
-    def unread_bytes(self, channel: CompiledChannel) -> int:  # type: ignore[override]
-        """Count what is unread of the buffer under way, and of a record begun in a channel."""
-        record_bytes = channel.subpartition.writer.record_bytes
-        return channel.partial_bytes + self.unread_records(channel) * record_bytes
-
     def unread_records(self, channel: CompiledChannel) -> int:  # type: ignore[override]
         """Count what is unread of the buffer under way of a channel, in whole records."""
         unread = 0

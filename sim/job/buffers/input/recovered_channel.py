@@ -100,7 +100,7 @@ class RecoveredChannel(RecoveredBuffers):
         slice_ = Slice(size, records)
         self._queue.append(slice_)
         self.in_use += 1
-        self.subpartition.restores(size)
+        self.subpartition.restored.add(size, records)
         self.real.recovered(slice_)
         self.gate.enqueue(self)  # type: ignore[arg-type]
 

@@ -2,6 +2,7 @@
 
 from ckptsim.sim.job.buffers.output.local_buffer_pool import LocalBufferPool
 from ckptsim.sim.job.buffers.output.outputs import Outputs
+from ckptsim.sim.job.buffers.output.record_sizes import RecordSizes
 from ckptsim.sim.job.buffers.output.record_writer import RecordWriter
 from ckptsim.sim.job.buffers.output.routing import (
     Channels,
@@ -11,7 +12,7 @@ from ckptsim.sim.job.buffers.output.routing import (
     SingleRoute,
     kept_shares,
 )
-from ckptsim.sim.job.buffers.output.segment import OWN_MEMORY, Segment, Slice
+from ckptsim.sim.job.buffers.output.segment import OWN_MEMORY, Restored, Segment, Slice
 from ckptsim.sim.job.buffers.output.selectivity import Selectivity
 from ckptsim.sim.job.buffers.output.subpartition import Element, Subpartition
 
@@ -22,7 +23,9 @@ __all__ = [
     "LocalBufferPool",
     "Outputs",
     "RandomRoute",
+    "RecordSizes",
     "RecordWriter",
+    "Restored",
     "RoundRobinRoute",
     "Route",
     "Segment",

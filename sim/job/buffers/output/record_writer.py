@@ -1,7 +1,7 @@
 """The writing end of one output: one record after the other, byte by byte.
 
-A record is `record_bytes` long and may span buffers.  A buffer that is exactly full is closed by
-the record that opens the next one.
+A record may span buffers.  A buffer that is exactly full is closed by the record that opens the
+next one.
 
 Source: Apache Flink 1.20.3, BufferWritingResultPartition, BufferBuilder.
 """
@@ -17,6 +17,7 @@ from ckptsim.sim.job.buffers.output.segment import Segment
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.output.local_buffer_pool import LocalBufferPool
+    from ckptsim.sim.job.buffers.output.record_sizes import RecordSizes
     from ckptsim.sim.job.buffers.output.routing import Channels, Route
     from ckptsim.sim.job.buffers.output.selectivity import Selectivity
     from ckptsim.sim.job.buffers.output.subpartition import Subpartition
@@ -28,8 +29,8 @@ _BLOCK = 64
 class RecordWriter:
     """One output of a task: its pool, its subpartitions and the record sequence through them.
 
-    selectivity: how many records come of those of the input; first: how many of these the task had
-    processed when the attempt began.
+    sizes: of the records; selectivity: how many of them come of those of the input; first: how many
+    of these the task had processed when the attempt began.
     blocked: whether the record under way lacks a buffer.
     emitted: records so far.
     """
@@ -38,18 +39,19 @@ class RecordWriter:
         "_ahead",
         "_broadcast",
         "_bytes",
+        "_capacities",
+        "_counts",
         "_open",
         "_owed",
         "_pending",
         "_processed",
-        "_record_bytes",
         "_route",
         "_segment_bytes",
         "_selectivity",
-        "_sizes",
         "blocked",
         "emitted",
         "pool",
+        "sizes",
         "subpartitions",
         "supports_unaligned",
     )
@@ -59,7 +61,7 @@ class RecordWriter:
         route: Route,
         pool: LocalBufferPool,
         *,
-        record_bytes: int,
+        sizes: RecordSizes,
         segment_bytes: int,
         broadcast: bool,
         supports_unaligned: bool,
@@ -67,12 +69,12 @@ class RecordWriter:
         first: int = 0,
     ) -> None:
         self.pool = pool
+        self.sizes = sizes
         self.supports_unaligned = supports_unaligned
         self.subpartitions: list[Subpartition] = []
         self.emitted = 0
         self.blocked = False
         self._route = route
-        self._record_bytes = record_bytes
         self._segment_bytes = segment_bytes
         self._broadcast = broadcast
         self._selectivity = selectivity
@@ -88,8 +90,10 @@ class RecordWriter:
         width = 1 if self._broadcast else len(subpartitions)
         self._open: list[Segment | None] = [None] * width
         self._bytes = [0] * width
+        # Records of each lane that are written whole.
+        self._counts = [0] * width
         # Of the buffers that are still to be opened.
-        self._sizes = [self._segment_bytes] * width
+        self._capacities = [self._segment_bytes] * width
 
     # Emission ---------------------------------------------------------------------------------
 
@@ -113,7 +117,8 @@ class RecordWriter:
             self._owed -= 1
             self.emitted += 1
             self._draw(1)
-            self._write(self._ahead.popleft(), self._record_bytes)
+            channel = self._ahead.popleft()
+            self._write(channel, self.sizes.size(channel, self._counts[channel]))
 
     def _write(self, channel: int, left: int) -> None:
         while left:
@@ -127,10 +132,12 @@ class RecordWriter:
             part = min(left, segment.size - self._bytes[channel])
             self._bytes[channel] += part
             left -= part
+        self._counts[channel] += 1
 
     def _open_next(self, channel: int, before: Segment | None) -> Segment:
-        head = 0 if before is None else close_full(before, self._record_bytes)
-        segment = Segment(channel, self._sizes[channel], head)
+        if before is not None:
+            self._close(channel, before)
+        segment = Segment(channel, self._capacities[channel], self._counts[channel])
         self._open[channel] = segment
         self._bytes[channel] = 0
         if self._broadcast:
@@ -141,12 +148,12 @@ class RecordWriter:
             self.subpartitions[channel].add_segment(segment)
         return segment
 
-    # What others look at ----------------------------------------------------------------------
+    def _close(self, channel: int, segment: Segment) -> None:
+        segment.bytes = self._bytes[channel]
+        segment.records = self._counts[channel] - segment.first
+        segment.closed = True
 
-    @property
-    def record_bytes(self) -> int:
-        """Length of a record."""
-        return self._record_bytes
+    # What others look at ----------------------------------------------------------------------
 
     @property
     def broadcast(self) -> bool:
@@ -163,14 +170,15 @@ class RecordWriter:
         """Whether the next record of the input opens a buffer."""
         count = self._outputs_next()
         self._draw(count)
-        fills: dict[int, int] = {}
+        seen: dict[int, tuple[int, int]] = {}
         for place in range(count):
             channel = self._ahead[place]
             segment = self._open[channel]
-            fill = fills.get(channel, self._bytes[channel]) + self._record_bytes
+            fill, number = seen.get(channel, (self._bytes[channel], self._counts[channel]))
+            fill += self.sizes.size(channel, number)
             if segment is None or fill > segment.size:
                 return True
-            fills[channel] = fill
+            seen[channel] = fill, number + 1
         return False
 
     def _outputs_next(self) -> int:
@@ -192,8 +200,7 @@ class RecordWriter:
         segment = self._open[channel]
         if segment is None:
             return 0, 0
-        fill = self._bytes[channel]
-        return fill, records_in(segment, fill, self._record_bytes)
+        return self._bytes[channel], self._counts[channel] - segment.first
 
     def _draw(self, count: int) -> None:
         while len(self._ahead) < count:
@@ -205,31 +212,10 @@ class RecordWriter:
         """Close every open buffer."""
         for channel, segment in enumerate(self._open):
             if segment is not None:
-                segment.bytes, segment.records = self.written(channel)
-                segment.closed = True
+                self._close(channel, segment)
                 self._open[channel] = None
 
     def resize(self, channel: int, size: int) -> None:
         """Let the buffers of a channel that are still to be opened take at most `size` bytes."""
         place = 0 if self._broadcast else channel
-        self._sizes[place] = max(1, min(size, self._segment_bytes))
-
-
-def close_full(segment: Segment, record_bytes: int) -> int:
-    """Close a full segment; return how many bytes of its last record are still to follow."""
-    size, head = segment.size, segment.head
-    segment.bytes = size
-    segment.closed = True
-    if head > size:
-        return head - size
-    whole, tail = divmod(size - head, record_bytes)
-    segment.records = whole + 1 if head else whole
-    return record_bytes - tail if tail else 0
-
-
-def records_in(segment: Segment, fill: int, record_bytes: int) -> int:
-    """Count the records that end within the first `fill` bytes of a segment."""
-    if fill < segment.head or not fill:
-        return 0
-    whole = (fill - segment.head) // record_bytes
-    return whole + 1 if segment.head else whole
+        self._capacities[place] = max(1, min(size, self._segment_bytes))

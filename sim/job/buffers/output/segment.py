@@ -1,6 +1,8 @@
-"""Memory that moves: segments of a sender's pool, and the slices of them that travel."""
+"""Memory that moves: segments of a sender's pool, slices of them, and what a restart puts back."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 OWN_MEMORY = 1 << 40
 """So many owners that a segment never returns to a pool: what a restart has put back."""
@@ -10,7 +12,7 @@ class Segment:
     """One buffer of an output pool, from its opening until all of it has been sent.
 
     size: bytes it may take; bytes, records: what it holds, valid once it is closed (the writer
-    knows them before); head: bytes at its start that end a record begun in the segment before.  A
+    knows them before); first: how many records had been written whole before it was opened.  A
     record counts where its last byte lies.
     owners: how many subpartitions still hold it (more than one for a broadcast).
     """
@@ -19,16 +21,16 @@ class Segment:
         "bytes",
         "channel",
         "closed",
-        "head",
+        "first",
         "owners",
         "records",
         "size",
     )
 
-    def __init__(self, channel: int, size: int, head: int) -> None:
+    def __init__(self, channel: int, size: int, first: int) -> None:
         self.channel = channel
         self.size = size
-        self.head = head
+        self.first = first
         self.bytes = 0
         self.records = 0
         self.closed = False
@@ -50,3 +52,27 @@ class Slice:
         self.records = records
         self.floating = False
         self.segment: Segment | None = None
+
+
+class Restored:
+    """What a restart puts back into one channel, in front of all that its sender writes.
+
+    bytes, records: so far; ahead_bytes, ahead_records: what is still to be read.
+    """
+
+    __slots__ = ("ahead_bytes", "ahead_records", "bytes", "records")
+
+    def __init__(self) -> None:
+        self.bytes = self.records = self.ahead_bytes = self.ahead_records = 0
+
+    def expect(self, spans: Sequence[tuple[int, int]]) -> None:
+        """Note what is to be read: bytes of each buffer, and how many records end there."""
+        self.ahead_bytes += sum(size for size, _ in spans)
+        self.ahead_records += sum(records for _, records in spans)
+
+    def add(self, size: int, records: int) -> None:
+        """Note that a buffer has been put back."""
+        self.bytes += size
+        self.records += records
+        self.ahead_bytes = max(0, self.ahead_bytes - size)
+        self.ahead_records = max(0, self.ahead_records - records)

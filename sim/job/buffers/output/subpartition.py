@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from ckptsim.models.barriers.barrier import NetworkEvent
-from ckptsim.sim.job.buffers.output.segment import OWN_MEMORY, Segment, Slice
+from ckptsim.sim.job.buffers.output.segment import OWN_MEMORY, Restored, Segment, Slice
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.input import InputGate
@@ -63,8 +63,8 @@ class Subpartition:
     """One channel as its sender sees it.
 
     taken_bytes, taken_records: what has left as slices of the first segment in the queue, which is
-    the only one that can have been taken in part.  restored_bytes: put back by a restart, here or
-    at the receiver; to_restore_bytes: what is still to be read of it.
+    the only one that can have been taken in part.  restored: what a restart puts back, here or
+    at the receiver.
     """
 
     __slots__ = (
@@ -72,10 +72,9 @@ class Subpartition:
         "core",
         "input_channel",
         "owner",
-        "restored_bytes",
+        "restored",
         "taken_bytes",
         "taken_records",
-        "to_restore_bytes",
         "writer",
     )
 
@@ -86,24 +85,24 @@ class Subpartition:
         self.core = owner.world.protocol.output_subpartition(len(owner.subpartitions), owner.outbox)
         self.taken_bytes = 0
         self.taken_records = 0
-        self.restored_bytes = self.to_restore_bytes = 0
+        self.restored = Restored()
         self.input_channel: InputChannel
         owner.subpartitions.append(self)
 
     def put_back(self, size: int, records: int) -> None:
         """Put restored data behind what stands in the queue, in memory that is not the pool's."""
-        segment = Segment(0 if self.writer.broadcast else self.channel, size, 0)
+        segment = Segment(self.lane, size, 0)
         segment.bytes, segment.records, segment.closed = size, records, True
         segment.owners = OWN_MEMORY
         self.core.add_data(segment)
-        self.restores(size)
+        self.restored.add(size, records)
         # All of it may leave: no writer continues with the last one.
         self.core.flush_requested = True
 
-    def restores(self, size: int) -> None:
-        """Note that so many bytes have been put back."""
-        self.restored_bytes += size
-        self.to_restore_bytes = max(0, self.to_restore_bytes - size)
+    @property
+    def lane(self) -> int:
+        """Where its writer writes; a broadcast has one lane for all."""
+        return 0 if self.writer.broadcast else self.channel
 
     def withhold(self) -> None:
         """Let nothing leave before the receiver asks for the partition."""

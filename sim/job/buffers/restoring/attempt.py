@@ -99,9 +99,9 @@ class _RestoringTask:
             channel.subpartition.withhold()
         if found is not None:
             for place, spans in found.input_spans.items():
-                task.channels[place].subpartition.to_restore_bytes += sum(size for size, _ in spans)
+                task.channels[place].subpartition.restored.expect(spans)
             for place, spans in found.output_spans.items():
-                task.subpartitions[place].to_restore_bytes += sum(size for size, _ in spans)
+                task.subpartitions[place].restored.expect(spans)
 
     def begin(self, *, manager_lost: bool) -> None:
         """Deploy the task."""

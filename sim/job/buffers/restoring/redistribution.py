@@ -33,12 +33,12 @@ _TURN = 1 << 32
 class Flight:
     """What of one old pair of subtasks is in flight, at its receiver and at its sender.
 
-    record_bytes: of one record; the pair's bytes are whole records.
+    The pair's bytes are whole records.  Assumption: where these are not of one size, those of a
+    pair in flight count as if they were.
     """
 
     received: Sequence[Span]
     sent: Sequence[Span]
-    record_bytes: int
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -47,18 +47,19 @@ class Flight:
 
     def filtered(self, kept: Kept) -> tuple[list[Span], list[Span]]:
         """Return the buffers of both ends with the bytes of some records only."""
-        before = np.concatenate([[0], np.cumsum(kept)])
-        place = _Place(kept, before, self.record_bytes)
+        size = sum(size for size, _ in (*self.received, *self.sent))
+        place = _Place(kept, np.arange(len(kept) + 1) * size // len(kept))
         return list(place.of(self.received)), list(place.of(self.sent))
 
 
 class _Place:
     """Walks through the buffers of a pair; buffers that keep nothing are left out."""
 
-    def __init__(self, kept: Kept, before: NDArray[np.int64], record_bytes: int) -> None:
+    def __init__(self, kept: Kept, bounds: NDArray[np.int64]) -> None:
         self._kept = kept
-        self._before = before
-        self._record_bytes = record_bytes
+        self._bounds = bounds  # of the records, in bytes
+        self._records_before = np.concatenate([[0], np.cumsum(kept)])
+        self._bytes_before = np.concatenate([[0], np.cumsum(kept * np.diff(bounds))])
         self._bytes = self._records = 0
 
     def of(self, spans: Sequence[Span]) -> Iterable[Span]:
@@ -69,15 +70,16 @@ class _Place:
             self._records += records
             kept_bytes = self._kept_below(self._bytes) - self._kept_below(first_byte)
             if kept_bytes:
-                kept = self._before[self._records] - self._before[first]
+                kept = self._records_before[self._records] - self._records_before[first]
                 yield kept_bytes, int(kept)
 
     def _kept_below(self, position: int) -> int:
         """Return how many of the pair's first bytes are kept."""
-        whole, rest = divmod(position, self._record_bytes)
+        whole = int(np.searchsorted(self._bounds, position, side="right")) - 1
         if whole >= len(self._kept):
-            return int(self._before[-1]) * self._record_bytes
-        return int(self._before[whole]) * self._record_bytes + rest * bool(self._kept[whole])
+            return int(self._bytes_before[-1])
+        rest = position - int(self._bounds[whole])
+        return int(self._bytes_before[whole]) + rest * bool(self._kept[whole])
 
 
 def kept_by(subtask: int, taken: int, parallelisms: tuple[int, int], count: int) -> Kept:

@@ -76,13 +76,11 @@ def rescaled(
     old: Graph,
     new: Graph,
     *,
-    record_bytes: int,
     finished: Mapping[Place, int] | None = None,
 ) -> Rescaled:
     """Return what a job with the vertices and edges of another one takes up from its checkpoint.
 
-    record_bytes: of a vertex that does not say; finished: what
-    subtasks had processed that had finished.
+    finished: what subtasks had processed that had finished.
 
     Raises ProtocolError for in-flight data of an edge that cannot be redistributed.
     """
@@ -90,8 +88,7 @@ def rescaled(
     outputs: dict[int, dict[int, list[Span]]] = {task.index: {} for task in new.tasks}
     parts: dict[ChannelKey, list[Part]] = {}
     for number, edge in enumerate(old.edges):
-        size = old.vertex(edge.upstream).record_bytes or record_bytes
-        flights, keys = _in_flight(checkpoint, old, number, size)
+        flights, keys = _in_flight(checkpoint, old, number)
         for channel in (one for one in new.channels if one.edge == number):
             found = _taken(flights, channel, edge, old, new)
             if not found:
@@ -125,7 +122,7 @@ def rescaled(
 
 
 def _in_flight(
-    checkpoint: JobCheckpoint, old: Graph, edge: int, record_bytes: int
+    checkpoint: JobCheckpoint, old: Graph, edge: int
 ) -> tuple[dict[Pair, Flight], dict[Pair, ChannelKey]]:
     """Return what of an edge was in flight, by old pair, and which channel a pair had."""
     found: dict[Pair, Flight] = {}
@@ -138,7 +135,6 @@ def _in_flight(
         flight = Flight(
             received=[] if receiver is None else receiver.input_spans.get(channel.input, []),
             sent=[] if sender is None else sender.output_spans.get(channel.output, []),
-            record_bytes=record_bytes,
         )
         if flight.received or flight.sent:
             found[pair] = flight

@@ -69,7 +69,6 @@ class Rescales:
             restored,
             self._graph_of(restored),
             self.graph,
-            record_bytes=self.model.network.record_bytes,
             finished=self._finals_of(restored),
         )
         for (name, subtask), processed in found.processed.items():

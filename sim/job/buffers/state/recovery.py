@@ -112,7 +112,7 @@ def preload(tasks: list[Task], graph: Graph, count: int, segment_bytes: int) -> 
     """
     for channel in graph.channels:
         subpartition = tasks[channel.upstream].subpartitions[channel.output]
-        size = subpartition.writer.record_bytes
+        size = subpartition.writer.sizes.mean
         fitting = max(1, segment_bytes // size)
         for first in range(0, count, fitting):
             records = min(fitting, count - first)

@@ -175,8 +175,14 @@ class Task(Pausing):
             clock.add_bytes(size)
         self._channel = channel
         channel.gate.taken_bytes += size
+        end = channel.subpartition
+        channel.partial_bytes = end.writer.sizes.rest(
+            end.lane,
+            channel.records - end.restored.records,
+            records,
+            channel.partial_bytes + size,
+        )
         channel.records += records
-        channel.partial_bytes += size - records * channel.subpartition.writer.record_bytes
         if records:
             self._slice = element
             self._left = records
@@ -375,8 +381,9 @@ class Task(Pausing):
 
     def unread_bytes(self, channel: Channel) -> int:
         """Count what is unread of the buffer under way, and of a record begun in a channel."""
-        record_bytes = channel.subpartition.writer.record_bytes
-        return channel.partial_bytes + self.unread_records(channel) * record_bytes
+        end, unread = channel.subpartition, self.unread_records(channel)
+        written = channel.records - end.restored.records
+        return channel.partial_bytes + end.writer.sizes.unread(end.lane, written, unread)
 
     def unread_records(self, channel: Channel) -> int:
         """Count what is unread of the buffer under way of a channel, in whole records."""

@@ -10,7 +10,7 @@ from ckptsim.sim.job.buffers.output import Selectivity
 from ckptsim.sim.job.oracle.buffers.counts import GateCount, PoolCount
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.input import InputGate
+    from ckptsim.sim.job.buffers.input import Channel, InputGate
     from ckptsim.sim.job.buffers.output import RecordWriter, Subpartition
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
@@ -82,7 +82,8 @@ class BufferInvariants:
         inputs = self._tasks[task.number].inputs
         for oracle, channel in zip(inputs, task.channels, strict=True):
             own = oracle.taken_amount - task.unread_bytes(channel)
-            whole, rest = divmod(own, channel.subpartition.writer.record_bytes)
+            taken = channel.records - task.unread_records(channel)
+            whole, rest = _whole_records(channel, own, taken)
             read, records, left = read + own, records + whole, left + rest
         done = task.processed - task.restored_records
         if left or records != done:
@@ -93,7 +94,7 @@ class BufferInvariants:
         written, pools = self._written_bytes(task), self._pools.get(task.number, ())
         for writer, pool in zip(task.writers, pools, strict=True):
             # The record under way may lack a buffer.
-            slack = writer.record_bytes if writer.blocked else 0
+            slack = writer.sizes.largest if writer.blocked else 0
             seen: dict[Hashable, None] = {}
             for subpartition in writer.subpartitions:
                 place = subpartition.core.index
@@ -134,6 +135,21 @@ class BufferInvariants:
         if found != floating.total:
             says = f"{found} of {floating.total} floating buffers of {gate.task.entity.name}"
             self._violate("credits_stay_within_bounds", f"{says} are accounted for")
+
+
+def _whole_records(channel: Channel, size: int, count: int) -> tuple[int, int]:
+    """Return how many records these bytes are, and what is left of them.
+
+    count: how many they should be.  Records that are not of one size are as many as they should be
+    if their bytes are; of those that a restart has put back nobody knows the bytes of each.
+    """
+    end = channel.subpartition
+    sizes, restored = end.writer.sizes, end.restored
+    if sizes.is_steady:
+        return divmod(size, sizes.mean)
+    if count < restored.records:
+        return count, 0
+    return count, size - restored.bytes - sizes.first(end.lane, count - restored.records)
 
 
 def _is_local(subpartition: Subpartition) -> bool:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ckptsim.models.barriers.channels.persister import Persister
     from ckptsim.models.coordinator.plan import Edge
     from ckptsim.scenarios.job import Vertex
-    from ckptsim.sim.job.buffers.output import Route, Slice
+    from ckptsim.sim.job.buffers.output import Route, Slice, Subpartition
     from ckptsim.sim.job.buffers.state import Span
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
@@ -90,8 +90,8 @@ class BufferView:
             if len(records) < len(writer.subpartitions):  # a broadcast
                 records = records * len(writer.subpartitions)
             found += [
-                count * writer.record_bytes + subpartition.restored_bytes
-                for count, subpartition in zip(records, writer.subpartitions, strict=True)
+                writer.sizes.first(one.lane, count) + one.restored.bytes
+                for count, one in zip(records, writer.subpartitions, strict=True)
             ]
         return found
 
@@ -176,12 +176,16 @@ class BufferView:
             subpartitions = [
                 c.subpartition for t in self._world.tasks_of(vertex.name) for c in t.channels
             ]
-            records = (
-                Fraction(one.restored_bytes + one.to_restore_bytes, one.writer.record_bytes)
-                for one in subpartitions
-            )
-            found[vertex.name] = Counter({_ALL: sum(records)})
+            found[vertex.name] = Counter({_ALL: sum(_records_of(one) for one in subpartitions)})
         return found
+
+
+def _records_of(subpartition: Subpartition) -> Fraction:
+    """Return how many records a restart puts back: by their bytes, where all are of one size."""
+    back, sizes = subpartition.restored, subpartition.writer.sizes
+    if sizes.is_steady:
+        return Fraction(back.bytes + back.ahead_bytes, sizes.mean)
+    return Fraction(back.records + back.ahead_records)
 
 
 def _held(spans: Sequence[Span]) -> Held:

@@ -100,7 +100,7 @@ def test_a_restart_takes_up_what_was_in_flight() -> None:
     assert failover.restored is not None
     assert failover.reprocessed > 0
     put_back = sum(
-        subpartition.restored_bytes for task in world.tasks for subpartition in task.subpartitions
+        subpartition.restored.bytes for task in world.tasks for subpartition in task.subpartitions
     )
     record = world.coordinator.records[failover.restored]
     assert put_back == sum(

@@ -24,11 +24,9 @@ from tests.job.buffers.failover.test_timed_failover import S, job
 BYTES = 1_000
 
 
-def taken_up(
-    held: JobCheckpoint, old: Graph, new: Graph, record_bytes: int = BYTES
-) -> JobCheckpoint:
+def taken_up(held: JobCheckpoint, old: Graph, new: Graph) -> JobCheckpoint:
     """Return what a job with other parallelisms takes up."""
-    return rescaled(held, old, new, record_bytes=record_bytes).checkpoint
+    return rescaled(held, old, new).checkpoint
 
 
 def graph(parallelism: int, partitioner: Partitioner) -> Graph:

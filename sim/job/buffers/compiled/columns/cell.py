@@ -17,6 +17,8 @@ IN_SEGMENT, SLICE, EVENT_CELL, ANNOUNCEMENT = range(4)
 # The buffer of a slice: the channel's own, one that the gate has lent, or one of a restore.
 OWN, LENT, RECOVERED = range(3)
 
+# SEGMENT_HEAD: bytes at its start that end a record begun in the segment before; where records are
+# not of one size, how many were written before it was opened.
 SEGMENT_WRITER, SEGMENT_LANE, SEGMENT_SIZE, SEGMENT_HEAD = range(4)
 SEGMENT_BYTES, SEGMENT_RECORDS, CLOSED, OWNERS = range(4, 8)
 SEGMENT_WIDTH = 8

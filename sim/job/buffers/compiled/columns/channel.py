@@ -28,7 +28,7 @@ has room for.  So what is used together lies together, and each eight of them sa
     GATE,
     RANK,  # its place among ties, and what the policy draws for it
     DRAWN,
-    RECORD_BYTES,
+    RECORD_BYTES,  # 0 where not all are of one size
     KEEPS_ORDER,
     LAST_SEEN,
     CUT,

@@ -8,7 +8,7 @@
     END_LANE,
     LANES,  # how many there are
     BROADCAST,
-    RECORD_BYTES,
+    RECORD_BYTES,  # the mean
     SEGMENT_BYTES,
     EMITTED,
     BLOCKED,  # the record under way lacks a buffer
@@ -40,7 +40,15 @@
     PARTS,
     PROCESSED,
     OWED,
-) = range(35)
+    # Of records that are not of one size: where it is counted, lane by lane, how many are written
+    # or ahead, NONE where all are alike; where the records of each channel that a restart has put
+    # back are; how sizes are drawn.
+    COUNTS,
+    RESTORED,
+    SIZES_KEY,
+    FIXED_BYTES,
+    VARYING_BYTES,  # mean of the varying part, the bits of a float
+) = range(40)
 WIDTH = 40
 
 SINGLE, ROUND_ROBIN, UNIFORM, WEIGHTED = range(4)

@@ -51,6 +51,7 @@ from ckptsim.sim.job.buffers.compiled.kernel.input.gate import take_priority
 from ckptsim.sim.job.buffers.compiled.kernel.output.emission import retry
 from ckptsim.sim.job.buffers.compiled.kernel.output.flush import flush
 from ckptsim.sim.job.buffers.compiled.kernel.output.planning import plan, written
+from ckptsim.sim.job.buffers.compiled.kernel.output.sizes import count_restored
 from ckptsim.sim.job.buffers.compiled.kernel.output.subpartition import time_out
 from ckptsim.sim.job.buffers.compiled.kernel.threads.operator import fire_operator, run_operator
 from ckptsim.sim.job.buffers.compiled.kernel.threads.source import feed, fire_source, run_source
@@ -175,6 +176,7 @@ def put_back(m: Memory, c: int, size: int, records: int) -> None:
     m[e + cell.SEGMENT] = s
     line_append(m, c + channel.HEAD, e, cell.NEXT)
     m[c + channel.DATA] += 1
+    count_restored(m, c, records)
     # All of it may leave: no writer continues with the last one.
     m[c + channel.FLUSH] = 1
 

@@ -23,6 +23,7 @@ from ckptsim.sim.job.buffers.compiled.kernel.input.credits import (
     return_floating,
 )
 from ckptsim.sim.job.buffers.compiled.kernel.output.pool import release
+from ckptsim.sim.job.buffers.compiled.kernel.output.sizes import count_restored
 from ckptsim.sim.job.buffers.compiled.kernel.output.subpartition import (
     available,
     backlog,
@@ -239,6 +240,7 @@ def add_recovered(m: Memory, c: int, size: int, records: int) -> int:
     m[e + cell.FLOATING] = cell.RECOVERED
     line_append(m, c + channel.IN_HEAD, e, cell.NEXT)
     m[c + channel.IN_DATA] += 1
+    count_restored(m, c, records)
     enqueue(m, c)
     return e
 

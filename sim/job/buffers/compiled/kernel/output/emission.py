@@ -20,6 +20,12 @@ from ckptsim.sim.job.buffers.compiled.kernel.output.planning import (
     translate,
 )
 from ckptsim.sim.job.buffers.compiled.kernel.output.pool import request
+from ckptsim.sim.job.buffers.compiled.kernel.output.sizes import (
+    count_records,
+    counted,
+    next_size,
+    varies,
+)
 
 
 @compiled
@@ -52,7 +58,7 @@ def emit(m: Memory, w: int, count: int) -> None:
     lane = m[m[w + writer.PICKS] + (place & (writer.RING - 1))]
     consume(m, w, count)
     m[w + writer.AHEAD] = 0
-    write(m, w, lane, m[w + writer.RECORD_BYTES])
+    write(m, w, lane, next_size(m, w, lane))
     if not m[w + writer.BLOCKED]:
         plan(m, w)
 
@@ -82,13 +88,16 @@ def write(m: Memory, w: int, lane: int, left: int) -> None:
         part = min(left, m[lane + writer.LIMIT] - m[lane + writer.FILL])
         m[lane + writer.FILL] += part
         left -= part
+    count_records(m, w, lane, 1)
 
 
 @compiled
 def open_next(m: Memory, w: int, lane: int) -> None:
     """Open a buffer; the one before is full, and closed by this."""
     before = m[lane + writer.OPEN]
-    head = 0 if before < 0 else close_full(m, before, m[w + writer.RECORD_BYTES])
+    head = 0 if before < 0 else close_full(m, w, before)
+    if varies(m, w):
+        head = counted(m, w, lane)
     s = new_segment(m, w, lane, m[lane + writer.CAPACITY], head)
     m[lane + writer.OPEN] = s
     m[lane + writer.FILL] = 0

@@ -16,6 +16,14 @@ from ckptsim.sim.job.buffers.compiled.jit import compiled
 from ckptsim.sim.job.buffers.compiled.kernel.base.intrinsics import fetch
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 from ckptsim.sim.job.buffers.compiled.kernel.output.routing import draw_lanes
+from ckptsim.sim.job.buffers.compiled.kernel.output.sizes import (
+    count_records,
+    counted,
+    next_size,
+    place_of,
+    size_of,
+    varies,
+)
 
 _PARTS = 1_000_000
 _PLACES = writer.RING - 1
@@ -29,16 +37,20 @@ def plan(m: Memory, w: int) -> None:
     """Count records ahead up to the opener, or as many as are drawn ahead at most."""
     picks, size = m[w + writer.PICKS], m[w + writer.RECORD_BYTES]
     head, drawn = m[w + writer.HEAD], m[w + writer.DRAWN]
-    ahead, out = m[w + writer.AHEAD], writer.RING
+    ahead, out, varied = m[w + writer.AHEAD], writer.RING, varies(m, w)
     while ahead < writer.RING:
         if ahead == drawn:
             drawn = draw_lanes(m, w)
         lane = m[picks + ((head + ahead) & _PLACES)]
+        if varied:
+            size = next_size(m, w, lane)
         fill = m[lane + writer.FILL] + size
         if fill > m[lane + writer.LIMIT]:
             out = ahead + 1
             break
         m[lane + writer.FILL] = fill
+        if varied:
+            count_records(m, w, lane, 1)
         ahead += 1
     m[w + writer.AHEAD] = ahead
     m[w + writer.OUT] = out
@@ -55,9 +67,12 @@ def plan(m: Memory, w: int) -> None:
 def unplan(m: Memory, w: int) -> None:
     """Take what is counted ahead out of the fills; `plan` has to follow."""
     picks, size = m[w + writer.PICKS], m[w + writer.RECORD_BYTES]
-    head = m[w + writer.HEAD]
-    for place in range(m[w + writer.AHEAD]):
+    head, varied = m[w + writer.HEAD], varies(m, w)
+    for place in range(m[w + writer.AHEAD] - 1, -1, -1):  # the last one first, as counts have it
         lane = m[picks + ((head + place) & _PLACES)]
+        if varied:
+            count_records(m, w, lane, -1)
+            size = next_size(m, w, lane)
         m[lane + writer.FILL] -= size
     m[w + writer.AHEAD] = 0
 
@@ -121,21 +136,34 @@ def written(m: Memory, w: int, lane: int) -> int:
     """Return how many bytes are in the open buffer of a lane."""
     if m[lane + writer.OPEN] < 0:
         return 0
-    picks, head = m[w + writer.PICKS], m[w + writer.HEAD]
-    counted = 0
-    for ahead in range(m[w + writer.AHEAD]):
-        if m[picks + ((head + ahead) & _PLACES)] == lane:
-            counted += 1
-    return m[lane + writer.FILL] - counted * m[w + writer.RECORD_BYTES]
+    ahead, fill = ahead_in(m, w, lane), m[lane + writer.FILL]
+    if not varies(m, w):
+        return fill - ahead * m[w + writer.RECORD_BYTES]
+    place, end = place_of(m, w, lane), counted(m, w, lane)
+    for number in range(end - ahead, end):
+        fill -= size_of(m, w, place, number)
+    return fill
 
 
 @compiled
-def records_in(m: Memory, s: int, fill: int, record_bytes: int) -> int:
-    """Count the records that end within the first `fill` bytes of a segment."""
-    head = m[s + cell.SEGMENT_HEAD]
+def ahead_in(m: Memory, w: int, lane: int) -> int:
+    """Return how many records are counted ahead in a lane."""
+    picks, head, found = m[w + writer.PICKS], m[w + writer.HEAD], 0
+    for ahead in range(m[w + writer.AHEAD]):
+        if m[picks + ((head + ahead) & _PLACES)] == lane:
+            found += 1
+    return found
+
+
+@compiled
+def records_in(m: Memory, w: int, lane: int, fill: int) -> int:
+    """Count the records that end in the open segment of a lane, whose first bytes are written."""
+    head = m[m[lane + writer.OPEN] + cell.SEGMENT_HEAD]
+    if varies(m, w):
+        return counted(m, w, lane) - ahead_in(m, w, lane) - head
     if fill < head or not fill:
         return 0
-    whole = (fill - head) // record_bytes
+    whole = (fill - head) // m[w + writer.RECORD_BYTES]
     return whole + 1 if head else whole
 
 
@@ -156,8 +184,7 @@ def close_lanes(m: Memory, w: int) -> None:
         if s >= 0:
             fill = m[lane + writer.FILL]
             m[s + cell.SEGMENT_BYTES] = fill
-            records = records_in(m, s, fill, m[w + writer.RECORD_BYTES])
-            m[s + cell.SEGMENT_RECORDS] = records
+            m[s + cell.SEGMENT_RECORDS] = records_in(m, w, lane, fill)
             m[s + cell.CLOSED] = 1
             m[lane + writer.OPEN] = -1
             m[lane + writer.FILL] = 0
@@ -165,11 +192,18 @@ def close_lanes(m: Memory, w: int) -> None:
 
 
 @compiled
-def close_full(m: Memory, s: int, record_bytes: int) -> int:
-    """Close a full segment; return how many bytes of its last record are still to follow."""
+def close_full(m: Memory, w: int, s: int) -> int:
+    """Close a full segment.
+
+    Returns how many bytes of its last record are still to follow, where all are of one size.
+    """
     size, head = m[s + cell.SEGMENT_SIZE], m[s + cell.SEGMENT_HEAD]
     m[s + cell.SEGMENT_BYTES] = size
     m[s + cell.CLOSED] = 1
+    if varies(m, w):
+        m[s + cell.SEGMENT_RECORDS] = counted(m, w, m[s + cell.SEGMENT_LANE]) - head
+        return 0
+    record_bytes = m[w + writer.RECORD_BYTES]
     if head > size:
         return head - size
     whole, tail = (size - head) // record_bytes, (size - head) % record_bytes

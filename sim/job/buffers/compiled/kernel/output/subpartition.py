@@ -76,7 +76,7 @@ def take(m: Memory, c: int) -> int:
             return take_event(m, c)
         s = m[e + cell.SEGMENT]
         if not m[s + cell.CLOSED]:
-            return take_open(m, c, s)
+            return take_open(m, c)
         line_first(m, c + channel.HEAD, cell.NEXT)
         m[c + channel.DATA] -= 1
         if m[c + channel.HEAD] < 0:
@@ -134,7 +134,7 @@ def take_event(m: Memory, c: int) -> int:
 
 
 @compiled
-def take_open(m: Memory, c: int, s: int) -> int:
+def take_open(m: Memory, c: int) -> int:
     """Take what the open segment holds, if a flush was asked for and there is something."""
     if not m[c + channel.FLUSH]:
         return _NONE
@@ -144,7 +144,7 @@ def take_open(m: Memory, c: int, s: int) -> int:
     fill = written(m, w, m[c + channel.LANE])
     if fill == m[c + channel.TAKEN_BYTES]:
         return _NONE
-    records = records_in(m, s, fill, m[w + writer.RECORD_BYTES])
+    records = records_in(m, w, m[c + channel.LANE], fill)
     e = new_cell(m, cell.SLICE)
     m[e + cell.BYTES] = fill - m[c + channel.TAKEN_BYTES]
     m[e + cell.RECORDS] = records - m[c + channel.TAKEN_RECORDS]

@@ -20,6 +20,7 @@ from ckptsim.sim.job.buffers.compiled.kernel.input.gate import (
     poll_in_turn,
 )
 from ckptsim.sim.job.buffers.compiled.kernel.output.emission import emit_all
+from ckptsim.sim.job.buffers.compiled.kernel.output.sizes import rest_of
 from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import (
     arm,
     arm_behind,
@@ -76,9 +77,11 @@ def take_up(m: Memory, t: int, e: int) -> None:
     size, records = m[e + cell.BYTES], m[e + cell.RECORDS]
     m[t + task.TAKEN_BYTES] += size
     m[m[c + channel.GATE] + gate.TAKEN_BYTES] += size
+    if m[c + channel.RECORD_BYTES]:
+        m[c + channel.PARTIAL_BYTES] += size - records * m[c + channel.RECORD_BYTES]
+    else:
+        m[c + channel.PARTIAL_BYTES] = rest_of(m, c, records, m[c + channel.PARTIAL_BYTES] + size)
     m[c + channel.RECORDS] += records
-    rest = size - records * m[c + channel.RECORD_BYTES]
-    m[c + channel.PARTIAL_BYTES] += rest
     m[t + task.LEFT] = records
     if not records:
         recycle(m, c, e)
