@@ -152,11 +152,51 @@ def test_records_have_the_size_of_their_vertex() -> None:
         checkpointing=Checkpointing(mode=Mode.UNALIGNED, interval_ns=300 * MS),
     )
     world = ran(model)
-    subpartition = world.tasks_of("middle")[0].writers[0]
-    assert (subpartition.record_bytes, world.tasks_of("source")[0].writers[0].record_bytes) == (
+    assert [world.tasks_of(name)[0].writers[0].sizes.mean for name in ("middle", "source")] == [
         3000,
         1000,
+    ]
+
+
+@pytest.mark.parametrize("engine", [Engine.COMPILED, Engine.PROCESSES])
+def test_sizes_of_records_vary_about_their_mean(engine: Engine) -> None:
+    """What was written is as many bytes as records of the mean size, though most are smaller."""
+    inputs = (Input(upstream="middle", record_variation=0.0),)
+    model = chain(
+        source={"record_bytes": 6_000, "record_variation": 0.9, "records": 4_000},
+        middle={"service_ns": 0, "record_variation": 0.5},
+        last={"service_ns": 0, "inputs": inputs},
+        engine=engine,
     )
+    world = ran(model)
+    assert sum(processed(world, "middle")) == 4_000
+    taken = sum(gate.taken_bytes for task in world.tasks_of("middle") for gate in task.gates)
+    if engine is Engine.PROCESSES:  # the kernel counts for its debloater alone
+        assert taken == pytest.approx(4_000 * 6_000, rel=0.05)
+    writers = [task.writers[0] for name in ("source", "middle") for task in world.tasks_of(name)]
+    assert [one.sizes.is_steady for one in writers] == [False, False, True, True]
+    sizes = [writers[0].sizes.size(0, number) for number in range(4_000)]
+    assert sum(sizes) / len(sizes) == pytest.approx(6_000, rel=0.05)
+    assert sorted(sizes)[len(sizes) // 2] < 5_000
+    assert max(sizes) > model.network.segment_bytes  # some span buffers
+
+
+def test_checkpoints_hold_the_bytes_of_records_that_vary() -> None:
+    """In front of a slow operator as many bytes are in flight, but fewer records fill them."""
+    held = []
+    for variation in (0.0, 0.9):
+        model = chain(
+            source={"record_bytes": 3_000, "record_variation": variation},
+            middle={"service_ns": 2 * MS},
+            checkpointing=Checkpointing(mode=Mode.UNALIGNED, interval_ns=300 * MS),
+        )
+        records = ran(model).coordinator.records.values()
+        sizes = [
+            sum(p.persisted_bytes for p, _ in r.parts.values()) for r in records if r.duration_ns
+        ]
+        held.append(sorted(sizes)[len(sizes) // 2])
+    assert held[1] == pytest.approx(held[0], rel=0.1)
+    assert held[1] != held[0]
 
 
 def test_subtasks_of_a_source_have_rates_of_their_own() -> None:
@@ -182,6 +222,19 @@ def test_the_rate_of_a_source_changes_when_it_is_said() -> None:
     source = {"rate_per_s": 400.0, "rate_changes": changes}
     world = ran(chain(source=source, middle={"service_ns": 0}, last={"service_ns": 0}))
     assert sum(processed(world, "source")) == pytest.approx(400 + 1200, abs=6)
+
+
+def test_bursts_come_again_after_their_period() -> None:
+    """Each half second has a tenth of a second at five times the rate, and silence behind it."""
+    changes = (
+        RateChange(at_ns=0, factor=5.0),
+        RateChange(at_ns=100 * MS, factor=0.0),
+        RateChange(at_ns=400 * MS, factor=1.0),
+    )
+    source = {"rate_per_s": 400.0, "rate_changes": changes, "rate_period_ns": 500 * MS}
+    world = ran(chain(source=source, middle={"service_ns": 0}, last={"service_ns": 0}))
+    periods = world.model.duration_ns / (500 * MS)
+    assert sum(processed(world, "source")) == pytest.approx(periods * (200 + 40), rel=0.03)
 
 
 def test_a_restart_keeps_the_rate_of_its_hour() -> None:
@@ -260,6 +313,17 @@ def test_a_slow_machine_lengthens_checkpoints() -> None:
             {"source": {"rate_changes": (RateChange(at_ns=1, factor=2.0),)}},
             "vertices[0].rate_changes",
         ),
+        ({"source": {"rate_per_s": 1.0, "rate_period_ns": MS}}, "vertices[0].rate_period"),
+        (
+            {
+                "source": {
+                    "rate_per_s": 1.0,
+                    "rate_changes": (RateChange(at_ns=MS, factor=2.0),),
+                    "rate_period_ns": MS,
+                }
+            },
+            "vertices[0].rate_period",
+        ),
         ({"placement": PlacementKind.MAP}, "vertices[0].task_managers"),
     ],
 )
@@ -294,11 +358,13 @@ def worded(draw: st.DrawFn) -> Job:
         count = vertex.parallelism
         values: dict[str, Any] = {
             "record_bytes": draw(st.sampled_from([None, 333, 9_000])),
+            "record_variation": draw(st.sampled_from([0.0, 0.4, 1.0])),
             "task_managers": tuple(draw(st.integers(0, 2)) for _ in range(count)),
         }
         if vertex.is_source:
             if vertex.rate_per_s is not None and draw(st.booleans()):
                 values["rate_changes"] = (RateChange(at_ns=123 * MS, factor=draw(weights)),)
+                values["rate_period_ns"] = draw(st.sampled_from([None, 150 * MS]))
             if vertex.rate_per_s is not None and draw(st.booleans()):
                 values["rate_shares"] = tuple(draw(weights) for _ in range(count))
         else:

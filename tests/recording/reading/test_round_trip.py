@@ -20,6 +20,7 @@ from ckptsim.scenarios.job import (
     Partitioner,
     PlacementKind,
     Plane,
+    RateChange,
     Storage,
     Vertex,
     VertexKind,
@@ -114,6 +115,17 @@ JOBS: dict[str, Job] = {
         source(parallelism=3, rate_per_s=900.0, rate_shares=(1.0, 1.0, 4.0)),
         operator("op", "src", by=Partitioner.FORWARD, parallelism=3, service_ns=MS),
     ),
+    "bursts": job(
+        source(
+            parallelism=2,
+            rate_per_s=300.0,
+            rate_changes=(
+                RateChange(at_ns=6_000 * MS, factor=3.0),
+                RateChange(at_ns=8_000 * MS, factor=1.0),
+            ),
+        ),
+        operator("op", "src", parallelism=2, service_ns=MS),
+    ),
     "unaligned": job(
         source(parallelism=2),
         operator("op", "src", parallelism=2, service_ns=2 * MS),
@@ -195,6 +207,18 @@ def test_what_differs_between_subtasks_is_found(tmp_path: Path) -> None:
     uneven = imported("uneven_rates", tmp_path).vertices[0]
     assert uneven.rate_per_s == pytest.approx(900, rel=0.02)
     assert uneven.rate_shares == pytest.approx((1 / 6, 1 / 6, 4 / 6), rel=0.02)
+
+
+def test_a_burst_between_samples_is_found(tmp_path: Path) -> None:
+    """Rates of windows that differ are the course of the rate, over and over; others have none."""
+    calm, bursts = (imported(name, tmp_path).vertices[0] for name in ("uneven_rates", "bursts"))
+    assert calm.rate_changes == ()
+    assert bursts.rate_per_s == pytest.approx(450, rel=0.03)
+    instants = [change.at_ns / 1e9 for change in bursts.rate_changes]
+    assert instants == pytest.approx([0, 2, 4], abs=0.1)
+    factors = [change.factor for change in bursts.rate_changes]
+    assert factors == pytest.approx([2 / 3, 2, 2 / 3], rel=0.03)
+    assert bursts.rate_period_ns == pytest.approx(8e9, rel=0.02)
 
 
 @pytest.mark.parametrize(
