@@ -134,7 +134,7 @@ def test_a_job_goes_on_with_another_parallelism(mode: Mode, parallelism: int) ->
     kept = first.coordinator.completed
     latest = kept[max(kept)]
     other = with_parallelism(replace(model, duration_ns=3 * S), parallelism)
-    again = taken_up(latest, first.graph, Graph(other), 1024)
+    again = taken_up(latest, first.graph, Graph(other))
     second = DataflowWorld(Environment(2), other, restored=again)
     assert sum(second.positions().values()) == sum(latest.positions.values())
     second.run()
