@@ -25,6 +25,7 @@ from ckptsim.scenarios.job import (
     Vertex,
     VertexKind,
 )
+from ckptsim.sim.infer.advice.warnings import warnings_of
 from ckptsim.sim.infer.job import scenario_of
 from ckptsim.sim.recording import read_recording
 from ckptsim.sim.world import run_world
@@ -211,14 +212,17 @@ def test_what_differs_between_subtasks_is_found(tmp_path: Path) -> None:
 
 def test_a_burst_between_samples_is_found(tmp_path: Path) -> None:
     """Rates of windows that differ are the course of the rate, over and over; others have none."""
-    calm, bursts = (imported(name, tmp_path).vertices[0] for name in ("uneven_rates", "bursts"))
-    assert calm.rate_changes == ()
+    assert imported("uneven_rates", tmp_path).vertices[0].rate_changes == ()
+    found = imported("bursts", tmp_path)
+    bursts, operator_ = found.vertices
     assert bursts.rate_per_s == pytest.approx(450, rel=0.03)
     instants = [change.at_ns / 1e9 for change in bursts.rate_changes]
     assert instants == pytest.approx([0, 2, 4], abs=0.1)
     factors = [change.factor for change in bursts.rate_changes]
     assert factors == pytest.approx([2 / 3, 2, 2 / 3], rel=0.03)
     assert bursts.rate_period_ns == pytest.approx(8e9, rel=0.02)
+    slow = replace(found, vertices=(bursts, replace(operator_, service_ns=3 * MS)))
+    assert "op is asked for 1.4 times what it can do while" in " ".join(warnings_of(slow))
 
 
 @pytest.mark.parametrize(
