@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from statistics import pstdev
+from statistics import median, pstdev
 
 from ckptsim.scenarios.job import RateChange
 from ckptsim.sim.infer.found import Found, Sureness
@@ -28,6 +28,9 @@ _HELD_APART = 0.2
 # chance, up to so many deviations of it.
 _COURSE = 0.3
 _CHANCE = 6
+# A machine that is busy with other things lets a source miss records, never emit more.  So one
+# window with less is no course; as many with half as much are.
+_SILENT = 2
 _NS = 1_000_000
 
 
@@ -90,10 +93,10 @@ def course_of(vertex: VertexAnswer) -> Found[tuple[RateChange, ...]] | None:
     lengths = [sum(one.clock_ms for one in window) / len(window) for window in times]
     records = [sum(one.records_out for one in window) for window in times]
     rates = [size / length for size, length in zip(records, lengths, strict=True)]
-    mean = sum(records) / sum(lengths)
-    if not mean or max(rates) - min(rates) < mean * max(
-        _COURSE, _CHANCE / math.sqrt(max(1.0, sum(records) / count))
-    ):
+    mean, usual = sum(records) / sum(lengths), median(rates)
+    apart = max(_COURSE, _CHANCE / math.sqrt(max(1.0, sum(records) / count)))
+    silent = [rate for rate in rates if rate <= usual / 2]
+    if not mean or (max(rates) < (1 + apart) * usual and len(silent) < _SILENT):
         return None
     changes, at_ms = [], 0.0
     for window in _alike(rates, _COURSE / 2 * mean):
