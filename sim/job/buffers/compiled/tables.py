@@ -17,7 +17,7 @@ from ckptsim.sim.job.buffers.compiled.columns import (
     writer,
 )
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
-from ckptsim.sim.job.buffers.compiled.random_streams import RandomStreams, seed
+from ckptsim.sim.job.buffers.compiled.random_streams import RandomStreams, seed, signed
 from ckptsim.sim.job.buffers.compiled.task import CompiledSource
 from ckptsim.sim.job.buffers.compiled.ties import KernelTies
 from ckptsim.sim.job.buffers.kinds import State
