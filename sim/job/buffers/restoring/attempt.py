@@ -115,15 +115,21 @@ class _RestoringTask:
     # Time -------------------------------------------------------------------------------------
 
     def _later(self, delay_ns: int, call: Callable[..., object], *arguments: object) -> None:
-        self._env.call_in(delay_ns, Kind.STORAGE, self._task.entity, call, *arguments)
+        entity = self._task.entity
+        self._env.call_in(delay_ns, Kind.STORAGE, entity, self._go_on, call, *arguments)
 
     def _work(self, cost_ns: int, call: Callable[..., object], *arguments: object) -> None:
-        self._world.cores.run(cost_ns, self._task.entity, call, *arguments)
+        self._world.cores.run(cost_ns, self._task.entity, self._go_on, call, *arguments)
 
     def _read(self, size: int, then: Callable[..., object], *arguments: object) -> None:
         """Call `then` when so many bytes have been read."""
         self._attempt.bytes_read += size
-        self._world.storage.read(size, self._task.entity, then, *arguments)
+        self._world.storage.read(size, self._task.entity, self._go_on, then, *arguments)
+
+    def _go_on(self, call: Callable[..., object], *arguments: object) -> None:
+        """Do what is next, unless the task is lost in silence with its task manager."""
+        if not self._task.has_ended:
+            call(*arguments)
 
     # The steps --------------------------------------------------------------------------------
 

@@ -144,13 +144,13 @@ def test_dropped_records_are_convicted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("old", "new"), [(2, 3), (3, 2), (1, 8), (8, 5)])
 def test_every_record_has_one_keeper(old: int, new: int) -> None:
-    """Of the takers of an old subtask each record has exactly one, and shares are even."""
+    """Each record of an old subtask has one taker, and shares are as even as key groups."""
+    groups = 128
+    most = 1_000 * (-(-groups // new)) // (groups // old)
     for taken in range(old):
         kept = [redistribution.kept_by(one, taken, (old, new), 1_000) for one in range(new)]
         assert np.array_equal(np.sum(kept, axis=0), np.ones(1_000))
-        shares = sorted(int(one.sum()) for one in kept if one.any())
-        widths = [1_000 * old // new for _ in shares]
-        assert all(count <= width + 2 for count, width in zip(shares, widths, strict=True))
+        assert max(int(one.sum()) for one in kept) <= most + 2
 
 
 def test_broadcast_state_is_the_same_in_every_new_subtask() -> None:

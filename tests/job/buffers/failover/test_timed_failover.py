@@ -316,7 +316,7 @@ def check_many(seeds: range) -> Counter[str]:
 
 def test_random_jobs_that_fail_in_their_time_break_nothing() -> None:
     """Records are in the state of every task exactly once, or at least once where so set."""
-    seen = check_many(range(20))
+    seen = check_many(range(24))
     assert seen["recoveries"] >= 20
     assert min(seen["read"], seen["afresh"], seen["completed"]) >= 5
 
