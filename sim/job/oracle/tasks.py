@@ -67,6 +67,7 @@ class TaskOracle(TaskObserver):
         self._performed = -1
         self._begun = -1  # newest checkpoint for which the channel state was begun
         self._started: dict[int, int] = {}  # gate -> checkpoint whose input is being persisted
+        self._left: set[int] = set()  # gates that a failed start has left persisting
         self._stopped: dict[int, int] = {}  # the same, since the last look
         self._ended = -1
         self._cancelled = -1
@@ -207,11 +208,16 @@ class TaskOracle(TaskObserver):
             when = "after its trigger" if number in self._triggered else "before it is begun"
             self._out_of_turn(f"starts gate {gate} for {number} {when}")
         self._started[gate] = number
+        self._left.discard(gate)
 
     def gate_refused(self, gate: int, checkpoint: int, /) -> None:
-        """Note that a gate could not start; the others may be started again without a stop."""
+        """Note that a gate could not start; those before it are not stopped.
+
+        They go on until something newer comes, and may be started again without a stop.
+        """
         for one in range(gate + 1):
-            self._started.pop(one, None)
+            if self._started.pop(one, None) is not None:
+                self._left.add(one)
         self.cancelled(checkpoint)
 
     def gate_stopped(self, gate: int, /) -> None:
@@ -240,7 +246,8 @@ class TaskOracle(TaskObserver):
 
     def input_persisted(self, channel: int, checkpoint: int, elements: Any, /) -> None:
         """Check elements of an input that become state: while its gate is to persist them."""
-        if self._gate_of(channel) not in self._started:
+        gate = self._gate_of(channel)
+        if gate not in self._started and gate not in self._left:
             self._out_of_turn(f"persists channel {channel} for {checkpoint} outside of its turn")
         self.inputs[channel].input_persisted(checkpoint, elements)
 
