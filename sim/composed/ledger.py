@@ -29,6 +29,7 @@ class Ledger:
         self._world = world
         self._truth = world.truth
         self._positions: dict[TopicPartition, int] = {}  # what the store said last
+        self._covered: dict[TopicPartition, int] = {}  # by what sinks have written themselves
 
     def rows_durable(self, attempt: PipelineAttempt, records: Iterable[int]) -> None:
         """Enter rows that are durable from now on."""
@@ -65,13 +66,16 @@ class Ledger:
         """Check a sink's checkpoint in the store against what was there before."""
         position = self._world.store.stored_state(key).position
         before, self._positions[key] = self._positions.get(key, position), position
+        if position != before:
+            self._covered[key] = position
         if position < before:
             says = f"{SINK}/{key.partition}: the store had checkpoint {before}, now {position}"
             self._world.note("checkpoint_never_goes_back", says)
 
     def committing(self, key: TopicPartition, checkpoint: int) -> None:
-        """Check that what a checkpoint in the store covers is not written once more."""
-        position = self._world.store.stored_state(key).position
+        """Check that what a sink's own checkpoint in the store covers is not written once more."""
+        stored = self._world.store.stored_state(key).position
+        position = min(self._covered.get(key, -1), stored)
         if checkpoint <= position:
             says = f"{SINK}/{key.partition} writes transaction {checkpoint} again: the store has "
             self._world.note("exactly_once_output", f"{says}checkpoint {position}")

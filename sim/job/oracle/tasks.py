@@ -34,8 +34,7 @@ class TaskOracle(TaskObserver):
     """What one task of one attempt has done about checkpoints.
 
     inputs, outputs: its channels.  notifications: of its job.  is_over: it has failed, or its
-    attempt is over.  order: of the records of its vertex,
-    shared by all its tasks.
+    attempt is over.  order: of the records of its vertex, shared by all its tasks.
     """
 
     lifecycle: LifecycleOracle
@@ -211,13 +210,8 @@ class TaskOracle(TaskObserver):
         self._left.discard(gate)
 
     def gate_refused(self, gate: int, checkpoint: int, /) -> None:
-        """Note that a gate could not start; those before it are not stopped.
-
-        They go on until something newer comes, and may be started again without a stop.
-        """
-        for one in range(gate + 1):
-            if self._started.pop(one, None) is not None:
-                self._left.add(one)
+        """Note that a gate could not start; those before it persist until something newer comes."""
+        self._left |= {one for one in range(gate + 1) if self._started.pop(one, None)}
         self.cancelled(checkpoint)
 
     def gate_stopped(self, gate: int, /) -> None:
@@ -246,8 +240,7 @@ class TaskOracle(TaskObserver):
 
     def input_persisted(self, channel: int, checkpoint: int, elements: Any, /) -> None:
         """Check elements of an input that become state: while its gate is to persist them."""
-        gate = self._gate_of(channel)
-        if gate not in self._started and gate not in self._left:
+        if self._gate_of(channel) not in self._left.union(self._started):
             self._out_of_turn(f"persists channel {channel} for {checkpoint} outside of its turn")
         self.inputs[channel].input_persisted(checkpoint, elements)
 
