@@ -69,6 +69,8 @@ class ChannelStateFile:
         event: subtask_events.ChannelStateWritten | subtask_events.ChannelStateFailed,
     ) -> None:
         """Tell a subtask what became of its part, and go on with what waits for that."""
+        if subtask not in self._tasks:
+            return
         self._answered[subtask] = event.checkpoint
         # A part that has failed ends the subtask's checkpoint, and with it what waits.
         self._tasks[subtask].control.checkpoints.step(event)
@@ -88,7 +90,8 @@ class ChannelStateFile:
         self._behind.pop((subtask, checkpoint), None)
 
     def forget_all(self, subtask: int) -> None:
-        """Call nobody for a subtask that is gone."""
+        """Call nobody for a subtask that has failed, and do not answer it either."""
+        self._tasks.pop(subtask, None)
         self._behind = {key: then for key, then in self._behind.items() if key[0] != subtask}
 
     def _end(self, checkpoint: int, stored: FileStored, *, failed: bool) -> None:

@@ -31,6 +31,7 @@ from ckptsim.sim.job.buffers.input import InputGate
 from ckptsim.sim.job.buffers.restoring import FIRST, LATER
 from ckptsim.sim.job.control.failover import FailoverRecord
 from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.world import run_world
 from tests.job.buffers.plans import crashing_document, scenario_of
@@ -68,9 +69,11 @@ def job(
 
 
 def run(model: Job, *faults: JobFault, seed: int = 1) -> DataflowWorld:
-    """Run a job with faults."""
-    world = DataflowWorld(Environment(seed), model, faults=FaultPlan(faults))
+    """Run a job with faults; all properties hold."""
+    plan = FaultPlan(faults)
+    world = DataflowWorld(Environment(seed), model, faults=plan, observer=BufferOracle)
     world.run()
+    assert world.violations == []
     return world
 
 
@@ -130,6 +133,14 @@ def test_a_checkpoint_under_way_may_still_complete() -> None:
     assert one.restored == 2
     world = run(model, slow, CrashTask(vertex="operator", subtask=1, at_ns=1_630 * MS))
     assert world.control.failovers[0].restored == 1  # the one that failed was still writing
+
+
+def test_a_failed_task_acknowledges_nothing_when_its_file_is_whole() -> None:
+    """In-flight data that a task handed to the storage is stored when the task is no more."""
+    slow = SlowFile(vertex="operator", subtask=0, checkpoint=2, delay_ns=130 * MS)
+    world = run(job(rate=None, mode=Mode.UNALIGNED), slow, crash(1_630))
+    assert world.control.failovers[0].restored == 1
+    assert world.coordinator.records[2].status == "aborted"
 
 
 def test_sources_go_on_until_they_are_cancelled() -> None:
