@@ -10,6 +10,7 @@ from typing import Any
 
 from ckptsim.scenarios.files import from_json
 from ckptsim.scenarios.generators.choices import Choices
+from ckptsim.scenarios.generators.job_environment import give_broadcast_state, restart_strategy
 from ckptsim.scenarios.spec import Scenario
 
 MS = 1_000_000
@@ -52,6 +53,7 @@ def document(choose: Choices) -> dict[str, Any]:
         job["checkpointing"]["savepoint_at_ns"] = choose.integer(1, 400) * MS
     job["vertices"] = job.pop("sources") + job.pop("operators")
     _sinks(choose, job["vertices"])
+    give_broadcast_state(job["vertices"])
     _end(choose, job)
     _recorded(choose, job["vertices"])
     # Left to itself a process soon runs nearly all jobs by the kernel, and the reference no more.
@@ -233,7 +235,7 @@ CRASHES = ("crash_task", "crash_task_manager", "crash_job_manager", "crash_at_ch
 
 
 def crashing_document(choose: Choices) -> dict[str, Any]:
-    """Return a random job that fails up to three times, is restarted, and comes to its end.
+    """Return a random job that fails up to three times and comes to its end, if it is restarted.
 
     Its checkpoints are far enough apart for records to be processed between them.
     """
@@ -250,6 +252,7 @@ def crashing_document(choose: Choices) -> dict[str, Any]:
     job["restart"] = {"kind": "fixed_delay", "delay_ns": choose.of((0, 30)) * MS}
     for _ in range(choose.integer(1, 3)):
         text["faults"].append(_crash(choose, job, text["faults"]))
+    job["restart"] = restart_strategy(choose, job["restart"])
     return text
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ckptsim.scenarios.files import from_json
 from ckptsim.scenarios.generators.choices import Choices
-from ckptsim.scenarios.generators.job_environment import add_environment
+from ckptsim.scenarios.generators.job_environment import add_environment, give_broadcast_state
 from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.names import PROPERTIES
 from ckptsim.scenarios.spec import Scenario
@@ -114,7 +114,7 @@ def _with_rare_features(
     _start_from_checkpoint(choose, vertices)
     if choose.integer(0, 7) == 7:
         vertices[-1]["inputs"][0]["partitioner"] = "shuffle"
-    _broadcast_state(vertices)
+    give_broadcast_state(vertices)
     if choose.integer(0, 5) == 5:
         job["restart"] = _restart(choose)
     _as_on_buffers(choose, job)
@@ -154,13 +154,6 @@ def _as_on_buffers(choose: Choices, job: dict[str, Any]) -> None:
     for vertex in job["vertices"]:
         if vertex["kind"] == "source":
             vertex["hot_ratio"] = choose.of((0.0, 0.0, 0.5))
-
-
-def _broadcast_state(vertices: list[dict[str, Any]]) -> None:
-    """Give broadcast state to every vertex that can have it: all that come to it are alike."""
-    for vertex in vertices:
-        into = [one["partitioner"] for one in vertex.get("inputs", ())]
-        vertex["broadcast_state"] = bool(into) and set(into) == {"broadcast"}
 
 
 def _chain_and_unite(choose: Choices, vertices: list[dict[str, Any]], *, protocol: str) -> None:

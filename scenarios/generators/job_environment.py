@@ -6,7 +6,7 @@ checkpoint is triggered, and most faults strike the same few checkpoints.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ckptsim.scenarios.generators.choices import Choices
@@ -160,17 +160,29 @@ def _recovery(choices: Choices, job: dict[str, Any], *, on_records: bool) -> Non
         recovery["heartbeat_rpc_failure_threshold"] = choices.of((2, 1, 4))
     if on_records:
         return  # restart strategies are drawn with the job there, and failovers take no time
-    restart = job.get("restart", {})
-    if restart.get("kind") == "fixed_delay" and choices.integer(0, 3) == 3:
-        grows = {"initial_backoff_ns": max(1, restart["delay_ns"]), "max_backoff_ns": 100 * _MS}
-        bound = {"attempts": restart["attempts"]} if restart.get("attempts") else {}
-        job["restart"] = {"kind": "exponential_delay"} | grows | bound
+    if job.get("restart", {}).get("kind") == "fixed_delay":
+        job["restart"] = restart_strategy(choices, job["restart"])
     if recovery.get("timed") or choices.integer(0, 5) == 5:
         recovery["timed"] = True
         job["storage"]["read_bytes_per_s"] = choices.of((20_000_000, 1_000_000))
         if choices.flag():
             for vertex in job["vertices"]:
                 vertex["replayable"] = vertex.get("kind") == "source" and "rate_per_s" in vertex
+
+
+def restart_strategy(choices: Choices, fixed: dict[str, Any]) -> dict[str, Any]:
+    """Return a fixed delay as it is, or another strategy with that delay and about its bound."""
+    kind = choices.of(("fixed_delay", "fixed_delay", "exponential_delay", "failure_rate"))
+    bound = {"attempts": fixed["attempts"]} if fixed.get("attempts") else {}
+    if kind == "exponential_delay":
+        grows = {"initial_backoff_ns": max(1, fixed["delay_ns"]), "max_backoff_ns": 100 * _MS}
+        return {"kind": kind} | grows | bound
+    if kind == "failure_rate":
+        most = bound.get("attempts") or choices.integer(1, 3)
+        interval_ns = choices.of((1_000, 50)) * _MS
+        rate = {"max_failures_per_interval": most, "interval_ns": interval_ns}
+        return {"kind": kind, "delay_ns": fixed["delay_ns"]} | rate
+    return fixed
 
 
 def _ends(job: dict[str, Any]) -> list[int]:
@@ -217,8 +229,6 @@ def _options(choices: Choices, job: dict[str, Any], *, on_records: bool) -> None
 def _rescales(choices: Choices, job: dict[str, Any], *, on_records: bool) -> list[dict[str, Any]]:
     """Return changes of parallelism, and fit the job to them."""
     vertices = {vertex["name"]: vertex for vertex in job["vertices"]}
-    for vertex in vertices.values():
-        vertex.pop("recorded", None)
     free = [name for name in vertices if not _forgets(vertices, name)]
     if not free:
         return []
@@ -259,6 +269,14 @@ def _rescaled_on_buffers(choices: Choices, job: dict[str, Any]) -> None:
         for one in vertex.get("inputs", ()):
             if one["partitioner"] != "forward":
                 one["partitioner"] = choices.of(("hash", one["partitioner"]))
+    give_broadcast_state(job["vertices"])
+
+
+def give_broadcast_state(vertices: Iterable[dict[str, Any]]) -> None:
+    """Give broadcast state to every vertex that can have it: all that come to it are alike."""
+    for vertex in vertices:
+        into = [one["partitioner"] for one in vertex.get("inputs", ())]
+        vertex["broadcast_state"] = bool(into) and set(into) == {"broadcast"}
 
 
 def spare_files(job: dict[str, Any]) -> None:

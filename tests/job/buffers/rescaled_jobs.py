@@ -35,9 +35,10 @@ def document(seed: int) -> dict[str, Any]:
     job = text["job"]
     vertices = {vertex["name"]: vertex for vertex in job["vertices"]}
     for vertex in vertices.values():
-        vertex.pop("recorded", None)
         if vertex.get("kind") != "source":
             vertex["parallelism"] = random.choice((1, 2, 3, random.randint(1, 8)))
+        if vertex.get("recorded") == "partial" and vertex["parallelism"] == 1:
+            vertex["recorded"] = "running"
     for vertex in vertices.values():
         for one in vertex.get("inputs", ()):
             if one["partitioner"] == "forward" and differ(vertices, one["upstream"], vertex):

@@ -26,9 +26,10 @@ def random_job(seed: int) -> Scenario:
     job = text["job"]
     vertices = {vertex["name"]: vertex for vertex in job["vertices"]}
     for vertex in vertices.values():
-        vertex.pop("recorded", None)
         if vertex["kind"] != "source":
             vertex["parallelism"] = random.choice((1, 2, 3, random.randint(1, 8)))
+        if vertex.get("recorded") == "partial" and vertex["parallelism"] == 1:
+            vertex["recorded"] = "running"
     for vertex in vertices.values():
         for one in vertex.get("inputs", ()):
             one.pop("shares", None)
