@@ -149,13 +149,15 @@ def scale_axis(ax: Axes, values: npt.NDArray[np.float64], *, vertical: bool = Fa
     """
     positive = values[np.isfinite(values) & (values > 0)]
     far = spans_far(values)
+    axis = ax.yaxis if vertical else ax.xaxis
     if far and vertical and (values == 0).any():
         _scale_from_zero(ax, positive)
         return ", log scale above 0"
     if far:
         (ax.set_yscale if vertical else ax.set_xscale)("log")
-        _label_decades(ax.yaxis if vertical else ax.xaxis)
+        _label_decades(axis)
         return ", log scale"
+    axis.set_major_formatter(lambda value, _: _plain(value))
     (ax.set_ylim if vertical else ax.set_xlim)(0, None)
     if not len(positive):  # all values are zero: there is nothing to scale by
         (ax.set_ylim if vertical else ax.set_xlim)(0, 1)
@@ -169,25 +171,29 @@ def spans_far(values: npt.NDArray[np.float64]) -> bool:
 
 
 def _scale_from_zero(ax: Axes, positive: npt.NDArray[np.float64]) -> None:
-    """Make the vertical axis logarithmic for what is above zero, with room for zero below."""
+    """Make the vertical axis logarithmic for what is above zero, with room for zero below.
+
+    It reaches to the top of all that is drawn, so of intervals, too.
+    """
+    top = max(float(positive.max()), ax.dataLim.y1)
     first = math.floor(math.log10(positive.min()))
-    last = math.ceil(math.log10(positive.max()))
+    last = math.ceil(math.log10(top))
     ax.set_yscale("symlog", linthresh=10.0**first, linscale=0.5)
     step = -(-(last - first) // 6)
     ticks = [0.0, *(10.0**power for power in range(first, last + 1, step))]
     ax.set_yticks(ticks, [_plain(tick) for tick in ticks])
     ax.set_yticks([], minor=True)
-    ax.set_ylim(-0.3 * 10.0**first, 1.3 * float(positive.max()))
+    ax.set_ylim(-0.3 * 10.0**first, 1.3 * top)
 
 
 def _label_decades(axis: Axis) -> None:
     """Label 1, 2, 5, 10, 20, ... as plain numbers; of many decades the powers of ten."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+    from matplotlib.ticker import LogLocator, NullLocator
 
     low, high = axis.get_data_interval()
     few = low > 0 and high / low < _DECADES_IN_PARTS
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: _plain(value)))
+    axis.set_major_formatter(lambda value, _: _plain(value))
     axis.set_minor_locator(NullLocator())
 
 

@@ -25,7 +25,7 @@ from ckptsim.analysis.figures.replications import paired_differences
 from ckptsim.analysis.figures.run.barrier_story import barrier_story, lanes_of
 from ckptsim.analysis.figures.run.timeline import checkpoints_of, scale_of, timeline
 from ckptsim.analysis.figures.style import LINES, svg
-from ckptsim.analysis.figures.swept import evenly, with_axis
+from ckptsim.analysis.figures.swept import evenly, scale_axis, with_axis
 from ckptsim.analysis.figures.theory import against_theory, trade_off
 from ckptsim.analysis.words import time_unit
 from ckptsim.scenarios.catalogue import by_name
@@ -282,6 +282,22 @@ def test_a_logarithmic_axis_says_so() -> None:
                 if ax.get_shared_y_axes().joined(ax, ax.figure.axes[0]) and not title:
                     continue  # the axis of a panel further left says it
                 assert (scale in ("log", "symlog")) == ("log scale" in title) or not title
+
+
+@pytest.mark.parametrize("least", [0.0, 20.0, 900.0])
+def test_an_axis_has_room_for_intervals_and_thousands_apart(least: float) -> None:
+    """Whatever the scale, the top of the widest interval is inside and 4000 is 4,000."""
+    figure = Figure()
+    ax = figure.add_subplot()
+    means = np.array([least, 1000.0, 1500.0])
+    ax.errorbar([1, 2, 3], means, [[0, 0, 0], [0, 0, 7000]])
+    scale_axis(ax, means, vertical=True)
+    FigureCanvasAgg(figure).draw()
+    assert ax.get_ylim()[1] >= 8500
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    thousands = [text for text in labels if len(text) > 3]
+    assert thousands
+    assert all("," in text for text in thousands)
 
 
 def test_of_many_points_the_ends_are_kept() -> None:
