@@ -46,6 +46,12 @@ def flip_bit(client: StoreClient, key: TopicPartition, bit: int) -> None:
         client.store.overwrite(key, bytes(damaged))
 
 
+def tear(client: StoreClient, key: TopicPartition, blob: bytes, kept_bytes: int) -> None:
+    """Leave of the write of a blob a prefix, less than all of it, in place of what was stored."""
+    stored = client.store.seal(key, blob).stored or b""
+    client.store.overwrite(key, stored[: min(kept_bytes, len(stored) - 1)])
+
+
 def commit_by_another_party(client: StoreClient, key: TopicPartition, position: int) -> None:
     """Overwrite the stored position, validly sealed; flags and version state stay."""
     client.topics.check(key)

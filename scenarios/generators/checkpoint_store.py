@@ -10,6 +10,7 @@ from ckptsim.scenarios.store import (
     CommitOutage,
     CrashAt,
     CrashBetween,
+    CrashBetweenEffects,
     CrashInReset,
     CrashRate,
     Deploy,
@@ -26,6 +27,7 @@ from ckptsim.scenarios.store import (
     StorePlacement,
     StoreSync,
     Tamper,
+    TornWrite,
 )
 
 _MS = 1_000_000
@@ -125,6 +127,8 @@ def _partition(choices: Choices) -> int:
 STORE_FAULT_DRAWS: Mapping[str, Callable[[Choices, StoreModel], StoreFault]] = {
     "crash_at": lambda c, _: CrashAt(at_ns=_at(c), down_ns=_while(c)),
     "crash_between": lambda c, _: CrashBetween(sync=c.integer(1, 30)),
+    "crash_between_effects": lambda c, _: CrashBetweenEffects(effect=c.integer(1, 60)),
+    "torn_write": lambda c, _: TornWrite(sync=c.integer(1, 30), kept_bytes=c.of((0, 1, 40, 9999))),
     "crash_rate": lambda c, _: CrashRate(mean_ns=c.of((50, 700)) * _MS, until_ns=_at(c)),
     "stop_at": lambda c, _: StopAt(at_ns=_at(c), down_ns=_while(c)),
     "fail_write": lambda c, _: FailWrite(

@@ -7,6 +7,7 @@ from ckptsim.scenarios.store.faults import (
     Compact,
     CrashAt,
     CrashBetween,
+    CrashBetweenEffects,
     CrashInReset,
     CrashRate,
     Deploy,
@@ -20,6 +21,7 @@ from ckptsim.scenarios.store.faults import (
     StopAt,
     StoreFault,
     Tamper,
+    TornWrite,
     TruncateLog,
 )
 from ckptsim.scenarios.store.model import (
@@ -43,6 +45,7 @@ __all__ = [
     "Compact",
     "CrashAt",
     "CrashBetween",
+    "CrashBetweenEffects",
     "CrashInReset",
     "CrashRate",
     "Deploy",
@@ -64,6 +67,7 @@ __all__ = [
     "StoreProcess",
     "StoreSync",
     "Tamper",
+    "TornWrite",
     "TruncateLog",
     "Upsert",
 ]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from ckptsim.scenarios.fields import choice, count, duration_ns, flag
+from ckptsim.scenarios.fields import choice, count, duration_ns, flag, size_bytes
 
 _PLAN = "assumption: part of the fault plan"
 
@@ -38,6 +38,26 @@ class CrashBetween:
     """The process dies between the two durable steps of a sync; before the only one's commit."""
 
     sync: int = count(1, minimum=1, maximum=1_000_000, says="in which sync, from 1", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrashBetweenEffects:
+    """The process dies before an effect of an ingestion is carried out, after those before it."""
+
+    effect: int = count(
+        1, minimum=1, maximum=1_000_000, says="before which effect of all, from 1", source=_PLAN
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TornWrite:
+    """The process dies while a checkpoint is written in place: a prefix lies where the old one was.
+
+    Only where checkpoints are external; other placements write them whole or not at all.
+    """
+
+    sync: int = count(1, minimum=1, maximum=1_000_000, says="in which sync, from 1", source=_PLAN)
+    kept_bytes: int = size_bytes(0, says="length of the prefix, less than all", source=_PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +194,8 @@ class FailRecovery:
 StoreFault: TypeAlias = (
     CrashAt
     | CrashBetween
+    | CrashBetweenEffects
+    | TornWrite
     | CrashInReset
     | CrashRate
     | StopAt
@@ -193,6 +215,8 @@ StoreFault: TypeAlias = (
 STORE_FAULTS: dict[str, type] = {
     "crash_at": CrashAt,
     "crash_between": CrashBetween,
+    "crash_between_effects": CrashBetweenEffects,
+    "torn_write": TornWrite,
     "crash_in_reset": CrashInReset,
     "crash_rate": CrashRate,
     "stop_at": StopAt,

@@ -40,6 +40,7 @@ class Point(StrEnum):
     AFTER_SEND = "after_send"  # the platform has the state, the send has not returned
     AFTER_ACKNOWLEDGE = "after_acknowledge"  # the send has returned
     BEFORE_FINISH = "before_finish"  # all input is read and uploaded
+    BETWEEN_EFFECTS = "between_effects"  # of several effects of a core one more was carried out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,7 @@ from ckptsim.sim.rules.answers import (
     walked,
 )
 from ckptsim.sim.rules.duties import DUTIES, Duties
+from ckptsim.sim.rules.joint import JointDuties
 from ckptsim.sim.run_spec import RunSpec
 from ckptsim.sim.slots import Factory, ProtocolCores
 
@@ -186,7 +187,13 @@ class Differential:
         return make
 
     def _witnessed(self, name: str, core: Any, *made_of: Any) -> Any:
-        """Return a core that a host has made itself with its rules beside it."""
+        """Return what a host has made itself with its rules beside it, a task's cores joined."""
+        if name == "task":
+            joint = JointDuties(has_handler=core.handler is not None)
+            for each in (core.handler, core.subtask, core.lifecycle):
+                if isinstance(each, Beside):
+                    each.belongs_to(joint)
+            return core
         return self._factory(name, lambda *_: core)(*made_of)
 
 
@@ -201,6 +208,7 @@ class Beside:
         "_core",
         "_duties",
         "_events",
+        "_joint",
         "_name",
         "_pick",
         "_rules",
@@ -222,6 +230,7 @@ class Beside:
         self._core = core
         self._rules = rules
         self._duties = duties
+        self._joint: JointDuties | None = None
         self._name = name
         self._pick = pick
         self._watch = watch
@@ -237,6 +246,10 @@ class Beside:
     def __getattr__(self, name: str) -> Any:
         """Return what the core has under the name."""
         return getattr(self._core, name)
+
+    def belongs_to(self, joint: JointDuties) -> None:
+        """Judge its host by what it owes this and other cores together, too."""
+        self._joint = joint
 
     def step(self, event: Any) -> list[Any]:
         """Have the core take an event, and compare what it answers."""
@@ -264,22 +277,29 @@ class Beside:
 
     def _judge_host(self, event: object) -> None:
         """Compare what the host sends with what it owes; a core left alone judges it no more."""
-        if self._duties is None:
-            return
-        wrong = self._duties.event(self._watch.now_ns, event)
-        if wrong is not None:
-            self._duties = None
-            says = f"the host of core {self._name}: {wrong}"
-            self._watch.part(says, told(self._story), DOES_ITS_DUTY)
+        for duties in (self._duties, self._joint):
+            wrong = None if duties is None else duties.event(self._watch.now_ns, event)
+            if wrong is not None:
+                self._duties = None
+                self._leave_host()
+                says = f"the host of core {self._name}: {wrong}"
+                self._watch.part(says, told(self._story), DOES_ITS_DUTY)
+                return
+
+    def _leave_host(self) -> None:
+        if self._joint is not None:
+            self._joint.over = True
 
     def _ask_host(self, effects: Sequence[Any]) -> None:
-        if self._duties is not None:
-            self._duties.effects(self._watch.now_ns, effects)
+        for duties in (self._duties, self._joint):
+            if duties is not None:
+                duties.effects(self._watch.now_ns, effects)
 
     def _compare(self, rules: Rules, event: object, both: tuple[Answer, Answer | None]) -> None:
         answer, expected = both
         if expected is None:
             self._together = False  # the rules leave open what follows
+            self._leave_host()
             return
         self._events += 1
         found = difference(rules, event, answer, expected)
@@ -296,6 +316,7 @@ class Beside:
     def _part(self, says: str | None, where: str, alone: Sequence[str] = ()) -> None:
         if says is not None:
             self._together = False
+            self._leave_host()
             story = [*told(self._story), *alone]
             self._watch.part(f"core {self._name}: {where}{says}", story)
 

@@ -12,6 +12,7 @@ from ckptsim.scenarios.store import (
     Compact,
     CrashAt,
     CrashBetween,
+    CrashBetweenEffects,
     CrashInReset,
     CrashRate,
     Deploy,
@@ -24,6 +25,7 @@ from ckptsim.scenarios.store import (
     StopAt,
     StoreFault,
     Tamper,
+    TornWrite,
     TruncateLog,
 )
 from ckptsim.sim.store.kinds import KIND_FAULT
@@ -47,6 +49,8 @@ class FaultPlan:
         self._plan = cast("tuple[StoreFault, ...]", world.spec.scenario.faults)
         self._entity = world.env.entity("faults")
         self._crash_syncs = {f.sync for f in self._plan if isinstance(f, CrashBetween)}
+        self._crash_effects = {f.effect for f in self._plan if isinstance(f, CrashBetweenEffects)}
+        self._torn = {f.sync: f.kept_bytes for f in self._plan if isinstance(f, TornWrite)}
         self._crash_resets = {f.reset for f in self._plan if isinstance(f, CrashInReset)}
         self._failing = [f for f in self._plan if isinstance(f, FailWrite)]
         self._failing_starts = {f.start for f in self._plan if isinstance(f, FailRecovery)}
@@ -55,6 +59,7 @@ class FaultPlan:
         self._crashes = world.env.stream("crash")
         self._to_come = 0
         self._resets = 0
+        self._effects = 0
         self._steps_in_reset: int | None = None
         self.commits_fail = False
 
@@ -90,6 +95,16 @@ class FaultPlan:
     def dies_in_sync(self, number: int) -> bool:
         """Say whether the process dies in this sync."""
         return number in self._crash_syncs
+
+    def torn_bytes(self, sync: int) -> int | None:
+        """Return how much of its checkpoint a sync leaves behind when the process dies over it."""
+        return self._torn.get(sync)
+
+    def before_effect(self) -> None:
+        """Count an effect, before which the plan may let the process die."""
+        self._effects += 1
+        if self._effects in self._crash_effects:
+            raise ProcessDied("between effects")
 
     def failing_record(self, key: TopicPartition, index: int) -> int | None:
         """Return the first data record from an index on that cannot be written."""
@@ -156,7 +171,15 @@ class FaultPlan:
                 return [(fault.at_ns, self._rebootstrap, (fault,))]
             case Reopen():
                 return [(fault.at_ns, process.reopen, (self._key(fault),))]
-            case CrashBetween() | CrashInReset() | FailWrite() | FailRecovery() | CrashRate():
+            case (
+                CrashBetween()
+                | CrashBetweenEffects()
+                | TornWrite()
+                | CrashInReset()
+                | FailWrite()
+                | FailRecovery()
+                | CrashRate()
+            ):
                 return []  # not at an instant of the plan; the run ends without them
             case _:
                 assert_never(fault)

@@ -11,10 +11,12 @@ from ckptsim.models.barriers import Barrier
 from ckptsim.models.barriers.barrier import OptionKind
 from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.handler import events as handler_events
+from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.barriers.subtask import events as subtask_events
 from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.coordinator.events import TimerKind
 from ckptsim.models.coordinator.requests import Request
+from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.ordering import effects as ordering_effects
 from ckptsim.models.ordering import events as ordering_events
@@ -22,9 +24,11 @@ from ckptsim.models.recovery import detection, failover
 from ckptsim.models.store.ingestion import events as ingestion_events
 from ckptsim.models.store.rules import Part
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
+from ckptsim.sim.job.control.task.checkpoints import CheckpointsHost
 from ckptsim.sim.kernel import Streams
 from ckptsim.sim.rules.beside import DOES_ITS_DUTY
 from ckptsim.sim.rules.duties import DUTIES
+from ckptsim.sim.rules.joint import JointDuties
 from ckptsim.sim.search.explore import Explorer
 from ckptsim.sim.store.process.periodic import PeriodicSyncer
 
@@ -102,6 +106,52 @@ def test_a_host_that_fails_its_duty_is_told_of_it(
     assert says in str(found[-1])
 
 
+_ABORT = handler_events.AbortCheckpoint(3, FailureReason.CHECKPOINT_EXPIRED)
+_ABORTED = subtask_events.CheckpointAborted(3, FailureReason.CHECKPOINT_EXPIRED)
+_RECEIVED = handler_events.AllBarriersReceived(3)
+_WHOLE = subtask_events.InputReceived(3)
+# What one core of a task decides at instant 0, what comes to all of them, what is wrong with it.
+JOINT_CASES: tuple[tuple[list[Any], list[tuple[int, Any]], str], ...] = (
+    ([_ABORT], [(1, _WHOLE)], "the abort of 3"),
+    ([_ABORT, _RECEIVED], [(0, _ABORTED), (0, _ABORTED)], "which nobody waits for"),
+    ([_ABORT, _RECEIVED], [(0, _ABORTED), (0, _WHOLE), (5, _WHOLE)], "the whole input of 3"),
+    ([handler_events.InitializeInput(_BARRIER)], [(2, _WHOLE)], "the beginning of"),
+    ([subtask_events.SnapshotOperators(_BARRIER)], [(2, _WHOLE)], "the snapshot of 3"),
+    ([], [(0, subtask_events.CheckpointTriggered(0, _BARRIER))], "the trigger of 3"),
+    ([], [(0, lifecycle_events.EndOfPartitionReceived(1))], "the end of channel 1"),
+)
+
+
+@pytest.mark.parametrize(("asked", "comes", "says"), JOINT_CASES)
+def test_a_host_that_does_not_pass_on_what_a_core_decides_is_told_of_it(
+    asked: list[Any], comes: list[tuple[int, Any]], says: str
+) -> None:
+    """What one core of a task decides the others hear once, and at once if nothing intervenes."""
+    duties = JointDuties(has_handler=True)
+    duties.effects(0, asked)
+    found = [duties.event(now_ns, event) for now_ns, event in comes]
+    assert found[:-1] == [None] * (len(comes) - 1)
+    assert says in str(found[-1])
+
+
+def test_a_refused_input_takes_back_what_was_decided_with_it() -> None:
+    """What stands behind a refused StartInput nobody owes any more."""
+    duties = JointDuties(has_handler=True)
+    duties.effects(0, [handler_events.StartInput(0, _BARRIER), _RECEIVED])
+    refused = handler_events.InputRefused(0, FailureReason.CHECKPOINT_EXPIRED)
+    assert duties.event(0, refused) is None
+    assert duties.event(1, handler_events.ChannelEnded(1, 0)) is None
+
+
+def test_an_abort_that_is_notified_is_passed_on() -> None:
+    """The lifecycle hears of it first, the subtask at once, unless the task fails by it."""
+    for effects, owed in (([], True), ([lifecycle_effects.FailTask("savepoint")], False)):
+        duties = JointDuties(has_handler=True)
+        assert duties.event(0, lifecycle_events.CheckpointAborted(3)) is None
+        duties.effects(0, effects)
+        assert (duties.event(1, handler_events.ChannelEnded(1, 0)) is not None) is owed
+
+
 def test_what_a_host_may_do_is_no_failure() -> None:
     """A mail that was posted comes although its timer is cancelled, and a late one comes late."""
     duties = DUTIES["handler"]()
@@ -128,6 +178,18 @@ def test_a_store_whose_syncs_stay_due_is_convicted(monkeypatch: pytest.MonkeyPat
     """A timer that is not cancelled comes to a core that has set none, though that forgives it."""
     monkeypatch.setattr(PeriodicSyncer, "cancel", lambda _self: None)
     assert _broken_in("checkpoint_store", 60) is not None
+
+
+def _hears_of_nothing(host: CheckpointsHost, checkpoint: int) -> None:
+    del host, checkpoint
+
+
+def test_a_task_that_keeps_an_abort_from_its_subtask_is_convicted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The lifecycle hears of the notification, the subtask does not."""
+    monkeypatch.setattr(CheckpointsHost, "abort", _hears_of_nothing)
+    assert _broken_in("final_checkpoint", 40) is not None
 
 
 def _forgets_its_timers(host: CoordinatorHost, make: Callable[[Any], Any]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.generators import Choices, checkpoint_store
 from ckptsim.scenarios.store import (
     CommitOutage,
+    CrashBetweenEffects,
     FailRecovery,
     FailWrite,
     StopAt,
@@ -17,6 +20,8 @@ from ckptsim.scenarios.store import (
     StoreInput,
     StoreModel,
     StorePlacement,
+    StoreSync,
+    TornWrite,
 )
 from ckptsim.sim.kernel import Streams
 from ckptsim.sim.world import run_world
@@ -27,6 +32,11 @@ _SETTINGS = settings(
     derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+_SMALL = StoreModel(
+    input=StoreInput(partitions=1, push_records=30, stream_records=30, rate_per_s=1000.0),
+    sync=StoreSync(sync_bytes=2000, sync_interval_ns=5_000_000),
 )
 
 
@@ -82,6 +92,30 @@ def test_what_an_outage_repeats_is_excused_until_a_start_has_opened_it() -> None
     scenario = _planned(model, outage, StopAt(at_ns=800 * ms), FailRecovery(start=2))
     assert run_world(scenario, seed=0, ties="structural").goals["recovery_failed"] == 1
     _survives(scenario, "structural", seed=0)
+
+
+@pytest.mark.parametrize("kept_bytes", [0, 1, 40, 1 << 20])
+def test_half_of_a_checkpoint_is_not_taken_for_whole(kept_bytes: int) -> None:
+    """A prefix of any length is found damaged at the start; other placements leave none."""
+    for placement in StorePlacement:
+        scenario = _planned(
+            replace(_SMALL, placement=placement), TornWrite(sync=3, kept_bytes=kept_bytes)
+        )
+        goals = run_world(scenario, seed=0, ties="structural").goals
+        torn = int(placement is StorePlacement.EXTERNAL)
+        assert (goals["crashed_within_write"], goals["corrupt_checkpoint"]) == (torn, torn)
+        _survives(scenario, "structural", seed=0)
+
+
+@pytest.mark.parametrize("placement", StorePlacement)
+def test_a_crash_between_any_two_effects_is_survived(placement: StorePlacement) -> None:
+    """Whatever of an answer was carried out by then; each strikes once."""
+    model = replace(_SMALL, placement=placement)
+    for effect in range(1, 14):
+        scenario = _planned(model, CrashBetweenEffects(effect=effect))
+        result = run_world(scenario, seed=0, ties="structural")
+        assert result.goals["crashed_between_effects"] == 1, effect
+        _survives(scenario, "structural", seed=0)
 
 
 def _planned(model: StoreModel, *faults: StoreFault) -> Scenario:

@@ -374,6 +374,7 @@ class DataflowWorld:
                     outputs=len(task.subpartitions),
                     restored_from=None if restored is None else restored.checkpoint_id,
                     finished_on_restore=finished,
+                    witness=self.env.witness,
                 ),
                 writer=file.writer,
                 observer=self.observer.task(task),

@@ -195,6 +195,7 @@ class Drainer:
         """Carry out what the core asks for; a durable step takes its time and has its effects."""
         goals = self.world.env.goals
         for effect in effects:
+            self.world.faults.before_effect()
             match effect:
                 case MakeDurable():
                     outcome = yield from self._syncs.make_durable(replica, effect)

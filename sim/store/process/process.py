@@ -284,8 +284,10 @@ class ProcessHost:
         self._env.goals.reach("crashed")
         self._env.trace.record("crashed", self.entity, reason)
         goal = {
+            "between effects": "crashed_between_effects",
             "between the steps of a sync": "crashed_between_steps",
             "within a sync": "crashed_within_sync",
+            "within a write": "crashed_within_write",
             "within a reset": "crashed_in_reset",
         }.get(reason)
         if goal is not None:

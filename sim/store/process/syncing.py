@@ -6,10 +6,11 @@ The ingestion core decides which steps there are and when; the drainer's thread 
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from ckptsim.models.store import Area, Part, Refusal
+from ckptsim.models.store import Area, Part, Placement, Refusal
 from ckptsim.models.store.ingestion.events import MakeDurable, StepDurable, StepRefused
+from ckptsim.models.store.mishaps import tear
 from ckptsim.sim.store.costs import each_durable
 from ckptsim.sim.store.kinds import KIND_DURABLE
 from ckptsim.sim.store.truth import SyncAccount
@@ -51,6 +52,10 @@ class SyncSteps:
         if doomed and wanted.part is Part.BOTH:
             replica.begin_step(wanted)
             raise ProcessDied("within a sync")
+        in_place = wanted.part is Part.CHECKPOINT and world.placement is Placement.EXTERNAL
+        kept_bytes = world.faults.torn_bytes(account.number)
+        if in_place and kept_bytes is not None:
+            self._tear(wanted, kept_bytes)
         world.prepare_commit(self._drainer.key, wanted.part)
         outcome, failure = replica.make_durable(wanted)
         if failure is None:
@@ -59,6 +64,14 @@ class SyncSteps:
             raise ProcessDied("between the steps of a sync")
         world.properties.after_commit(self._drainer, failed=failure is not None)
         return outcome
+
+    def _tear(self, wanted: MakeDurable, kept_bytes: int) -> NoReturn:
+        """Die while a checkpoint is written, where the one before it was."""
+        key, world = self._drainer.key, self._world
+        self._truth.excuse()
+        tear(world.client, key, wanted.checkpoint or b"", kept_bytes)
+        world.properties.resync_checkpoint(key)
+        raise ProcessDied("within a write", bounded=False)
 
     def covered(self, position: int) -> None:
         """Note that the rows up to a position are durable."""

@@ -105,7 +105,9 @@ class Destination:
             self._attempt.fail(f"the core refused an input: {error.kind}: {error.state}")
         if isinstance(event, RecordsRead | RecordsDurable | StateRead):
             self._properties.replays.on_input(event)
-        for effect in effects:
+        for carried_out, effect in enumerate(effects):
+            if carried_out:
+                self._attempt.point(Point.BETWEEN_EFFECTS)
             self._carry_out(effect)
 
     def request_flush(self) -> None:

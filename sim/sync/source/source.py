@@ -249,17 +249,23 @@ class Source:
 
     def _emit(self, views: list[tuple[EmitState, View]]) -> Event | None:
         """Queue states for the next reader's socket, or write them in line (STDIO)."""
-        messages: list[Message] = []
-        for effect, view in views:
+        accepted: Event | None = None
+        for carried_out, (effect, view) in enumerate(views):
+            if carried_out:
+                self._attempt.point(Point.BETWEEN_EFFECTS)
+            if self.crashed:  # a crash does not unwind a timer
+                break
+            messages: list[Message] = []
             for state in self._maker.make(effect, view):
                 messages.append(StateMessage(state, state.size_bytes))
                 self._env.trace.record(
                     "state", self._env.active_entity, state.scope, state.index, state.wire_id
                 )
-        if self._on_sockets:
-            self._pending.extend(messages)
-            return None
-        return self._attempt.sockets[0].put(messages)
+            if self._on_sockets:
+                self._pending.extend(messages)
+            else:
+                accepted = self._attempt.sockets[0].put(messages)
+        return accepted
 
     def _emit_later(self, views: list[tuple[EmitState, View]]) -> None:
         """Leave time between what a global checkpoint says and the index that it gets.

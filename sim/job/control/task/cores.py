@@ -12,7 +12,7 @@ from ckptsim.sim.job.control.task.task import TaskCores
 from ckptsim.sim.job.settings import variant_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ckptsim.sim.slots import ProtocolCores
 
@@ -26,8 +26,9 @@ def make_cores(
     outputs: int,
     restored_from: int | None,
     finished_on_restore: bool,
+    witness: Callable[..., TaskCores],
 ) -> TaskCores:
-    """Return the cores of a task; a source has no barrier handler.
+    """Return the cores of a task, which the run's witness looks at; a source has no handler.
 
     gate_channels: how many channels each input gate has; outputs: how many channels there are to
     other tasks.  restored_from: the checkpoint that the attempt begins from.
@@ -62,9 +63,10 @@ def make_cores(
     lifecycle = factories.lifecycle
     if ending.protocol is Protocol.NAIVE and lifecycle is TaskLifecycle:
         lifecycle = NaiveLifecycle
-    return TaskCores(
+    cores = TaskCores(
         handler=handler,
         subtask=factories.subtask(),
         lifecycle=lifecycle(parameters),
         chain=0 if finished_on_restore else vertex.chain,
     )
+    return witness("task", cores)

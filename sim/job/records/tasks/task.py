@@ -97,6 +97,7 @@ class Task:
                 outputs=attempt.graph.output_count(spec.index),
                 restored_from=attempt.restored_id,
                 finished_on_restore=finished_on_restore,
+                witness=self.env.witness,
             ),
             writer=attempt.files[spec.index].writer,
             observer=self.observer,
