@@ -8,6 +8,7 @@ from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.spec import Scenario
 from ckptsim.scenarios.store import (
     CommitOutage,
+    Compact,
     CrashAt,
     CrashBetween,
     CrashBetweenEffects,
@@ -17,6 +18,7 @@ from ckptsim.scenarios.store import (
     DictionaryOutage,
     FailRecovery,
     FailWrite,
+    Lost,
     Rebootstrap,
     RecordDurability,
     Reopen,
@@ -32,6 +34,7 @@ from ckptsim.scenarios.store import (
 
 _MS = 1_000_000
 _FAULTS_MAX = 5
+_WEEK_NS = 7 * 24 * 3600 * 1_000_000_000
 
 
 def checkpoint_store(choices: Choices) -> Scenario:
@@ -39,6 +42,8 @@ def checkpoint_store(choices: Choices) -> Scenario:
     placement = choices.of(tuple(StorePlacement))
     model = StoreModel(placement=placement, input=_input(choices), sync=_sync(choices, placement))
     present = choices.features(tuple(STORE_FAULT_DRAWS))
+    if model.input.deletes_every and "compact" in present:
+        present.remove("compact")  # a delete that is gone from the log is not repeated
     faults: tuple[StoreFault, ...] = ()
     if present:
         faults = choices.several(
@@ -97,6 +102,7 @@ def _sync(choices: Choices, placement: StorePlacement) -> StoreSync:
         identity=choices.flag(),
         built_in=choices.flag(),
         mirror=choices.flag() and placement is not StorePlacement.COLOCATED,
+        offset_expiry_ns=choices.of((_WEEK_NS, _WEEK_NS, 1_200 * _MS)),
     )
 
 
@@ -124,8 +130,28 @@ def _partition(choices: Choices) -> int:
     return choices.integer(0, 1)
 
 
+def _losses(model: StoreModel) -> tuple[Lost, ...]:
+    """Return what may be lost of a store: data only if that is noticed, or a checkpoint goes, too.
+
+    A mirror puts rows back that are older than what is ingested again.
+    """
+    if model.placement is StorePlacement.COLOCATED:
+        return Lost.DATA, Lost.CHECKPOINT, Lost.LOCAL
+    if model.sync.mirror:
+        return ()
+    noticed = (Lost.DATA, Lost.LOCAL) if model.sync.identity else ()
+    return Lost.CHECKPOINT, *noticed
+
+
+def _may_switch(model: StoreModel) -> bool:
+    """Return whether a release may name another store, which has no checkpoint for the rows."""
+    return not model.sync.mirror and model.placement is not StorePlacement.COLOCATED
+
+
 STORE_FAULT_DRAWS: Mapping[str, Callable[[Choices, StoreModel], StoreFault]] = {
-    "crash_at": lambda c, _: CrashAt(at_ns=_at(c), down_ns=_while(c)),
+    "crash_at": lambda c, model: CrashAt(
+        at_ns=_at(c), down_ns=_while(c), loses=c.of((Lost.NOTHING, *_losses(model)))
+    ),
     "crash_between": lambda c, _: CrashBetween(sync=c.integer(1, 30)),
     "crash_between_effects": lambda c, _: CrashBetweenEffects(effect=c.integer(1, 60)),
     "torn_write": lambda c, _: TornWrite(sync=c.integer(1, 30), kept_bytes=c.of((0, 1, 40, 9999))),
@@ -143,8 +169,11 @@ STORE_FAULT_DRAWS: Mapping[str, Callable[[Choices, StoreModel], StoreFault]] = {
     "tamper": lambda c, _: Tamper(version=_version(c), partition=_partition(c), at_ns=_at(c)),
     "fail_recovery": lambda c, _: FailRecovery(start=c.integer(1, 3)),
     "crash_in_reset": lambda c, _: CrashInReset(reset=c.integer(1, 2)),
-    # A release that names another store finds no checkpoint for its rows: no design stands that.
     "deploy": lambda c, model: Deploy(
-        at_ns=_at(c), down_ns=_while(c), newer=c.flag(), built_in=model.sync.built_in
+        at_ns=_at(c),
+        down_ns=_while(c),
+        newer=c.flag(),
+        built_in=c.flag() if _may_switch(model) else model.sync.built_in,
     ),
+    "compact": lambda c, _: Compact(at_ns=_at(c)),
 }

@@ -38,6 +38,8 @@ _SLOWER = (
     "transaction_ns",
 )
 NETWORK = {"record_bytes": 100, "segment_bytes": 1_000, "buffer_timeout_ns": 5 * MS}
+# What released Flink does to a job that is never stopped or rescaled, as in final_checkpoint.
+_HAZARDS = ("single_channel_keeps_the_clock", "closed_tasks_leave_nothing_queued")
 POINTS = tuple(point.value for point in Point)
 
 
@@ -83,6 +85,7 @@ def document(choose: Choices, plane: str = "records") -> dict[str, Any]:
         "name": "random_pipeline",
         "link": "composed",
         "says": "a random pipeline with a random fault plan",
+        "violates": list(_HAZARDS),
         "pipeline": pipeline,
         "faults": [drawn_fault(choose, pipeline) for _ in range(choose.integer(0, FAULTS_MAX))],
     }

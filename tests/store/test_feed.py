@@ -80,6 +80,8 @@ def test_folds_and_compaction_are_those_of_the_list(shape: FeedShape) -> None:
         start = feed.next_after(position)
         run = feed.run_length(start, 1000) if start <= feed.last else 0
         entries = [e.position for e in log.after(position) if isinstance(e.record, DataRecord)]
+        last = min(position + 7, feed.last)
+        assert feed.left_between(position, last) == sum(each <= last for each in entries)
         if start <= feed.last and feed.control_at(start) is None:
             assert entries[:run] == list(range(start, start + run))
             assert entries[run : run + 1] != [start + run]

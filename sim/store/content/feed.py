@@ -122,6 +122,14 @@ class Feed:
             return length
         return min(limit, self._until_control(position))
 
+    def left_between(self, after: int, last: int) -> int:
+        """Count the data records behind a position, up to another one, that compaction left."""
+        found, position = 0, self.next_after(after)
+        while position <= min(last, self._compacted_to):
+            found += self._is_data(position)
+            position = self.next_after(position)
+        return found + max(0, self.index_of(last + 1) - self.index_of(position))
+
     def record(self, index: int) -> DataRecord:
         """Return a data record by its number."""
         every = self.shape.deletes_every

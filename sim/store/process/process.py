@@ -228,9 +228,8 @@ class ProcessHost:
                 return
         drainer, replica = world.drainers[key], world.client.replicas[key]
         if self.recoveries and self.paused:
-            feed = world.book[key]
-            undone = feed.index_of(drainer.left_at + 1) - feed.index_of(replica.position + 1)
-            self.recoveries[-1].undone += max(0, undone)
+            undone = world.book[key].left_between(replica.position, drainer.left_at)
+            self.recoveries[-1].undone += undone
         drainer.start(replica)
         world.properties.on_open(key)
         lost = world.truths[key].newly_lost(world.book[key], replica.position)
