@@ -345,7 +345,11 @@ def _inputs(
         for edge in vertex.inputs
         if edge.upstream in by_id
     ]
-    shares = keys.shares_of(vertex) if all(p.value == "hash" for p in partitioners) else None
+    shares = None
+    if all(p.value == "hash" for p in partitioners):
+        segment = dict(options.network_options(recording)).get("segment_bytes")
+        size = Network().segment_bytes if segment is None else segment.value
+        shares = keys.shares_of(vertex, segment_bytes=size)
     for index, edge in enumerate(edge for edge in vertex.inputs if edge.upstream in by_id):
         partitioner = partitioners[index]
         where = (*place, "inputs", index)

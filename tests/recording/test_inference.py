@@ -18,7 +18,7 @@ from ckptsim.sim.infer.change import changed
 from ckptsim.sim.infer.found import Sureness
 from ckptsim.sim.infer.job import Imported, scenario_of
 from ckptsim.sim.infer.tasks.keys import key_group_shares, shares_of
-from ckptsim.sim.infer.tasks.machine import MachineChoice
+from ckptsim.sim.infer.tasks.machine import MachineChoice, machine_of
 from ckptsim.sim.infer.tasks.rates import makes_up, rates_of
 from ckptsim.sim.recording import Sample, SubtaskAnswer, VertexAnswer, read_recording
 from ckptsim.sim.world import run_world
@@ -156,6 +156,72 @@ def test_key_groups_that_do_not_go_round_make_shares() -> None:
     found = shares_of(unknown)
     assert found is not None
     assert found.value == pytest.approx((43 / 128, 43 / 128, 42 / 128), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("processed", "queued", "shares"),
+    [
+        # All are busy all the time: 22 of 128 key groups show in the queues, or do not.
+        ((5000,) * 6, (20, 15, 15, 20, 15, 15), (22, 21, 21, 22, 21, 21)),
+        ((5000,) * 6, (15,) * 6, None),
+        ((5160, 4920, 4920, 5160, 4920, 4920), (0,) * 6, (22, 21, 21, 22, 21, 21)),
+        ((500,) * 6, (0,) * 6, (22, 21, 21, 22, 21, 21)),
+    ],
+)
+def test_records_that_came_tell_even_shares_from_key_groups(
+    processed: tuple[int, ...], queued: tuple[int, ...], shares: tuple[int, ...] | None
+) -> None:
+    """Six subtasks have even shares where what came, queues included, says so, and else groups."""
+    subtasks = tuple(
+        SubtaskAnswer(
+            index=index,
+            task_manager=None,
+            host=None,
+            attempt=0,
+            samples=tuple(
+                Sample(
+                    at_ms=at_ms,
+                    values={
+                        "numRecordsIn": 0.2 * at_ms / 1000 * count,
+                        "numBytesIn": 0.2 * at_ms * count,
+                        "buffers.inputQueueLength": length,
+                    },
+                )
+                for at_ms in (0, 5000)
+            ),
+        )
+        for index, (count, length) in enumerate(zip(processed, queued, strict=True))
+    )
+    keyed = next(v for v in read_recording(SHIPPED / "job03").vertices if v.inputs)
+    found = shares_of(replace(keyed, parallelism=6, max_parallelism=128, subtasks=subtasks))
+    expected = None if shares is None else tuple(count / 128 for count in shares)
+    assert (None if found is None else found.value) == (
+        expected if expected is None else pytest.approx(expected, abs=1e-6)
+    )
+
+
+@pytest.mark.parametrize(("slower", "quiet", "recorded"), [(0.4, 0.4, 0.4), (4.0, 1.0, 4.0)])
+def test_a_quiet_machine_is_no_slower_than_the_recorded_one(
+    slower: float, quiet: float, recorded: float
+) -> None:
+    """Costs follow the acknowledgements of sources: upwards only for the machine as recorded."""
+    whole = read_recording(SHIPPED / "job00")
+    source = next(v.id for v in whole.vertices if not v.inputs)
+    # Two messages of 2 ms, and 5.5 ms of work: a single source on the machine of the costs.
+    checkpoints = tuple(
+        replace(
+            one,
+            parts={
+                vertex: tuple(replace(part, end_to_end_ms=9.5 * slower) for part in parts)
+                for vertex, parts in one.parts.items()
+                if vertex == source
+            },
+        )
+        for one in whole.checkpoints
+    )
+    shifted = replace(whole, checkpoints=checkpoints)
+    for choice, factor in ((MachineChoice.QUIET, quiet), (MachineChoice.RECORDED, recorded)):
+        assert machine_of(shifted, choice).value.cost_factor == pytest.approx(factor, abs=0.01)
 
 
 def test_a_busy_machine_is_not_the_job() -> None:

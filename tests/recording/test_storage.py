@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 
+from ckptsim.sim.infer.found import Found, Sureness
 from ckptsim.sim.infer.tasks.state import StorageSpeed, storage_of
 from ckptsim.sim.recording import (
     CheckpointAnswer,
@@ -58,7 +59,7 @@ def _vertex(name: str, parallelism: int, inputs: tuple[VertexInput, ...]) -> Ver
     )
 
 
-def _found(timeout_ms: int, parts: list[tuple[SubtaskPart, ...]]) -> StorageSpeed:
+def _found(timeout_ms: int, parts: list[tuple[SubtaskPart, ...]]) -> Found[StorageSpeed]:
     """Return the speed that is found from the parts of each checkpoint, the source's first."""
     checkpoints = tuple(
         CheckpointAnswer(
@@ -95,7 +96,7 @@ def _found(timeout_ms: int, parts: list[tuple[SubtaskPart, ...]]) -> StorageSpee
         files={},
         notes=(),
     )
-    return storage_of(recording, inline_bytes=20 * KB, subtasks_per_file=5).value
+    return storage_of(recording, inline_bytes=20 * KB, subtasks_per_file=5)
 
 
 @pytest.mark.parametrize(
@@ -127,16 +128,41 @@ def test_both_files_of_a_part_are_under_way(
             parts(little, 200 * KB, (500 * KB, 500 * KB)),
             one,
         ],
-    )
+    ).value
     assert found.shared is is_shared
     assert found.write_bytes_per_s == pytest.approx(1_000_000, rel=0.05)
     assert found.create_latency_ns < 10_000_000
+
+
+@pytest.mark.parametrize(
+    ("alone_ms", "count", "is_shared", "is_open"),
+    [
+        # Two files at once take 500 ms each, in every checkpoint; or one is alone in each third.
+        (None, 12, False, True),
+        (250, 12, True, False),
+        (500, 12, False, False),
+        # One checkpoint may be off as a whole.
+        (250, 1, False, True),
+    ],
+)
+def test_a_limit_that_may_be_shared_is_asked_for(
+    alone_ms: int | None, count: int, *, is_shared: bool, is_open: bool
+) -> None:
+    """Files alone and beside others tell whose limit it is; where they do not, both are named."""
+    source = _part(0, 20, state=0)
+    both = (source, *(_part(index, 500, state=500 * KB) for index in range(2)))
+    alone = (source, _part(0, alone_ms or 500, state=500 * KB), _part(1, 20, state=0))
+    every = 3 if alone_ms else count + 1
+    found = _found(0, [both if (number + 1) % every else alone for number in range(count)])
+    assert found.value.shared is is_shared
+    assert (found.sure is Sureness.ASSUMED) is is_open
+    assert ("2,060,000 bytes/s" in found.effect) is is_open
 
 
 @pytest.mark.parametrize(("end_ms", "shows"), [(290, False), (600, True)])
 def test_waiting_for_a_time_out_is_no_writing(end_ms: int, shows: bool) -> None:
     """State of a task that others read from shows a limit only where its barriers left before."""
     own = (_part(0, end_ms, state=100 * KB), _part(0, 20, state=0), _part(1, 20, state=0))
-    rate = _found(300, [own]).write_bytes_per_s
+    rate = _found(300, [own]).value.write_bytes_per_s
     assert (rate is not None) is shows
     assert rate is None or rate == pytest.approx(100 * KB / 0.6, rel=0.05)

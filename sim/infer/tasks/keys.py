@@ -14,8 +14,9 @@ from ckptsim.models.recovery.key_groups import (
     default_max_parallelism,
     key_group_range,
 )
+from ckptsim.scenarios.job import Network
 from ckptsim.sim.infer.found import Found, Sureness
-from ckptsim.sim.infer.tasks.load import ENOUGH, EVEN, FEW, SAMPLES, Times, times_of
+from ckptsim.sim.infer.tasks.load import ENOUGH, EVEN, FEW, SAMPLES, Times, edge_bytes_of, times_of
 from ckptsim.sim.job.buffers.output import kept_shares
 from ckptsim.sim.recording import SubtaskAnswer, VertexAnswer
 
@@ -23,13 +24,19 @@ from ckptsim.sim.recording import SubtaskAnswer, VertexAnswer
 # are back-pressured longer than the others, by so much, or as long as they, to so much.
 _SATURATED = 0.9
 _LONGER, _AS_LONG = 0.25, 0.1
+# Even shares are believed where they explain counts that a draw of keys could give, and are twenty
+# times as likely as those of the key groups: less than three squares of the noise for each subtask,
+# and six less in all.  Hash codes of few keys are apart by a percent beside the noise of the draw.
+_EXPLAINED, _LIKELIER, _FEW_KEYS = 3.0, 6.0, 0.01
 
 
-def shares_of(vertex: VertexAnswer) -> Found[tuple[float, ...]] | None:
+def shares_of(
+    vertex: VertexAnswer, *, segment_bytes: int = Network().segment_bytes
+) -> Found[tuple[float, ...]] | None:
     """Return the share of each subtask in the records that come by key; None for even ones.
 
     Usual are the shares that random keys would give: those of the key groups, within four standard
-    deviations of a draw.
+    deviations of a draw.  segment_bytes: of a buffer.
     """
     usual = key_group_shares(vertex.parallelism, vertex.max_parallelism)
     grown = [subtask.growth("numRecordsIn") for subtask in vertex.subtasks]
@@ -40,6 +47,8 @@ def shares_of(vertex: VertexAnswer) -> Found[tuple[float, ...]] | None:
     mean = total / len(counts)
     odd = max(abs(count - total * share) for count, share in zip(counts, usual, strict=True))
     if odd < max(EVEN * mean, 4 * math.sqrt(mean)):
+        if _are_even(vertex, usual, segment_bytes):
+            return None
         return _by_groups(vertex, usual)
     # Those that look alike get the same share: only what stands out is skew.
     middle = median_low(counts)
@@ -52,6 +61,30 @@ def shares_of(vertex: VertexAnswer) -> Found[tuple[float, ...]] | None:
         answers=SAMPLES,
         sure=Sureness.COUNTED if total >= ENOUGH * len(counts) else Sureness.ESTIMATED,
     )
+
+
+def _are_even(vertex: VertexAnswer, usual: Sequence[float], segment_bytes: int) -> bool:
+    """Tell whether the records that came by key were dealt out evenly, not by key groups.
+
+    Subtasks that are all busy process as many each whatever their shares are, and queue the rest:
+    what came is what was processed since they began, and what is in their queues.
+    """
+    size = edge_bytes_of(vertex)
+    if size is None:
+        return False
+    full = segment_bytes / size.value
+    came = [
+        (subtask.last("numRecordsIn") or 0.0)
+        + full * (subtask.last("buffers.inputQueueLength") or 0.0)
+        for subtask in vertex.subtasks
+    ]
+    mean = fmean(came)
+    noise = mean + full**2 + (_FEW_KEYS * mean) ** 2
+    even, grouped = (
+        sum((count - sum(came) * share) ** 2 / noise for count, share in zip(came, of, strict=True))
+        for of in ((1 / len(came),) * len(came), usual)
+    )
+    return even < _EXPLAINED * len(came) and grouped - even > _LIKELIER
 
 
 def key_group_shares(parallelism: int, max_parallelism: int | None) -> tuple[float, ...]:

@@ -10,15 +10,14 @@ from statistics import median
 from ckptsim.scenarios.job import Machine
 from ckptsim.sim.infer.found import Found, Sureness
 from ckptsim.sim.infer.tasks.load import times_of
+from ckptsim.sim.job.buffers.constants import CONSTANTS
 from ckptsim.sim.recording import Recording, SubtaskAnswer, SubtaskPart
 
 _PARTS = ("/checkpoints/details/:id/subtasks/:id",)
-# From the trigger to the acknowledgement of a source that writes no file, on the machine that the
-# costs were measured on: message, trigger, snapshot, acknowledgement.  Found: 8 to 12 ms there.
-_USUAL_MS = 10.0
-_MOST = 20.0
-
-
+_MS = 1_000_000
+_LEAST, _MOST = 0.1, 20.0
+# Fewer parts of sources say nothing.
+_FEWEST = 3
 # A task that is busy for so much of its time waits for nothing, and its busy time has no lumps.
 _SATURATED = 0.95
 # Windows between two samples that are shorter, or have fewer records, are left out.
@@ -36,25 +35,20 @@ class MachineChoice(StrEnum):
 def machine_of(recording: Recording, choice: MachineChoice) -> Found[Machine]:
     """Return the machine that an answer is for.
 
-    The recorded one is as many times slower as its sources were with their part in a checkpoint,
-    which waits for nothing but messages and processors.
+    The recorded one is as many times slower than that of the costs as its sources were with their
+    part in a checkpoint, which waits for nothing but messages and processors.  It may be quicker,
+    too: an engine that has run for a while has its code compiled.  So may a quiet one be, which is
+    no slower than the recorded one.
     """
-    if choice is MachineChoice.QUIET:
-        return Found(
-            value=Machine(),
-            how="as asked: one that has nothing else to do",
-            answers=(),
-            sure=Sureness.ASSUMED,
-        )
-    sources = [vertex.id for vertex in recording.vertices if not vertex.inputs]
+    sources = [vertex for vertex in recording.vertices if not vertex.inputs]
     times = [
         part.end_to_end_ms
         for one in recording.completed[1:]
         for source in sources
-        for part in one.parts.get(source, ())
+        for part in one.parts.get(source.id, ())
         if _waits_for_nothing(part)
     ]
-    if len(times) < 3:
+    if len(times) < _FEWEST:
         return Found(
             value=Machine(),
             how="too few parts of sources in checkpoints to tell",
@@ -62,13 +56,25 @@ def machine_of(recording: Recording, choice: MachineChoice) -> Found[Machine]:
             sure=Sureness.ASSUMED,
             effect="messages and files take longer on a busy machine",
         )
-    factor = round(min(_MOST, max(1.0, median(times) / _USUAL_MS)), 2)
+    usual_ms = _usual_ms(sum(vertex.parallelism for vertex in sources))
+    most = 1.0 if choice is MachineChoice.QUIET else _MOST
+    factor = round(min(most, max(_LEAST, median(times) / usual_ms)), 2)
     return Found(
         value=Machine(cost_factor=factor),
-        how=f"sources acknowledged {median(times):.0f} ms after the trigger, {_USUAL_MS:.0f} usual",
+        how=f"sources acknowledged {median(times):.0f} ms after the trigger, {usual_ms:.0f} usual",
         answers=_PARTS,
         sure=Sureness.ESTIMATED,
     )
+
+
+def _usual_ms(sources: int) -> float:
+    """Return when the middle one of so many subtasks acknowledges, on the machine of the costs.
+
+    Trigger and acknowledgement are messages; the cores take one source after the other.
+    """
+    work_ns = CONSTANTS.message_cost_ns + CONSTANTS.barrier_cost_ns + CONSTANTS.acknowledge_cost_ns
+    rounds = max(1.0, (sources / CONSTANTS.cores + 1) / 2)
+    return (2 * CONSTANTS.rpc_ns + rounds * work_ns) / _MS
 
 
 def _waits_for_nothing(part: SubtaskPart) -> bool:

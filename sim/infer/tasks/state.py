@@ -100,22 +100,30 @@ def storage_of(
             effect="a limit above the rates that were reached cannot be seen",
         )
     sizes = [f.bytes for f in files]
-    fit, shared = streams.fits(checkpoints)
+    fits = streams.fits(checkpoints)
+    fit = fits.best
     if fit.spread:
         how += f" of {min(sizes):,} to {max(sizes):,} bytes, as latency and rate"
     else:
         how += f" of {round(median(sizes)):,} bytes, all of it put down to the rate"
-    if shared:
+    sure, effect = Sureness.COUNTED if len(files) >= 10 else Sureness.ESTIMATED, ""
+    if fits.is_shared:
         how += "; they took the longer the more were under way, so all share it"
+    elif fits.is_open and fits.together.rate is not None:
+        how += "; whether all streams share it does not show, so each has its own"
+        sure = Sureness.ASSUMED
+        effect = "files take longer beside others if all share a limit, which would be "
+        effect += f"{fits.together.rate:,} bytes/s (job.storage.shared_limit, job.storage.write)"
     return Found(
         value=StorageSpeed(
             write_bytes_per_s=fit.rate,
             create_latency_ns=round(fit.latency_ms * _MS),
-            shared=shared,
+            shared=fits.is_shared,
         ),
         how=how,
         answers=_PARTS,
-        sure=Sureness.COUNTED if len(files) >= 10 else Sureness.ESTIMATED,
+        sure=sure,
+        effect=effect,
     )
 
 

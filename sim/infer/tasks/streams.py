@@ -12,11 +12,12 @@ the later one has as many bytes.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from statistics import median
+from statistics import fmean, median
 
 from ckptsim.sim.job.buffers.constants import CONSTANTS
 from ckptsim.sim.job.buffers.state import Limiter
@@ -25,10 +26,13 @@ _SECOND_NS = 1_000_000_000
 _MS = 1_000_000
 # Files whose sizes differ by this factor tell a rate from a latency.
 _SPREAD = 3.0
-# One limit for all is believed where it explains the times this many times better, and limits of
-# each stream leave so large a part of them unexplained.  Assumption: noise of a machine is less.
-_BETTER = 2.0
-_UNEXPLAINED = 0.1
+# Either limit is believed where it is twenty times as likely as the other one.  Files of one
+# checkpoint are off together, so each checkpoint counts once.
+_LIKELIER = math.log(20)
+# The rest of the files is off the most: pauses of a machine make some take a lot longer.
+_USUAL = 0.9
+# Times are whole ms, so that no more than this is known of one.
+_RESOLUTION_MS = 1.0
 # So often ends that do not show are moved to where equal streams bring them; each time halves what
 # is missing, or does better.
 _ROUNDS = 12
@@ -73,8 +77,9 @@ class File:
 class Fit:
     """What explains the times of files best: time of a file, and per byte.
 
-    streams: how many were under way, in the mean.  rest: what stays unexplained, as a part of the
-    mean time.  spread: whether sizes differ enough to tell a latency from a rate.
+    streams: how many were under way, in the mean.  rest: what stays unexplained of the time of a
+    file in the mean, as a part of that of the middle one.  spread: whether sizes differ enough to
+    tell a latency from a rate.
     """
 
     latency_ms: float
@@ -103,18 +108,51 @@ class Fit:
         return _rounded(min(low, round(2 * _SECOND_NS / wanted_ns)))
 
 
-def fits(checkpoints: Iterable[Sequence[File]]) -> tuple[Fit, bool]:
-    """Return what explains the times of the files best, and whether that is one limit for all.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fits:
+    """What explains the times of files: a limit of each stream, and one of all together.
+
+    checkpoints: how many there were with files.
+    """
+
+    each: Fit
+    together: Fit
+    checkpoints: int
+
+    @property
+    def best(self) -> Fit:
+        """Return what is believed: a limit of each stream, where nothing says more."""
+        return self.together if self.is_shared else self.each
+
+    @property
+    def is_shared(self) -> bool:
+        """Tell whether all streams share a limit."""
+        return self._evidence > _LIKELIER
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether either is as good."""
+        return abs(self._evidence) <= _LIKELIER
+
+    @property
+    def _evidence(self) -> float:
+        """Return the logarithm of how much likelier one limit for all makes the times."""
+        return self.checkpoints * math.log(self.each.rest / self.together.rest)
+
+
+def fits(checkpoints: Sequence[Sequence[File]]) -> Fits:
+    """Return what explains the times of the files, either way.
 
     checkpoints: the files of each.
     """
     known = [(file, crowd) for files in checkpoints for file, crowd in _crowded(files)]
     sizes = [file.bytes for file, _ in known]
-    each = _fit(sizes, [file.extra_ms for file, _ in known], 1.0)
     streams = sum(crowd for _, crowd in known) / len(known)
-    together = _fit(sizes, [file.extra_ms / crowd for file, crowd in known], streams)
-    is_one = each.rest > _UNEXPLAINED and _BETTER * together.rest < each.rest
-    return (together if is_one else each), is_one
+    return Fits(
+        each=_fit(sizes, [file.extra_ms for file, _ in known], 1.0),
+        together=_fit(sizes, [file.extra_ms / crowd for file, crowd in known], streams),
+        checkpoints=len(checkpoints),
+    )
 
 
 def _crowded(files: Sequence[File]) -> list[tuple[File, float]]:
@@ -170,15 +208,15 @@ def _fit(sizes: Sequence[int], times_ms: Sequence[float], streams: float) -> Fit
     latency, slope = 0.0, median([time / size for time, size in zip(times_ms, sizes, strict=True)])
     if spread:
         latency, slope = _line(sizes, times_ms)
-    squares = [
-        (time - latency - slope * size) ** 2 for time, size in zip(times_ms, sizes, strict=True)
-    ]
-    mean = sum(times_ms) / len(times_ms)
+    off = sorted(
+        abs(time - latency - slope * size) for time, size in zip(times_ms, sizes, strict=True)
+    )[: math.ceil(_USUAL * len(sizes))]
+    least_ms = _RESOLUTION_MS / streams
     return Fit(
         latency_ms=max(0.0, latency),
         ms_per_byte=slope,
         streams=streams,
-        rest=float((sum(squares) / len(squares)) ** 0.5 / mean) if mean > 0 else 0.0,
+        rest=(fmean(off) + least_ms) / max(least_ms, median(times_ms)),
         spread=spread,
     )
 
