@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ckptsim.scenarios.generators.choices import Choices
+from ckptsim.scenarios.generators.restores import restoring
 
 _MS = 1_000_000
 _MOST = 5
@@ -69,8 +70,7 @@ def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
     if silent and choices.flag():  # something else fails before the loss is known
         found.append(job_fault(choices, job, _CRASHES, silent))
     _options(choices, job, on_records=on_records)
-    most = 5 if on_records else 2  # jobs on buffers are fewer
-    rescaled = choices.integer(0, most) == most
+    rescaled = choices.integer(0, 2) == 2
     rescales = _rescales(choices, job, on_records=on_records) if rescaled else []
     faults = [*text["faults"], *found]
     if rescales:
@@ -83,7 +83,8 @@ def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
     _recovery(choices, job, on_records=on_records)
     if choices.integer(0, 19) == 19:
         faults.append({"kind": "cancel", "at_ns": _instant(choices, job)})
-    return text | {"faults": faults}
+    text = text | {"faults": faults}
+    return restoring(choices, text, on_records=on_records) if choices.flag() else text
 
 
 def job_fault(

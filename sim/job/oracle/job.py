@@ -37,7 +37,9 @@ class JobOracle(JobObserver):
     def __init__(self, env: Environment, job: Job, plane: PlaneView, violate: Violate) -> None:
         self.tasks: dict[int, TaskOracle] = {}
         self.checkpoints = CheckpointOracle(env, job, plane, self.tasks, violate)
-        self.notifications = NotificationOracle(env, plane, self.tasks, violate)
+        self.notifications = NotificationOracle(
+            env, plane, self.tasks, violate, loss_ratio=job.costs.notification_loss_ratio
+        )
         self._job = job
         self.exactly = job.checkpointing.exactly_once  # in all attempts so far
         self._plane = plane

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ckptsim.scenarios.job.faults import LoseNotification
+
 if TYPE_CHECKING:
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord
     from ckptsim.sim.job.oracle.tasks import TaskOracle
@@ -22,13 +24,20 @@ _WHAT = {True: "is complete", False: "was given up"}
 class NotificationOracle:
     """Who is still to be told of what, and who is still to hear of it.
 
-    tasks: of the attempt, by number.
+    tasks: of the attempt, by number.  loss_ratio: share of completions that chance takes away.
     """
 
     def __init__(
-        self, env: Environment, plane: PlaneView, tasks: dict[int, TaskOracle], violate: Violate
+        self,
+        env: Environment,
+        plane: PlaneView,
+        tasks: dict[int, TaskOracle],
+        violate: Violate,
+        *,
+        loss_ratio: float,
     ) -> None:
         self._env = env
+        self._loss_ratio = loss_ratio
         self._plane = plane
         self._tasks = tasks
         self._violate = violate
@@ -70,7 +79,12 @@ class NotificationOracle:
         self._on_way[task, checkpoint, completed] = self._env.now, times + 1
 
     def lost(self, task: int, checkpoint: int, *, completed: bool) -> None:
-        """Note one that never arrives."""
+        """Check that one that never arrives is one that a fault, or chance, takes away."""
+        who = self._tasks[task]
+        by_chance = completed and self._loss_ratio > 0
+        if not by_chance and not self._plane.faults.strikes(LoseNotification, who.task, checkpoint):
+            says = f"{who.name} is not told that {checkpoint} {_WHAT[completed]}"
+            self._violate(_NAME, says, checkpoint)
         self._take(task, checkpoint, completed=completed)
 
     def heard(self, task: TaskOracle, checkpoint: int, *, completed: bool) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ckptsim.models.barriers.channels.persister import Persister
     from ckptsim.models.coordinator.plan import Edge
     from ckptsim.scenarios.job import Vertex
+    from ckptsim.sim.job.control.faults import FaultPlan
 
 
 Contents = Counter[Any]
@@ -62,6 +63,11 @@ class PlaneView(Protocol):
     timer_extra_ns: int
     wire_ns: int
     header_bytes: int
+
+    @property
+    def faults(self) -> FaultPlan:
+        """Return the faults of the run."""
+        ...
 
     @property
     def grace_ns(self) -> int:

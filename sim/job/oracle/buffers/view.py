@@ -39,6 +39,7 @@ class BufferView:
     def __init__(self, world: DataflowWorld) -> None:
         self._world = world
         self._recounts: dict[int, list[Recount]] = {}
+        self.faults = world.faults
         self.timer_extra_ns = world.constants.timer_extra_ns
         self.wire_ns = world.model.network.send_ns
 

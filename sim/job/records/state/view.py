@@ -33,6 +33,7 @@ class RecordView:
 
     def __init__(self, world: RecordWorld) -> None:
         self._world = world
+        self.faults = world.faults
         costs, faults = world.job.costs, world.faults
         self.storing_ns: int | None = costs.completion_ns
         self.grace_ns = 4 * (costs.rpc_ns + costs.rpc_jitter_ns + costs.snapshot_jitter_ns)
