@@ -17,4 +17,6 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],  # says that the machine is busy
 )
 settings.register_profile("explore", deadline=None, print_blob=True, max_examples=1000)
+# Commands that run here would leave the kernel in Python to all tests behind them.
+os.environ.setdefault("CKPTSIM_KERNEL", "compiled")
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "project"))

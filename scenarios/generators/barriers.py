@@ -12,12 +12,13 @@ from ckptsim.scenarios.generators.job_environment import add_environment
 from ckptsim.scenarios.spec import Scenario
 
 _SLOW_PER_S = 10.0
+_KINDS = ("buffers", "records", "crashing", "uncoordinated", "records", "crashing", "records")
 
 
 def barriers(choices: Choices) -> Scenario:
     """Return a random job with a fault plan; some on buffers fail and are restarted."""
     # Jobs on records are the cheaper ones, and have more happen to them.
-    kind = choices.of(("buffers", "records", "crashing", "uncoordinated", "records"))
+    kind = choices.of(_KINDS)
     if kind == "records":
         text = _on_records(choices)
     elif kind == "uncoordinated":

@@ -56,8 +56,7 @@ def document(choose: Choices) -> dict[str, Any]:
     give_broadcast_state(job["vertices"])
     _end(choose, job)
     _recorded(choose, job["vertices"])
-    # Left to itself a process soon runs nearly all jobs by the kernel, and the reference no more.
-    job["engine"] = choose.of(("auto", "processes"))
+    job["engine"] = choose.of(("processes", "auto", "processes"))
     if choose.integer(0, 3) == 3:
         # Records that want more than the pools have: threads wait inside them, for several outputs.
         job["network"] |= {"record_bytes": 12_000, "segment_bytes": 4096, "exclusive_buffers": 1}

@@ -94,4 +94,3 @@ def _crash(choices: Choices, job: dict[str, Any]) -> dict[str, Any]:
         "subtask": choices.integer(0, vertex["parallelism"] - 1),
         "at_ns": _BEFORE * job["checkpointing"]["interval_ns"] + choices.integer(0, 40) * _MS,
     }
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
@@ -28,6 +29,7 @@ from ckptsim.sim.cli.runs.explored import (
 )
 from ckptsim.sim.cli.runs.kept import OUT, Kept
 from ckptsim.sim.cli.sweeps.sweep import spark_settings
+from ckptsim.sim.job.buffers.compiled.jit import KERNEL
 from ckptsim.sim.search import Subject, shrink
 from ckptsim.sim.search.explore import (
     Corpus,
@@ -56,6 +58,9 @@ Workers = Callable[[Explorer], AbstractContextManager[CarryOut] | None]
 def run_explore(arguments: argparse.Namespace) -> int:
     """Explore a link, or all that can be drawn; print what broke and what was reached."""
     _refuse_others(arguments)
+    # Drawn jobs are too small to load the compiled kernel for, and one with a fault in it would
+    # have to be compiled first.
+    os.environ.setdefault(KERNEL, "python")
     chosen = [_with_cores(arguments, each) for each in _chosen(arguments)]
     every = [Kept(arguments.corpus, each, seed=arguments.first) for each in chosen]
     links: list[OfLink] = []

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, cast
 
 from ckptsim.models.coordinator.plan import Rejected
-from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job import Engine, Job
 from ckptsim.scenarios.job.faults import JobFault
 from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.names import GOALS
@@ -15,10 +17,14 @@ from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.started import refused, started_from
 from ckptsim.sim.job.oracle.buffers.oracle import BufferOracle
+from ckptsim.sim.kernel import Environment, parse_ties
 from ckptsim.sim.slots import ProtocolCores
 
 if TYPE_CHECKING:
-    from ckptsim.sim.rows import RunResult
+    from collections.abc import Iterator
+
+    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+    from ckptsim.sim.rows import RunResult, ViolationRow
     from ckptsim.sim.run_spec import RunSpec
 
 
@@ -27,15 +33,41 @@ def run(spec: RunSpec) -> RunResult:
     env = spec.environment(GOALS[Plane.BUFFERS])
     env.count_entries()
     job = cast("Job", spec.scenario.model).spelled_out()
-    faults = FaultPlan(cast("tuple[JobFault, ...]", spec.scenario.faults))
     restored = started_from(job)
     if isinstance(restored, Rejected):
         return refused(spec, env, restored)
+    world = _run(spec, env, job, restored)
+    result = tables(spec, world)
+    if spec.watch is not None and world.compiled is not None:
+        result.violations += _partings(spec, job, restored, env)
+    return result
+
+
+def _run(
+    spec: RunSpec, env: Environment, job: Job, restored: JobCheckpoint | None
+) -> DataflowWorld:
+    faults = FaultPlan(cast("tuple[JobFault, ...]", spec.scenario.faults))
     world = DataflowWorld(
         env, job, protocol=spec.cores, faults=faults, observer=BufferOracle, restored=restored
     )
     world.run()
-    return tables(spec, world)
+    return world
+
+
+def _partings(
+    spec: RunSpec, job: Job, restored: JobCheckpoint | None, env: Environment
+) -> Iterator[ViolationRow]:
+    """Run a job of the kernel by the reference, too; yield where their traces part, if they do."""
+    other = Environment(spec.seed, parse_ties(spec.ties, spec.seed), keep_trace=spec.keep_trace)
+    if spec.watch is not None:
+        spec.watch.follow(other)
+    _run(spec, other, replace(job, engine=Engine.PROCESSES), restored)
+    if env.trace.digest() == other.trace.digest():
+        return
+    both = zip_longest(env.trace.entries, other.trace.entries, fillvalue=(env.now, "the end"))
+    one, two = next((pair for pair in both if pair[0] != pair[1]), ("other entries",) * 2)
+    says = f"the kernel has {one}, where the reference has {two}"
+    yield spec.violation("both_drivers_give_one_run", env.now, says)
 
 
 CORES = ProtocolCores

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.job import Engine
 from ckptsim.sim.job.buffers.compiled.deployment import CompiledDeployment
+from ckptsim.sim.job.buffers.compiled.jit import is_interpreted
 from ckptsim.sim.job.buffers.compiled.kept import is_available, is_ready
 from ckptsim.sim.job.buffers.compiled.ties import has_ties
 from ckptsim.sim.job.buffers.constants import step_ns
@@ -74,6 +75,8 @@ def _is_worth_it(world: DataflowWorld) -> bool:
     engine = world.model.engine
     if engine is not Engine.AUTO:
         return engine is Engine.COMPILED
+    if is_interpreted():
+        return True  # there is nothing to load
     cost_s = _OF_REFERENCE_S if world.timed is None else _OF_REFERENCE_S + _OF_LATENESS_S
     return _process().spends(_records_of(world) * cost_s)
 

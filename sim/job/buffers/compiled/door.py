@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from ckptsim.sim.job.buffers.compiled.jit import INTERPRETED
+from ckptsim.sim.job.buffers.compiled.jit import is_interpreted
 from ckptsim.sim.job.buffers.compiled.kept import (
     Ask,
     KernelLocator,
@@ -35,7 +35,7 @@ def ask_kernel() -> Ask:
     Where nothing can be kept on disk it is compiled for this process alone.  It is compiled at
     once, for the one signature that it has, so that other processes find it when the lock is free.
     """
-    if INTERPRETED:
+    if is_interpreted():
         return np.errstate(over="ignore")(door)  # words wrap around, as they are to
     from numba import njit  # noqa: PLC0415
     from numba.core import config  # noqa: PLC0415

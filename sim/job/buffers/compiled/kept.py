@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
-from ckptsim.sim.job.buffers.compiled.jit import INTERPRETED
+from ckptsim.sim.job.buffers.compiled.jit import is_interpreted
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 
 if TYPE_CHECKING:
@@ -33,13 +33,13 @@ Ask = Callable[[Memory, int, int, int, int], int]
 
 def is_available() -> bool:
     """Return whether the kernel can be run here: numba is there, or not wanted."""
-    return INTERPRETED or find_spec("numba") is not None
+    return is_interpreted() or find_spec("numba") is not None
 
 
 @cache
 def is_ready() -> bool:
     """Return whether this kernel had been compiled on this machine when it was asked first."""
-    return INTERPRETED or any(kept_in().rglob("*.nbi"))
+    return is_interpreted() or any(kept_in().rglob("*.nbi"))
 
 
 @cache

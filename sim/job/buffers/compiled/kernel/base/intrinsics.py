@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ckptsim.sim.job.buffers.compiled.jit import INTERPRETED
+from ckptsim.sim.job.buffers.compiled.jit import is_interpreted
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 
 _LOW_HALF = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
-if INTERPRETED:
+if is_interpreted():
 
     def words(m: Memory) -> Memory:
         """Return the memory as the functions of the kernel have it."""
