@@ -212,6 +212,17 @@ def keeps_credit(patch: Patch) -> None:
     patch.setattr(channels.RemoteChannel, "_add_credit", lambda *_: None)
 
 
+def grants_while_stopped(patch: Patch) -> None:
+    """Stay in line for what was given back: the sender forgets the credit when it continues."""
+
+    def give_back(self: channels.RemoteChannel) -> None:
+        lent, self._floating_free = self._floating_free, 0
+        for _ in range(lent):
+            self.gate.return_floating()
+
+    patch.setattr(channels.RemoteChannel, "_give_back", give_back)
+
+
 def overhears_priority(patch: Patch) -> None:
     """Come to what overtakes data with the next buffer only."""
     patch.setattr(Task, "priority_arrived", lambda *_: None)
@@ -351,6 +362,11 @@ BROKEN: dict[str, Broken] = {
     ),
     "counts_headers_twice": Broken(
         breaks="reported_bytes_are_true", model=job(_UNALIGNED), patch=counts_headers_twice
+    ),
+    "grants_while_stopped": Broken(
+        breaks="credits_stay_within_bounds",
+        model=job(network={"exclusive_buffers": 0, "floating_buffers": 2}),
+        patch=grants_while_stopped,
     ),
     "keeps_credit": Broken(
         breaks="job_ends", model=job(duration_ns=5_000 * MS), patch=keeps_credit

@@ -171,6 +171,10 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
         ),
         by_cores(
             small(chain(), at("sink", "fail_snapshot", checkpoint=1)),
+            world=worlds.takes_notifications_for_lost,
+        ),
+        by_cores(
+            small(chain(), at("sink", "fail_snapshot", checkpoint=1)),
             coordinator=cores.TellsNobodyOfAborts,
         ),
     ),

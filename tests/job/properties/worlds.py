@@ -123,6 +123,16 @@ def tells_twice(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Gateway, "notify_complete", notify_complete)
 
 
+def takes_notifications_for_lost(patch: pytest.MonkeyPatch) -> None:
+    """Count every notification of an abort among those that a fault takes away."""
+
+    def notify_aborted(self: Gateway, numbers: Sequence[int], checkpoint: int, _: int) -> None:
+        for number in numbers:
+            self._observer.notification_lost(number, checkpoint, completed=False)
+
+    patch.setattr(Gateway, "notify_aborted", notify_aborted)
+
+
 def tells_nobody_of_aborts(patch: pytest.MonkeyPatch) -> None:
     """Send no task word that a checkpoint was given up."""
     patch.setattr(Gateway, "notify_aborted", lambda *_: None)

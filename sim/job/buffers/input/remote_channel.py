@@ -229,11 +229,11 @@ class RemoteChannel:
         if self._released:
             return
         self._required = required = backlog + self._exclusive
-        if self._exclusive_free + self._floating_free >= required or self._waiting:
+        if self.free >= required or self._waiting:
             return
         granted = 0
         gate = self.gate
-        while not self._waiting and self._exclusive_free + self._floating_free < self._required:
+        while not self._waiting and self.free < self._required:
             if gate.floating_free:
                 gate.floating_free -= 1
                 self._floating_free += 1
@@ -242,7 +242,16 @@ class RemoteChannel:
                 gate.lenders.append(self)
                 self._waiting = True
         if granted:
-            self.wire.back(self._add_credit, granted)
+            self._grant(granted)
+
+    def _grant(self, count: int) -> None:
+        """Tell the sender of buffers that are free for what it sends."""
+        self.wire.back(self._add_credit, count)
+
+    @property
+    def free(self) -> int:
+        """How many buffers data can come into, of its own and borrowed."""
+        return self._exclusive_free + self._floating_free
 
     @property
     def floating(self) -> int:
@@ -252,14 +261,14 @@ class RemoteChannel:
     def offer_floating(self) -> bool:
         """Take a floating buffer that came free, if it is still wanted."""
         self._waiting = False
-        free = self._exclusive_free + self._floating_free
+        free = self.free
         if self._released or free >= self._required:
             return False
         self._floating_free += 1
         if free + 1 < self._required:
             self.gate.lenders.append(self)
             self._waiting = True
-        self.wire.back(self._add_credit, 1)
+        self._grant(1)
         return True
 
     def recycle(self, slice_: Slice) -> None:
@@ -268,11 +277,11 @@ class RemoteChannel:
             self.gate.return_floating()
             return
         self._exclusive_free += 1
-        if self._floating_free and self._exclusive_free + self._floating_free > self._required:
+        if self._floating_free and self.free > self._required:
             self._floating_free -= 1
             self.gate.return_floating()
         else:
-            self.wire.back(self._add_credit, 1)
+            self._grant(1)
 
     def take(self) -> Element | None:
         """Take the next element for the task."""

@@ -33,8 +33,8 @@ _TURN = 1 << 32
 class Flight:
     """What of one old pair of subtasks is in flight, at its receiver and at its sender.
 
-    The pair's bytes are whole records.  Assumption: where these are not of one size, those of a
-    pair in flight count as if they were.
+    The pair's bytes are whole records.  Assumption: where these are not of one size, those that end
+    in one buffer count as if they were.
     """
 
     received: Sequence[Span]
@@ -47,9 +47,19 @@ class Flight:
 
     def filtered(self, kept: Kept) -> tuple[list[Span], list[Span]]:
         """Return the buffers of both ends with the bytes of some records only."""
-        size = sum(size for size, _ in (*self.received, *self.sent))
-        place = _Place(kept, np.arange(len(kept) + 1) * size // len(kept))
+        place = _Place(kept, self._bounds(len(kept)))
         return list(place.of(self.received)), list(place.of(self.sent))
+
+    def _bounds(self, count: int) -> NDArray[np.int64]:
+        """Return where each record ends, in bytes, behind a 0: in the buffer that counts it."""
+        spans = np.array([*self.received, *self.sent], dtype=np.int64)
+        ends, counts = np.cumsum(spans, axis=0).T
+        even = np.arange(count + 1) * ends[-1] // count
+        if (np.searchsorted(even, ends, side="right") - 1 == counts).all():
+            return even
+        parts = ((end, *span) for end, span in zip(ends, spans, strict=True))
+        found = [end - size * (n - k) // n for end, size, n in parts for k in range(1, n + 1)]
+        return np.array([0, *found], dtype=np.int64)
 
 
 class _Place:

@@ -59,7 +59,16 @@ class CreditCount:
     exclusive: buffers of its own; floating: those of its gate.
     """
 
-    __slots__ = ("_allowed", "_exclusive", "_filled", "_floating", "_name", "_violate")
+    __slots__ = (
+        "_allowed",
+        "_exclusive",
+        "_filled",
+        "_floating",
+        "_name",
+        "_on_way",
+        "_stopped",
+        "_violate",
+    )
 
     def __init__(self, name: str, violate: Violate, *, exclusive: int, floating: GateCount) -> None:
         self._name = name
@@ -68,28 +77,53 @@ class CreditCount:
         self._floating = floating
         self._filled = 0  # exclusive buffers that hold data
         self._allowed = exclusive  # slices that the receiver has given credit for and that were not
+        self._on_way = 0  # credit and data that have left and not arrived
+        self._stopped = False  # it has no buffers of its own, and has given back what it had
 
     def sent(self) -> None:
         """Check that data leaves on credit."""
         self._allowed -= 1
+        self._on_way += 1
         self._check(self._allowed >= 0, "sends data without credit")
 
     def sent_empty(self) -> None:
         """Check that an empty buffer leaves on credit."""
         self._allowed -= 1
+        self._on_way += 1
         self._check(self._allowed >= 0, "sends an empty buffer without credit")
+
+    def arrived_empty(self) -> None:
+        """Note that an empty buffer has arrived."""
+        self._on_way -= 1
+
+    def granted(self, count: int) -> None:
+        """Note credit that leaves the receiver."""
+        self._on_way += count
 
     def credited(self, count: int) -> None:
         """Note credit that reaches the sender."""
+        self._on_way -= count
         self._allowed += count
+
+    def stopped(self) -> None:
+        """Note that the receiver gives back what it has borrowed, behind a blocking event."""
+        self._stopped = not self._exclusive
+
+    def look(self, free: int) -> None:
+        """Check that of each free buffer of the receiver the sender knows, or is told just now."""
+        if not self._stopped and free != self._allowed + self._on_way:
+            says = f"has {free} buffers free, its sender credit for {self._allowed}, and"
+            self._check(False, f"{says} {self._on_way} are on the way")
 
     def resumed(self) -> None:
         """Note that the sender continues: without buffers of its own it begins with none."""
         if not self._exclusive:
             self._allowed = 0
+            self._stopped = False
 
     def arrived(self, *, floating: bool) -> None:
         """Check that data finds a free buffer."""
+        self._on_way -= 1
         if floating:
             self._floating.filled += 1
             self._check(self._floating.filled <= self._floating.total, "fills a buffer not lent")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ckptsim.models.barriers.barrier import is_blocking
 from ckptsim.sim.job.buffers.input import LocalChannel, RemoteChannel
 from ckptsim.sim.job.buffers.output import LocalBufferPool, Slice
 
@@ -66,6 +67,19 @@ class ObservedRemoteChannel(RemoteChannel):
         self._count.sent_empty()
         super()._send_empty(sent_ns)
 
+    def _arrive_empty(self, backlog: int) -> None:
+        self._count.arrived_empty()
+        super()._arrive_empty(backlog)
+
+    def _grant(self, count: int) -> None:
+        self._count.granted(count)
+        super()._grant(count)
+
+    def look(self) -> None:
+        """Check the credit of a channel that is not over."""
+        if not self._released:
+            self._count.look(self.free)
+
     def _add_credit(self, count: int) -> None:
         self._count.credited(count)
         super()._add_credit(count)
@@ -90,6 +104,8 @@ class ObservedRemoteChannel(RemoteChannel):
 
     def _arrive(self, element: Element, backlog: int) -> None:
         self._oracle.arrived(element)
+        if not isinstance(element, Slice) and is_blocking(element):
+            self._count.stopped()
         super()._arrive(element, backlog)
         if isinstance(element, Slice):
             self._count.arrived(floating=element.floating)

@@ -45,6 +45,7 @@ class BufferOracle(JobOracle, BufferObserver):
         self._world = world
         self._floating: dict[tuple[int, int], GateCount] = {}
         self._pools: dict[int, list[PoolCount]] = {}
+        self._remote: list[ObservedRemoteChannel] = []
         self._logged: list[LoggedChannel] = []
         self._logged_pools: list[tuple[CompiledWriter, PoolCount]] = []
         self._invariants: BufferInvariants
@@ -61,7 +62,13 @@ class BufferOracle(JobOracle, BufferObserver):
                 self._violate("cores_agree_with_their_world", says)
         super().deploying()
         self._view.redeployed()
-        for parts in (self._floating, self._pools, self._logged, self._logged_pools):
+        for parts in (
+            self._floating,
+            self._pools,
+            self._remote,
+            self._logged,
+            self._logged_pools,
+        ):
             parts.clear()
 
     def pool(self, task: Task, name: str, **settings: Any) -> LocalBufferPool:
@@ -106,9 +113,11 @@ class BufferOracle(JobOracle, BufferObserver):
         oracle = self._channel(subpartition, gate, pulled=False)
         floating = self._gate(gate, gate.floating_free)
         count = CreditCount(oracle.name, self._violate, exclusive=exclusive, floating=floating)
-        return ObservedRemoteChannel(
+        channel = ObservedRemoteChannel(
             subpartition, gate, wire, exclusive=exclusive, oracle=oracle, count=count
         )
+        self._remote.append(channel)
+        return channel
 
     def local(
         self, env: Environment, entity: Entity, subpartition: Subpartition, gate: InputGate
@@ -163,6 +172,8 @@ class BufferOracle(JobOracle, BufferObserver):
     def look(self) -> None:
         """Check what must hold at every instant, and that an attempt that runs does something."""
         self._invariants.look()
+        for channel in self._remote:
+            channel.look()
         super().look()
         if self._world.control.running:
             self._world.watchdog.look()

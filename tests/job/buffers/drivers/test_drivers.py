@@ -20,11 +20,13 @@ from ckptsim.scenarios.job import Engine, Job, Partitioner
 from ckptsim.scenarios.job.faults import JobFault, StallTask
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.constants import CONSTANTS
+from ckptsim.sim.job.buffers.input.wire import Wire
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.mechanisms import MECHANISMS, Mechanisms
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment, parse_ties
+from ckptsim.sim.search import Subject
 from tests.job.buffers.broken import MS, job
 from tests.job.buffers.plans import crashing_job, random_job
 from tests.job.buffers.rescaled_jobs import random_job as rescaled_job
@@ -204,3 +206,15 @@ def test_what_a_thread_raises_ends_the_run_at_once() -> None:
             world.run()
         found.append((env.now, env.trace.digest()))
     assert found == found[:1] * len(found)
+
+
+def test_exploring_compares_both_drivers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of the kernel that the reference does not give is a violation; else there is none."""
+    scenario = random_job(0)
+    model = replace(cast("Job", scenario.model), engine=Engine.COMPILED)
+    subject = Subject(scenario=replace(scenario, model=model), differential=True)
+    assert subject.run(0, "random").violations == []
+    right = Wire.forward
+    monkeypatch.setattr(Wire, "forward", lambda wire, at, *rest: right(wire, at + 1, *rest))
+    found = {row.property for row in subject.run(0, "random").violations}
+    assert found == {"both_drivers_give_one_run"}

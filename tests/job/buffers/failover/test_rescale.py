@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import cycle
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.job import Input, Job, Mode, Partitioner, Plane, Vertex, VertexKind
 from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.job.buffers.restoring.redistribution import Flight
 from ckptsim.sim.job.buffers.restoring.rescale import rescaled
 from ckptsim.sim.job.buffers.state import BufferSnapshot, Span
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
@@ -123,6 +125,15 @@ def test_an_edge_that_cannot_be_redistributed_is_refused() -> None:
     with pytest.raises(ProtocolError, match="unsupported"):
         taken_up(checkpoint(before, [1]), before, after)
     taken_up(checkpoint(before, [0]), before, after)
+
+
+def test_records_of_several_sizes_are_all_kept_once() -> None:
+    """Each record that ends in a buffer is kept with it, however large the others are."""
+    flight = Flight(received=[(4096, 1), (100, 9)], sent=[(50, 0), (3000, 2)])
+    kept = np.arange(12) % 3 == 0
+    both = [(*first, *second) for first, second in map(flight.filtered, (kept, ~kept))]
+    assert [sum(records for _, records in spans) for spans in both] == [4, 8]
+    assert sum(size for spans in both for size, _ in spans) == 4096 + 100 + 50 + 3000
 
 
 @pytest.mark.parametrize(("mode", "parallelism"), [(Mode.ALIGNED, 4), (Mode.UNALIGNED, 1)])
