@@ -212,15 +212,13 @@ def keeps_credit(patch: Patch) -> None:
     patch.setattr(channels.RemoteChannel, "_add_credit", lambda *_: None)
 
 
-def grants_while_stopped(patch: Patch) -> None:
-    """Stay in line for what was given back: the sender forgets the credit when it continues."""
+def frees_in_silence(patch: Patch) -> None:
+    """Free buffers of which the sender never hears."""
 
-    def give_back(self: channels.RemoteChannel) -> None:
-        lent, self._floating_free = self._floating_free, 0
-        for _ in range(lent):
-            self.gate.return_floating()
+    def recycle(self: channels.RemoteChannel, _: Any) -> None:
+        self._exclusive_free += 1
 
-    patch.setattr(channels.RemoteChannel, "_give_back", give_back)
+    patch.setattr(channels.RemoteChannel, "recycle", recycle)
 
 
 def overhears_priority(patch: Patch) -> None:
@@ -363,10 +361,8 @@ BROKEN: dict[str, Broken] = {
     "counts_headers_twice": Broken(
         breaks="reported_bytes_are_true", model=job(_UNALIGNED), patch=counts_headers_twice
     ),
-    "grants_while_stopped": Broken(
-        breaks="credits_stay_within_bounds",
-        model=job(network={"exclusive_buffers": 0, "floating_buffers": 2}),
-        patch=grants_while_stopped,
+    "frees_in_silence": Broken(
+        breaks="credits_stay_within_bounds", model=job(), patch=frees_in_silence
     ),
     "keeps_credit": Broken(
         breaks="job_ends", model=job(duration_ns=5_000 * MS), patch=keeps_credit

@@ -210,9 +210,9 @@ def test_what_a_thread_raises_ends_the_run_at_once() -> None:
 
 def test_exploring_compares_both_drivers(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run of the kernel that the reference does not give is a violation; else there is none."""
-    scenario = random_job(0)
-    model = replace(cast("Job", scenario.model), engine=Engine.COMPILED)
-    subject = Subject(scenario=replace(scenario, model=model), differential=True)
+    model = replace(job(), engine=Engine.COMPILED)
+    scenario = replace(random_job(0), model=model, faults=())
+    subject = Subject(scenario=scenario, differential=True)
     assert subject.run(0, "random").violations == []
     right = Wire.forward
     monkeypatch.setattr(Wire, "forward", lambda wire, at, *rest: right(wire, at + 1, *rest))
