@@ -54,7 +54,7 @@ class Flight:
         """Return where each record ends, in bytes, behind a 0: in the buffer that counts it."""
         spans = np.array([*self.received, *self.sent], dtype=np.int64)
         ends, counts = np.cumsum(spans, axis=0).T
-        even = np.arange(count + 1) * ends[-1] // count
+        even: NDArray[np.int64] = np.arange(count + 1) * ends[-1] // count
         if (np.searchsorted(even, ends, side="right") - 1 == counts).all():
             return even
         parts = ((end, *span) for end, span in zip(ends, spans, strict=True))
