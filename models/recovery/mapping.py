@@ -142,16 +142,6 @@ DISTRIBUTIONS: dict[Partitioner, Distribution] = {
 }
 
 
-def inputs_support_unaligned(edges: Sequence[Partitioner]) -> bool:
-    """Tell whether barriers may overtake on the input edges of one operator.
-
-    One edge that does not support it makes all input edges of the operator align.
-
-    Source: Apache Flink 1.20.3, StreamGraphGenerator.generate.
-    """
-    return all(DISTRIBUTIONS[edge].supports_unaligned for edge in edges)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateAssignment:
     """What one new subtask recovers on one gate.

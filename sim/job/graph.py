@@ -117,7 +117,6 @@ class Graph:
         }
         aligned = job.channel_state.ordered_edges is OrderedEdges.ALIGNED
         self._forced = () if aligned else _ORDERED
-        self._above: dict[int, frozenset[int]] = {}
         for number, edge in enumerate(self.edges):
             self._add_edge(number, edge)
 
@@ -156,15 +155,6 @@ class Graph:
         return self.job.channels.preloaded_records * len(self._origin.channels)
 
     # Ways through it --------------------------------------------------------------------------
-
-    def sources_above(self, task: int) -> frozenset[int]:
-        """Return the source tasks whose records can come to a task; its own index for a source."""
-        found = self._above.get(task)
-        if found is None:
-            senders = [self.channels[index].upstream for index in self.inputs[task]]
-            above = frozenset(one for sender in senders for one in self.sources_above(sender))
-            found = self._above[task] = above if senders else frozenset((task,))
-        return found
 
     def supports_unaligned(self, edge: Edge) -> bool:
         """Return whether barriers may overtake records on an edge.

@@ -192,11 +192,6 @@ class TaskState(Protocol):
         ...
 
     @property
-    def in_flight(self) -> int:
-        """Return how many pieces of data in flight it holds."""
-        ...
-
-    @property
     def records(self) -> Sequence[int]:
         """Return the records whose effect it has, where records have identities."""
         ...

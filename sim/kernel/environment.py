@@ -246,20 +246,6 @@ class Environment(simpy.Environment):
         """How many events there were: steps, or entries of the trace."""
         return self.trace.count if self._counts_entries else self.steps
 
-    def run_steps(self, count: int, until: simpy.Event) -> bool:
-        """Carry out at most `count` entries, or until an event; return whether it has happened."""
-        if until.callbacks is None:
-            return True
-        if StopSimulation.callback not in until.callbacks:
-            until.callbacks.append(StopSimulation.callback)
-        if not self._queue:
-            raise KernelError(f"nothing is scheduled, but {until!r} has not happened")
-        try:
-            self._loop(FOREVER, limit=count)
-        except StopSimulation:
-            return True
-        return False
-
     @property
     def calendar(self) -> list[Any]:
         """The heap of (time, priority, tie key, sequence, item), with cancelled entries."""

@@ -221,7 +221,6 @@ class AlwaysWanted(EndOfDataListener):
 
     def __init__(self, tasks: int, *, enabled: bool) -> None:
         super().__init__(tasks, enabled=True)
-        self.asked = enabled
 
 
 def fails_over_after_stop(*, stop_completed: bool) -> Recovery:

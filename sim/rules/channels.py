@@ -244,7 +244,6 @@ class SubpartitionRules(_Queue):
         self._open: int | None = None
         self._blocked = False
         self._finished = False
-        self._flush = False
 
     def refusals(self, event: Any) -> list[str]:
         """Return why a call is not allowed."""
@@ -328,8 +327,6 @@ class SubpartitionRules(_Queue):
                 effects = [OutputStateKnown(self._index, element.checkpoint, ())]
             self._blocked = element.kind in _BLOCKING
         self._blocked = self._blocked or isinstance(element, EndOfChannelState)
-        if normal and not self._rest:
-            self._flush = False
         return [element, *effects]
 
     def _poll_data(self, limit: int) -> list[Any]:

@@ -35,7 +35,6 @@ class LifecycleRules(Naive):
         self._partitions: list[int] = []
         self._acknowledged: list[int] = []
         self._performed: list[tuple[int, bool]] = []  # number, whether behind EndOfData
-        self._notified: list[int] = []
         restored = parameters.restored_from
         self._heard_of = -1 if restored is None else restored
         self._savepoint: int | None = None

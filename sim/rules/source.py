@@ -22,7 +22,6 @@ class SourceRules(Naive):
         self._rounds: dict[source.Feed, tuple[int, ...]] = {}  # readers of each round
         self._results: dict[tuple[source.Feed, int], dict[int, Any]] = {}  # of a round
         self._told: list[tuple[source.Feed, Any]] = []  # absorbed results, in order
-        self._failures: list[source.Feed] = []  # feeds whose round has reached a failed reader
 
     @property
     def _feeds(self) -> list[source.Feed]:

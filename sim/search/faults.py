@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from ckptsim.scenarios import LINKS, Scenario, ScenarioError
@@ -112,8 +111,3 @@ def _magnitude(stream: Source, low: int, high: int) -> int:
         return low
     exponent = stream.integer(low.bit_length() - 1, high.bit_length() - 1)
     return min(max(stream.integer(1 << exponent, (2 << exponent) - 1), low), high)
-
-
-def without_faults(scenario: Scenario) -> Scenario:
-    """Return the scenario without any fault."""
-    return replace(scenario, faults=())

@@ -15,7 +15,6 @@ from ckptsim.models.recovery import (
     ambiguous_subtasks,
     assign_gate,
     default_max_parallelism,
-    inputs_support_unaligned,
     inverted,
     is_identity,
     key_group,
@@ -137,12 +136,6 @@ def test_an_unsupported_edge_cannot_be_rescaled() -> None:
                 old_parallelism=(1, 1),
                 new_parallelism=(2, 2),
             )
-
-
-def test_one_ordered_input_aligns_all_inputs_of_an_operator() -> None:
-    """A keyed edge beside a forward edge is aligned too."""
-    assert inputs_support_unaligned([Partitioner.KEY_GROUP, Partitioner.REBALANCE])
-    assert not inputs_support_unaligned([Partitioner.KEY_GROUP, Partitioner.FORWARD])
 
 
 def test_the_virtual_channels_of_a_rescaled_gate() -> None:

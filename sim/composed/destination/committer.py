@@ -81,11 +81,6 @@ class Committer:
         if not store.hooked:
             self._flush_later()
 
-    @property
-    def busy(self) -> bool:
-        """Whether a commit is under way or waits."""
-        return bool(self._queue or self._current)
-
     def recover(self, transaction: Transaction, committed: Callable[[], None]) -> None:
         """Commit what the restored state has pending, unless the store covers it."""
         if (transaction.checkpoint_id or 0) <= self.position:

@@ -45,7 +45,6 @@ class PipelineJob:
         self.restored_ids: list[int | None] = []
         self._pipeline = pipeline
         job = pipeline.pipeline.job()
-        self._vertices = {vertex.name: vertex for vertex in job.vertices}
         embedding = Embedding(
             reader=self._make_queue,
             committer=self._make_committer,

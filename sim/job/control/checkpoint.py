@@ -78,11 +78,6 @@ class JobCheckpoint:
         """Return every element of list state that sinks keep, by task."""
         return [s.transactions for s in self.states if s.transactions is not None]
 
-    @property
-    def in_flight(self) -> int:
-        """Return how many pieces of data in flight it holds."""
-        return sum(state.in_flight for state in self.states)
-
 
 def kept_of(
     record: CheckpointRecord,

@@ -139,11 +139,6 @@ class CoordinatorHost:
         self._job.stop_failed()
 
     @property
-    def ever_completed(self) -> set[int]:
-        """The checkpoints that were completed, also those that are not kept any more."""
-        return {number for number, one in self.records.items() if one.status == "completed"}
-
-    @property
     def stop_completed(self) -> bool:
         """Whether the savepoint of the stop is complete."""
         return self.stop_id is not None and self.records[self.stop_id].status == "completed"

@@ -64,11 +64,6 @@ class FaultPlan:
         return [fault for fault in self._faults if isinstance(fault, Timed)]
 
     @property
-    def rescales(self) -> bool:
-        """Return whether the user changes the job."""
-        return any(isinstance(fault, Rescale | Resubmit) for fault in self._faults)
-
-    @property
     def silences(self) -> bool:
         """Return whether a task manager is lost without its connections breaking."""
         breaks = Symptom.CONNECTIONS_BREAK

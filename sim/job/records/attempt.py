@@ -55,7 +55,6 @@ class Attempt:
         self.job = world.job
         self.graph = world.graph
         self.faults = world.faults
-        self.external = world.external
         self.alive = True
         self.restored = restored
         self.restored_id = restored.checkpoint_id if restored is not None else None

@@ -62,7 +62,6 @@ class Channel:
         self.end_ns = channels.end_of_partition_ns
         self.emitted: int = 0
         self.consumed: int = 0
-        self.delivered = 0
         self.recovered: list[Any] = []
         self.restored: list[Any] = []
         self.connected = True

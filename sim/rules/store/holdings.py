@@ -50,7 +50,6 @@ class ClientFacts:
         self.placement = placement
         self.topics: dict[str, int] = {}
         self.logs: dict[str, list[Any]] = {}  # per partition; None where compaction dropped one
-        self.ends: dict[str, int] = {}
         self.written: dict[str, list[Any]] = {}
         self.data: dict[str, Rows] = {}
         self.mirror: dict[str, Rows] = {}

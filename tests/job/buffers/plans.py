@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import strategies as st
-
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.generators.buffer_jobs import crashing_document, document, scenario_of
 from ckptsim.scenarios.job import Job, NoRestart, Plane, Vertex
-from tests.job.records.plans import Drawn, Seeded
+from tests.job.records.plans import Seeded
 
 __all__ = [
     "crashing_document",
     "crashing_job",
     "document",
-    "faulty_jobs",
     "on_buffers",
     "random_job",
     "scenario_of",
@@ -35,9 +32,3 @@ def random_job(seed: int) -> Scenario:
 def crashing_job(seed: int) -> Scenario:
     """Return the random job of a seed that fails and is restarted."""
     return scenario_of(crashing_document(Seeded(seed)))
-
-
-@st.composite
-def faulty_jobs(draw: Any) -> Scenario:
-    """Return a strategy of random jobs with fault plans."""
-    return scenario_of(document(Drawn(draw)))

@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from ckptsim.scenarios import Scenario
-from ckptsim.sim.rows import RunResult
-from ckptsim.sim.world import run_world
 from tests.job.records.plans import MS, scenario_of
 from tests.job.records.small import reads
-
-
-def run_with(
-    scenario: Scenario, *, world: Callable[[pytest.MonkeyPatch], None] | None = None, **parts: Any
-) -> RunResult:
-    """Run a job with other cores in its slots; `world` breaks what is around them."""
-    with pytest.MonkeyPatch.context() as patch:
-        if world is not None:
-            world(patch)
-        return run_world(scenario, seed=0, cores=parts)
 
 
 def chain(records: int = 30, *, service_ns: int = MS, **tables: Any) -> dict[str, Any]:

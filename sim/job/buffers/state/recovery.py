@@ -53,12 +53,6 @@ class BufferSnapshot:
     input_records: Mapping[int, Sequence[int]] = field(default_factory=dict)
     output_records: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
-    @property
-    def in_flight(self) -> int:
-        """Return how many buffers in flight it holds."""
-        held = (self.input_spans, self.output_spans)
-        return sum(len(spans) for part in held for spans in part.values())
-
 
 def restore_counts(world: DataflowWorld, restored: JobCheckpoint) -> None:
     """Let tasks continue counting where the checkpoint, or their own end, has left off.

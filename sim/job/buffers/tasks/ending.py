@@ -28,7 +28,6 @@ class Ending:
 
     def __init__(self, task: Task) -> None:
         self.data_ended_ns: int | None = None
-        self.closed = False
         self._task = task
 
     def start(self) -> None:
@@ -56,7 +55,6 @@ class Ending:
             if task.control.lifecycle.core.mode is not EndMode.NO_DRAIN:
                 task.world.coordinator.end_of_data(task)
         elif state is TaskState.CLOSED:
-            self.closed = True
             task.world.closed_ns[task.number] = task.env.now
             task.file.writer.step(writer_events.SubtaskReleased(task.number))
             task.enter(State.ENDED)

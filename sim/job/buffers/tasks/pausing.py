@@ -37,19 +37,6 @@ class Pausing:
         self._paused_for = (function, arguments)
         self.env.call_in(time_ns, Kind.STORAGE, self.entity, self._pause_over)
 
-    @property
-    def is_pausing(self) -> bool:
-        """Whether a pause has begun and is not over."""
-        return self._paused_for is not None
-
-    def put_off_pause(self) -> tuple[Callable[..., object], Any]:
-        """Forget the pause that has begun; return the mail that begins it again."""
-        paused_for, self._paused_for = self._paused_for, None
-        return self._begin_pause, paused_for
-
-    def _begin_pause(self, paused_for: tuple[Callable[..., object], tuple[Any, ...]]) -> None:
-        self._paused_for = paused_for
-
     def _pause_over(self) -> None:
         self._call_paused()
         self.run()
