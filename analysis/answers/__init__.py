@@ -1,12 +1,10 @@
 """Answers: what a sweep says to its question, as sentences and as a headline."""
 
-from ckptsim.analysis.answers.compare import Comparison, compare
-from ckptsim.analysis.answers.sentences import Answer, answer
+from ckptsim.analysis.answers.compare import compare
+from ckptsim.analysis.answers.sentences import answer
 from ckptsim.analysis.answers.series import Layout, Series, answering, layout_of, series_of
 
 __all__ = [
-    "Answer",
-    "Comparison",
     "Layout",
     "Series",
     "answer",

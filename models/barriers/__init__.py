@@ -17,13 +17,10 @@ from ckptsim.models.barriers.barrier import (
     EndOfPartition,
     NetworkEvent,
     OptionKind,
-    is_blocking,
-    select_kind,
 )
 from ckptsim.models.barriers.channel_state import SharedStateWriter
 from ckptsim.models.barriers.channels import (
     LocalChannel,
-    Persister,
     PersisterStatus,
     RemoteChannel,
     Subpartition,
@@ -55,7 +52,6 @@ __all__ = [
     "LocalChannel",
     "NetworkEvent",
     "OptionKind",
-    "Persister",
     "PersisterStatus",
     "RemoteChannel",
     "SharedStateWriter",
@@ -63,7 +59,5 @@ __all__ = [
     "Subpartition",
     "SubtaskCheckpoints",
     "handler_kind",
-    "is_blocking",
     "make_handler",
-    "select_kind",
 ]

@@ -54,7 +54,7 @@ from ckptsim.models.ordering.events import (
     StateSent,
     StreamAnnounced,
 )
-from ckptsim.models.ordering.observation import Observation, StreamObservation
+from ckptsim.models.ordering.observation import Observation
 from ckptsim.models.ordering.terms import (
     CheckpointId,
     CheckpointIndex,
@@ -117,7 +117,6 @@ __all__ = [
     "StateSent",
     "StreamAnnounced",
     "StreamDescriptor",
-    "StreamObservation",
     "Verdict",
     "drive",
     "make_core",

@@ -7,8 +7,6 @@
   job, and `RecoveredInput` (`recovered_input`) takes in-flight data over on an input gate.
 """
 
-from ckptsim.models.recovery.detection import FailureDetector, HeartbeatParameters
-from ckptsim.models.recovery.failover import Failover
 from ckptsim.models.recovery.in_flight import (
     ConnectionDescriptor,
     Exchange,
@@ -41,8 +39,6 @@ from ckptsim.models.recovery.mapping import (
 from ckptsim.models.recovery.operator_state import broadcast, split
 from ckptsim.models.recovery.records import Part, RecordDeserializer, parts_of
 from ckptsim.models.recovery.recovered_input import RecoveredInput
-from ckptsim.models.recovery.restart import RestartParameters, RestartStrategy
-from ckptsim.models.recovery.restore import TaskRestore
 
 __all__ = [
     "DISTRIBUTIONS",
@@ -50,19 +46,13 @@ __all__ = [
     "ConnectionDescriptor",
     "Distribution",
     "Exchange",
-    "Failover",
-    "FailureDetector",
     "GateAssignment",
-    "HeartbeatParameters",
     "InFlightAssignment",
     "Mapper",
     "Part",
     "Partitioner",
     "RecordDeserializer",
     "RecoveredInput",
-    "RestartParameters",
-    "RestartStrategy",
-    "TaskRestore",
     "ambiguous_subtasks",
     "assign_gate",
     "broadcast",

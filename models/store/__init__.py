@@ -2,7 +2,6 @@
 
 from ckptsim.models.store.client import Parts, StoreClient
 from ckptsim.models.store.errors import Refusal, StoreError
-from ckptsim.models.store.interface import CheckpointStore
 from ckptsim.models.store.log import Control, ControlRecord, DataRecord, LogBook, PartitionLog
 from ckptsim.models.store.medium import (
     Area,
@@ -20,20 +19,13 @@ from ckptsim.models.store.medium import (
 )
 from ckptsim.models.store.rules import Order, Part, SyncRules
 from ckptsim.models.store.settings import Durability, Placement, Reset, Settings
-from ckptsim.models.store.state import (
-    PartitionState,
-    VersionCopy,
-    VersionState,
-    decode_state,
-    encode_state,
-)
-from ckptsim.models.store.topics import LocalTopics, TopicPartition, parse_topic, version_topic
+from ckptsim.models.store.state import PartitionState, VersionState, decode_state, encode_state
+from ckptsim.models.store.topics import LocalTopics, TopicPartition, version_topic
 from ckptsim.models.store.versions import StoreVersions, make_store
 
 __all__ = [
     "Area",
     "Changes",
-    "CheckpointStore",
     "Checkpoints",
     "Control",
     "ControlRecord",
@@ -64,11 +56,9 @@ __all__ = [
     "StoreVersions",
     "SyncRules",
     "TopicPartition",
-    "VersionCopy",
     "VersionState",
     "decode_state",
     "encode_state",
     "make_store",
-    "parse_topic",
     "version_topic",
 ]

@@ -1,19 +1,16 @@
 """Jobs of a stream processor: one dialect for every link that has a job, and for both planes."""
 
 from ckptsim.scenarios.job.channel_state import (
-    ChannelState,
-    HandledBy,
     OrderedEdges,
     Persistence,
     Recovered,
     ReplayFrom,
     Rescaling,
-    Spilling,
     SubtaskIndices,
 )
 from ckptsim.scenarios.job.checkpointing import Checkpointing, CheckpointProtocol, Mode
 from ckptsim.scenarios.job.costs import Costs, Machine, Storage
-from ckptsim.scenarios.job.ending import Ending, Protocol, StopKind
+from ckptsim.scenarios.job.ending import Protocol, StopKind
 from ckptsim.scenarios.job.graph import (
     Edge,
     Input,
@@ -27,28 +24,17 @@ from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.job import Engine, Job, PlacementKind
 from ckptsim.scenarios.job.network import BufferSizes, Channels, Network
 from ckptsim.scenarios.job.recovery import Recovery
-from ckptsim.scenarios.job.restart import (
-    ExponentialDelay,
-    FailureRate,
-    FixedDelay,
-    NoRestart,
-    RestartStrategy,
-)
+from ckptsim.scenarios.job.restart import FixedDelay, NoRestart, RestartStrategy
 
 __all__ = [
     "BufferSizes",
-    "ChannelState",
     "Channels",
     "CheckpointProtocol",
     "Checkpointing",
     "Costs",
     "Edge",
-    "Ending",
     "Engine",
-    "ExponentialDelay",
-    "FailureRate",
     "FixedDelay",
-    "HandledBy",
     "Input",
     "Job",
     "Machine",
@@ -68,7 +54,6 @@ __all__ = [
     "ReplayFrom",
     "Rescaling",
     "RestartStrategy",
-    "Spilling",
     "StopKind",
     "Storage",
     "SubtaskIndices",

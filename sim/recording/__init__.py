@@ -5,33 +5,26 @@ asked for, and one file per answer, byte for byte what the server said.  Nothing
 what is missing, torn or of another version is noted and left out.
 """
 
-from ckptsim.sim.recording.answers import INDEX, Answer, Answers, read_answers
+from ckptsim.sim.recording.answers import INDEX
 from ckptsim.sim.recording.reader import read_recording
 from ckptsim.sim.recording.recording import (
     CheckpointAnswer,
-    Note,
     Recording,
     Sample,
     SubtaskAnswer,
     SubtaskPart,
-    TaskManagerAnswer,
     VertexAnswer,
     VertexInput,
 )
 
 __all__ = [
     "INDEX",
-    "Answer",
-    "Answers",
     "CheckpointAnswer",
-    "Note",
     "Recording",
     "Sample",
     "SubtaskAnswer",
     "SubtaskPart",
-    "TaskManagerAnswer",
     "VertexAnswer",
     "VertexInput",
-    "read_answers",
     "read_recording",
 ]

@@ -2,7 +2,7 @@
 
 from ckptsim.sim.search.check import CheckReport, CheckStopped, check
 from ckptsim.sim.search.hunt import Find, HuntStopped, hunt
-from ckptsim.sim.search.shrink import Shrunk, shrink
+from ckptsim.sim.search.shrink import shrink
 from ckptsim.sim.search.trial import Subject, Trial, trial
 
 __all__ = [
@@ -10,7 +10,6 @@ __all__ = [
     "CheckStopped",
     "Find",
     "HuntStopped",
-    "Shrunk",
     "Subject",
     "Trial",
     "check",

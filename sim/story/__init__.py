@@ -1,18 +1,9 @@
 """Stories: what a trace says about one checkpoint, in sentences, and as pictures."""
 
-from ckptsim.sim.story.story import (
-    Line,
-    Target,
-    concerning,
-    milliseconds,
-    shortened,
-    tell,
-    tells_of,
-)
+from ckptsim.sim.story.story import Target, concerning, milliseconds, shortened, tell, tells_of
 from ckptsim.sim.story.telling import Telling, Vocabulary, span_keys
 
 __all__ = [
-    "Line",
     "Target",
     "Telling",
     "Vocabulary",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ckptsim.sim.validate.ablation import ABLATIONS, Ablation
-from ckptsim.sim.validate.files import Measurements, read_measurements, read_runs
-from ckptsim.sim.validate.folds import Folds, folds_lines, folds_of
-from ckptsim.sim.validate.measured import MeasuredJob, MeasuredRun
-from ckptsim.sim.validate.predict import Prediction, predict, predict_all
+from ckptsim.sim.validate.files import read_measurements, read_runs
+from ckptsim.sim.validate.folds import folds_lines, folds_of
+from ckptsim.sim.validate.measured import MeasuredRun
+from ckptsim.sim.validate.predict import Prediction, predict_all
 from ckptsim.sim.validate.score import Score, score
 from ckptsim.sim.validate.sequence import CheckpointSequence, sequence_of
 from ckptsim.sim.validate.text import ablation_lines, report_lines, sequence_lines
@@ -15,16 +15,12 @@ __all__ = [
     "ABLATIONS",
     "Ablation",
     "CheckpointSequence",
-    "Folds",
-    "MeasuredJob",
     "MeasuredRun",
-    "Measurements",
     "Prediction",
     "Score",
     "ablation_lines",
     "folds_lines",
     "folds_of",
-    "predict",
     "predict_all",
     "read_measurements",
     "read_runs",

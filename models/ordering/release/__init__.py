@@ -1,12 +1,11 @@
 """What an ordering core knows of records and unsent states, and the pass that releases them."""
 
 from ckptsim.models.ordering.release.ledger import IdCounts, Ledger
-from ckptsim.models.ordering.release.readiness import Portion, Readiness, portions
-from ckptsim.models.ordering.release.releaser import Ending, Outgoing, Releaser
+from ckptsim.models.ordering.release.readiness import Portion, Readiness
+from ckptsim.models.ordering.release.releaser import Outgoing, Releaser
 from ckptsim.models.ordering.release.shelves import PendingState, Shelf, Shelves
 
 __all__ = [
-    "Ending",
     "IdCounts",
     "Ledger",
     "Outgoing",
@@ -16,5 +15,4 @@ __all__ = [
     "Releaser",
     "Shelf",
     "Shelves",
-    "portions",
 ]

@@ -6,11 +6,9 @@ from ckptsim.models.store.generations.v1 import (
     LiveState,
     MetadataOverStore,
     MetadataService,
-    RecordTransformer,
     metadata_for,
 )
 from ckptsim.models.store.generations.v2 import (
-    CheckpointStorageEngine,
     EngineOverStore,
     EngineWithoutTopic,
     MetadataOverEngines,
@@ -18,7 +16,6 @@ from ckptsim.models.store.generations.v2 import (
 
 __all__ = [
     "CallSite",
-    "CheckpointStorageEngine",
     "EngineOverStore",
     "EngineWithoutTopic",
     "LiveMetadata",
@@ -26,7 +23,6 @@ __all__ = [
     "MetadataOverEngines",
     "MetadataOverStore",
     "MetadataService",
-    "RecordTransformer",
     "RedirectedMetadata",
     "metadata_for",
 ]

@@ -9,18 +9,14 @@ from ckptsim.sim.store.real.errors import (
     StoreLockedError,
     StoreMismatchError,
 )
-from ckptsim.sim.store.real.inspection import PartitionContents, StoreContents, inspect_store
-from ckptsim.sim.store.real.media import DuckGroupMedium, DuckLiteMedium, DuckMedium, real_medium
+from ckptsim.sim.store.real.inspection import inspect_store
+from ckptsim.sim.store.real.media import DuckMedium, real_medium
 from ckptsim.sim.store.real.runs import RunStore
 
 __all__ = [
-    "DuckGroupMedium",
-    "DuckLiteMedium",
     "DuckMedium",
     "EmbeddedStore",
-    "PartitionContents",
     "RunStore",
-    "StoreContents",
     "StoreDamagedError",
     "StoreFileError",
     "StoreFormatError",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ckptsim.sim.validate.recoveries.measured import RecoveryRun, is_recovery_run
+from ckptsim.sim.validate.recoveries.measured import RecoveryRun
 from ckptsim.sim.validate.recoveries.predict import RecoveryPrediction, predict_recoveries
 from ckptsim.sim.validate.recoveries.score import RecoveryScore, score_recoveries
 from ckptsim.sim.validate.recoveries.text import (
@@ -15,7 +15,6 @@ __all__ = [
     "RecoveryPrediction",
     "RecoveryRun",
     "RecoveryScore",
-    "is_recovery_run",
     "predict_recoveries",
     "recovery_entries",
     "recovery_lines",
