@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ckptsim.analysis.answers import verdicts
 from ckptsim.analysis.answers.effects import effects
 from ckptsim.analysis.answers.series import (
     Layout,
@@ -14,17 +15,6 @@ from ckptsim.analysis.answers.series import (
     differ,
     layout_of,
     series_of,
-)
-from ckptsim.analysis.answers.verdicts import (
-    Change,
-    Contrast,
-    Flat,
-    Turn,
-    Uneven,
-    contrast,
-    extent,
-    extent_along,
-    judge,
 )
 from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.words import amount, plain_number, span, with_interval
@@ -69,7 +59,7 @@ def _about(metric: str, series: Sequence[Series], layout: Layout, findings: Find
         return [f"{says}: {between}."]
     along = _along(metric, series, layout)
     ends = _ends(series)
-    if extent_along(ends) > extent(contrast(*ends)):
+    if verdicts.extent_along(ends) > verdicts.extent(verdicts.contrast(*ends)):
         by = " and ".join(layout.others)
         for one in series:  # a number is told without the name of its parameter again
             between = between.replace(one.label, one.label.removeprefix(f"{by} "))
@@ -92,7 +82,7 @@ def _ends(series: Sequence[Series]) -> tuple[Series, Series]:
 
 def _between(metric: str, series: Sequence[Series], layout: Layout) -> str:
     """Return how the series differ, place by place."""
-    found = contrast(*_ends(series))
+    found = verdicts.contrast(*_ends(series))
     if found is None:
         return ", ".join(f"{one.label} {_span(metric, one)}" for one in series)
     never = [one for one in series if not any(any(p.seeds.values()) for p in one.places)]
@@ -118,7 +108,7 @@ def _listed(series: Sequence[Series]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _times(found: Contrast, layout: Layout) -> str:
+def _times(found: verdicts.Contrast, layout: Layout) -> str:
     """Return how many times the one series is the other, and where that is clear."""
     text = ""
     if found.ratios is not None:
@@ -139,7 +129,7 @@ def _alike(series: Sequence[Series]) -> str:
     least, *others = sorted(series, key=lambda one: sum(one.means) / len(one.means))
     alike = [least.label]
     for other in others:
-        found = contrast(least, other)
+        found = verdicts.contrast(least, other)
         if found is not None and found.clear == 0:
             alike.append(other.label)
     if len(alike) == 1:
@@ -162,14 +152,14 @@ def _verdict(metric: str, series: Series, layout: Layout) -> str:
         return _mean(metric, series.places[0])
     if not layout.is_ordered:
         return _ranking(metric, series)
-    found = judge(series)
-    if isinstance(found, Flat):
+    found = verdicts.judge(series)
+    if isinstance(found, verdicts.Flat):
         if found.low == found.high:
             return f"stays the same ({amount(metric, found.low)})"
         return f"does not change beyond noise ({span(metric, found.low, found.high)})"
-    if isinstance(found, Uneven):
+    if isinstance(found, verdicts.Uneven):
         return f"goes up and down ({span(metric, found.low, found.high)}), its ends are alike"
-    if isinstance(found, Turn):
+    if isinstance(found, verdicts.Turn):
         kind = "least" if found.is_least else "greatest"
         ends = " and ".join(
             f"{amount(metric, end.mean.mean)} at {end.shown}" for end in (found.first, found.last)
@@ -178,7 +168,7 @@ def _verdict(metric: str, series: Series, layout: Layout) -> str:
     return _change(metric, found)
 
 
-def _change(metric: str, found: Change) -> str:
+def _change(metric: str, found: verdicts.Change) -> str:
     first, last = found.first.mean.mean, found.last.mean.mean
     if found.is_slight:
         return f"changes by less than 5 % ({span(metric, *sorted((first, last)))})"

@@ -7,19 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ckptsim.analysis.figures.style import (
-    BLUE,
-    DASHES,
-    GREEN,
-    INK,
-    LINES,
-    MARKERS,
-    ORANGE,
-    PURPLE,
-    VERMILION,
-    new_figure,
-    styled,
-)
+from ckptsim.analysis.figures import style
 from ckptsim.analysis.figures.swept import scale_axis
 from ckptsim.analysis.figures.vector import tell
 from ckptsim.analysis.words import (
@@ -38,14 +26,14 @@ if TYPE_CHECKING:
 
 # Part of a barrier checkpoint -> what it is, colour, pattern.
 PARTS = {
-    "start_delay_ns": ("until the first barrier", BLUE, ""),
-    "alignment_ns": ("alignment", ORANGE, "//"),
-    "sync_ns": ("synchronous part", GREEN, ".."),
-    "async_ns": ("asynchronous part", PURPLE, "xx"),
+    "start_delay_ns": ("until the first barrier", style.BLUE, ""),
+    "alignment_ns": ("alignment", style.ORANGE, "//"),
+    "sync_ns": ("synchronous part", style.GREEN, ".."),
+    "async_ns": ("asynchronous part", style.PURPLE, "xx"),
 }
 
 
-@styled
+@style.styled
 def durations_over_time(checkpoints: pd.DataFrame) -> Figure:
     """Draw the duration of each checkpoint of one run over its trigger time, and its parts.
 
@@ -53,7 +41,7 @@ def durations_over_time(checkpoints: pd.DataFrame) -> Figure:
     took longest, so together they can exceed the duration; checkpoints that did not complete
     are crosses at the bottom.
     """
-    figure = new_figure(3.6)
+    figure = style.new_figure(3.6)
     ax = figure.add_subplot()
     done = checkpoints[checkpoints["status"] == "completed"].sort_values("triggered_ns")
     lost = checkpoints[checkpoints["status"] != "completed"]
@@ -71,13 +59,13 @@ def durations_over_time(checkpoints: pd.DataFrame) -> Figure:
             label=label,
         )  # fmt: skip
         bottom = bottom + height
-    ax.plot(x, done["duration_ns"] / up.size, "o-", color=INK, ms=3, lw=1, label="end to end")
+    ax.plot(x, done["duration_ns"] / up.size, "o-", color=style.INK, ms=3, lw=1, label="end to end")
     for at, duration, number in zip(x, done["duration_ns"], done["checkpoint_id"], strict=True):
         tell(ax, at, duration / up.size, f"checkpoint {number}: {time_in_words(duration)}")
     if len(lost):
         at = lost["triggered_ns"] / across.size
         zero = np.zeros(len(lost))
-        ax.plot(at, zero, "x", color=VERMILION, ms=6, label="not completed", clip_on=False)
+        ax.plot(at, zero, "x", color=style.VERMILION, ms=6, label="not completed", clip_on=False)
     ax.use_sticky_edges = False
     ax.set_ylim(0, None)
     ax.set_xlabel(f"simulated time of the trigger [{across.name}]")
@@ -87,7 +75,7 @@ def durations_over_time(checkpoints: pd.DataFrame) -> Figure:
     return figure
 
 
-@styled
+@style.styled
 def alignment_heat_map(task_checkpoints: pd.DataFrame) -> Figure:
     """Draw how long each subtask aligned for each checkpoint of one run.
 
@@ -97,7 +85,7 @@ def alignment_heat_map(task_checkpoints: pd.DataFrame) -> Figure:
         row=task_checkpoints["task"] + " " + task_checkpoints["subtask"].astype(str).str.zfill(3)
     ).pivot_table(index="row", columns="checkpoint_id", values="alignment_ns", aggfunc="max")
     unit = time_unit([float(np.nanmax(wide.to_numpy(), initial=0.0))])
-    figure = new_figure(min(9.0, 1.3 + 0.16 * max(6, len(wide))))
+    figure = style.new_figure(min(9.0, 1.3 + 0.16 * max(6, len(wide))))
     ax = figure.add_subplot()
     image = ax.imshow(
         wide.to_numpy() / unit.size, aspect="auto", cmap="cividis", interpolation="nearest"
@@ -115,7 +103,7 @@ def alignment_heat_map(task_checkpoints: pd.DataFrame) -> Figure:
     return figure
 
 
-@styled
+@style.styled
 def against_back_pressure(table: pd.DataFrame) -> Figure:
     """Draw times and sizes of checkpoints against back-pressure: a panel each, a line per mode.
 
@@ -124,7 +112,7 @@ def against_back_pressure(table: pd.DataFrame) -> Figure:
     the quartiles).
     """
     quantities = list(dict.fromkeys(table["quantity"]))
-    figure = new_figure(3.6, width=2.4 * max(3, len(quantities)))
+    figure = style.new_figure(3.6, width=2.4 * max(3, len(quantities)))
     panels = figure.subplots(1, len(quantities), squeeze=False)[0]
     for ax, quantity in zip(panels, quantities, strict=True):
         rows = table[table["quantity"] == quantity]
@@ -149,7 +137,9 @@ def _shown_shares(shares: pd.Series) -> tuple[float, float]:
 
 def _draw_modes(ax: Axes, table: pd.DataFrame, unit: Unit) -> None:
     modes = list(table.groupby("mode", sort=False))
-    for (mode, group), color, dashes, marker in zip(modes, LINES, DASHES, MARKERS, strict=False):
+    for (mode, group), color, dashes, marker in zip(
+        modes, style.LINES, style.DASHES, style.MARKERS, strict=False
+    ):
         rows = group.sort_values(["backpressured_ratio", "middle"])
         x = 100 * rows["backpressured_ratio"]
         low, high = rows["low"] / unit.size, rows["high"] / unit.size
@@ -163,20 +153,20 @@ def _draw_modes(ax: Axes, table: pd.DataFrame, unit: Unit) -> None:
         )  # fmt: skip
 
 
-@styled
+@style.styled
 def in_flight_bytes(checkpoints: pd.DataFrame) -> Figure:
     """Draw the in-flight bytes that each checkpoint processed and persisted, over its trigger.
 
     checkpoints: rows of the table of checkpoints of one run.
     """
-    figure = new_figure(3.2)
+    figure = style.new_figure(3.2)
     ax = figure.add_subplot()
     rows = checkpoints.sort_values("triggered_ns")
     across = time_unit(rows["triggered_ns"])
     up = size_unit(rows[["processed_bytes", "persisted_bytes"]].max())
     for name, color, dashes, label in (
-        ("processed_bytes", BLUE, "-", "processed during the alignment"),
-        ("persisted_bytes", VERMILION, "--", "persisted with the checkpoint"),
+        ("processed_bytes", style.BLUE, "-", "processed during the alignment"),
+        ("persisted_bytes", style.VERMILION, "--", "persisted with the checkpoint"),
     ):
         known = rows[rows[name].notna()]
         if not known[name].any():

@@ -8,18 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ckptsim.analysis.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILION,
-    new_figure,
-    styled,
-)
+from ckptsim.analysis.figures import style
 from ckptsim.analysis.figures.swept import evenly
 from ckptsim.analysis.figures.vector import tell
 from ckptsim.analysis.words import (
@@ -41,11 +30,11 @@ BARS_MAX = 24
 SHARE = "caught_up_share"
 LABEL_CHARACTERS = 40
 PARTS: Mapping[str, tuple[str, str, str]] = {
-    "recovery_detected_ns": ("failure unknown", GREY, ""),
-    "recovery_restart_ns": ("cancelled and delayed", ORANGE, "//"),
-    "recovery_read_ns": ("deployed, state read", BLUE, ""),
-    "recovery_first_record_ns": ("until the first record", PURPLE, "xx"),
-    "recovery_catch_up_ns": ("catching up", SKY, "\\\\"),
+    "recovery_detected_ns": ("failure unknown", style.GREY, ""),
+    "recovery_restart_ns": ("cancelled and delayed", style.ORANGE, "//"),
+    "recovery_read_ns": ("deployed, state read", style.BLUE, ""),
+    "recovery_first_record_ns": ("until the first record", style.PURPLE, "xx"),
+    "recovery_catch_up_ns": ("catching up", style.SKY, "\\\\"),
 }
 """Metric of each part of a recovery, in turn: what a figure calls it, colour, hatch."""
 
@@ -54,7 +43,7 @@ ENDS = ("detected_ns", "resumed_ns", "state_read_ns", "first_record_ns", "caught
 _ROOM = 0.08  # of the window, before the failure
 
 
-@styled
+@style.styled
 def recovery_parts(intervals: pd.DataFrame, axes: Sequence[str]) -> Figure:
     """Draw where the time of recoveries went, one bar per point.
 
@@ -67,7 +56,7 @@ def recovery_parts(intervals: pd.DataFrame, axes: Sequence[str]) -> Figure:
         index=["scenario", "parameters"], columns="metric", values="mean", sort=False
     ).reset_index()
     rows = evenly([row for _, row in wide.iterrows()], BARS_MAX)
-    figure = new_figure(1.5 + 0.34 * len(rows))
+    figure = style.new_figure(1.5 + 0.34 * len(rows))
     ax = figure.add_subplot()
     means = {part: np.array([row.get(part, 0.0) for row in rows]) for part in PARTS}
     unit = time_unit(np.nansum(list(means.values()), axis=0))
@@ -110,7 +99,7 @@ def _counted(runs: int, share: float) -> str:
     return f"{count_label(runs)}, {says}"
 
 
-@styled
+@style.styled
 def recovery_timeline(recovery: RecoveryRow, checkpoints: Sequence[CheckpointRow]) -> Figure:
     """Draw one recovery: what the job did, the in-flight data handed over, the checkpoints.
 
@@ -126,12 +115,12 @@ def recovery_timeline(recovery: RecoveryRow, checkpoints: Sequence[CheckpointRow
         begin = restored - room
     window = max(0, begin), end + room
     unit = time_unit([window[1] - recovery.failed_ns])
-    figure = new_figure(2.6)
+    figure = style.new_figure(2.6)
     ax = figure.add_subplot()
     _draw_phases(ax, recovery, unit)
     _draw_handing_over(ax, recovery, unit)
     _draw_checkpoints(ax, recovery, checkpoints, (window, unit))
-    ax.axvline(0, color=VERMILION, lw=1.2, ls="--")
+    ax.axvline(0, color=style.VERMILION, lw=1.2, ls="--")
     ax.set_yticks(range(3), ["the job", "in-flight data", "checkpoints"])
     ax.set_ylim(2.6, -0.6)
     ax.grid(visible=False, axis="y")
@@ -179,7 +168,7 @@ def _draw_handing_over(ax: Axes, recovery: RecoveryRow, unit: Unit) -> None:
     if begin is None or end is None or end <= begin:
         return
     left, width = (begin - recovery.failed_ns) / unit.size, (end - begin) / unit.size
-    ax.barh(1, width, 0.6, left=left, color=GREEN, lw=0, label="handed over")
+    ax.barh(1, width, 0.6, left=left, color=style.GREEN, lw=0, label="handed over")
     tell(ax, left + width / 2, 1, f"in-flight data handed over: {time_in_words(end - begin)}")
 
 
@@ -199,7 +188,7 @@ def _draw_checkpoints(
         left = (max(one.triggered_ns, begin) - recovery.failed_ns) / unit.size
         width = max((min(ended, end) - max(one.triggered_ns, begin)) / unit.size, 0)
         restored = recovery.restored_from == f"checkpoint {one.checkpoint_id}"
-        color = BLUE if restored else INK
+        color = style.BLUE if restored else style.INK
         ax.barh(
             2, width, 0.6, left=left, color=color if done else "none", edgecolor=color, lw=0.8,
             label="restored checkpoint" if restored else None,

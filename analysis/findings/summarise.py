@@ -9,27 +9,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ckptsim.analysis.findings import share
 from ckptsim.analysis.findings.runs import ABSENT, WAITS, Ints, ints, lasting, run_metrics, run_of
-from ckptsim.analysis.findings.share import (
-    OUTLIER_COLUMNS,
-    OUTLIERS,
-    SCALE,
-    TASK_MEANS,
-    Broken,
-    Durations,
-    Point,
-    Share,
-    add_broken,
-    add_counts,
-    add_error,
-    add_task,
-)
 
 Tables = Mapping[str, pa.Table]
 KeyT = TypeVar("KeyT")
 
 
-def summarise(tables: Tables) -> Share:
+def summarise(tables: Tables) -> share.Share:
     """Return what the runs of these tables come to; the tables hold all rows of each run."""
     runs = tables["runs"]
     points = list(
@@ -44,7 +31,7 @@ def summarise(tables: Tables) -> Share:
             **{name: runs[name].to_pylist() for name in ("violations", "attempts")},
         }
     )
-    return Share(
+    return share.Share(
         runs=pd.concat([about, run_metrics(tables, checkpoints)], axis=1),
         durations={point: _durations(checkpoints.iloc[rows]) for point, rows in by_point.items()},
         delays={point: _delays(tables, checkpoints.iloc[rows]) for point, rows in by_point.items()},
@@ -64,8 +51,8 @@ def _grouped(keys: Sequence[KeyT]) -> dict[KeyT, list[int]]:
     return found
 
 
-def _durations(rows: pd.DataFrame) -> Durations:
-    return Durations(
+def _durations(rows: pd.DataFrame) -> share.Durations:
+    return share.Durations(
         elapsed_ns=rows["elapsed_ns"].to_numpy(),
         ended=rows["ended"].to_numpy(dtype=bool),
         statuses={str(name): int(n) for name, n in rows["status"].value_counts().items()},
@@ -88,23 +75,29 @@ def _waits(tables: Tables, rows: pd.DataFrame) -> tuple[int, ...]:
     return (int(filled.sum()), *sums, int(done["elapsed_ns"].to_numpy()[filled].sum()))
 
 
-def _tasks(tables: Tables, points: Sequence[Point]) -> dict[tuple[Point, str], tuple[int, ...]]:
+def _tasks(
+    tables: Tables, points: Sequence[share.Point]
+) -> dict[tuple[share.Point, str], tuple[int, ...]]:
     tasks = tables["tasks"]
     run = run_of(tasks, tables["runs"]).tolist()
     names = tasks["task"].to_pylist()
     subtasks: dict[tuple[int, str], int] = {}
     for key in zip(run, names, strict=True):
         subtasks[key] = subtasks.get(key, 0) + 1
-    values = [np.rint(tasks[name].to_numpy() * SCALE).astype(np.int64) for name in TASK_MEANS]
-    found: dict[tuple[Point, str], tuple[int, ...]] = {}
+    values = [
+        np.rint(tasks[name].to_numpy() * share.SCALE).astype(np.int64) for name in share.TASK_MEANS
+    ]
+    found: dict[tuple[share.Point, str], tuple[int, ...]] = {}
     for place, key in enumerate(zip(run, names, strict=True)):
         mine = (subtasks[key], 1, *(int(column[place]) for column in values))
         named = (points[key[0]], key[1])
-        found[named] = add_task(found[named], mine) if named in found else mine
+        found[named] = share.add_task(found[named], mine) if named in found else mine
     return found
 
 
-def _violations(tables: Tables, points: Sequence[Point]) -> dict[tuple[Point, str], Broken]:
+def _violations(
+    tables: Tables, points: Sequence[share.Point]
+) -> dict[tuple[share.Point, str], share.Broken]:
     found = tables["violations"].to_pylist()
     runs = {row["run_key"]: (place, row) for place, row in enumerate(_identities(tables["runs"]))}
     first: dict[tuple[str, str], tuple[Any, ...]] = {}
@@ -114,12 +107,12 @@ def _violations(tables: Tables, points: Sequence[Point]) -> dict[tuple[Point, st
         told = tuple(row[name] for name in ("at_ns", "says", "story", "replay"))
         example = (about["seed"], about["ties"], *told)
         first[key] = min(first.get(key, example), example)
-    broken: dict[tuple[Point, str], Broken] = {}
+    broken: dict[tuple[share.Point, str], share.Broken] = {}
     for (run_key, name), example in first.items():
         point = points[runs[run_key][0]]
-        mine = Broken(runs=1, examples=(example,))
+        mine = share.Broken(runs=1, examples=(example,))
         broken[point, name] = (
-            add_broken(broken[point, name], mine) if (point, name) in broken else mine
+            share.add_broken(broken[point, name], mine) if (point, name) in broken else mine
         )
     return broken
 
@@ -130,22 +123,22 @@ def _identities(runs: pa.Table) -> list[dict[str, Any]]:
 
 
 def _errors(
-    runs: pa.Table, points: Sequence[Point]
-) -> dict[tuple[Point, str], tuple[int, tuple[Any, ...]]]:
-    found: dict[tuple[Point, str], tuple[int, tuple[Any, ...]]] = {}
+    runs: pa.Table, points: Sequence[share.Point]
+) -> dict[tuple[share.Point, str], tuple[int, tuple[Any, ...]]]:
+    found: dict[tuple[share.Point, str], tuple[int, tuple[Any, ...]]] = {}
     columns = [runs[name].to_pylist() for name in ("outcome", "error", "seed", "ties", "replay")]
     for point, outcome, error, *first in zip(points, *columns, strict=True):
         if outcome == "error":
             mine = (1, tuple(first))
             key = (point, str(error))
-            found[key] = add_error(found[key], mine) if key in found else mine
+            found[key] = share.add_error(found[key], mine) if key in found else mine
     return found
 
 
 def _goals(goals: pa.Table) -> dict[str, tuple[int, int, int]]:
     found: dict[str, tuple[int, int, int]] = {}
     for name, reached in zip(goals["goal"].to_pylist(), goals["reached"].to_pylist(), strict=True):
-        found[name] = add_counts(found.get(name, (0, 0, 0)), (1, int(reached > 0), reached))
+        found[name] = share.add_counts(found.get(name, (0, 0, 0)), (1, int(reached > 0), reached))
     return found
 
 
@@ -154,7 +147,7 @@ def _outliers(tables: Tables, checkpoints: pd.DataFrame) -> list[tuple[Any, ...]
     table, runs = tables["checkpoints"], tables["runs"]
     keys = runs["run_key"].to_pylist()
     slowest = checkpoints.groupby("run")["elapsed_ns"].max()
-    chosen = sorted((-int(slowest[run]), keys[run], run) for run in slowest.index)[:OUTLIERS]
+    chosen = sorted((-int(slowest[run]), keys[run], run) for run in slowest.index)[: share.OUTLIERS]
     found = []
     for negative_ns, run_key, run in chosen:
         mine = checkpoints["elapsed_ns"] == -negative_ns
@@ -165,5 +158,5 @@ def _outliers(tables: Tables, checkpoints: pd.DataFrame) -> list[tuple[Any, ...]
             key=lambda row: (row["scope"], row["attempt"], row["checkpoint_id"]),
         )
         told = {**runs.slice(run, 1).to_pylist()[0], **of_row, "elapsed_ns": -negative_ns}
-        found.append((negative_ns, run_key, tuple(told[name] for name in OUTLIER_COLUMNS)))
+        found.append((negative_ns, run_key, tuple(told[name] for name in share.OUTLIER_COLUMNS)))
     return found

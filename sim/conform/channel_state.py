@@ -9,18 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from ckptsim.models.barriers import channels
 from ckptsim.models.barriers.barrier import Announcement, Barrier, EndOfPartition, OptionKind
-from ckptsim.models.barriers.channels import (
-    NetworkEffect,
-    OutputStateFailed,
-    OutputStateKnown,
-    OutputStateOpened,
-    PersistInput,
-    PersistOutput,
-    RemoteChannel,
-    ResumeSender,
-    Subpartition,
-)
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.conform.runner import Mismatch, Vector
@@ -35,7 +25,7 @@ THROWN = {"no_such_element": "NoSuchElementException"}
 
 
 class _Driver(Protocol):
-    outbox: list[NetworkEffect]
+    outbox: list[channels.NetworkEffect]
 
     def do(self, step: Step) -> list[Call]:
         """Carry a step out; returns the calls that are no effects."""
@@ -50,8 +40,8 @@ class _Input:
     """Drives a receiver's queue."""
 
     def __init__(self, make: Callable[..., Any]) -> None:
-        self.outbox: list[NetworkEffect] = []
-        self.channel: RemoteChannel = make(0, self.outbox)
+        self.outbox: list[channels.NetworkEffect] = []
+        self.channel: channels.RemoteChannel = make(0, self.outbox)
         self.polled: str | None = None
 
     def do(self, step: Step) -> list[Call]:
@@ -110,8 +100,8 @@ class _Output:
     """Drives a sender's queue."""
 
     def __init__(self, make: Callable[..., Any]) -> None:
-        self.outbox: list[NetworkEffect] = []
-        self.subpartition: Subpartition = make(0, self.outbox)
+        self.outbox: list[channels.NetworkEffect] = []
+        self.subpartition: channels.Subpartition = make(0, self.outbox)
         self.polled: str | None = None
 
     def do(self, step: Step) -> list[Call]:
@@ -191,9 +181,9 @@ class ChannelStateAdapter:
 def _driver(end: str, make: Factory | None) -> _Driver:
     match end:
         case "input-channel":
-            return _Input(make or RemoteChannel)
+            return _Input(make or channels.RemoteChannel)
         case "output-subpartition":
-            return _Output(make or Subpartition)
+            return _Output(make or channels.Subpartition)
         case other:
             raise UserError(f"found handler {other!r}, expected input-channel, output-subpartition")
 
@@ -219,20 +209,20 @@ def _show(element: object, *, priority: bool) -> str:
             return f"data:{element}"
 
 
-def _call(effect: NetworkEffect) -> Call:
+def _call(effect: channels.NetworkEffect) -> Call:
     match effect:
-        case PersistInput():
+        case channels.PersistInput():
             names = [element[0] for element in effect.buffers if isinstance(element, tuple)]
             return ["persist_in", effect.checkpoint, *names]
-        case PersistOutput():
+        case channels.PersistOutput():
             return ["persist_out", effect.checkpoint, *effect.buffers]
-        case OutputStateOpened():
+        case channels.OutputStateOpened():
             return ["future_out", effect.checkpoint]
-        case OutputStateKnown():
+        case channels.OutputStateKnown():
             return ["future_out_done", effect.checkpoint, *effect.buffers]
-        case OutputStateFailed():
+        case channels.OutputStateFailed():
             return ["future_out_failed", effect.checkpoint]
-        case ResumeSender():
+        case channels.ResumeSender():
             return ["resume_upstream"]
 
 

@@ -5,17 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.coordinator import requests
 from ckptsim.models.coordinator.debloater import BufferDebloater, DebloatParameters
 from ckptsim.models.coordinator.failures import PREFLIGHT_REASONS, FailureCounter
-from ckptsim.models.coordinator.requests import (
-    Decision,
-    Drop,
-    Execute,
-    Request,
-    RequestDecider,
-    Reschedule,
-    Situation,
-)
 from ckptsim.sim.conform.runner import Mismatch, Vector
 from ckptsim.sim.slots import Factory
 
@@ -46,7 +38,7 @@ class CoordinatorAdapter:
             case "debloater":
                 return _run_debloater(vector, make or BufferDebloater)
             case "request_decider":
-                return _run_decider(vector, make or RequestDecider)
+                return _run_decider(vector, make or requests.RequestDecider)
             case "failure_reason":
                 return _run_failure(vector, make or FailureCounter)
             case other:
@@ -77,13 +69,13 @@ def _run_debloater(vector: Vector, make: Factory) -> Mismatch | None:
 
 
 def _run_decider(vector: Vector, make: Factory) -> Mismatch | None:
-    decider: RequestDecider = make(
+    decider: requests.RequestDecider = make(
         max_concurrent=vector["max_concurrent"],
         min_pause_ns=vector["min_pause_ms"] * MS,
         max_queued=vector["max_queued"],
     )
     for number, step in enumerate(vector["steps"]):
-        situation = Situation(
+        situation = requests.Situation(
             now_ns=step["now_ms"] * MS,
             triggering=step["is_triggering"],
             pending=step["pending_before"],
@@ -100,8 +92,8 @@ def _run_decider(vector: Vector, make: Factory) -> Mismatch | None:
     return None
 
 
-def _request(step: Row) -> Request:
-    return Request(
+def _request(step: Row) -> requests.Request:
+    return requests.Request(
         number=step["request"],
         submitted_ns=step["now_ms"] * MS,
         periodic=step["periodic"],
@@ -110,16 +102,16 @@ def _request(step: Row) -> Request:
     )
 
 
-def _decided(decisions: list[Decision], now_ms: int) -> Row:
+def _decided(decisions: list[requests.Decision], now_ms: int) -> Row:
     execute: int | None = None
     effects: list[list[Any]] = []
     for decision in decisions:
         match decision:
-            case Execute():
+            case requests.Execute():
                 execute = decision.request.number
-            case Drop():
+            case requests.Drop():
                 effects.append(["dropped", decision.request.number, decision.reason.value])
-            case Reschedule():
+            case requests.Reschedule():
                 effects.append(["reschedule", now_ms, decision.delay_ns // MS])
     return {"execute": execute, "effects": effects}
 

@@ -22,17 +22,9 @@ from ckptsim.models.store import (
     TopicPartition,
     VersionState,
     decode_state,
+    mishaps,
 )
 from ckptsim.models.store.client import ModelDictionaryServer
-from ckptsim.models.store.mishaps import (
-    Loss,
-    commit_by_another_party,
-    fail_next_commit,
-    fail_next_write,
-    flip_bit,
-    lose,
-    loss_of,
-)
 from ckptsim.models.store.state import WIRE_NAMES
 
 Step = dict[str, Any]
@@ -87,7 +79,7 @@ class StoreScript:
 
     def loss(self, name: str) -> dict[str, int]:
         """Compare the content of a partition with what its log implies."""
-        return asdict(loss_of(self.client, partition(name)))
+        return asdict(mishaps.loss_of(self.client, partition(name)))
 
     def writes(self, store: str) -> int:
         """Return how many writes reached a checkpoint store."""
@@ -152,11 +144,11 @@ class StoreScript:
         self._mutate(step, self._returned)
 
     def _op_tamper(self, step: Step) -> None:
-        flip_bit(self.client, partition(step["tp"]), self._flips)
+        mishaps.flip_bit(self.client, partition(step["tp"]), self._flips)
         self._flips += 1
 
     def _op_foreign_commit(self, step: Step) -> None:
-        commit_by_another_party(self.client, partition(step["tp"]), step["pos"])
+        mishaps.commit_by_another_party(self.client, partition(step["tp"]), step["pos"])
 
     def _op_open(self, step: Step) -> None:
         self.client.open(partition(step["tp"]))
@@ -177,10 +169,10 @@ class StoreScript:
         self.client.crash_within_sync(partition(step["tp"]))
 
     def _op_fail_next_write(self, step: Step) -> None:
-        fail_next_write(self.client, partition(step["tp"]))
+        mishaps.fail_next_write(self.client, partition(step["tp"]))
 
     def _op_fail_next_commit(self, step: Step) -> None:
-        fail_next_commit(self.client, partition(step["tp"]))
+        mishaps.fail_next_commit(self.client, partition(step["tp"]))
 
     def _op_version_swap(self, step: Step) -> None:
         self.versions.swap(step["store"], step["to"])
@@ -189,7 +181,7 @@ class StoreScript:
         self.versions.drop(step["topic"])
 
     def _op_lose(self, step: Step) -> None:
-        lose(self.client, Loss(step["what"]))
+        mishaps.lose(self.client, mishaps.Loss(step["what"]))
 
     def _op_rebootstrap(self, step: Step) -> None:
         self.client.rebootstrap(partition(step["tp"]), wipe=bool(step.get("wipe", False)))

@@ -8,16 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ckptsim.models.store import (
-    ModelMedium,
-    Order,
-    PartitionState,
-    Parts,
-    Placement,
-    StoreClient,
-    StoreVersions,
-    SyncRules,
-)
+from ckptsim.models import store
 from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.sim.composed.destination import PipelineDestination
 from ckptsim.sim.composed.destination.committer import Batch, Committer
@@ -99,21 +90,23 @@ class UnknowingDestination(PipelineDestination):
 class TwoSteps(PartitionIngestion):
     """Writes data and checkpoint of a shared store in two transactions."""
 
-    def __init__(self, rules: SyncRules, restored: PartitionState) -> None:
+    def __init__(self, rules: store.SyncRules, restored: store.PartitionState) -> None:
         super().__init__(replace(rules, atomic=False), restored)
 
 
 class TwoStepsReversed(TwoSteps):
     """Writes checkpoint and data of a shared store in two transactions, in that order."""
 
-    def __init__(self, rules: SyncRules, restored: PartitionState) -> None:
-        super().__init__(replace(rules, order=Order.CHECKPOINT_FIRST), restored)
+    def __init__(self, rules: store.SyncRules, restored: store.PartitionState) -> None:
+        super().__init__(replace(rules, order=store.Order.CHECKPOINT_FIRST), restored)
 
 
-def _ingests_by(kind: type[PartitionIngestion]) -> Callable[[Placement], StoreVersions]:
-    def make(placement: Placement) -> StoreVersions:
-        medium = ModelMedium(atomic=placement is Placement.COLOCATED)
-        return StoreVersions(StoreClient(placement, medium, parts=Parts(ingestion=kind)))
+def _ingests_by(kind: type[PartitionIngestion]) -> Callable[[store.Placement], store.StoreVersions]:
+    def make(placement: store.Placement) -> store.StoreVersions:
+        medium = store.ModelMedium(atomic=placement is store.Placement.COLOCATED)
+        return store.StoreVersions(
+            store.StoreClient(placement, medium, parts=store.Parts(ingestion=kind))
+        )
 
     return make
 

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from ckptsim.models.uncoordinated import (
-    InducedTask,
-    LineEffect,
-    MessageNext,
-    RecoveryLine,
-    TakeCheckpoint,
-    TaskEvent,
-    TruncateLog,
-)
+from ckptsim.models import uncoordinated
 from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 
 
-class NewestOfEach(RecoveryLine):
+class NewestOfEach(uncoordinated.RecoveryLine):
     """Restarts every task from its newest checkpoint, whatever others have processed."""
 
     def _newest_consistent(self) -> list[int]:
         return [len(stored) - 1 for stored in self._stored]
 
 
-class ForgetsMessagesOnTheirWay(RecoveryLine):
+class ForgetsMessagesOnTheirWay(uncoordinated.RecoveryLine):
     """Goes back for orphans alone although no log has the messages on their way."""
 
     def _newest_consistent(self) -> list[int]:
@@ -31,7 +23,7 @@ class ForgetsMessagesOnTheirWay(RecoveryLine):
         return found
 
 
-class LooksAtEachChannelOnce(RecoveryLine):
+class LooksAtEachChannelOnce(uncoordinated.RecoveryLine):
     """Goes back over each channel once: what that causes on earlier channels is not looked at."""
 
     def _newest_consistent(self) -> list[int]:
@@ -43,23 +35,23 @@ class LooksAtEachChannelOnce(RecoveryLine):
         return places
 
 
-class TruncatesWhatWasSent(RecoveryLine):
+class TruncatesWhatWasSent(uncoordinated.RecoveryLine):
     """Truncates logs up to what the sender's checkpoint has sent: what is on its way is lost."""
 
-    def _truncate(self) -> list[LineEffect]:
-        found: list[LineEffect] = []
+    def _truncate(self) -> list[uncoordinated.LineEffect]:
+        found: list[uncoordinated.LineEffect] = []
         for channel, ends in enumerate(self._channels):
             number = self._stored[ends.sender][0].sent.get(channel, 0)
-            found += [TruncateLog(channel, number)] if number else []
+            found += [uncoordinated.TruncateLog(channel, number)] if number else []
         return found
 
 
-class NeverForced(InducedTask):
+class NeverForced(uncoordinated.InducedTask):
     """Takes over a higher index without a checkpoint."""
 
-    def step(self, event: TaskEvent) -> list[TakeCheckpoint]:
+    def step(self, event: uncoordinated.TaskEvent) -> list[uncoordinated.TakeCheckpoint]:
         """Believe the message."""
-        if isinstance(event, MessageNext):
+        if isinstance(event, uncoordinated.MessageNext):
             self.index = max(self.index, event.index)
             return []
         return super().step(event)

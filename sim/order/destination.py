@@ -5,36 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ckptsim.models import ordering
 from ckptsim.models.core import ProtocolError
-from ckptsim.models.ordering import (
-    ChannelClosed,
-    CompleteRead,
-    Effect,
-    EndStream,
-    Event,
-    FailSync,
-    FinishRequested,
-    FlushRequested,
-    Medium,
-    OrderingDoor,
-    PassRecords,
-    RecordsDurable,
-    RecordsRead,
-    Refusal,
-    SendState,
-    StateRead,
-    StreamAnnounced,
-    StreamDescriptor,
-    drive,
-)
-from ckptsim.models.ordering.wire import (
-    Incoming,
-    WireError,
-    parse_message,
-    read_json,
-    render_state,
-    write_json,
-)
+from ckptsim.models.ordering import wire
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.order.batches import BatchRules, Pipeline
 
@@ -62,9 +35,9 @@ class Summary:
     states_sent: int = 0
     batches: int = 0
     counts_differing: int = 0  # released states whose count is not the source's; STDIO only
-    streams: dict[StreamDescriptor, StreamSummary] = field(default_factory=dict)
+    streams: dict[ordering.StreamDescriptor, StreamSummary] = field(default_factory=dict)
     source_errors: list[str] = field(default_factory=list)
-    failure: FailSync | None = None
+    failure: ordering.FailSync | None = None
 
 
 class Destination:
@@ -75,12 +48,12 @@ class Destination:
 
     def __init__(
         self,
-        core: OrderingDoor,
-        medium: Medium,
+        core: ordering.OrderingDoor,
+        medium: ordering.Medium,
         rules: BatchRules,
         emit: Callable[[str], None],
         *,
-        catalog: tuple[StreamDescriptor, ...] | None = None,
+        catalog: tuple[ordering.StreamDescriptor, ...] | None = None,
     ) -> None:
         self._core = core
         self._medium = medium
@@ -101,11 +74,11 @@ class Destination:
             return
         self.summary.messages += 1
         try:
-            incoming = parse_message(
-                read_json(text), medium=self._medium, size_bytes=len(line.strip())
+            incoming = wire.parse_message(
+                wire.read_json(text), medium=self._medium, size_bytes=len(line.strip())
             )
             self._take(incoming)
-        except WireError as error:
+        except wire.WireError as error:
             raise UserError(f"line {number}: {error}") from error
         except ValueError as error:
             raise UserError(f"line {number}: found no JSON ({error}), expected a message") from None
@@ -118,14 +91,14 @@ class Destination:
         if not any(stream.status for stream in self.summary.streams.values()):
             # A source without stream statuses: its end stands for all of them.
             for stream in self.summary.streams:
-                self._feed(CompleteRead(stream=stream))
-        self._feed(ChannelClosed(channel=0))
+                self._feed(ordering.CompleteRead(stream=stream))
+        self._feed(ordering.ChannelClosed(channel=0))
         self._make_durable(self._pipeline.drain(self.summary.messages))
-        self._feed(FinishRequested())
+        self._feed(ordering.FinishRequested())
         self.summary.batches = self._pipeline.batches
         return self.summary
 
-    def _take(self, incoming: Incoming) -> None:
+    def _take(self, incoming: wire.Incoming) -> None:
         """Announce new streams, give the core the event, and count."""
         for stream in incoming.streams:
             self._announce(stream)
@@ -136,49 +109,49 @@ class Destination:
             self._of(incoming.streams[0]).status = incoming.status
         if incoming.error is not None:
             self.summary.source_errors.append(incoming.error)
-        if isinstance(event, RecordsRead):
+        if isinstance(event, ordering.RecordsRead):
             self._of(event.stream).records_read += event.count
             self.summary.records_read += event.count
-        elif isinstance(event, StateRead):
+        elif isinstance(event, ordering.StateRead):
             self.summary.states_read += 1
             if event.stream is not None:
                 self._of(event.stream).states_read += 1
-            self._feed(FlushRequested())  # it may be ready already
+            self._feed(ordering.FlushRequested())  # it may be ready already
 
-    def _announce(self, stream: StreamDescriptor) -> None:
+    def _announce(self, stream: ordering.StreamDescriptor) -> None:
         if stream in self.summary.streams:
             return
         if self._catalog_is_closed:
-            raise ProtocolError(Refusal.UNKNOWN_STREAM, state=f"stream {stream}")
-        self._feed(StreamAnnounced(stream=stream))
+            raise ProtocolError(ordering.Refusal.UNKNOWN_STREAM, state=f"stream {stream}")
+        self._feed(ordering.StreamAnnounced(stream=stream))
         self._of(stream)
 
-    def _of(self, stream: StreamDescriptor) -> StreamSummary:
+    def _of(self, stream: ordering.StreamDescriptor) -> StreamSummary:
         return self.summary.streams.setdefault(stream, StreamSummary())
 
-    def _make_durable(self, reports: list[RecordsDurable]) -> None:
+    def _make_durable(self, reports: list[ordering.RecordsDurable]) -> None:
         for report in reports:
             self._feed(report)
         if reports:
-            self._feed(FlushRequested())
+            self._feed(ordering.FlushRequested())
 
-    def _feed(self, event: Event) -> None:
-        for effect in drive(self._core, event, self._send):
+    def _feed(self, event: ordering.Event) -> None:
+        for effect in ordering.drive(self._core, event, self._send):
             self._carry_out(effect)
 
-    def _carry_out(self, effect: Effect) -> None:
+    def _carry_out(self, effect: ordering.Effect) -> None:
         match effect:
-            case PassRecords():
+            case ordering.PassRecords():
                 self._pipeline.add(effect, self.summary.messages)
-            case EndStream():
+            case ordering.EndStream():
                 self._pipeline.upload(effect.stream, self.summary.messages)
-            case FailSync():
+            case ordering.FailSync():
                 self.summary.failure = effect
             case _:
                 pass  # nothing to open, close or time here
 
-    def _send(self, effect: SendState) -> bool:
-        self._emit(write_json(render_state(effect, medium=self._medium)))
+    def _send(self, effect: ordering.SendState) -> bool:
+        self._emit(wire.write_json(wire.render_state(effect, medium=self._medium)))
         self.summary.states_sent += 1
         if effect.source_count not in (None, effect.statistics.destination.accounted):
             self.summary.counts_differing += 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ckptsim.models.barriers import Barrier, OptionKind
+from ckptsim.models.barriers import Barrier, OptionKind, channels
 from ckptsim.models.barriers.barrier import (
     Announcement,
     CancellationMarker,
@@ -16,14 +16,6 @@ from ckptsim.models.barriers.barrier import (
     EndOfData,
     EndOfPartition,
     NetworkEvent,
-)
-from ckptsim.models.barriers.channels import (
-    OutputStateFailed,
-    OutputStateKnown,
-    OutputStateOpened,
-    PersistInput,
-    PersistOutput,
-    ResumeSender,
 )
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.sim.rules.answers import Answer, Pick, Refused
@@ -147,11 +139,11 @@ class InputChannelRules(_Queue):
                 self._rest = [each for each in self._rest if each is not moved]
                 self._first.append(moved)
                 return [None]
-        return [None, ResumeSender(self._index)]
+        return [None, channels.ResumeSender(self._index)]
 
     def _persists(self, elements: tuple[Any, ...]) -> list[Any]:
         pending = self._status == "pending" and elements
-        return [PersistInput(self._index, self._seen, elements)] if pending else []
+        return [channels.PersistInput(self._index, self._seen, elements)] if pending else []
 
     def _arrive_all(self, elements: list[Any]) -> list[Any]:
         for element in elements:
@@ -187,7 +179,7 @@ class InputChannelRules(_Queue):
             self._barrier = self._place = -1
         cut = self._place if self._barrier != -1 else self._next
         data = [e for at, e in self._rest if at < cut and not isinstance(e, NetworkEvent)]
-        effects = [PersistInput(self._index, number, tuple(data))] if data else []
+        effects = [channels.PersistInput(self._index, number, tuple(data))] if data else []
         if self._seen < number:
             self._status, self._seen = "pending", number
         return [None, *effects]
@@ -285,17 +277,17 @@ class SubpartitionRules(_Queue):
         if barrier.kind is OptionKind.UNALIGNED:
             self._first.append((0, barrier))
             data = tuple(self._data())
-            return [PersistOutput(self._index, number, data)] if data else []
+            return [channels.PersistOutput(self._index, number, data)] if data else []
         effects: list[Any] = []
         if barrier.kind is OptionKind.TIMEOUTABLE:
-            effects = [*self._fail_open(), OutputStateOpened(self._index, number)]
+            effects = [*self._fail_open(), channels.OutputStateOpened(self._index, number)]
             self._open = number
         self._rest.append((0, barrier))
         return effects
 
     def _fail_open(self) -> list[Any]:
         number, self._open = self._open, None
-        return [] if number is None else [OutputStateFailed(self._index, number)]
+        return [] if number is None else [channels.OutputStateFailed(self._index, number)]
 
     def _time_out(self, number: int) -> list[Any]:
         if self._open != number:
@@ -311,7 +303,7 @@ class SubpartitionRules(_Queue):
         self._rest = self._rest[:at] + self._rest[at + 1 :]
         self._first.append((0, Barrier(number, barrier.timestamp_ns, OptionKind.UNALIGNED)))
         self._open = None
-        return [True, OutputStateKnown(self._index, number, data)]
+        return [True, channels.OutputStateKnown(self._index, number, data)]
 
     def _poll(self) -> list[Any]:
         if self._blocked or self._head() is None:
@@ -324,7 +316,7 @@ class SubpartitionRules(_Queue):
             timed = element.kind is OptionKind.TIMEOUTABLE
             if timed and element.checkpoint == self._open:
                 self._open = None
-                effects = [OutputStateKnown(self._index, element.checkpoint, ())]
+                effects = [channels.OutputStateKnown(self._index, element.checkpoint, ())]
             self._blocked = element.kind in _BLOCKING
         self._blocked = self._blocked or isinstance(element, EndOfChannelState)
         return [element, *effects]

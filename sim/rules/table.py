@@ -16,6 +16,7 @@ from ckptsim.models.recovery.restart import RestartStrategy
 from ckptsim.models.recovery.restore import TaskRestore
 from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.models.uncoordinated import IndependentTask
+from ckptsim.sim.rules import recovery, store
 from ckptsim.sim.rules.answers import Pick, Rules
 from ckptsim.sim.rules.beside import Differential, Walk
 from ckptsim.sim.rules.calls import FunctionRules, Functions, called, function, methods
@@ -33,22 +34,6 @@ from ckptsim.sim.rules.functions import (
 from ckptsim.sim.rules.handler import handler_rules
 from ckptsim.sim.rules.lifecycle import LifecycleRules, drawn_task
 from ckptsim.sim.rules.ordering import OrderingRules
-from ckptsim.sim.rules.recovery import (
-    CreditRules,
-    DetectionRules,
-    FailoverRules,
-    LineRules,
-    LogRules,
-    RecoveredInputRules,
-    RestartRules,
-    RestoreRules,
-    StrategyMaker,
-    StrategyRules,
-    TaskRules,
-    drawn_gate,
-    drawn_line,
-    drawn_strategy,
-)
 from ckptsim.sim.rules.small import (
     AfterFailureRules,
     AssignmentRules,
@@ -56,16 +41,6 @@ from ckptsim.sim.rules.small import (
     EndOfDataRules,
 )
 from ckptsim.sim.rules.source import SourceRules, drawn_source
-from ckptsim.sim.rules.store import (
-    ClientRules,
-    GenerationCore,
-    GenerationRules,
-    IngestionRules,
-    client,
-    drawn_client,
-    drawn_generation,
-    drawn_ingestion,
-)
 from ckptsim.sim.rules.subtask import SubtaskRules
 from ckptsim.sim.rules.writer import WriterRules
 
@@ -77,14 +52,14 @@ RULES: Mapping[str, Callable[..., Rules]] = {
     "channel_state": WriterRules,
     "subtask": SubtaskRules,
     "lifecycle": LifecycleRules,
-    "induced": TaskRules,
-    "recovery_line": LineRules,
-    "recovered_input": RecoveredInputRules,
+    "induced": recovery.TaskRules,
+    "recovery_line": recovery.LineRules,
+    "recovered_input": recovery.RecoveredInputRules,
     "source": SourceRules,
-    "restore": RestoreRules,
-    "restart strategy": RestartRules,
-    "course of failures": FailoverRules,
-    "failure detector": DetectionRules,
+    "restore": recovery.RestoreRules,
+    "restart strategy": recovery.RestartRules,
+    "course of failures": recovery.FailoverRules,
+    "failure detector": recovery.DetectionRules,
 }
 
 
@@ -129,7 +104,7 @@ def _tasks(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def _strategy(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    return (drawn_strategy(pick),), {}
+    return (recovery.drawn_strategy(pick),), {}
 
 
 def _detector(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -171,24 +146,24 @@ _JOB: Mapping[str, Walk] = {
     "failover": Walk(_nothing, AfterFailureRules, adapt=function),
     "edge": Walk(_nothing, EdgeRules, adapt=function),
     "assignment": Walk(_nothing, AssignmentRules, adapt=methods),
-    "recovered_input": Walk(drawn_gate, RecoveredInputRules),
-    "restore": Walk(lambda pick: ((pick.integer(0, 2),), {}), RestoreRules, TaskRestore),
-    "restart strategy": Walk(_strategy, RestartRules, RestartStrategy),
-    "restart parameters": Walk(_nothing, StrategyRules, StrategyMaker),
-    "course of failures": Walk(_nothing, FailoverRules, Failover),
-    "failure detector": Walk(_detector, DetectionRules, FailureDetector),
+    "recovered_input": Walk(recovery.drawn_gate, recovery.RecoveredInputRules),
+    "restore": Walk(lambda pick: ((pick.integer(0, 2),), {}), recovery.RestoreRules, TaskRestore),
+    "restart strategy": Walk(_strategy, recovery.RestartRules, RestartStrategy),
+    "restart parameters": Walk(_nothing, recovery.StrategyRules, recovery.StrategyMaker),
+    "course of failures": Walk(_nothing, recovery.FailoverRules, Failover),
+    "failure detector": Walk(_detector, recovery.DetectionRules, FailureDetector),
     "functions": Walk(_nothing, partial(FunctionRules, NAIVE, DRAWS), partial(Functions, CORES)),
     "debloater": Walk(_debloater, DebloaterRules, DebloaterCore),
-    "induced": Walk(_nothing, TaskRules),
-    "independent task": Walk(_nothing, partial(TaskRules, induced=False), IndependentTask),
-    "recovery_line": Walk(drawn_line, LineRules),
-    "channel log": Walk(_nothing, LogRules, ChannelLog, methods),
-    "lent credit": Walk(_credit, CreditRules, LentCredit, methods),
+    "induced": Walk(_nothing, recovery.TaskRules),
+    "independent task": Walk(_nothing, partial(recovery.TaskRules, induced=False), IndependentTask),
+    "recovery_line": Walk(recovery.drawn_line, recovery.LineRules),
+    "channel log": Walk(_nothing, recovery.LogRules, ChannelLog, methods),
+    "lent credit": Walk(_credit, recovery.CreditRules, LentCredit, methods),
 }
 _STORE: Mapping[str, Walk] = {
-    "ingestion": Walk(drawn_ingestion, IngestionRules, PartitionIngestion),
-    "store": Walk(drawn_client, ClientRules, adapt=client),
-    "interfaces before": Walk(drawn_generation, GenerationRules, GenerationCore),
+    "ingestion": Walk(store.drawn_ingestion, store.IngestionRules, PartitionIngestion),
+    "store": Walk(store.drawn_client, store.ClientRules, adapt=store.client),
+    "interfaces before": Walk(store.drawn_generation, store.GenerationRules, store.GenerationCore),
 }
 # Link -> slot -> how its core walks.
 WALKS: Mapping[str, Mapping[str, Walk]] = {

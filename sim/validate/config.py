@@ -6,22 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ckptsim.scenarios.job import (
-    Checkpointing,
-    FixedDelay,
-    Input,
-    Job,
-    Mode,
-    Network,
-    NoRestart,
-    Partitioner,
-    PlacementKind,
-    Plane,
-    Recovery,
-    Storage,
-    Vertex,
-    VertexKind,
-)
+from ckptsim.scenarios import job as jobs
 
 _MS = 1_000_000
 _US = 1_000
@@ -36,7 +21,7 @@ def model_of(
     checkpoints: int | None = None,
     stops_ns: Mapping[str, int] | None = None,
     duration_ns: int,
-) -> Job:
+) -> jobs.Job:
     """Return the job that a measured configuration describes.
 
     first_trigger_ns: the coordinator's phase, which Flink draws at random; checkpoints: completed
@@ -45,22 +30,22 @@ def model_of(
 
     Raises KeyError, TypeError or ValueError for a configuration that is not in the schema.
     """
-    return Job(
-        plane=Plane.BUFFERS,
+    return jobs.Job(
+        plane=jobs.Plane.BUFFERS,
         vertices=(
             *(_source(entry, stops_ns or {}) for entry in config["sources"]),
             *(_operator(entry, config) for entry in config["operators"]),
         ),
-        placement=PlacementKind(config["placement"]),
+        placement=jobs.PlacementKind(config["placement"]),
         network=_network(config),
         checkpointing=_checkpointing(config["checkpoint"], first_trigger_ns, checkpoints),
         storage=_storage(config.get("storage") or {}),
-        restart=NoRestart(),
+        restart=jobs.NoRestart(),
         duration_ns=duration_ns,
     )
 
 
-def recovering_model_of(config: Mapping[str, Any], *, duration_ns: int) -> Job:
+def recovering_model_of(config: Mapping[str, Any], *, duration_ns: int) -> jobs.Job:
     """Return the job that a measured configuration with failures describes.
 
     Raises KeyError, TypeError or ValueError for a configuration that is not in the schema.
@@ -72,17 +57,17 @@ def recovering_model_of(config: Mapping[str, Any], *, duration_ns: int) -> Job:
     return replace(
         model,
         storage=replace(model.storage, read_bytes_per_s=read_bytes_per_s),
-        restart=FixedDelay(delay_ns=_ns(restart.get("delay_ms", _RESTART_DELAY_MS))),
-        recovery=Recovery(timed=True),
+        restart=jobs.FixedDelay(delay_ns=_ns(restart.get("delay_ms", _RESTART_DELAY_MS))),
+        recovery=jobs.Recovery(timed=True),
     )
 
 
-def _source(entry: Mapping[str, Any], stops_ns: Mapping[str, int]) -> Vertex:
+def _source(entry: Mapping[str, Any], stops_ns: Mapping[str, int]) -> jobs.Vertex:
     stop, clock = entry.get("stops_after_ms"), entry.get("rate_per_s_total")
     stop_ns = stops_ns.get(entry["name"], None if stop is None else max(1, _ns(stop)))
-    return Vertex(
+    return jobs.Vertex(
         name=entry["name"],
-        kind=VertexKind.SOURCE,
+        kind=jobs.VertexKind.SOURCE,
         parallelism=int(entry["parallelism"]),
         rate_per_s=_optional_float(entry.get("rate_limit_per_s_total", clock)),
         replayable=clock is not None,
@@ -91,12 +76,12 @@ def _source(entry: Mapping[str, Any], stops_ns: Mapping[str, int]) -> Vertex:
     )
 
 
-def _operator(entry: Mapping[str, Any], config: Mapping[str, Any]) -> Vertex:
+def _operator(entry: Mapping[str, Any], config: Mapping[str, Any]) -> jobs.Vertex:
     inputs = tuple(
-        Input(upstream=edge["from"], partitioner=_partitioner(edge["partitioner"]))
+        jobs.Input(upstream=edge["from"], partitioner=_partitioner(edge["partitioner"]))
         for edge in entry["inputs"]
     )
-    return Vertex(
+    return jobs.Vertex(
         name=entry["name"],
         parallelism=int(entry["parallelism"]),
         inputs=inputs,
@@ -107,13 +92,13 @@ def _operator(entry: Mapping[str, Any], config: Mapping[str, Any]) -> Vertex:
     )
 
 
-def _partitioner(name: str) -> Partitioner:
+def _partitioner(name: str) -> jobs.Partitioner:
     """Return the partitioner that a measurement names by the method of Flink's API."""
-    return Partitioner.HASH if name == "keyBy" else Partitioner(name)
+    return jobs.Partitioner.HASH if name == "keyBy" else jobs.Partitioner(name)
 
 
-def _network(config: Mapping[str, Any]) -> Network:
-    usual = Network()
+def _network(config: Mapping[str, Any]) -> jobs.Network:
+    usual = jobs.Network()
 
     def whole(key: str, default: int) -> int:
         value = config.get(key)
@@ -121,7 +106,7 @@ def _network(config: Mapping[str, Any]) -> Network:
 
     timeout = config.get("buffer_timeout_ms")
     target = config.get("buffer_debloat_target_ms")
-    return Network(
+    return jobs.Network(
         record_bytes=int(config["record_bytes_on_wire"]),
         segment_bytes=whole("memory_segment_bytes", usual.segment_bytes),
         exclusive_buffers=whole("exclusive_buffers_per_channel", usual.exclusive_buffers),
@@ -136,9 +121,9 @@ def _network(config: Mapping[str, Any]) -> Network:
 
 def _checkpointing(
     entry: Mapping[str, Any], first_trigger_ns: int | None, checkpoints: int | None
-) -> Checkpointing:
-    return Checkpointing(
-        mode=Mode(entry["mode"]),
+) -> jobs.Checkpointing:
+    return jobs.Checkpointing(
+        mode=jobs.Mode(entry["mode"]),
         aligned_timeout_ns=_ns(entry.get("aligned_timeout_ms")),
         interval_ns=_ns(entry["interval_ms"]),
         min_pause_ns=_ns(entry.get("min_pause_ms")),
@@ -149,14 +134,16 @@ def _checkpointing(
     )
 
 
-def _storage(entry: Mapping[str, Any]) -> Storage:
+def _storage(entry: Mapping[str, Any]) -> jobs.Storage:
     rate = entry.get("write_bytes_per_s")
     inline = entry.get("inline_threshold_bytes")
-    return Storage(
+    return jobs.Storage(
         write_bytes_per_s=None if rate is None else max(1, int(rate)),
         shared_limit=entry.get("limit_scope") == _SHARED,
         create_latency_ns=_ns(entry.get("create_latency_ms")),
-        inline_threshold_bytes=Storage().inline_threshold_bytes if inline is None else int(inline),
+        inline_threshold_bytes=jobs.Storage().inline_threshold_bytes
+        if inline is None
+        else int(inline),
     )
 
 

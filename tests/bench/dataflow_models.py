@@ -9,16 +9,7 @@ from typing import Any
 
 import simpy
 
-from ckptsim.scenarios.job import (
-    Checkpointing,
-    Engine,
-    Input,
-    Job,
-    Network,
-    Partitioner,
-    Vertex,
-    VertexKind,
-)
+from ckptsim.scenarios import job as jobs
 from tests.job.buffers.plans import on_buffers
 
 SECOND = 1_000_000_000
@@ -30,23 +21,25 @@ _GAP_NS = round(RECORDS_PER_BUFFER * SECOND / RATE_PER_S)
 _OPEN, _ARRIVE, _FREE, _CREDIT, _DONE = range(5)
 
 
-def exchange(parallelism: int, seconds: float, engine: Engine = Engine.COMPILED) -> Job:
+def exchange(
+    parallelism: int, seconds: float, engine: jobs.Engine = jobs.Engine.COMPILED
+) -> jobs.Job:
     """Return the p x p exchange: 20 MB/s per source, aligned barriers every 6 simulated seconds."""
     return on_buffers(
-        Vertex(
-            kind=VertexKind.SOURCE,
+        jobs.Vertex(
+            kind=jobs.VertexKind.SOURCE,
             name="source",
             parallelism=parallelism,
             rate_per_s=RATE_PER_S * parallelism,
         ),
-        Vertex(
+        jobs.Vertex(
             name="operator",
             parallelism=parallelism,
-            inputs=(Input(upstream="source", partitioner=Partitioner.HASH),),
+            inputs=(jobs.Input(upstream="source", partitioner=jobs.Partitioner.HASH),),
             service_ns=SERVICE_NS,
         ),
-        network=Network(buffer_timeout_ns=0, jitter_ns=0, latency_ns=LATENCY_NS),
-        checkpointing=Checkpointing(interval_ns=6 * SECOND, first_trigger_ns=SECOND),
+        network=jobs.Network(buffer_timeout_ns=0, jitter_ns=0, latency_ns=LATENCY_NS),
+        checkpointing=jobs.Checkpointing(interval_ns=6 * SECOND, first_trigger_ns=SECOND),
         duration_ns=round(seconds * SECOND),
         engine=engine,
     )

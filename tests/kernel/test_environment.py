@@ -6,46 +6,37 @@ import numpy as np
 import pytest
 import simpy
 
-from ckptsim.sim.kernel import (
-    Channel,
-    ClockError,
-    ConservationError,
-    Environment,
-    KernelError,
-    SeededRandom,
-    TooManyStepsError,
-    run_until,
-)
+from ckptsim.sim import kernel
 
 
 @pytest.mark.parametrize("delay", [1.5, 1.0, True, np.int64(3), -1, "1"])
 def test_the_clock_refuses_whatever_is_not_a_plain_int(delay):
     """A delay that is not an int of nanoseconds is refused wherever it enters."""
-    env = Environment()
+    env = kernel.Environment()
     actor = env.entity("actor")
-    with pytest.raises(ClockError):
+    with pytest.raises(kernel.ClockError):
         env.timeout(delay)
-    with pytest.raises(ClockError):
+    with pytest.raises(kernel.ClockError):
         env.schedule(env.event(), 1, delay)
-    with pytest.raises(ClockError):
+    with pytest.raises(kernel.ClockError):
         env.call_in(delay, 0, actor, print)
-    with pytest.raises(ClockError):
+    with pytest.raises(kernel.ClockError):
         env.call_at(delay, 0, actor, print)
-    with pytest.raises(ClockError):
+    with pytest.raises(kernel.ClockError):
         env.run(until=delay)
-    with pytest.raises(ClockError):
+    with pytest.raises(kernel.ClockError):
         env.run_until(delay)
 
 
 def test_run_until_includes_the_instant_and_run_excludes_it():
     """`run_until(t)` carries out what happens at t; SimPy's `run(until=t)` does not."""
-    env = Environment()
+    env = kernel.Environment()
     seen: list[int] = []
     for time in (1, 2, 3):
         env.call_at(time, 0, env.entity("actor"), seen.append, time)
     env.run(until=2)
     assert (seen, env.now) == ([1], 2)
-    run_until(env, 2)
+    kernel.run_until(env, 2)
     assert (seen, env.now) == ([1, 2], 2)
     env.run()
     assert (seen, env.now) == ([1, 2, 3], 3)
@@ -53,7 +44,7 @@ def test_run_until_includes_the_instant_and_run_excludes_it():
 
 def test_a_cancelled_call_does_not_happen_and_does_not_move_the_clock():
     """Cancelling leaves an entry behind that is skipped without a trace."""
-    env = Environment()
+    env = kernel.Environment()
     actor = env.entity("actor")
     seen: list[str] = []
     late = env.call_at(100, 0, actor, seen.append, "late")
@@ -64,7 +55,7 @@ def test_a_cancelled_call_does_not_happen_and_does_not_move_the_clock():
 
 def test_a_timer_fires_once_per_arming_and_at_the_last_one():
     """Arming again forgets the earlier arming; a fired timer may be armed anew."""
-    env = Environment()
+    env = kernel.Environment()
     seen: list[int] = []
     timer = env.timer(0, env.entity("actor"), lambda: seen.append(env.now))
     timer.arm_at(5)
@@ -90,10 +81,10 @@ def _clerk(env, resource, log, name):
             log.append((env.now, name, stop.cause))
 
 
-@pytest.mark.parametrize("ties", [None, SeededRandom(3)])
+@pytest.mark.parametrize("ties", [None, kernel.SeededRandom(3)])
 def test_plain_simpy_code_runs_unchanged(ties):
     """Processes, resources, conditions, interrupts and stores behave as on SimPy's own."""
-    env = Environment(ties=ties) if ties else Environment()
+    env = kernel.Environment(ties=ties) if ties else kernel.Environment()
     desk = simpy.Resource(env, capacity=1)
     log: list[tuple[int, str, object]] = []
     first = env.process(_clerk(env, desk, log, "a"))
@@ -116,7 +107,7 @@ def test_plain_simpy_code_runs_unchanged(ties):
 
 def test_processes_and_conditions_of_simpys_own_classes_run_too():
     """Code that names SimPy's classes instead of the environment's methods works all the same."""
-    env = Environment(ties=SeededRandom(5))
+    env = kernel.Environment(ties=kernel.SeededRandom(5))
 
     def work(env):
         yield simpy.events.Timeout(env, 2) & env.timeout(3)
@@ -140,11 +131,11 @@ def test_a_failed_process_fails_the_run_with_its_own_exception():
         yield env.timeout(3)
         raise _OddError(kind="x")
 
-    env = Environment()
+    env = kernel.Environment()
     env.process(fail(env))
     with pytest.raises(_OddError):
         env.run()
-    env = Environment()
+    env = kernel.Environment()
     env.process(fail(env))
     env.run(until=3)
     env.step()
@@ -164,7 +155,7 @@ def test_a_failure_that_somebody_waits_for_is_theirs():
             yield env.process(fail(env))
         return env.now
 
-    env = Environment()
+    env = kernel.Environment()
     assert env.run(until=env.process(guardian(env))) == 3
     env.finish()
 
@@ -179,7 +170,7 @@ def test_processes_that_still_wait_are_closed_at_the_end():
         finally:
             closed.append(number)
 
-    env = Environment()
+    env = kernel.Environment()
     for number in range(3):
         env.process(wait(env, number))
     env.run()
@@ -193,16 +184,16 @@ def test_a_yield_of_something_else_names_the_process():
     def wrong(env):
         yield 5
 
-    env = Environment()
+    env = kernel.Environment()
     env.process(wrong(env), entity=env.entity("culprit"))
-    with pytest.raises(KernelError, match="culprit"):
+    with pytest.raises(kernel.KernelError, match="culprit"):
         env.run()
 
 
 def test_a_channel_keeps_order_bounds_and_account():
     """Items come out as they went in, never more than the capacity inside, none lost."""
-    env = Environment()
-    channel: Channel[int] = Channel(env, env.entity("pipe"), 2, traced=True)
+    env = kernel.Environment()
+    channel: kernel.Channel[int] = kernel.Channel(env, env.entity("pipe"), 2, traced=True)
     got: list[tuple[int, int]] = []
     deepest = 0
 
@@ -231,22 +222,22 @@ def test_a_channel_keeps_order_bounds_and_account():
 
 def test_a_get_that_lost_its_race_must_be_given_up():
     """A request left behind after a lost race raises instead of swallowing the next item."""
-    env = Environment()
-    channel: Channel[int] = Channel(env, env.entity("pipe"), 2)
+    env = kernel.Environment()
+    channel: kernel.Channel[int] = kernel.Channel(env, env.entity("pipe"), 2)
 
     def race(env):
         yield channel.get() | env.timeout(1)
 
     env.process(race(env))
     env.run()
-    with pytest.raises(KernelError, match="left behind"):
+    with pytest.raises(kernel.KernelError, match="left behind"):
         channel.put(1)
 
 
 def test_a_get_given_up_takes_nothing():
     """Leaving the `with` block cancels a get that has not happened; a put likewise."""
-    env = Environment()
-    channel: Channel[int] = Channel(env, env.entity("pipe"), 1)
+    env = kernel.Environment()
+    channel: kernel.Channel[int] = kernel.Channel(env, env.entity("pipe"), 1)
     got: list[int] = []
 
     def race(env):
@@ -266,14 +257,14 @@ def test_a_get_given_up_takes_nothing():
 
 def test_an_item_that_vanished_is_found_at_the_end():
     """The account of a channel notices what was taken out behind its back."""
-    env = Environment()
-    channel: Channel[int] = Channel(env, env.entity("pipe"), 2)
+    env = kernel.Environment()
+    channel: kernel.Channel[int] = kernel.Channel(env, env.entity("pipe"), 2)
     channel.put(1)
     assert channel.drop_all() == [1]
     env.finish()
     channel.put(2)
     channel._items.clear()
-    with pytest.raises(ConservationError, match="pipe"):
+    with pytest.raises(kernel.ConservationError, match="pipe"):
         env.finish()
 
 
@@ -285,7 +276,7 @@ def test_a_run_of_too_many_steps_ends():
             yield env.timeout(1)
 
     def run(steps_max=None):
-        env = Environment()
+        env = kernel.Environment()
         if steps_max is not None:
             env.steps_max = steps_max
         env.process(ticks(env))
@@ -294,19 +285,19 @@ def test_a_run_of_too_many_steps_ends():
 
     needed = run()
     assert run(needed) == needed
-    with pytest.raises(TooManyStepsError, match=f"after {needed - 1} steps"):
+    with pytest.raises(kernel.TooManyStepsError, match=f"after {needed - 1} steps"):
         run(needed - 1)
 
 
 def test_more_entries_of_the_trace_than_allowed_end_the_run():
     """A bound on what a run shows holds whichever driver runs it; it is looked at per batch."""
-    env = Environment()
+    env = kernel.Environment()
     env.trace.count_max = 1_000
 
     def write():
         for number in range(2_000):
             env.trace.record("entry", env.entity("one"), number)
 
-    with pytest.raises(TooManyStepsError, match="after 1000 steps"):
+    with pytest.raises(kernel.TooManyStepsError, match="after 1000 steps"):
         write()
     assert 1_000 < env.trace.count < 1_400

@@ -4,56 +4,46 @@ from __future__ import annotations
 
 from typing import Any
 
-from ckptsim.models.ordering import (
-    Effect,
-    Event,
-    FlushRequested,
-    Level,
-    Medium,
-    OrderingCore,
-    OrderingParameters,
-    RecordsDurable,
-    RecordsRead,
-    SendFailed,
-    SendState,
-    StateKind,
-    StateRead,
-    StateSent,
-    StreamDescriptor,
-)
+from ckptsim.models import ordering
 
-A = StreamDescriptor("a")
-B = StreamDescriptor("b")
-GHOST = StreamDescriptor("ghost")
-FLUSH = FlushRequested()
+A = ordering.StreamDescriptor("a")
+B = ordering.StreamDescriptor("b")
+GHOST = ordering.StreamDescriptor("ghost")
+FLUSH = ordering.FlushRequested()
 
 
-def socket_core(*streams: StreamDescriptor, **more: Any) -> OrderingCore:
+def socket_core(*streams: ordering.StreamDescriptor, **more: Any) -> ordering.OrderingCore:
     """Return a core on sockets for these streams (default: a and b)."""
-    return OrderingCore(OrderingParameters(medium=Medium.SOCKET, streams=streams or (A, B), **more))
+    return ordering.OrderingCore(
+        ordering.OrderingParameters(
+            medium=ordering.Medium.SOCKET, streams=streams or (A, B), **more
+        )
+    )
 
 
-def stdio_core(*streams: StreamDescriptor, **more: Any) -> OrderingCore:
+def stdio_core(*streams: ordering.StreamDescriptor, **more: Any) -> ordering.OrderingCore:
     """Return a core on STDIO for these streams (default: a and b)."""
-    return OrderingCore(OrderingParameters(medium=Medium.STDIO, streams=streams or (A, B), **more))
+    return ordering.OrderingCore(
+        ordering.OrderingParameters(medium=ordering.Medium.STDIO, streams=streams or (A, B), **more)
+    )
 
 
 def read(
-    stream: StreamDescriptor, identity: str | None, count: int = 1, channel: int = 0
-) -> RecordsRead:
-    return RecordsRead(
+    stream: ordering.StreamDescriptor, identity: str | None, count: int = 1, channel: int = 0
+) -> ordering.RecordsRead:
+    return ordering.RecordsRead(
         stream=stream, id=identity, count=count, size_bytes=10 * count, channel=channel
     )
 
 
 def durable(
-    stream: StreamDescriptor,
+    stream: ordering.StreamDescriptor,
     identity: str,
     count: int = 1,
     rejected: int = 0,
-    level: Level = Level.PERSISTED,
-) -> RecordsDurable:
-    return RecordsDurable(
+    level: ordering.Level = ordering.Level.PERSISTED,
+) -> ordering.RecordsDurable:
+    return ordering.RecordsDurable(
         stream=stream,
         id=identity,
         count=count,
@@ -64,15 +54,15 @@ def durable(
 
 
 def state(
-    stream: StreamDescriptor | None,
+    stream: ordering.StreamDescriptor | None,
     index: int | None = None,
     identity: str | None = None,
     count: int | None = None,
     payload: object = None,
-) -> StateRead:
+) -> ordering.StateRead:
     """Return the state of a stream, or the global state where the stream is None."""
-    return StateRead(
-        kind=StateKind.GLOBAL if stream is None else StateKind.STREAM,
+    return ordering.StateRead(
+        kind=ordering.StateKind.GLOBAL if stream is None else ordering.StateKind.STREAM,
         stream=stream,
         index=index,
         id=identity,
@@ -82,10 +72,10 @@ def state(
 
 
 def snapshot(
-    index: int, identity: str, count: int, inner: dict[StreamDescriptor, str | None]
-) -> StateRead:
-    return StateRead(
-        kind=StateKind.SNAPSHOT,
+    index: int, identity: str, count: int, inner: dict[ordering.StreamDescriptor, str | None]
+) -> ordering.StateRead:
+    return ordering.StateRead(
+        kind=ordering.StateKind.SNAPSHOT,
         index=index,
         id=identity,
         source_count=count,
@@ -94,29 +84,29 @@ def snapshot(
     )
 
 
-def sent(effect: SendState) -> StateSent:
-    return StateSent(scope=effect.scope, index=effect.key.index)
+def sent(effect: ordering.SendState) -> ordering.StateSent:
+    return ordering.StateSent(scope=effect.scope, index=effect.key.index)
 
 
-def failed(effect: SendState) -> SendFailed:
-    return SendFailed(scope=effect.scope, index=effect.key.index)
+def failed(effect: ordering.SendState) -> ordering.SendFailed:
+    return ordering.SendFailed(scope=effect.scope, index=effect.key.index)
 
 
-def feed(core: OrderingCore, *events: Event) -> list[Effect]:
+def feed(core: ordering.OrderingCore, *events: ordering.Event) -> list[ordering.Effect]:
     """Give the core events one after the other and return all effects."""
     return [effect for event in events for effect in core.step(event)]
 
 
-def only_send(effects: list[Effect]) -> SendState:
+def only_send(effects: list[ordering.Effect]) -> ordering.SendState:
     """Return the one effect, which must be a send."""
     (effect,) = effects
-    assert isinstance(effect, SendState)
+    assert isinstance(effect, ordering.SendState)
     return effect
 
 
-def flush_all(core: OrderingCore) -> list[SendState]:
+def flush_all(core: ordering.OrderingCore) -> list[ordering.SendState]:
     """Flush, let every send return, and return the sends."""
-    sends: list[SendState] = []
+    sends: list[ordering.SendState] = []
     effects = core.step(FLUSH)
     while effects:
         send = only_send(effects)

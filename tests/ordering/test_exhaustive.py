@@ -8,19 +8,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from ckptsim.models import ordering
 from ckptsim.models.core import ProtocolError
-from ckptsim.models.ordering import (
-    Event,
-    FlushRequested,
-    Observation,
-    Obstacle,
-    OrderingCore,
-    RecordsDurable,
-    RecordsRead,
-    Scope,
-    SendState,
-    StreamDescriptor,
-)
 from ckptsim.sim.mutants.ordering import MUTANTS
 from tests.ordering.helpers import (
     FLUSH,
@@ -37,7 +26,7 @@ from tests.ordering.helpers import (
     stdio_core,
 )
 
-Portion = tuple[StreamDescriptor, str]
+Portion = tuple[ordering.StreamDescriptor, str]
 
 
 @dataclass(frozen=True)
@@ -48,8 +37,8 @@ class Situation:
     positions: tuple[int, ...]  # how far each channel was read
     read: tuple[Portion, ...]  # records read and not durable yet
     durable: tuple[Portion, ...]
-    outstanding: SendState | None
-    released: tuple[tuple[Scope, int], ...]
+    outstanding: ordering.SendState | None
+    released: tuple[tuple[ordering.Scope, int], ...]
     failures_left: int
 
 
@@ -57,20 +46,22 @@ class Situation:
 class Sync:
     """A small sync: what each channel carries, and which portions each state covers."""
 
-    start: OrderingCore
-    channels: tuple[tuple[Event, ...], ...]
-    covers: dict[tuple[Scope, int], tuple[Portion, ...]]  # each with one record per mention
+    start: ordering.OrderingCore
+    channels: tuple[tuple[ordering.Event, ...], ...]
+    covers: dict[
+        tuple[ordering.Scope, int], tuple[Portion, ...]
+    ]  # each with one record per mention
     failures: int = 1
 
 
-def explore(sync: Sync) -> tuple[int, set[Observation]]:
+def explore(sync: Sync) -> tuple[int, set[ordering.Observation]]:
     """Return the number of situations reached and the observations of all final ones."""
     first = Situation(
         pickle.dumps(sync.start), (0,) * len(sync.channels), (), (), None, (), sync.failures
     )
     seen = {key(first)}
     todo = [first]
-    finals: set[Observation] = set()
+    finals: set[ordering.Observation] = set()
     while todo:
         situation = todo.pop()
         following = list(steps(sync, situation))
@@ -85,7 +76,7 @@ def explore(sync: Sync) -> tuple[int, set[Observation]]:
 
 def key(situation: Situation) -> tuple[object, ...]:
     """Return what tells two situations apart, whatever the order that led there."""
-    core: OrderingCore = pickle.loads(situation.core)
+    core: ordering.OrderingCore = pickle.loads(situation.core)
     counts = tuple(sorted(map(str, situation.read))), tuple(sorted(map(str, situation.durable)))
     around = situation.positions, counts, situation.outstanding, situation.failures_left
     seen = core.observe()
@@ -103,7 +94,7 @@ def steps(sync: Sync, situation: Situation) -> Iterator[Situation]:
             moved = list(situation.positions)
             moved[channel] += 1
             after = after_event(sync, situation, event)
-            if isinstance(event, RecordsRead):
+            if isinstance(event, ordering.RecordsRead):
                 portion = (event.stream, passed_id(situation, event))
                 after = replace(after, read=(*after.read, portion))
             yield replace(after, positions=tuple(moved))
@@ -120,31 +111,33 @@ def steps(sync: Sync, situation: Situation) -> Iterator[Situation]:
             yield after_outcome(sync, situation, situation.outstanding, ok=False)
 
 
-def passed_id(situation: Situation, event: RecordsRead) -> str:
+def passed_id(situation: Situation, event: ordering.RecordsRead) -> str:
     if event.id is not None:
         return event.id
-    core: OrderingCore = pickle.loads(situation.core)
+    core: ordering.OrderingCore = pickle.loads(situation.core)
     return core.inferred_id(event.stream, core.ordinal(event.stream))
 
 
-def after_event(sync: Sync, situation: Situation, event: Event) -> Situation:
-    core: OrderingCore = pickle.loads(situation.core)
-    sends = [effect for effect in core.step(event) if isinstance(effect, SendState)]
+def after_event(sync: Sync, situation: Situation, event: ordering.Event) -> Situation:
+    core: ordering.OrderingCore = pickle.loads(situation.core)
+    sends = [effect for effect in core.step(event) if isinstance(effect, ordering.SendState)]
     assert len(sends) <= 1
     records = situation.durable
-    if isinstance(event, RecordsDurable):
+    if isinstance(event, ordering.RecordsDurable):
         records = (*records, (event.stream, event.id))
     for send in sends:
         assert situation.outstanding is None
         check_safe(sync, replace(situation, durable=records), send)
     outstanding = sends[0] if sends else situation.outstanding
-    if outstanding is None and isinstance(event, FlushRequested):
+    if outstanding is None and isinstance(event, ordering.FlushRequested):
         # The pass is over at once: nothing that could go was left behind.
-        assert all(blocked.obstacle is not Obstacle.FLUSH for blocked in core.blocked())
+        assert all(blocked.obstacle is not ordering.Obstacle.FLUSH for blocked in core.blocked())
     return replace(situation, core=pickle.dumps(core), outstanding=outstanding)
 
 
-def after_outcome(sync: Sync, situation: Situation, send: SendState, *, ok: bool) -> Situation:
+def after_outcome(
+    sync: Sync, situation: Situation, send: ordering.SendState, *, ok: bool
+) -> Situation:
     released = (*situation.released, (send.scope, send.key.index)) if ok else situation.released
     settled = replace(
         situation,
@@ -155,7 +148,7 @@ def after_outcome(sync: Sync, situation: Situation, send: SendState, *, ok: bool
     return after_event(sync, settled, sent(send) if ok else failed(send))
 
 
-def check_safe(sync: Sync, situation: Situation, send: SendState) -> None:
+def check_safe(sync: Sync, situation: Situation, send: ordering.SendState) -> None:
     """A state goes right after its predecessor, and with every record of both durable."""
     before = [index for scope, index in situation.released if scope == send.scope]
     assert before == list(range(1, send.key.index))
@@ -166,9 +159,9 @@ def check_safe(sync: Sync, situation: Situation, send: SendState) -> None:
         assert situation.durable.count(portion) >= needed.count(portion)
 
 
-def finish(sync: Sync, situation: Situation) -> Observation:
+def finish(sync: Sync, situation: Situation) -> ordering.Observation:
     """Flush what is left; every state of every scope must have gone, in order."""
-    core: OrderingCore = pickle.loads(situation.core)
+    core: ordering.OrderingCore = pickle.loads(situation.core)
     rest = [(send.scope, send.key.index) for send in flush_all(core)]
     released = [*situation.released, *rest]
     for scope in {scope for scope, _ in sync.covers}:
@@ -254,7 +247,7 @@ def test_every_interleaving_is_safe_and_ends_alike(sync: Sync, situations: int) 
 def test_some_interleaving_gives_a_mutant_away(mutant: str, sync: Sync) -> None:
     """Exploring the same syncs with a mutant finds an unsafe or a differing outcome."""
     mutant = MUTANTS[mutant].factory(sync.start.parameters)
-    assert isinstance(mutant, OrderingCore)
+    assert isinstance(mutant, ordering.OrderingCore)
     try:
         _, finals = explore(replace(sync, start=mutant))
     except (AssertionError, ProtocolError):

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ckptsim.models.ordering import (
-    Count,
-    Level,
-    Obstacle,
-    PassRecords,
-    SendState,
-    StateKind,
-    StateRead,
-    drive,
-)
+from ckptsim.models import ordering
 from tests.ordering.helpers import (
     FLUSH,
     A,
@@ -32,7 +23,7 @@ from tests.ordering.helpers import (
 )
 
 
-def indexes(sends: list[SendState]) -> list[int]:
+def indexes(sends: list[ordering.SendState]) -> list[int]:
     return [send.key.index for send in sends]
 
 
@@ -74,7 +65,7 @@ def test_the_sources_count_must_agree_exactly(read_count: int, source_count: int
     feed(core, state(A, 1, "p", source_count))
     assert core.step(FLUSH) == []
     (blocked,) = core.blocked()
-    assert blocked.obstacle is Obstacle.SOURCE_COUNT
+    assert blocked.obstacle is ordering.Obstacle.SOURCE_COUNT
     assert blocked.shortfall is not None
     assert (blocked.shortfall.expected, blocked.shortfall.found) == (source_count, read_count)
 
@@ -91,25 +82,27 @@ def test_rejected_records_are_accounted_for() -> None:
     core = socket_core()
     feed(core, read(A, "p", 5), durable(A, "p", 3, rejected=2), state(A, 1, "p", 5))
     statistics = only_send(core.step(FLUSH)).statistics
-    assert statistics.destination == Count(3, 30, 2)
-    assert statistics.total == Count(3, 30, 2)
+    assert statistics.destination == ordering.Count(3, 30, 2)
+    assert statistics.total == ordering.Count(3, 30, 2)
 
 
 @pytest.mark.parametrize(
     ("persisted", "complete", "committed"),
     [
-        ((4, 0), (0, 0), Count(4, 40, 0)),
-        ((4, 0), (3, 1), Count(3, 30, 1)),
-        ((3, 1), (2, 0), Count(3, 30, 1)),
+        ((4, 0), (0, 0), ordering.Count(4, 40, 0)),
+        ((4, 0), (3, 1), ordering.Count(3, 30, 1)),
+        ((3, 1), (2, 0), ordering.Count(3, 30, 1)),
     ],
 )
 def test_one_level_has_the_word(
-    persisted: tuple[int, int], complete: tuple[int, int], committed: Count
+    persisted: tuple[int, int], complete: tuple[int, int], committed: ordering.Count
 ) -> None:
     """Committed is what the level says that accounts for most; on a draw COMPLETE has the word."""
     core = socket_core()
     feed(core, read(A, "p", 4), state(A, 1, "p", 4))
-    feed(core, durable(A, "p", *persisted), durable(A, "p", *complete, level=Level.COMPLETE))
+    feed(
+        core, durable(A, "p", *persisted), durable(A, "p", *complete, level=ordering.Level.COMPLETE)
+    )
     assert only_send(core.step(FLUSH)).statistics.destination == committed
 
 
@@ -120,7 +113,7 @@ def test_running_totals_grow_state_by_state() -> None:
         feed(core, read(A, f"p{index}", index), durable(A, f"p{index}", index))
         core.step(state(A, index, f"p{index}", index))
     totals = [send.statistics.total for send in flush_all(core)]
-    assert totals == [Count(1, 10), Count(3, 30), Count(6, 60)]
+    assert totals == [ordering.Count(1, 10), ordering.Count(3, 30), ordering.Count(6, 60)]
 
 
 def test_nothing_moves_before_the_send_has_returned() -> None:
@@ -172,7 +165,7 @@ def test_a_send_failure_leaves_what_was_sent_before_it() -> None:
     core = socket_core()
     feed(core, state(A, 1, "p", 0), state(A, 2, "q", 0))
     outcomes = iter([True, False])
-    assert drive(core, FLUSH, lambda _: next(outcomes)) == []
+    assert ordering.drive(core, FLUSH, lambda _: next(outcomes)) == []
     assert core.head(A) == 2
 
 
@@ -184,25 +177,25 @@ def test_global_states_wait_for_every_stream() -> None:
     assert core.step(FLUSH) == []
     core.step(durable(B, "g", 3))
     statistics = only_send(core.step(FLUSH)).statistics
-    assert statistics.destination == Count(5, 50)
-    assert statistics.per_stream == ((A, Count(2, 20)), (B, Count(3, 30)))
+    assert statistics.destination == ordering.Count(5, 50)
+    assert statistics.per_stream == ((A, ordering.Count(2, 20)), (B, ordering.Count(3, 30)))
 
 
 def test_global_statistics_sum_committed_and_rejected() -> None:
     """A global state tells what was committed, not what the source sent."""
     core = socket_core()
     feed(core, read(A, "g", 3), durable(A, "g", 2, rejected=1), state(None, 1, "g", 3))
-    assert only_send(core.step(FLUSH)).statistics.destination == Count(2, 20, 1)
+    assert only_send(core.step(FLUSH)).statistics.destination == ordering.Count(2, 20, 1)
 
 
 def test_only_listed_streams_get_totals() -> None:
     """Totals per stream are attached for the streams that the message lists."""
     core = socket_core()
-    event = StateRead(
-        kind=StateKind.GLOBAL, payload="x", index=1, id="g", source_count=0, listed=(B,)
+    event = ordering.StateRead(
+        kind=ordering.StateKind.GLOBAL, payload="x", index=1, id="g", source_count=0, listed=(B,)
     )
     core.step(event)
-    assert only_send(core.step(FLUSH)).statistics.per_stream == ((B, Count()),)
+    assert only_send(core.step(FLUSH)).statistics.per_stream == ((B, ordering.Count()),)
 
 
 def test_a_snapshot_waits_for_its_inner_partitions() -> None:
@@ -211,7 +204,7 @@ def test_a_snapshot_waits_for_its_inner_partitions() -> None:
     feed(core, read(A, "i", 2), read(B, "later", 9), snapshot(1, "o", 2, {A: "i"}))
     assert core.step(FLUSH) == []
     core.step(durable(A, "i", 2))
-    assert only_send(core.step(FLUSH)).statistics.total == Count(2, 20)
+    assert only_send(core.step(FLUSH)).statistics.total == ordering.Count(2, 20)
 
 
 def test_the_outer_id_of_a_snapshot_makes_up_the_rest() -> None:
@@ -222,9 +215,9 @@ def test_the_outer_id_of_a_snapshot_makes_up_the_rest() -> None:
     assert core.step(FLUSH) == []
     core.step(durable(B, "o", 3))
     statistics = only_send(core.step(FLUSH)).statistics
-    assert statistics.destination == Count(5, 50)
-    assert statistics.total == Count(5, 50)
-    assert statistics.per_stream == ((A, Count(2, 20)),)
+    assert statistics.destination == ordering.Count(5, 50)
+    assert statistics.total == ordering.Count(5, 50)
+    assert statistics.per_stream == ((A, ordering.Count(2, 20)),)
 
 
 def test_an_id_that_is_inner_and_outer_counts_once() -> None:
@@ -232,7 +225,7 @@ def test_an_id_that_is_inner_and_outer_counts_once() -> None:
     core = socket_core()
     feed(core, read(A, "o", 2), durable(A, "o", 2), read(B, "o", 1), durable(B, "o", 1))
     core.step(snapshot(1, "o", 3, {A: "o"}))
-    assert only_send(core.step(FLUSH)).statistics.total == Count(3, 30)
+    assert only_send(core.step(FLUSH)).statistics.total == ordering.Count(3, 30)
 
 
 def test_records_that_two_snapshots_name_are_totalled_once() -> None:
@@ -241,14 +234,14 @@ def test_records_that_two_snapshots_name_are_totalled_once() -> None:
     feed(core, read(A, "i", 2), durable(A, "i", 2))
     feed(core, snapshot(1, "o1", 2, {A: "i"}), snapshot(2, "o2", 2, {A: "i"}))
     first, second = flush_all(core)
-    assert first.statistics.total == second.statistics.total == Count(2, 20)
+    assert first.statistics.total == second.statistics.total == ordering.Count(2, 20)
 
 
 def test_records_on_stdio_get_their_intervals_id() -> None:
     """On STDIO records are passed on under the id of their stream's interval, states end it."""
     core = stdio_core()
     passed = feed(core, read(A, "ignored"), state(A), read(A, None), read(B, None))
-    ids = [(e.stream, e.id) for e in passed if isinstance(e, PassRecords)]
+    ids = [(e.stream, e.id) for e in passed if isinstance(e, ordering.PassRecords)]
     assert ids == [(A, "1"), (A, "2"), (B, "1")]
 
 

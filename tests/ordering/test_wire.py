@@ -9,31 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ckptsim.models.ordering import (
-    CheckpointKey,
-    CompleteRead,
-    Count,
-    Medium,
-    RecordsRead,
-    ReleaseStatistics,
-    SendState,
-    StateKind,
-    StateRead,
-    StreamDescriptor,
-)
-from ckptsim.models.ordering.wire import (
-    Number,
-    WireError,
-    parse_catalog,
-    parse_message,
-    read_json,
-    render_state,
-    write_json,
-)
+from ckptsim.models import ordering
+from ckptsim.models.ordering import wire
 
 NUMBERS = ("0", "-0", "1.0", "1e5", "1E-7", "0.10", "123456789012345678901234567890", "-2.50E+3")
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.text() | st.sampled_from(NUMBERS).map(Number),
+    st.none() | st.booleans() | st.text() | st.sampled_from(NUMBERS).map(wire.Number),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=12,
 )
@@ -43,17 +24,17 @@ VALUES = st.recursive(
 @settings(derandomize=True, database=None, deadline=None)
 def test_json_survives_with_its_numbers(value: Any) -> None:
     """What is written reads as the same value, every number spelt as before."""
-    text = write_json(value)
-    assert read_json(text) == value
-    assert write_json(read_json(text)) == text
+    text = wire.write_json(value)
+    assert wire.read_json(text) == value
+    assert wire.write_json(wire.read_json(text)) == text
 
 
 def test_deep_values_can_be_written() -> None:
     """Depth is no obstacle to writing."""
-    value: Any = Number("1")
+    value: Any = wire.Number("1")
     for _ in range(20_000):
         value = [value]
-    assert write_json(value) == "[" * 20_000 + "1" + "]" * 20_000
+    assert wire.write_json(value) == "[" * 20_000 + "1" + "]" * 20_000
 
 
 @pytest.mark.parametrize(
@@ -73,11 +54,11 @@ def test_deep_values_can_be_written() -> None:
 )
 def test_whole_numbers_are_told_from_others(text: str, whole: int | None) -> None:
     """A count may be spelt as a floating number, if it is whole and of a size that can be."""
-    assert Number(text).whole() == whole
+    assert wire.Number(text).whole() == whole
 
 
-def parse(message: Any, medium: Medium = Medium.SOCKET) -> Any:
-    return parse_message(read_json(json.dumps(message)), medium=medium, size_bytes=7)
+def parse(message: Any, medium: ordering.Medium = ordering.Medium.SOCKET) -> Any:
+    return wire.parse_message(wire.read_json(json.dumps(message)), medium=medium, size_bytes=7)
 
 
 def global_state(*entries: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -92,9 +73,11 @@ def test_a_record_brings_its_stream_size_and_partition() -> None:
     """A record's namespace belongs to its stream; on STDIO its partition is not looked at."""
     record = {"stream": "a", "namespace": "n", "data": {}, "partition_id": "p"}
     message = {"type": "RECORD", "record": record}
-    stream = StreamDescriptor("a", "n")
-    assert parse(message).event == RecordsRead(stream=stream, size_bytes=7, id="p")
-    assert parse(message, Medium.STDIO).event == RecordsRead(stream=stream, size_bytes=7)
+    stream = ordering.StreamDescriptor("a", "n")
+    assert parse(message).event == ordering.RecordsRead(stream=stream, size_bytes=7, id="p")
+    assert parse(message, ordering.Medium.STDIO).event == ordering.RecordsRead(
+        stream=stream, size_bytes=7
+    )
 
 
 def test_a_global_state_with_keyed_entries_is_a_snapshot() -> None:
@@ -103,27 +86,27 @@ def test_a_global_state_with_keyed_entries_is_a_snapshot() -> None:
         {"name": "a", "id": 1, "partition_id": "i"}, {"name": "b"}, id=3, partition_id="o"
     )
     event = parse(message).event
-    assert isinstance(event, StateRead)
-    a, b = StreamDescriptor("a"), StreamDescriptor("b")
-    assert (event.kind, event.index, event.id) == (StateKind.SNAPSHOT, 3, "o")
+    assert isinstance(event, ordering.StateRead)
+    a, b = ordering.StreamDescriptor("a"), ordering.StreamDescriptor("b")
+    assert (event.kind, event.index, event.id) == (ordering.StateKind.SNAPSHOT, 3, "o")
     assert (event.inner, event.listed) == (((a, "i"),), (a, b))
-    on_stdio = parse(message, Medium.STDIO).event
-    assert (on_stdio.kind, on_stdio.index, on_stdio.inner) == (StateKind.GLOBAL, None, ())
+    on_stdio = parse(message, ordering.Medium.STDIO).event
+    assert (on_stdio.kind, on_stdio.index, on_stdio.inner) == (ordering.StateKind.GLOBAL, None, ())
 
 
 def test_half_a_key_is_no_key() -> None:
     """An entry with an id but no partition, or the reverse, has an inner key that is missing."""
     for half in ({"id": 1}, {"partition_id": "i"}):
         event = parse(global_state({"name": "a", **half}, id=1, partition_id="o")).event
-        assert event.inner == ((StreamDescriptor("a"), None),)
+        assert event.inner == ((ordering.StreamDescriptor("a"), None),)
 
 
 def test_stream_statuses_and_errors_are_read() -> None:
     """COMPLETE is an event, other statuses are noted, errors give their message."""
     status: dict[str, Any] = {"stream_descriptor": {"name": "a"}, "status": "COMPLETE"}
     trace = {"type": "STREAM_STATUS", "stream_status": status}
-    assert parse({"type": "TRACE", "trace": trace}).event == CompleteRead(
-        stream=StreamDescriptor("a")
+    assert parse({"type": "TRACE", "trace": trace}).event == ordering.CompleteRead(
+        stream=ordering.StreamDescriptor("a")
     )
     status["status"] = "RUNNING"
     found = parse({"type": "TRACE", "trace": trace})
@@ -163,26 +146,28 @@ def test_stream_statuses_and_errors_are_read() -> None:
 )
 def test_a_bad_message_is_told_with_its_place(message: Any, says: str) -> None:
     """Where, what was found, and what was expected."""
-    with pytest.raises(WireError) as wrong:
+    with pytest.raises(wire.WireError) as wrong:
         parse(message)
     assert says in str(wrong.value)
 
 
 def test_a_released_state_carries_statistics() -> None:
     """Statistics are added beside what was there; rejected counts only where there are some."""
-    message = read_json(
+    message = wire.read_json(
         '{"type":"STATE","state":{"destinationStats":{"recordCount":9.0,"more":1},'
         '"stream":{"stream_descriptor":{"name":"a"}},"type":"STREAM"}}'
     )
-    effect = SendState(
-        scope=StreamDescriptor("a"),
-        key=CheckpointKey(1, "p"),
-        kind=StateKind.STREAM,
+    effect = ordering.SendState(
+        scope=ordering.StreamDescriptor("a"),
+        key=ordering.CheckpointKey(1, "p"),
+        kind=ordering.StateKind.STREAM,
         payload=message,
         source_count=3,
-        statistics=ReleaseStatistics(destination=Count(2, 20, 1), total=Count(5, 50, 1)),
+        statistics=ordering.ReleaseStatistics(
+            destination=ordering.Count(2, 20, 1), total=ordering.Count(5, 50, 1)
+        ),
     )
-    assert write_json(render_state(effect, medium=Medium.SOCKET)) == (
+    assert wire.write_json(wire.render_state(effect, medium=ordering.Medium.SOCKET)) == (
         '{"type":"STATE","state":{"destinationStats":{"recordCount":2.0,"more":1,'
         '"rejectedRecordCount":1.0},"stream":{"stream_descriptor":{"name":"a"}},"type":"STREAM",'
         '"committedRecordsCount":5,"committedBytesCount":50,"rejectedRecordsCount":1}}'
@@ -192,8 +177,8 @@ def test_a_released_state_carries_statistics() -> None:
 def test_a_catalog_lists_each_stream_once() -> None:
     """A configured catalog gives its streams in order; a repeated one is refused."""
     entry = {"stream": {"name": "a", "namespace": "n"}}
-    assert parse_catalog({"streams": [entry]}) == (StreamDescriptor("a", "n"),)
-    with pytest.raises(WireError, match="each stream once"):
-        parse_catalog({"streams": [entry, entry]})
-    with pytest.raises(WireError, match="streams: found nothing, expected a list"):
-        parse_catalog({})
+    assert wire.parse_catalog({"streams": [entry]}) == (ordering.StreamDescriptor("a", "n"),)
+    with pytest.raises(wire.WireError, match="each stream once"):
+        wire.parse_catalog({"streams": [entry, entry]})
+    with pytest.raises(wire.WireError, match="streams: found nothing, expected a list"):
+        wire.parse_catalog({})

@@ -7,49 +7,41 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ckptsim.models.core import ProtocolError
-from ckptsim.models.recovery.restart import (
-    ExponentialDelay,
-    FailureNoticed,
-    FailureRate,
-    FixedDelay,
-    GiveUp,
-    NoRestart,
-    RestartAfter,
-    RestartParameters,
-    RestartStrategy,
-)
+from ckptsim.models.recovery import restart
 
 S = 1_000_000_000
 
 
-def delays(parameters: RestartParameters, *instants: int, jitter: float = 0.5) -> list[int | None]:
+def delays(
+    parameters: restart.RestartParameters, *instants: int, jitter: float = 0.5
+) -> list[int | None]:
     """Return the delay after each failure, None where the job was given up."""
-    strategy, found = RestartStrategy(parameters), []
+    strategy, found = restart.RestartStrategy(parameters), []
     for now_ns in instants:
-        (answer,) = strategy.step(FailureNoticed(now_ns, jitter))
-        found.append(answer.delay_ns if isinstance(answer, RestartAfter) else None)
+        (answer,) = strategy.step(restart.FailureNoticed(now_ns, jitter))
+        found.append(answer.delay_ns if isinstance(answer, restart.RestartAfter) else None)
     return found
 
 
 def test_without_a_strategy_the_first_failure_is_the_last() -> None:
     """`none` gives up at once, and nothing follows."""
-    strategy = RestartStrategy(NoRestart())
-    assert strategy.step(FailureNoticed(0)) == [GiveUp("no restart strategy")]
+    strategy = restart.RestartStrategy(restart.NoRestart())
+    assert strategy.step(restart.FailureNoticed(0)) == [restart.GiveUp("no restart strategy")]
     with pytest.raises(ProtocolError, match="gave_up"):
-        strategy.step(FailureNoticed(1))
+        strategy.step(restart.FailureNoticed(1))
 
 
 def test_fixed_delay_counts_its_attempts() -> None:
     """The default restarts once; None restarts for ever."""
-    assert delays(FixedDelay(), 0, 5 * S) == [S, None]
-    assert delays(FixedDelay(attempts=3, delay_ns=7), 1, 2, 3, 4) == [7, 7, 7, None]
-    assert delays(FixedDelay(attempts=0), 1) == [None]
-    assert delays(FixedDelay(attempts=None), *range(200)) == [S] * 200
+    assert delays(restart.FixedDelay(), 0, 5 * S) == [S, None]
+    assert delays(restart.FixedDelay(attempts=3, delay_ns=7), 1, 2, 3, 4) == [7, 7, 7, None]
+    assert delays(restart.FixedDelay(attempts=0), 1) == [None]
+    assert delays(restart.FixedDelay(attempts=None), *range(200)) == [S] * 200
 
 
 def test_failure_rate_looks_back_one_interval() -> None:
     """One failure more than allowed ends the job unless the oldest lies before the interval."""
-    rate = FailureRate(max_failures_per_interval=2, interval_ns=10, delay_ns=1)
+    rate = restart.FailureRate(max_failures_per_interval=2, interval_ns=10, delay_ns=1)
     assert delays(rate, 0, 5, 10) == [1, 1, None]
     assert delays(rate, 0, 5, 11, 16, 22) == [1, 1, 1, 1, 1]
     assert delays(rate, 0, 5, 11, 15) == [1, 1, 1, None]
@@ -57,7 +49,7 @@ def test_failure_rate_looks_back_one_interval() -> None:
 
 def test_exponential_delay_grows_to_its_largest() -> None:
     """Each failure behind the planned restart multiplies the delay; jitter is off in the middle."""
-    backoff = ExponentialDelay(
+    backoff = restart.ExponentialDelay(
         initial_backoff_ns=100, max_backoff_ns=400, backoff_multiplier=2.0, jitter_factor=0.0
     )
     assert delays(backoff, 0, 1000, 2000, 3000, 4000) == [100, 200, 400, 400, 400]
@@ -65,7 +57,7 @@ def test_exponential_delay_grows_to_its_largest() -> None:
 
 def test_exponential_delay_forgets_after_the_threshold() -> None:
     """The threshold counts from the planned restart, and a failure at its end finds the reset."""
-    backoff = ExponentialDelay(
+    backoff = restart.ExponentialDelay(
         initial_backoff_ns=100,
         max_backoff_ns=1000,
         backoff_multiplier=3.0,
@@ -78,20 +70,20 @@ def test_exponential_delay_forgets_after_the_threshold() -> None:
 
 def test_a_failure_before_the_restart_joins_it() -> None:
     """The instant of the restart stays, the delay does not grow, and no attempt is counted."""
-    backoff = ExponentialDelay(
+    backoff = restart.ExponentialDelay(
         initial_backoff_ns=100, max_backoff_ns=1000, backoff_multiplier=2.0, jitter_factor=0.0
     )
-    strategy = RestartStrategy(backoff)
-    strategy.step(FailureNoticed(0))
-    assert strategy.step(FailureNoticed(30)) == [RestartAfter(70, joined=True)]
-    assert strategy.step(FailureNoticed(100)) == [RestartAfter(0, joined=True)]
+    strategy = restart.RestartStrategy(backoff)
+    strategy.step(restart.FailureNoticed(0))
+    assert strategy.step(restart.FailureNoticed(30)) == [restart.RestartAfter(70, joined=True)]
+    assert strategy.step(restart.FailureNoticed(100)) == [restart.RestartAfter(0, joined=True)]
     assert strategy.failures == 1
-    assert strategy.step(FailureNoticed(101)) == [RestartAfter(200)]
+    assert strategy.step(restart.FailureNoticed(101)) == [restart.RestartAfter(200)]
 
 
 def test_attempts_count_until_the_backoff_is_reset() -> None:
     """Failures that follow each other end the job; after a reset counting begins anew."""
-    backoff = ExponentialDelay(
+    backoff = restart.ExponentialDelay(
         initial_backoff_ns=10,
         max_backoff_ns=10,
         jitter_factor=0.0,
@@ -112,7 +104,7 @@ def test_a_backoff_stays_between_its_bounds(
     attempts: int, jitter: float, factor: float, multiplier: float
 ) -> None:
     """No jitter and no number of failures leads out of the first and the largest delay."""
-    backoff = ExponentialDelay(jitter_factor=factor, backoff_multiplier=multiplier)
+    backoff = restart.ExponentialDelay(jitter_factor=factor, backoff_multiplier=multiplier)
     far = [index * 61 * S + index for index in range(attempts)]
     for delay in delays(backoff, *far, jitter=jitter):
         assert delay is not None
@@ -121,7 +113,7 @@ def test_a_backoff_stays_between_its_bounds(
 
 def test_jitter_reaches_both_ends_of_its_range() -> None:
     """The least draw takes the whole share off, the largest adds it."""
-    backoff = ExponentialDelay(
+    backoff = restart.ExponentialDelay(
         initial_backoff_ns=100, max_backoff_ns=1000, backoff_multiplier=4.0, jitter_factor=0.25
     )
     assert delays(backoff, 0, 2000, jitter=0.0) == [100, 300]
@@ -130,36 +122,36 @@ def test_jitter_reaches_both_ends_of_its_range() -> None:
 
 def test_an_error_that_cannot_be_mended_ends_the_job() -> None:
     """Whatever the strategy, it is not asked."""
-    strategy = RestartStrategy(FixedDelay(attempts=None))
-    (answer,) = strategy.step(FailureNoticed(0, recoverable=False))
-    assert isinstance(answer, GiveUp)
+    strategy = restart.RestartStrategy(restart.FixedDelay(attempts=None))
+    (answer,) = strategy.step(restart.FailureNoticed(0, recoverable=False))
+    assert isinstance(answer, restart.GiveUp)
 
 
 @pytest.mark.parametrize(
     "parameters",
     [
-        FixedDelay(delay_ns=-1),
-        FixedDelay(attempts=-1),
-        FailureRate(max_failures_per_interval=0),
-        FailureRate(interval_ns=0),
-        FailureRate(delay_ns=-1),
-        ExponentialDelay(initial_backoff_ns=0),
-        ExponentialDelay(max_backoff_ns=1),
-        ExponentialDelay(backoff_multiplier=1.0),
-        ExponentialDelay(jitter_factor=1.5),
-        ExponentialDelay(reset_backoff_threshold_ns=0),
-        ExponentialDelay(attempts_before_reset=0),
+        restart.FixedDelay(delay_ns=-1),
+        restart.FixedDelay(attempts=-1),
+        restart.FailureRate(max_failures_per_interval=0),
+        restart.FailureRate(interval_ns=0),
+        restart.FailureRate(delay_ns=-1),
+        restart.ExponentialDelay(initial_backoff_ns=0),
+        restart.ExponentialDelay(max_backoff_ns=1),
+        restart.ExponentialDelay(backoff_multiplier=1.0),
+        restart.ExponentialDelay(jitter_factor=1.5),
+        restart.ExponentialDelay(reset_backoff_threshold_ns=0),
+        restart.ExponentialDelay(attempts_before_reset=0),
     ],
 )
-def test_what_flink_refuses_is_refused(parameters: RestartParameters) -> None:
+def test_what_flink_refuses_is_refused(parameters: restart.RestartParameters) -> None:
     """A strategy is not made from settings that the real one does not accept."""
     with pytest.raises(ProtocolError, match="bad_parameters"):
-        RestartStrategy(parameters)
+        restart.RestartStrategy(parameters)
 
 
 def test_a_jitter_out_of_range_is_refused() -> None:
     """The host draws from 0 to below 1, and nothing is counted if it does not."""
-    strategy = RestartStrategy(FixedDelay())
+    strategy = restart.RestartStrategy(restart.FixedDelay())
     with pytest.raises(ProtocolError, match="bad_jitter"):
-        strategy.step(FailureNoticed(0, jitter=1.0))
+        strategy.step(restart.FailureNoticed(0, jitter=1.0))
     assert strategy.failures == 0

@@ -7,24 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from ckptsim.models.ordering import (
-    ChannelClosed,
-    CompleteSync,
-    Effect,
-    EndStream,
-    Event,
-    FailSync,
-    FinishRequested,
-    OrderingCore,
-    OrderingDoor,
-    OrderingParameters,
-    Parts,
-    Refusal,
-    SendFailed,
-    SendState,
-    SetFinishTimer,
-    StateSent,
-)
+from ckptsim.models import ordering
 from ckptsim.models.ordering.release import Ledger
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.sync.attempt import Attempt
@@ -33,46 +16,46 @@ from ckptsim.sim.sync.platform import Platform
 from ckptsim.sim.world import run_world
 from tests.sync.support import changed, library
 
-Factory = Callable[[OrderingParameters], OrderingDoor]
+Factory = Callable[[ordering.OrderingParameters], ordering.OrderingDoor]
 
 
-class SendsTwice(OrderingCore):
+class SendsTwice(ordering.OrderingCore):
     """Sends its first state again after it was returned."""
 
-    _first: SendState | None = None
+    _first: ordering.SendState | None = None
 
-    def step(self, event: Event) -> list[Effect]:
+    def step(self, event: ordering.Event) -> list[ordering.Effect]:
         """Answer the first return with the same send."""
         again, self._first = self._first, None
-        if isinstance(event, StateSent) and again is not None:
+        if isinstance(event, ordering.StateSent) and again is not None:
             super().step(event)
             return [again]
         effects = super().step(event)
-        self._first = next((e for e in effects if isinstance(e, SendState)), None)
+        self._first = next((e for e in effects if isinstance(e, ordering.SendState)), None)
         return effects
 
 
-class SendsUnknown(OrderingCore):
+class SendsUnknown(ordering.OrderingCore):
     """Sends states under indexes that the source never used."""
 
-    def step(self, event: Event) -> list[Effect]:
+    def step(self, event: ordering.Event) -> list[ordering.Effect]:
         """Shift the index of every send."""
         return [
             replace(e, key=replace(e.key, index=e.key.index + 100))
-            if isinstance(e, SendState)
+            if isinstance(e, ordering.SendState)
             else e
             for e in super().step(event)
         ]
 
 
-class ForgetsFailedSend(OrderingCore):
+class ForgetsFailedSend(ordering.OrderingCore):
     """Says after a failed send that it holds one state less."""
 
     _lost = 0
 
-    def step(self, event: Event) -> list[Effect]:
+    def step(self, event: ordering.Event) -> list[ordering.Effect]:
         """Count failed sends."""
-        self._lost += isinstance(event, SendFailed)
+        self._lost += isinstance(event, ordering.SendFailed)
         return super().step(event)
 
     def pending_count(self) -> int:
@@ -80,36 +63,36 @@ class ForgetsFailedSend(OrderingCore):
         return super().pending_count() - self._lost
 
 
-class EndsEarly(OrderingCore):
+class EndsEarly(ordering.OrderingCore):
     """Ends its streams when the first channel closes."""
 
-    def step(self, event: Event) -> list[Effect]:
+    def step(self, event: ordering.Event) -> list[ordering.Effect]:
         """Add the end of all streams to the first end of a channel."""
         effects = super().step(event)
-        if isinstance(event, ChannelClosed):
+        if isinstance(event, ordering.ChannelClosed):
             streams = self.parameters.streams
-            return [*effects, *(EndStream(stream=s, records_read=0) for s in streams)]
+            return [*effects, *(ordering.EndStream(stream=s, records_read=0) for s in streams)]
         return effects
 
 
-class FailsWithoutReason(OrderingCore):
+class FailsWithoutReason(ordering.OrderingCore):
     """Fails the sync without saying what is in the way."""
 
-    def step(self, event: Event) -> list[Effect]:
+    def step(self, event: ordering.Event) -> list[ordering.Effect]:
         """Fail instead of completing."""
-        empty = FailSync(kind=Refusal.UNFLUSHED_STATES)
-        return [empty if isinstance(e, CompleteSync) else e for e in super().step(event)]
+        empty = ordering.FailSync(kind=ordering.Refusal.UNFLUSHED_STATES)
+        return [empty if isinstance(e, ordering.CompleteSync) else e for e in super().step(event)]
 
 
-class CompletesAnyway(OrderingCore):
+class CompletesAnyway(ordering.OrderingCore):
     """Completes the sync as soon as it is asked to finish."""
 
-    def step(self, event: Event) -> list[Effect]:
+    def step(self, event: ordering.Event) -> list[ordering.Effect]:
         """Complete at once."""
         effects = super().step(event)
-        if isinstance(event, FinishRequested):
-            return [CompleteSync()]
-        return [e for e in effects if not isinstance(e, SetFinishTimer)]
+        if isinstance(event, ordering.FinishRequested):
+            return [ordering.CompleteSync()]
+        return [e for e in effects if not isinstance(e, ordering.SetFinishTimer)]
 
 
 class HoardingLedger(Ledger):
@@ -119,9 +102,9 @@ class HoardingLedger(Ledger):
         del identity
 
 
-def hoards(parameters: OrderingParameters) -> OrderingDoor:
+def hoards(parameters: ordering.OrderingParameters) -> ordering.OrderingDoor:
     """Make a core that keeps all its counters."""
-    return OrderingCore(parameters, Parts(ledger=HoardingLedger))
+    return ordering.OrderingCore(parameters, ordering.Parts(ledger=HoardingLedger))
 
 
 def with_core(scenario: str, factory: Factory, seed: int = 0) -> RunResult:
@@ -145,7 +128,7 @@ def forgetful_platform(monkeypatch: pytest.MonkeyPatch) -> RunResult:
     """Run with a platform that forgets every state it was given."""
     right = Platform.take
 
-    def take(self: Platform, attempt: Attempt, effect: SendState) -> bool:
+    def take(self: Platform, attempt: Attempt, effect: ordering.SendState) -> bool:
         kept = right(self, attempt, effect)
         self.resume = [None] * len(self.resume)
         return kept

@@ -2,21 +2,7 @@
 
 import pytest
 
-from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.sync import (
-    CrashPoint,
-    DestinationTable,
-    FailSend,
-    Levels,
-    Medium,
-    Point,
-    SocketTable,
-    SourceTable,
-    StateKind,
-    StreamTable,
-    SyncFault,
-    SyncModel,
-)
+from ckptsim.scenarios import Scenario, sync
 from ckptsim.sim.search import Subject, check
 
 INSTANTLY = 1 << 50  # bytes per second: a line without any delay
@@ -24,35 +10,35 @@ ORDERS = 300
 
 
 def _tiny(
-    *faults: SyncFault,
+    *faults: sync.SyncFault,
     partitions: int = 2,
     streams: int = 1,
     sockets: int = 2,
-    medium: Medium = Medium.SOCKET,
-    kind: StateKind = StateKind.STREAM,
-    levels: Levels = Levels.COMPLETE,
+    medium: sync.Medium = sync.Medium.SOCKET,
+    kind: sync.StateKind = sync.StateKind.STREAM,
+    levels: sync.Levels = sync.Levels.COMPLETE,
 ) -> Subject:
     """A sync in which nothing takes any time."""
-    model = SyncModel(
+    model = sync.SyncModel(
         medium=medium,
         state_kind=kind,
         streams=tuple(
-            StreamTable(
+            sync.StreamTable(
                 name=f"s{index}", records=2 * partitions, partition_records=2, record_bytes=1
             )
             for index in range(streams)
         ),
-        source=SourceTable(
+        source=sync.SourceTable(
             open_ns=0,
             open_spread=0.0,
             record_ns=0,
             packet_records=2,
             state_bytes=1,
-            log_records=0 if kind is StateKind.STREAM else 2,
+            log_records=0 if kind is sync.StateKind.STREAM else 2,
             log_partition_records=2,
         ),
-        sockets=SocketTable(count=sockets, latency_ns=0, bandwidth_bytes_per_s=INSTANTLY),
-        destination=DestinationTable(
+        sockets=sync.SocketTable(count=sockets, latency_ns=0, bandwidth_bytes_per_s=INSTANTLY),
+        destination=sync.DestinationTable(
             record_ns=0,
             batch_records=2,
             upload_ns=0,
@@ -89,12 +75,12 @@ def test_smallest_sync_completes_under_every_order(sockets: int, orders: int) ->
     [
         pytest.param(_tiny(), id="two sockets"),
         pytest.param(_tiny(sockets=1), id="one socket"),
-        pytest.param(_tiny(medium=Medium.STDIO), id="stdio"),
+        pytest.param(_tiny(medium=sync.Medium.STDIO), id="stdio"),
         pytest.param(_tiny(streams=2), id="two streams"),
-        pytest.param(_tiny(kind=StateKind.SNAPSHOT), id="snapshot"),
-        pytest.param(_tiny(levels=Levels.BOTH), id="both levels"),
-        pytest.param(_tiny(CrashPoint(point=Point.AFTER_SEND)), id="crash"),
-        pytest.param(_tiny(FailSend()), id="failing send"),
+        pytest.param(_tiny(kind=sync.StateKind.SNAPSHOT), id="snapshot"),
+        pytest.param(_tiny(levels=sync.Levels.BOTH), id="both levels"),
+        pytest.param(_tiny(sync.CrashPoint(point=sync.Point.AFTER_SEND)), id="crash"),
+        pytest.param(_tiny(sync.FailSend()), id="failing send"),
     ],
 )
 def test_small_sync_completes_under_its_first_orders(subject: Subject) -> None:

@@ -2,27 +2,7 @@
 
 import pytest
 
-from ckptsim.scenarios.sync import (
-    SYNC_FAULTS,
-    CountError,
-    CrashAt,
-    CrashPoint,
-    FailSend,
-    FailUpload,
-    IdCollision,
-    MixedKind,
-    Point,
-    ReaderFailure,
-    ReorderUploads,
-    RepeatIndex,
-    RepeatState,
-    Side,
-    SlowSend,
-    SlowUpload,
-    SocketStall,
-    StateFlood,
-    SyncFault,
-)
+from ckptsim.scenarios import sync
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.sync.destination import Batch, Destination
 from ckptsim.sim.world import run_world
@@ -33,18 +13,18 @@ QUIET = library("quickstart")
 
 # Point -> the kind of the trace entry that a crash there follows at once.
 FOLLOWS = {
-    Point.AFTER_READ: {"read", "effect", "upload"},
-    Point.AFTER_STATE: {"state_read"},
-    Point.AFTER_UPLOAD: {"durable"},
-    Point.AFTER_PERSIST: {"reported"},
-    Point.BEFORE_SEND: {"send"},
-    Point.AFTER_SEND: {"stored"},
-    Point.AFTER_ACKNOWLEDGE: {"sent"},
-    Point.AFTER_ABSORB: {"state", "reader_ended", "read", "drain"},
+    sync.Point.AFTER_READ: {"read", "effect", "upload"},
+    sync.Point.AFTER_STATE: {"state_read"},
+    sync.Point.AFTER_UPLOAD: {"durable"},
+    sync.Point.AFTER_PERSIST: {"reported"},
+    sync.Point.BEFORE_SEND: {"send"},
+    sync.Point.AFTER_SEND: {"stored"},
+    sync.Point.AFTER_ACKNOWLEDGE: {"sent"},
+    sync.Point.AFTER_ABSORB: {"state", "reader_ended", "read", "drain"},
 }
 
 
-def _run(*faults: SyncFault, seed: int = 0, scenario: str = "quickstart") -> RunResult:
+def _run(*faults: sync.SyncFault, seed: int = 0, scenario: str = "quickstart") -> RunResult:
     result = run_world(with_faults(library(scenario), *faults), seed=seed, keep_trace=True)
     assert result.violations == []
     assert result.run.outcome == "completed"
@@ -53,7 +33,7 @@ def _run(*faults: SyncFault, seed: int = 0, scenario: str = "quickstart") -> Run
 
 def test_source_that_has_ended_cannot_crash() -> None:
     """A crash planned for a process that has exited well has no effect."""
-    result = _run(CrashPoint(side=Side.SOURCE, point=Point.BEFORE_FINISH))
+    result = _run(sync.CrashPoint(side=sync.Side.SOURCE, point=sync.Point.BEFORE_FINISH))
     assert (result.run.attempts, result.goals["source_crashed"]) == (1, 0)
 
 
@@ -61,35 +41,35 @@ def test_source_that_has_ended_cannot_crash() -> None:
     ("side", "point"),
     [
         (side, point)
-        for side in Side
-        for point in Point
-        if (side, point) != (Side.SOURCE, Point.BEFORE_FINISH)
+        for side in sync.Side
+        for point in sync.Point
+        if (side, point) != (sync.Side.SOURCE, sync.Point.BEFORE_FINISH)
     ],
 )
-def test_crash_strikes_at_its_point(side: Side, point: Point) -> None:
+def test_crash_strikes_at_its_point(side: sync.Side, point: sync.Point) -> None:
     """The named side crashes right there, once, and the next attempt completes the sync."""
-    once = point in (Point.BEFORE_FINISH, Point.AFTER_COMPLETE)
-    result = _run(CrashPoint(side=side, point=point, occurrence=1 if once else 2))
+    once = point in (sync.Point.BEFORE_FINISH, sync.Point.AFTER_COMPLETE)
+    result = _run(sync.CrashPoint(side=side, point=point, occurrence=1 if once else 2))
     kinds = [str(entry[1]) for entry in result.trace]
     crashes = [place for place, kind in enumerate(kinds) if kind == "crash"]
     assert len(crashes) == 1
     before = FOLLOWS.get(point)
     assert before is None or kinds[crashes[0] - 1] in before
     assert result.trace[crashes[0]][3:] == (str(side), f"at {point}")
-    if side is Side.DESTINATION:
+    if side is sync.Side.DESTINATION:
         assert result.run.attempts == 2
 
 
 def test_crash_strikes_at_its_instant() -> None:
     """The attempt ends at the very instant, and the next begins there, as it had got data."""
-    result = _run(CrashAt(side=Side.DESTINATION, at_ns=9 * MS))
+    result = _run(sync.CrashAt(side=sync.Side.DESTINATION, at_ns=9 * MS))
     assert [row.failed_ns for row in result.recoveries] == [9 * MS]
     assert result.recoveries[0].resumed_ns == 9 * MS
 
 
 def test_source_crash_lets_the_destination_finish_what_it_has() -> None:
     """What is in the pipes is read and released; the verdict names the incomplete streams."""
-    result = _run(CrashAt(side=Side.SOURCE, at_ns=5 * MS))
+    result = _run(sync.CrashAt(side=sync.Side.SOURCE, at_ns=5 * MS))
     assert result.run.attempts == 2
     assert result.recoveries[0].cause.startswith("incomplete_streams")
     assert any(row.attempt == 1 for row in result.releases)
@@ -100,7 +80,7 @@ def test_destination_that_ends_well_does_not_save_a_crashed_source() -> None:
     narrow = changed(QUIET, "sockets.pipe_bytes", 500)
     causes: list[str] = []
     for tenth in range(40, 100):
-        crash = CrashAt(side=Side.SOURCE, at_ns=tenth * MS // 10)
+        crash = sync.CrashAt(side=sync.Side.SOURCE, at_ns=tenth * MS // 10)
         result = run_world(with_faults(narrow, crash), seed=0)
         assert result.violations == []
         assert result.run.outcome == "completed"
@@ -112,7 +92,7 @@ def test_destination_that_ends_well_does_not_save_a_crashed_source() -> None:
 
 def test_stalled_socket_is_silent_for_its_time() -> None:
     """Nothing is delivered on the socket between beginning and end of the stall."""
-    result = _run(SocketStall(socket=0, at_ns=1 * MS, duration_ns=30 * MS))
+    result = _run(sync.SocketStall(socket=0, at_ns=1 * MS, duration_ns=30 * MS))
     times = [e[0] for e in result.trace if e[1] == "read" and e[2] == "socket[0]"]
     assert times
     assert not [at for at in times if isinstance(at, int) and 1 * MS < at < 31 * MS]
@@ -122,11 +102,12 @@ def test_slow_windows_lengthen_what_begins_in_them() -> None:
     """Uploads and sends of the window take longer than without it, by the largest factor."""
     base = _run().run.ended_ns
     whole = {"at_ns": 0, "duration_ns": 1000 * MS}
-    assert _run(SlowUpload(factor=20.0, **whole)).run.ended_ns > 3 * base
-    assert _run(SlowSend(factor=100.0, **whole)).run.ended_ns > 3 * base
-    once = _run(SlowUpload(factor=20.0, **whole)).run.digest
+    assert _run(sync.SlowUpload(factor=20.0, **whole)).run.ended_ns > 3 * base
+    assert _run(sync.SlowSend(factor=100.0, **whole)).run.ended_ns > 3 * base
+    once = _run(sync.SlowUpload(factor=20.0, **whole)).run.digest
     assert (
-        _run(SlowUpload(factor=20.0, **whole), SlowUpload(factor=2.0, **whole)).run.digest == once
+        _run(sync.SlowUpload(factor=20.0, **whole), sync.SlowUpload(factor=2.0, **whole)).run.digest
+        == once
     )
 
 
@@ -135,9 +116,9 @@ def test_failed_uploads_are_tried_again_until_the_attempt_fails() -> None:
     few = changed(
         changed(QUIET, "destination.batch_records", 1000), "destination.uploads_at_once", 1
     )
-    twice = run_world(with_faults(few, FailUpload(occurrence=1, uploads=1)), seed=0)
+    twice = run_world(with_faults(few, sync.FailUpload(occurrence=1, uploads=1)), seed=0)
     assert (twice.run.attempts, twice.goals["upload_failed"]) == (1, 1)
-    always = run_world(with_faults(few, FailUpload(occurrence=1, uploads=1000)), seed=0)
+    always = run_world(with_faults(few, sync.FailUpload(occurrence=1, uploads=1000)), seed=0)
     assert always.run.outcome == "failed"
     assert always.recoveries[0].cause.endswith("failed 3 times")
 
@@ -153,7 +134,7 @@ def test_uploads_of_a_window_take_effect_in_reverse(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(Destination, "_on_durable", noted)
     scenario = changed(QUIET, "destination.uploads_at_once", 8)
-    plan = with_faults(scenario, ReorderUploads(occurrence=1, uploads=3))
+    plan = with_faults(scenario, sync.ReorderUploads(occurrence=1, uploads=3))
     result = run_world(plan, seed=0)
     assert sorted(effect) == list(range(1, 9))
     assert [number for number in effect if number <= 3] == [3, 2, 1]
@@ -163,30 +144,32 @@ def test_uploads_of_a_window_take_effect_in_reverse(monkeypatch: pytest.MonkeyPa
 
 def test_failed_sends_are_repeated_in_their_order() -> None:
     """The platform gets every state once although sends fail; too many in a row end the attempt."""
-    result = _run(FailSend(occurrence=1, sends=4))
+    result = _run(sync.FailSend(occurrence=1, sends=4))
     assert result.run.attempts == 1
     assert result.goals["retry_after_failed_send"] >= 1
     scopes = {row.scope for row in result.releases}
     for scope in scopes:
         indexes = [row.index for row in result.releases if row.scope == scope]
         assert indexes == list(range(1, len(indexes) + 1))
-    assert _run(FailSend(occurrence=1, sends=5)).run.attempts == 2
+    assert _run(sync.FailSend(occurrence=1, sends=5)).run.attempts == 2
 
 
 @pytest.mark.parametrize(
     ("fault", "goal", "attempts"),
     [
-        (IdCollision(feed=0, reader=1, other_feed=0, other_reader=0), "id_collision", 2),
-        (StateFlood(feed=0, round=1, states=5), "empty_state", 1),
-        (CountError(feed=0, reader=1, records=-2), "attempt_failed", 2),
-        (CountError(feed=0, reader=1, records=2), "attempt_failed", 2),
-        (ReaderFailure(feed=0, reader=1, packets=1), "reader_failed", 2),
-        (RepeatState(feed=0, reader=1), "input_refused", 2),
-        (RepeatIndex(feed=0, reader=1), "input_refused", 2),
-        (MixedKind(feed=0, reader=1), "input_refused", 2),
+        (sync.IdCollision(feed=0, reader=1, other_feed=0, other_reader=0), "id_collision", 2),
+        (sync.StateFlood(feed=0, round=1, states=5), "empty_state", 1),
+        (sync.CountError(feed=0, reader=1, records=-2), "attempt_failed", 2),
+        (sync.CountError(feed=0, reader=1, records=2), "attempt_failed", 2),
+        (sync.ReaderFailure(feed=0, reader=1, packets=1), "reader_failed", 2),
+        (sync.RepeatState(feed=0, reader=1), "input_refused", 2),
+        (sync.RepeatIndex(feed=0, reader=1), "input_refused", 2),
+        (sync.MixedKind(feed=0, reader=1), "input_refused", 2),
     ],
 )
-def test_source_fault_shows_and_is_survived(fault: SyncFault, goal: str, attempts: int) -> None:
+def test_source_fault_shows_and_is_survived(
+    fault: sync.SyncFault, goal: str, attempts: int
+) -> None:
     """The fault is met, costs the attempts that it must, and nothing is lost."""
     result = _run(fault)
     assert result.goals[goal] >= 1
@@ -198,23 +181,23 @@ def test_every_kind_of_fault_is_in_the_registry_and_without_effect_out_of_reach(
     """Faults that a run never reaches change nothing, not even a draw."""
     quiet = _run().run.digest
     far = 100_000
-    out_of_reach: list[SyncFault] = [
-        CrashAt(at_ns=3600 * 1000 * MS),
-        CrashPoint(occurrence=far),
-        SocketStall(socket=1000),
-        SlowUpload(at_ns=3600 * 1000 * MS),
-        FailUpload(occurrence=far),
-        ReorderUploads(occurrence=far),
-        FailSend(occurrence=far),
-        SlowSend(at_ns=3600 * 1000 * MS),
-        IdCollision(reader=far),
-        StateFlood(feed=900),
-        CountError(reader=far),
-        ReaderFailure(reader=far),
-        RepeatState(reader=far),
-        RepeatIndex(reader=far),
-        MixedKind(reader=far),
+    out_of_reach: list[sync.SyncFault] = [
+        sync.CrashAt(at_ns=3600 * 1000 * MS),
+        sync.CrashPoint(occurrence=far),
+        sync.SocketStall(socket=1000),
+        sync.SlowUpload(at_ns=3600 * 1000 * MS),
+        sync.FailUpload(occurrence=far),
+        sync.ReorderUploads(occurrence=far),
+        sync.FailSend(occurrence=far),
+        sync.SlowSend(at_ns=3600 * 1000 * MS),
+        sync.IdCollision(reader=far),
+        sync.StateFlood(feed=900),
+        sync.CountError(reader=far),
+        sync.ReaderFailure(reader=far),
+        sync.RepeatState(reader=far),
+        sync.RepeatIndex(reader=far),
+        sync.MixedKind(reader=far),
     ]
-    assert {type(fault) for fault in out_of_reach} == set(SYNC_FAULTS.values())
+    assert {type(fault) for fault in out_of_reach} == set(sync.SYNC_FAULTS.values())
     for fault in out_of_reach:
         assert _run(fault).run.digest == quiet, fault

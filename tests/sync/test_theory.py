@@ -5,16 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.sync import (
-    DestinationTable,
-    Levels,
-    Medium,
-    SocketTable,
-    SourceTable,
-    StreamTable,
-    SyncModel,
-)
+from ckptsim.scenarios import Scenario, sync
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import run_world
 
@@ -24,13 +15,13 @@ OPEN, READ, TAKE, UPLOAD, SEND = 2 * MS, 10 * US, 4 * US, 5 * MS, 600 * US
 LATENCY = 50 * US
 NS_PER_BYTE_LINE, NS_PER_BYTE_UPLOAD = 50, 20  # 20 MB/s, 50 MB/s
 
-EXACT = SyncModel(
-    streams=(StreamTable(name="users", records=100, partition_records=100, record_bytes=100),),
-    source=SourceTable(
+EXACT = sync.SyncModel(
+    streams=(sync.StreamTable(name="users", records=100, partition_records=100, record_bytes=100),),
+    source=sync.SourceTable(
         open_ns=OPEN, open_spread=0.0, record_ns=READ, packet_records=100, state_bytes=1000
     ),
-    sockets=SocketTable(count=1, bandwidth_bytes_per_s=20_000_000, latency_ns=LATENCY),
-    destination=DestinationTable(
+    sockets=sync.SocketTable(count=1, bandwidth_bytes_per_s=20_000_000, latency_ns=LATENCY),
+    destination=sync.DestinationTable(
         record_ns=TAKE,
         batch_records=100,
         upload_ns=UPLOAD,
@@ -42,7 +33,7 @@ EXACT = SyncModel(
 )
 
 
-def _run(model: SyncModel) -> RunResult:
+def _run(model: sync.SyncModel) -> RunResult:
     scenario = Scenario(name="exact", link="ordering", says="closed form", model=model)
     result = run_world(scenario, seed=5)
     assert result.violations == []
@@ -102,7 +93,7 @@ def test_slow_storage_decides_the_pace(at_once: int) -> None:
 def test_both_levels_release_at_the_first() -> None:
     """Records are durable when persisted; the later level delays the end, not the release."""
     later = 30 * MS
-    both = replace(EXACT.destination, levels=Levels.BOTH, complete_ns=later)
+    both = replace(EXACT.destination, levels=sync.Levels.BOTH, complete_ns=later)
     plain, slow = _run(EXACT), _run(replace(EXACT, destination=both))
     assert slow.checkpoints[0].completed_ns == plain.checkpoints[0].completed_ns
     assert slow.run.ended_ns == plain.run.ended_ns + later - SEND
@@ -110,7 +101,7 @@ def test_both_levels_release_at_the_first() -> None:
 
 def test_stdio_needs_no_further_reader_to_carry_a_state() -> None:
     """In line a state follows its records at once, also the last one."""
-    on_stdio = _run(replace(EXACT, medium=Medium.STDIO))
+    on_stdio = _run(replace(EXACT, medium=sync.Medium.STDIO))
     row = on_stdio.checkpoints[0]
     made = OPEN + 100 * READ
     arrived = made + 100 * 100 * NS_PER_BYTE_LINE + LATENCY + 100 * TAKE

@@ -6,17 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ckptsim.analysis.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILION,
-    new_figure,
-    styled,
-)
+from ckptsim.analysis.figures import style
 from ckptsim.analysis.words import Unit, time_unit
 
 if TYPE_CHECKING:
@@ -29,14 +19,14 @@ ROW_HEIGHT = 0.34  # inches
 LINE = 1.2  # points; of a transaction
 DIGIT = 0.012  # width of a digit of a number, as part of the time axis
 _WAITING = "WAITING_FOR_FINAL_CP"
-_STATES = {"RUNNING": SKY, _WAITING: ORANGE}
+_STATES = {"RUNNING": style.SKY, _WAITING: style.ORANGE}
 # What is marked on a task's bar: the entry's name, its words, marker and colour.
 _MARKS = (
-    ("performed", "snapshot", "|", BLUE),
-    ("acknowledged", "acknowledgement", ".", BLUE),
-    ("end_of_data_acknowledged", "EndOfData acknowledged", "d", VERMILION),
-    ("committed", "transaction committed", "^", GREEN),
-    ("dropped", "transaction aborted", "x", VERMILION),
+    ("performed", "snapshot", "|", style.BLUE),
+    ("acknowledged", "acknowledgement", ".", style.BLUE),
+    ("end_of_data_acknowledged", "EndOfData acknowledged", "d", style.VERMILION),
+    ("committed", "transaction committed", "^", style.GREEN),
+    ("dropped", "transaction aborted", "x", style.VERMILION),
 )
 _LANES = 3  # lines of transactions that are pre-committed at once
 _LEGIBLE = 5  # a whole picture spans at least so many of the unit of its axis
@@ -71,7 +61,7 @@ class _Life:
             self.marks.setdefault(kind, []).append(now_ns)
 
 
-@styled
+@style.styled
 def lives(trace: Sequence[Entry]) -> Figure:
     """Draw a bar per task, coloured by its state, with snapshots, acknowledgements, transactions.
 
@@ -81,7 +71,7 @@ def lives(trace: Sequence[Entry]) -> Figure:
     end = _end(trace)
     tasks = _lives(trace, end)
     checkpoints = _checkpoints(trace, end)
-    figure = new_figure(1.5 + ROW_HEIGHT * (len(tasks) + 1 + 0.5 * _depth(checkpoints)))
+    figure = style.new_figure(1.5 + ROW_HEIGHT * (len(tasks) + 1 + 0.5 * _depth(checkpoints)))
     ax = figure.add_subplot()
     unit = time_unit([end / _LEGIBLE])
     for row, life in enumerate(tasks.values()):
@@ -177,7 +167,7 @@ def _draw_transactions(ax: Axes, life: _Life, row: int, end: int, unit: Unit) ->
     for lane, (since_ns, until_ns, kind) in enumerate(life.transactions.values()):
         times = [since_ns / unit.size, (end if until_ns is None else until_ns) / unit.size]
         place = row + 0.12 + 0.07 * (lane % _LANES)
-        ax.plot(times, [place, place], color=GREEN, linewidth=LINE)
+        ax.plot(times, [place, place], color=style.GREEN, linewidth=LINE)
         if kind in ends:
             marker, colour = ends[kind]
             ax.plot(times[1:], [place], marker, color=colour, markersize=5, clip_on=False)
@@ -200,8 +190,8 @@ def _draw_checkpoints(
             width,
             left=left,
             height=0.36,
-            color=PURPLE if completed else "white",
-            edgecolor=PURPLE if completed else GREY,
+            color=style.PURPLE if completed else "white",
+            edgecolor=style.PURPLE if completed else style.GREY,
             hatch=None if completed else "////",
         )
         if left < free.get(lane, 0.0):
@@ -218,14 +208,16 @@ def _legend(trace: Sequence[Entry]) -> list[Any]:
 
     kinds = {entry[1] for entry in trace}
     found: list[Any] = [
-        Patch(color=SKY, label="running"),
-        Patch(color=ORANGE, label="waiting for its end"),
-        Patch(color=PURPLE, label="checkpoint"),
+        Patch(color=style.SKY, label="running"),
+        Patch(color=style.ORANGE, label="waiting for its end"),
+        Patch(color=style.PURPLE, label="checkpoint"),
     ]
     if "aborted" in kinds:
-        found.append(Patch(facecolor="white", edgecolor=GREY, hatch="////", label="given up"))
+        found.append(Patch(facecolor="white", edgecolor=style.GREY, hatch="////", label="given up"))
     if "precommitted" in kinds:
-        found.append(Line2D([], [], color=GREEN, linewidth=LINE, label="transaction pre-committed"))
+        found.append(
+            Line2D([], [], color=style.GREEN, linewidth=LINE, label="transaction pre-committed")
+        )
     return found + [
         Line2D([], [], linestyle="", marker=marker, color=colour, label=words)
         for name, words, marker, colour in _MARKS

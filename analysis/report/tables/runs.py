@@ -8,113 +8,103 @@ from itertools import groupby
 from typing import Any
 
 from ckptsim.analysis.findings import Findings
-from ckptsim.analysis.report.tables.cells import (
-    Column,
-    Part,
-    Row,
-    count,
-    key_of,
-    label,
-    records,
-    time,
-    word,
-)
+from ckptsim.analysis.report.tables import cells
 from ckptsim.analysis.words import time_in_words, value_in_words
 
 ROWS_MAX = 60
 
 
-def outliers_part(findings: Findings) -> Part:
+def outliers_part(findings: Findings) -> cells.Part:
     """Return the slowest checkpoints with the command that replays each one's run."""
     rows = [
-        Row(
+        cells.Row(
             (
-                word(label(findings, row)),
-                word(f"{row['scope']}/{row['checkpoint_id']}"),
-                word(row["status"]),
-                time(row["elapsed_ns"]),
-                word(row["replay"]),
+                cells.word(cells.label(findings, row)),
+                cells.word(f"{row['scope']}/{row['checkpoint_id']}"),
+                cells.word(row["status"]),
+                cells.time(row["elapsed_ns"]),
+                cells.word(row["replay"]),
             )
         )
-        for row in records(findings.outliers)
+        for row in cells.records(findings.outliers)
     ]
-    return Part(
+    return cells.Part(
         title="Slowest checkpoints",
         says="One per run; the command tells the story of the run.",
         columns=(
-            Column("point", "text"),
-            Column("checkpoint", "text"),
-            Column("status", "text"),
-            Column("took or lasted"),
-            Column("replay", "command"),
+            cells.Column("point", "text"),
+            cells.Column("checkpoint", "text"),
+            cells.Column("status", "text"),
+            cells.Column("took or lasted"),
+            cells.Column("replay", "command"),
         ),
         rows=rows,
     )
 
 
-def errors_part(findings: Findings) -> Part:
+def errors_part(findings: Findings) -> cells.Part:
     """Return the errors that runs ended in."""
     rows = [
-        Row(
+        cells.Row(
             (
-                word(label(findings, row)),
-                word(row["error"]),
-                count(row["runs"]),
-                word(row["replay"]),
+                cells.word(cells.label(findings, row)),
+                cells.word(row["error"]),
+                cells.count(row["runs"]),
+                cells.word(row["replay"]),
             )
         )
-        for row in records(findings.errors)
+        for row in cells.records(findings.errors)
     ]
-    return Part(
+    return cells.Part(
         title="Errors",
         says="Runs that raised instead of ending; each is a fault of the program or its input.",
         columns=(
-            Column("point", "text"),
-            Column("error", "text"),
-            Column("runs"),
-            Column("replay the first", "command"),
+            cells.Column("point", "text"),
+            cells.Column("error", "text"),
+            cells.Column("runs"),
+            cells.Column("replay the first", "command"),
         ),
         rows=rows[:ROWS_MAX],
     )
 
 
-def goals_part(findings: Findings) -> Part:
+def goals_part(findings: Findings) -> cells.Part:
     """Return how often each situation that is wanted was reached."""
     rows = [
-        Row(
+        cells.Row(
             (
-                word(str(row["goal"]).replace("_", " ")),
-                count(row["runs_reached"], f"{row['runs_reached']:,} of {row['runs']:,}"),
-                count(row["reached"]),
+                cells.word(str(row["goal"]).replace("_", " ")),
+                cells.count(row["runs_reached"], f"{row['runs_reached']:,} of {row['runs']:,}"),
+                cells.count(row["reached"]),
             )
         )
-        for row in records(findings.goals)
+        for row in cells.records(findings.goals)
     ]
-    return Part(
+    return cells.Part(
         title="Situations reached",
         says="How many runs reached each rare situation: a sweep without them shows little.",
-        columns=(Column("situation", "text"), Column("runs"), Column("times")),
+        columns=(cells.Column("situation", "text"), cells.Column("runs"), cells.Column("times")),
         rows=rows,
     )
 
 
-def parameters_part(findings: Findings) -> Part:
+def parameters_part(findings: Findings) -> cells.Part:
     """Return every parameter of the first point; those that the sweep changes are marked."""
     document = json.loads(findings.points[0]["document"])
     paths = [path for path, _ in findings.about["axes"]]
     swept = [name for path in paths for name in (path, f"{path}_ns", f"{path}_bytes")]
     rows = [
-        Row(
-            (word(path), word(value_in_words(path, value))),
+        cells.Row(
+            (cells.word(path), cells.word(value_in_words(path, value))),
             marked=any(_same(path, name) for name in swept),
         )
         for path, value in flat(document)
         if path != "says"
     ]
-    return Part(
+    return cells.Part(
         title="Parameters",
         says="All parameters at the first point; what the sweep changes is marked.",
-        columns=(Column("parameter", "text"), Column("value", "text")),
+        columns=(cells.Column("parameter", "text"), cells.Column("value", "text")),
         rows=rows,
     )
 
@@ -141,18 +131,18 @@ def flat(value: object, path: str = "") -> list[tuple[str, object]]:
 def violations_of(findings: Findings) -> list[dict[str, Any]]:
     """Return what the template shows of each property broken at each point."""
     declared = {
-        key_of(point): json.loads(point["document"]).get("violates", [])
+        cells.key_of(point): json.loads(point["document"]).get("violates", [])
         for point in findings.points
     }
     found = []
-    rows = records(findings.violations)
-    for (point, name), group in groupby(rows, lambda row: (key_of(row), row["property"])):
+    rows = cells.records(findings.violations)
+    for (point, name), group in groupby(rows, lambda row: (cells.key_of(row), row["property"])):
         first, *more = group
         found.append(
             {
                 "property": name,
                 "declared": name in declared[point],
-                "point": label(findings, first),
+                "point": cells.label(findings, first),
                 "runs": first["runs"],
                 "of": first["of"],
                 "examples": [

@@ -16,17 +16,7 @@ from ckptsim.sim.cli.jobs.import_job import add_import_arguments
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.places import output_file, written_whole
 from ckptsim.sim.cli.progress import ProgressBar
-from ckptsim.sim.infer.advice import (
-    Advisor,
-    Failures,
-    Point,
-    around_the_least,
-    best_of,
-    daly_s,
-    grid_s,
-    optimum_s,
-    young_s,
-)
+from ckptsim.sim.infer import advice
 from ckptsim.sim.infer.advice.day import WHOLE_DAY, loaded, read_load
 from ckptsim.sim.infer.advice.loads import loads_of
 from ckptsim.sim.infer.advice.warnings import warnings_of
@@ -97,17 +87,19 @@ def run(arguments: argparse.Namespace) -> int:
             f"{arguments.job_place}: found {', '.join(overloaded)} overloaded, expected a job that"
             " can catch up after a failure: no interval helps this one"
         )
-    failures = Failures(mtbf_s=arguments.mtbf, restart_s=arguments.restart)
-    advisor = Advisor(scenario, failures, parts=parts)
+    failures = advice.Failures(mtbf_s=arguments.mtbf, restart_s=arguments.restart)
+    advisor = advice.Advisor(scenario, failures, parts=parts)
     curves = []
     total = len(arguments.modes) * _POINTS
     with ProgressBar("advise") as bar:
         for index, mode in enumerate(arguments.modes):
             first = advisor.point(mode, job.checkpointing.interval_ns / 1e9)
-            curves.append(_curve(advisor, mode, grid_s(heaviest, first, failures, count=_POINTS)))
+            curves.append(
+                _curve(advisor, mode, advice.grid_s(heaviest, first, failures, count=_POINTS))
+            )
             bar(done=(index + 1) * _POINTS, total=total)
     wanted = _Objectives(arguments, failures)
-    found = best_of([p for curve in curves for p in curve.points], allowed=wanted.allow)
+    found = advice.best_of([p for curve in curves for p in curve.points], allowed=wanted.allow)
     notes = list(warnings_of(job, named.recording))
     if arguments.json:
         print(json.dumps(document_of(curves, found, notes), indent=1))
@@ -119,28 +111,28 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_FINE
 
 
-def _curve(advisor: Advisor, mode: Mode, intervals_s: Sequence[float]) -> Curve:
-    points = tuple(around_the_least(advisor, mode, intervals_s))
+def _curve(advisor: advice.Advisor, mode: Mode, intervals_s: Sequence[float]) -> Curve:
+    points = tuple(advice.around_the_least(advisor, mode, intervals_s))
     losses = sorted(point.loss_s for point in points)
     loss_s = losses[len(losses) // 2]
     mtbf_s = advisor.failures.mtbf_s
     return Curve(
         mode=mode,
         points=points,
-        optimum_s=optimum_s(points) if len(points) > 2 else None,
-        young_s=young_s(loss_s, mtbf_s),
-        daly_s=daly_s(loss_s, mtbf_s),
+        optimum_s=advice.optimum_s(points) if len(points) > 2 else None,
+        young_s=advice.young_s(loss_s, mtbf_s),
+        daly_s=advice.daly_s(loss_s, mtbf_s),
     )
 
 
 class _Objectives:
     """What an interval must keep to be advised."""
 
-    def __init__(self, arguments: argparse.Namespace, failures: Failures) -> None:
+    def __init__(self, arguments: argparse.Namespace, failures: advice.Failures) -> None:
         self._arguments = arguments
         self._restart_s = failures.restart_s
 
-    def allow(self, point: Point) -> bool:
+    def allow(self, point: advice.Point) -> bool:
         """Tell whether a point keeps all objectives; what a failure undoes is taken at its most."""
         wanted = self._arguments
         worst_s = point.caught_up_most_s

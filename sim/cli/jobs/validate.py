@@ -12,26 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.scenarios.errors import UserError
+from ckptsim.sim import validate
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_OURS
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.extras import require
-from ckptsim.sim.validate import (
-    ABLATIONS,
-    CheckpointSequence,
-    MeasuredRun,
-    Prediction,
-    Score,
-    ablation_lines,
-    folds_lines,
-    folds_of,
-    predict_all,
-    read_measurements,
-    report_lines,
-    score,
-    sequence_lines,
-    sequence_of,
-)
 from ckptsim.sim.validate.folds import STEPS
 from ckptsim.sim.validate.recoveries import (
     RecoveryPrediction,
@@ -98,14 +83,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Predict every run and print the comparison."""
     if arguments.out is not None:
         require("pandas", "matplotlib")
-    measurements = read_measurements(arguments.files)
+    measurements = validate.read_measurements(arguments.files)
     runs = list(measurements.runs)
     if measurements.recoveries:
         _refuse_for_recoveries(arguments)
     wanted = _wanted(runs, arguments.sequence)
     if arguments.folds == 1:
         raise UserError("--folds: found 1, expected 2 or more")
-    rounds = 1 + (len(ABLATIONS) if arguments.ablation else 0)
+    rounds = 1 + (len(validate.ABLATIONS) if arguments.ablation else 0)
     rounds += 1 + len(STEPS) if arguments.folds else 0
     with ProgressBar("validate") as bar:
         tick = _Tick(bar, len(runs) * rounds + len(wanted) + len(measurements.recoveries))
@@ -115,19 +100,21 @@ def run(arguments: argparse.Namespace) -> int:
             jobs=arguments.jobs,
             progress=tick,
         )
-        predictions = predict_all(runs, seeds=arguments.seeds, jobs=arguments.jobs, progress=tick)
-        full = score(predictions)
+        predictions = validate.predict_all(
+            runs, seeds=arguments.seeds, jobs=arguments.jobs, progress=tick
+        )
+        full = validate.score(predictions)
         ablated = _ablated(runs, arguments, tick) if arguments.ablation else []
         sequences = []
         for one in wanted:
-            sequences.append(sequence_of(one, seeds=arguments.seeds))
+            sequences.append(validate.sequence_of(one, seeds=arguments.seeds))
             tick()
         folds = None
         if arguments.folds:
             if arguments.folds > len(full.cells):
                 expected = f"expected no more than there are cells, {len(full.cells)}"
                 raise UserError(f"--folds: found {arguments.folds}, {expected}")
-            folds = folds_of(
+            folds = validate.folds_of(
                 runs,
                 folds=arguments.folds,
                 seeds=arguments.seeds,
@@ -135,13 +122,13 @@ def run(arguments: argparse.Namespace) -> int:
                 progress=tick,
             )
     found = document(predictions, full, ablated, sequences)
-    lines = report_lines(full, runs=arguments.runs) if runs else []
-    lines += sequence_lines(sequences)
+    lines = validate.report_lines(full, runs=arguments.runs) if runs else []
+    lines += validate.sequence_lines(sequences)
     if ablated:
-        lines += ablation_lines(full, ablated)
+        lines += validate.ablation_lines(full, ablated)
     if folds is not None:
         found["folds"] = asdict(folds)
-        lines += folds_lines(folds)
+        lines += validate.folds_lines(folds)
     if recovered:
         judged = score_recoveries(recovered)
         lines += recovery_lines(judged)
@@ -182,7 +169,9 @@ class _Tick:
         self._bar(done=self._done, total=self._total)
 
 
-def _wanted(runs: Sequence[MeasuredRun], names: Sequence[str]) -> list[MeasuredRun]:
+def _wanted(
+    runs: Sequence[validate.MeasuredRun], names: Sequence[str]
+) -> list[validate.MeasuredRun]:
     """Return the runs of these names."""
     known = {run.run_id: run for run in runs}
     for name in names:
@@ -198,8 +187,8 @@ def _written(
     folder: Path,
     found: dict[str, Any],
     lines: Sequence[str],
-    full: Score,
-    sequences: Sequence[CheckpointSequence],
+    full: validate.Score,
+    sequences: Sequence[validate.CheckpointSequence],
 ) -> list[Path]:
     """Write figures, report and predictions; return the paths."""
     import pandas as pd
@@ -226,7 +215,7 @@ def _written(
     return [folder / name for name in (*drawn, "report.txt", "predictions.json")]
 
 
-def _sequence_table(one: CheckpointSequence) -> pd.DataFrame:
+def _sequence_table(one: validate.CheckpointSequence) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(
@@ -243,14 +232,14 @@ def _sequence_table(one: CheckpointSequence) -> pd.DataFrame:
 
 
 def _ablated(
-    runs: list[MeasuredRun], arguments: argparse.Namespace, tick: Callable[[], object]
-) -> list[tuple[str, Score]]:
+    runs: list[validate.MeasuredRun], arguments: argparse.Namespace, tick: Callable[[], object]
+) -> list[tuple[str, validate.Score]]:
     found = []
-    for ablation in ABLATIONS:
-        predictions = predict_all(
+    for ablation in validate.ABLATIONS:
+        predictions = validate.predict_all(
             runs, seeds=arguments.seeds, jobs=arguments.jobs, ablation=ablation, progress=tick
         )
-        found.append((ablation.name, score(predictions)))
+        found.append((ablation.name, validate.score(predictions)))
     return found
 
 
@@ -262,10 +251,10 @@ def _positive(text: str) -> int:
 
 
 def document(
-    predictions: Sequence[Prediction],
-    full: Score,
-    ablated: Sequence[tuple[str, Score]],
-    sequences: Sequence[CheckpointSequence],
+    predictions: Sequence[validate.Prediction],
+    full: validate.Score,
+    ablated: Sequence[tuple[str, validate.Score]],
+    sequences: Sequence[validate.CheckpointSequence],
 ) -> dict[str, Any]:
     """Return what `--json` prints."""
     found: dict[str, Any] = {
@@ -282,7 +271,7 @@ def document(
     return found
 
 
-def _entry(prediction: Prediction) -> dict[str, Any]:
+def _entry(prediction: validate.Prediction) -> dict[str, Any]:
     """Return one run: the first job's figures, and all jobs where there are several."""
     jobs = prediction.run.jobs[: len(prediction.jobs)]
     measured = [dict(job.summary or {}) | dict(job.finish or {}) for job in jobs]
@@ -302,7 +291,7 @@ def _entry(prediction: Prediction) -> dict[str, Any]:
     return entry
 
 
-def _scores(found: Score) -> dict[str, Any]:
+def _scores(found: validate.Score) -> dict[str, Any]:
     return {
         "cells": len(found.cells),
         "duration_share": round(found.duration_share, 4),

@@ -30,17 +30,7 @@ from ckptsim.sim.cli.runs.explored import (
 from ckptsim.sim.cli.runs.kept import OUT, Kept
 from ckptsim.sim.cli.sweeps.sweep import spark_settings
 from ckptsim.sim.job.buffers.compiled.jit import KERNEL
-from ckptsim.sim.search import Subject, shrink
-from ckptsim.sim.search.explore import (
-    Corpus,
-    Explored,
-    Explorer,
-    ExploreReport,
-    ExploreStopped,
-    Exploring,
-    explore,
-    fewer,
-)
+from ckptsim.sim.search import Subject, explore, shrink
 from ckptsim.sim.search.explore.report import Progress
 from ckptsim.sim.search.explore.run import RUN_ENDS, SURVIVES
 from ckptsim.sim.search.explore.workers import CarryOut
@@ -52,7 +42,7 @@ RUNS = 1000
 SHRINKING_RUNS_MAX = 300
 # Violations that a plain run of the written scenario does not report as rows.
 _OUTSIDE_OF_WORLDS = frozenset({CORE_RAISED, RUN_ENDS, SURVIVES})
-Workers = Callable[[Explorer], AbstractContextManager[CarryOut] | None]
+Workers = Callable[[explore.Explorer], AbstractContextManager[CarryOut] | None]
 
 
 def run_explore(arguments: argparse.Namespace) -> int:
@@ -111,18 +101,18 @@ def _refuse_others(arguments: argparse.Namespace) -> None:
         raise UserError("--partitions, --conf: found without --master, expected both")
 
 
-def _chosen(arguments: argparse.Namespace) -> list[Explorer]:
+def _chosen(arguments: argparse.Namespace) -> list[explore.Explorer]:
     """Return what is explored: every link, one, or what lies around one scenario."""
     word: str = arguments.scenario
     if word == ALL:
-        return [Explorer(link=link) for link in GENERATORS if link not in WITHIN_OTHERS]
+        return [explore.Explorer(link=link) for link in GENERATORS if link not in WITHIN_OTHERS]
     if word in GENERATORS:
-        return [Explorer(link=word)]
+        return [explore.Explorer(link=word)]
     scenario = by_name(word)
-    return [Explorer(link=scenario.link, scenario=scenario)]
+    return [explore.Explorer(link=scenario.link, scenario=scenario)]
 
 
-def _with_cores(arguments: argparse.Namespace, explorer: Explorer) -> Explorer:
+def _with_cores(arguments: argparse.Namespace, explorer: explore.Explorer) -> explore.Explorer:
     subject, *_ = explorer.subject(())
     world = subject.scenario.world
     cores = read_cores(arguments.core, (world,))
@@ -151,7 +141,7 @@ def _workers(arguments: argparse.Namespace, stack: ExitStack) -> Workers:
 
 def _explored(
     arguments: argparse.Namespace,
-    explorer: Explorer,
+    explorer: explore.Explorer,
     kept: Kept,
     workers: Workers,
     *,
@@ -168,7 +158,7 @@ def _explored(
         so_far = Progress(begun_with=len(corpus.entries))
     began_at = so_far.report.runs
 
-    def progress(report: ExploreReport) -> None:
+    def progress(report: explore.ExploreReport) -> None:
         if not arguments.last_failed:
             kept.save_sometimes(corpus, so_far)
         note = f"{len(report.covered)} reached, last new: {report.last_new[:40]}"
@@ -180,7 +170,7 @@ def _explored(
 
     try:
         with ProgressBar(f"exploring {explorer.name}") as bar:
-            report = explore(
+            report = explore.explore(
                 explorer,
                 how,
                 corpus,
@@ -188,7 +178,7 @@ def _explored(
                 workers=workers(explorer),
                 progress=progress,
             )
-    except ExploreStopped as stop:
+    except explore.ExploreStopped as stop:
         _keep_failures(kept, stop.report, last_failed=arguments.last_failed)
         if stop.report.violating and not arguments.json:
             one = OfLink(explorer=explorer, report=stop.report, found=[])
@@ -202,13 +192,15 @@ def _explored(
     return OfLink(explorer=explorer, report=report, found=found, continued_at=began_at)
 
 
-def _budget(arguments: argparse.Namespace, corpus: Corpus, *, share: int) -> Exploring:
+def _budget(
+    arguments: argparse.Namespace, corpus: explore.Corpus, *, share: int
+) -> explore.Exploring:
     seconds, runs = arguments.seconds, arguments.runs
     if arguments.last_failed:
         runs = len(corpus.entries)
     elif runs is None and seconds is None:
         runs = RUNS
-    return Exploring(
+    return explore.Exploring(
         seed=arguments.first,
         runs=runs,
         seconds=None if seconds is None else seconds / share,
@@ -217,13 +209,13 @@ def _budget(arguments: argparse.Namespace, corpus: Corpus, *, share: int) -> Exp
     )
 
 
-def _keep_failures(kept: Kept, report: ExploreReport, *, last_failed: bool) -> None:
+def _keep_failures(kept: Kept, report: explore.ExploreReport, *, last_failed: bool) -> None:
     """Keep the choices of the runs that failed; of none, where they were tried again."""
     if report.violating or (last_failed and report.runs):
         kept.save_failed(report)
 
 
-def _left_of(report: ExploreReport, kept: Kept) -> str:
+def _left_of(report: explore.ExploreReport, kept: Kept) -> str:
     done = f"{report.runs} scenarios were run, {len(report.violating)} broke a property"
     if kept.corpus_file is None:
         return f"{done}; with --corpus DIR what they reached would be kept"
@@ -232,11 +224,11 @@ def _left_of(report: ExploreReport, kept: Kept) -> str:
     return f"{done}; what reached something new is kept in {kept.corpus_file}, and is run first"
 
 
-def _shrunk(explorer: Explorer, before: Explored) -> Found:
+def _shrunk(explorer: explore.Explorer, before: explore.Explored) -> Found:
     """Shrink a run by its choices, then by its document; write the scenario and tell its story."""
     name = before.trial.violations[0].property
     with ProgressBar("shrinking") as bar:
-        first = fewer(
+        first = explore.fewer(
             explorer,
             before,
             property_name=name,

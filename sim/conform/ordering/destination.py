@@ -5,34 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ckptsim.models import ordering
 from ckptsim.models.core import ProtocolError
-from ckptsim.models.ordering import (
-    ChannelClosed,
-    CompleteRead,
-    Count,
-    Effect,
-    Event,
-    FailSync,
-    FinishRequested,
-    FlushRequested,
-    Level,
-    Medium,
-    OpenStream,
-    OrderingDoor,
-    OrderingParameters,
-    ProcessingFailed,
-    ProcessingSucceeded,
-    RecordsDurable,
-    RecordsRead,
-    Refusal,
-    ReportIncomplete,
-    Scope,
-    SendState,
-    StateKind,
-    StateRead,
-    StreamDescriptor,
-    drive,
-)
 from ckptsim.sim.conform.ordering.script import Step, compare, compare_error, place
 from ckptsim.sim.conform.runner import Mismatch, Vector
 
@@ -42,21 +16,23 @@ WHOLE = "*"
 class DestinationScript:
     """One vector: its core, the clock, the flush timer, the platform, and the log of sends."""
 
-    def __init__(self, vector: Vector, make: Callable[[OrderingParameters], OrderingDoor]) -> None:
+    def __init__(
+        self, vector: Vector, make: Callable[[ordering.OrderingParameters], ordering.OrderingDoor]
+    ) -> None:
         config = vector["config"]
         self._vector = vector
         self._make = make
         self._streams = stream_entries(config["streams"])
         self._keys = {descriptor: key for key, descriptor in self._streams.items()}
-        self._parameters = OrderingParameters(
-            medium=Medium[config["medium"]],
+        self._parameters = ordering.OrderingParameters(
+            medium=ordering.Medium[config["medium"]],
             streams=tuple(self._streams.values()),
             channels=config.get("channels", 1),
         )
         self._core = make(self._parameters)
         self._opened: list[str] = []
         self._open_channels = list(range(self._parameters.channels))
-        self._sent: list[tuple[str, SendState]] = []
+        self._sent: list[tuple[str, ordering.SendState]] = []
         self._compared = 0  # how many sends `expect_emitted` has looked at
         self._platform: dict[str, object] = {}
         self._failing_sends = 0
@@ -92,33 +68,33 @@ class DestinationScript:
                 return self._feed(self._event(step))
         return None
 
-    def _feed(self, event: Event) -> str | None:
+    def _feed(self, event: ordering.Event) -> str | None:
         """Give the core an event and carry out what it asks; return the error's kind, or None."""
         failures = self._failing_sends
         try:
-            effects = drive(self._core, event, self._send)
+            effects = ordering.drive(self._core, event, self._send)
         except ProtocolError as error:
             return error.kind
-        if isinstance(event, ChannelClosed):
+        if isinstance(event, ordering.ChannelClosed):
             self._open_channels.remove(event.channel)
-        kind = Refusal.SEND_FAILED if self._failing_sends < failures else None
+        kind = ordering.Refusal.SEND_FAILED if self._failing_sends < failures else None
         for effect in effects:
             kind = self._carry_out(effect) or kind
         return kind
 
-    def _carry_out(self, effect: Effect) -> Refusal | None:
+    def _carry_out(self, effect: ordering.Effect) -> ordering.Refusal | None:
         match effect:
-            case OpenStream():
+            case ordering.OpenStream():
                 self._opened.append(self._keys[effect.stream])
-            case ReportIncomplete():
-                return Refusal.INCOMPLETE_STREAMS
-            case FailSync():
+            case ordering.ReportIncomplete():
+                return ordering.Refusal.INCOMPLETE_STREAMS
+            case ordering.FailSync():
                 return effect.kind
             case _:
                 pass  # what follows in the pipelines is the vector's own business
         return None
 
-    def _send(self, effect: SendState) -> bool:
+    def _send(self, effect: ordering.SendState) -> bool:
         if self._failing_sends > 0:
             self._failing_sends -= 1
             return False
@@ -134,15 +110,15 @@ class DestinationScript:
         if self._interval_s is not None:
             fired, due = self._clock_s // self._interval_s, end // self._interval_s
             for _ in range(int(due - fired)):
-                kind = self._feed(FlushRequested())
+                kind = self._feed(ordering.FlushRequested())
                 first = first or kind
         self._clock_s = end
         return first
 
-    def _event(self, step: Step) -> Event:  # noqa: PLR0911 - one return per kind of step
+    def _event(self, step: Step) -> ordering.Event:  # noqa: PLR0911 - one return per kind of step
         match step["op"]:
             case "record":
-                return RecordsRead(
+                return ordering.RecordsRead(
                     stream=self._stream(step["stream"]),
                     id=self._id(step),
                     count=step["count"],
@@ -154,40 +130,40 @@ class DestinationScript:
             case "state":
                 return self._state(step)
             case "flush":
-                return FlushRequested()
+                return ordering.FlushRequested()
             case "complete":
                 stream = self._stream(step["stream"])
-                return CompleteRead(stream=stream, channel=self._channel(step))
+                return ordering.CompleteRead(stream=stream, channel=self._channel(step))
             case "close_channel":
-                return ChannelClosed(channel=step["channel"])
+                return ordering.ChannelClosed(channel=step["channel"])
             case "finish":
-                return FinishRequested()
+                return ordering.FinishRequested()
             case "mark_succeeded":
-                return ProcessingSucceeded(stream=self._stream(step["stream"]))
+                return ordering.ProcessingSucceeded(stream=self._stream(step["stream"]))
             case "mark_failed":
-                return ProcessingFailed(stream=self._stream(step["stream"]))
+                return ordering.ProcessingFailed(stream=self._stream(step["stream"]))
             case op:
                 raise ValueError(f"unknown op {op!r}")
 
-    def _durable(self, step: Step) -> RecordsDurable:
+    def _durable(self, step: Step) -> ordering.RecordsDurable:
         identity = self._id(step)
         if identity is None:
             raise ValueError("persist without id")
-        return RecordsDurable(
+        return ordering.RecordsDurable(
             stream=self._stream(step["stream"]),
             id=identity,
             count=step["count"],
             size_bytes=step["bytes"],
             rejected=step.get("rejected", 0),
-            level=Level[step.get("level", "persisted").upper()],
+            level=ordering.Level[step.get("level", "persisted").upper()],
         )
 
-    def _state(self, step: Step) -> StateRead:
+    def _state(self, step: Step) -> ordering.StateRead:
         inner = tuple(
             (self._stream(key), identity) for key, identity in (step.get("inner") or {}).items()
         )
-        return StateRead(
-            kind=StateKind[step["kind"].upper()],
+        return ordering.StateRead(
+            kind=ordering.StateKind[step["kind"].upper()],
             payload=step["payload"],
             stream=self._stream(step["stream"]) if "stream" in step else None,
             index=step.get("index"),
@@ -196,8 +172,8 @@ class DestinationScript:
             inner=inner,
         )
 
-    def _stream(self, key: str) -> StreamDescriptor:
-        return self._streams.get(key) or StreamDescriptor(key, "not in the catalog")
+    def _stream(self, key: str) -> ordering.StreamDescriptor:
+        return self._streams.get(key) or ordering.StreamDescriptor(key, "not in the catalog")
 
     def _channel(self, step: Step) -> int:
         """Return the step's channel; a step that names none comes on the first open one."""
@@ -205,7 +181,7 @@ class DestinationScript:
         channel: int = step.get("channel", first_open)
         return channel
 
-    def _scope(self, key: str) -> Scope:
+    def _scope(self, key: str) -> ordering.Scope:
         return None if key == WHOLE else self._stream(key)
 
     def _id(self, step: Step) -> str | None:
@@ -227,7 +203,7 @@ class DestinationScript:
 
     def _found(self, step: Step) -> object:  # noqa: PLR0911 - one return per question
         core = self._core
-        stream = self._stream(step["stream"]) if "stream" in step else StreamDescriptor("")
+        stream = self._stream(step["stream"]) if "stream" in step else ordering.StreamDescriptor("")
         match step["op"]:
             case "expect_pending":
                 return core.pending_count()
@@ -267,7 +243,7 @@ class DestinationScript:
         return None
 
     def _compare_fields(
-        self, where: str, expected: dict[str, Any], effect: SendState
+        self, where: str, expected: dict[str, Any], effect: ordering.SendState
     ) -> Mismatch | None:
         """Compare the fields of one sent state that the vector names."""
         statistics = effect.statistics
@@ -317,19 +293,19 @@ def _expected(step: Step, value: object) -> object:
     return value
 
 
-def _part(count: Count | None, name: str) -> int | None:
+def _part(count: ordering.Count | None, name: str) -> int | None:
     if count is None:
         return None
     return {"records": count.records, "bytes": count.size_bytes, "rejected": count.rejected}[name]
 
 
-def stream_entries(entries: list[str | dict[str, str]]) -> dict[str, StreamDescriptor]:
+def stream_entries(entries: list[str | dict[str, str]]) -> dict[str, ordering.StreamDescriptor]:
     """Return the streams of a vector's catalog by the key that its steps use, in order."""
     return {
         entry if isinstance(entry, str) else entry["key"]: (
-            StreamDescriptor(entry)
+            ordering.StreamDescriptor(entry)
             if isinstance(entry, str)
-            else StreamDescriptor(entry["name"], entry.get("namespace"))
+            else ordering.StreamDescriptor(entry["name"], entry.get("namespace"))
         )
         for entry in entries
     }

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from ckptsim.models.core import ProtocolError
 from ckptsim.models.ordering import Medium, Refusal, StreamDescriptor
-from ckptsim.models.ordering.source import (
-    CheckpointRequested,
-    EmitState,
-    FailFeed,
-    Feed,
-    ReaderFailed,
-    ReaderFinished,
-    RoundStarted,
-    SourceCore,
-    SourceEvent,
-    SourceParameters,
-)
+from ckptsim.models.ordering import source as ordering_source
 from ckptsim.sim.conform.ordering.destination import stream_entries
 from ckptsim.sim.conform.ordering.script import Step, compare, compare_error, place
 from ckptsim.sim.conform.runner import Mismatch, Vector
@@ -32,8 +21,8 @@ class SourceScript:
         self._is_global = bool(config.get("global", False))
         initial = config.get("initial") or {}
         shared = [state for key, state in initial.items() if key not in self._streams]
-        self._core = SourceCore(
-            SourceParameters(
+        self._core = ordering_source.SourceCore(
+            ordering_source.SourceParameters(
                 medium=Medium[config["medium"]],
                 streams=tuple(self._streams.values()),
                 is_global=self._is_global,
@@ -43,7 +32,7 @@ class SourceScript:
                 initial_shared=shared[0] if shared else None,
             )
         )
-        self._messages: list[EmitState] = []
+        self._messages: list[ordering_source.EmitState] = []
         self._compared = 0
 
     def run(self) -> Mismatch | None:
@@ -59,12 +48,14 @@ class SourceScript:
         expected = self._vector["expect"].get("messages", len(self._messages))
         return compare("end, messages", expected, len(self._messages))
 
-    def _event(self, step: Step) -> SourceEvent:
+    def _event(self, step: Step) -> ordering_source.SourceEvent:
         match step["op"]:
             case "src_round":
-                return RoundStarted(feed=self._name(step["feed"]), readers=step["readers"])
+                return ordering_source.RoundStarted(
+                    feed=self._name(step["feed"]), readers=step["readers"]
+                )
             case "src_done":
-                return ReaderFinished(
+                return ordering_source.ReaderFinished(
                     feed=self._name(step["feed"]),
                     reader=step["reader"],
                     state=step["state"],
@@ -72,28 +63,30 @@ class SourceScript:
                     partition_id=step.get("partition_id"),
                 )
             case "src_fail":
-                return ReaderFailed(feed=self._name(step["feed"]), reader=step["reader"])
+                return ordering_source.ReaderFailed(
+                    feed=self._name(step["feed"]), reader=step["reader"]
+                )
             case "src_checkpoint":
-                return CheckpointRequested()
+                return ordering_source.CheckpointRequested()
             case op:
                 raise ValueError(f"unknown op {op!r}")
 
-    def _name(self, key: str) -> Feed:
+    def _name(self, key: str) -> ordering_source.Feed:
         """Return the feed of a name; a global source calls its shared feed as it likes."""
         if key in self._streams:
             return self._streams[key]
         return None if self._is_global else StreamDescriptor(key, "not in the catalog")
 
-    def _feed(self, event: SourceEvent) -> str | None:
+    def _feed(self, event: ordering_source.SourceEvent) -> str | None:
         try:
             effects = self._core.step(event)
         except ProtocolError as error:
             return error.kind
         kind = None
         for effect in effects:
-            if isinstance(effect, EmitState):
+            if isinstance(effect, ordering_source.EmitState):
                 self._messages.append(effect)
-            elif isinstance(effect, FailFeed):
+            elif isinstance(effect, ordering_source.FailFeed):
                 kind = Refusal.READER_FAILED
         return kind
 
@@ -108,7 +101,7 @@ class SourceScript:
         found += fresh[len(found) :]
         return compare(where, step["messages"], found)
 
-    def _as_fields(self, message: EmitState) -> dict[str, object]:
+    def _as_fields(self, message: ordering_source.EmitState) -> dict[str, object]:
         return {
             "kind": message.kind.name.lower(),
             "stream": None if message.stream is None else self._keys[message.stream],

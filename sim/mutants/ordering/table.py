@@ -18,18 +18,11 @@ from ckptsim.models.ordering import (
     Refusal,
     Scope,
     StreamDescriptor,
+    release,
 )
 from ckptsim.models.ordering.effects import Effect
 from ckptsim.models.ordering.inference import Inference
 from ckptsim.models.ordering.lifecycle import Lifecycle
-from ckptsim.models.ordering.release import (
-    Ledger,
-    PendingState,
-    Readiness,
-    Releaser,
-    Shelf,
-    Shelves,
-)
 from ckptsim.sim.mutants.mutant import Mutant, by_name
 from ckptsim.sim.mutants.ordering import upstream
 
@@ -44,41 +37,41 @@ class Vectors:
     engines: tuple[str, ...] = ("any", "cm")
 
 
-class NoOrderingShelf(Shelf):
+class NoOrderingShelf(release.Shelf):
     """Any state may go."""
 
-    def candidates(self) -> list[PendingState]:
+    def candidates(self) -> list[release.PendingState]:
         """Return all states in the order of arrival."""
         return list(self._pending.values())
 
 
-class GapsToleratedShelf(Shelf):
+class GapsToleratedShelf(release.Shelf):
     """The lowest state may go, whether its predecessor went or not."""
 
-    def candidates(self) -> list[PendingState]:
+    def candidates(self) -> list[release.PendingState]:
         """Return the state with the lowest index."""
         head = self.head
         return [] if head is None else [self._pending[head]]
 
 
-class ArrivalOrderShelf(Shelf):
+class ArrivalOrderShelf(release.Shelf):
     """The state that came first may go."""
 
-    def candidates(self) -> list[PendingState]:
+    def candidates(self) -> list[release.PendingState]:
         """Return the state that arrived first."""
         return list(self._pending.values())[:1]
 
 
-class LexicographicShelf(Shelf):
+class LexicographicShelf(release.Shelf):
     """Indexes are compared as texts, so 10 comes before 2."""
 
-    def candidates(self) -> list[PendingState]:
+    def candidates(self) -> list[release.PendingState]:
         """Return the first state by text, if its predecessor went."""
         head = min(self._pending, key=str, default=0)
         return [self._pending[head]] if head == self.last_released + 1 else []
 
 
-class AtLeastReadiness(Readiness):
+class AtLeastReadiness(release.Readiness):
     """More records than the source counted are fine."""
 
     def counts_agree(self, expected: int, found: int) -> bool:
@@ -86,19 +79,19 @@ class AtLeastReadiness(Readiness):
         return found >= expected
 
 
-class NoLocalCheckReadiness(Readiness):
+class NoLocalCheckReadiness(release.Readiness):
     """Whether the records that were read are durable is not looked at."""
 
-    def sufficient(self, ledger: Ledger, identity: str) -> bool:
+    def sufficient(self, ledger: release.Ledger, identity: str) -> bool:
         """Agree always."""
         del ledger, identity
         return True
 
 
-class RejectsIgnoredReadiness(Readiness):
+class RejectsIgnoredReadiness(release.Readiness):
     """Rejected records are taken for missing ones."""
 
-    def sufficient(self, ledger: Ledger, identity: str) -> bool:
+    def sufficient(self, ledger: release.Ledger, identity: str) -> bool:
         """Compare committed records alone with those read."""
         return ledger.committed(identity).records == ledger.read_for(identity)
 
@@ -107,10 +100,10 @@ class RejectsIgnoredReadiness(Readiness):
         return sum(self._ledgers[stream].committed(i).records for stream, i in covered)
 
 
-class LevelsAddedReadiness(Readiness):
+class LevelsAddedReadiness(release.Readiness):
     """The two levels are taken for different records."""
 
-    def sufficient(self, ledger: Ledger, identity: str) -> bool:
+    def sufficient(self, ledger: release.Ledger, identity: str) -> bool:
         """Compare the sum of both levels with the records read."""
         return upstream.levels_sum(ledger, identity) == ledger.read_for(identity)
 
@@ -119,33 +112,33 @@ class LevelsAddedReadiness(Readiness):
         return sum(upstream.levels_sum(self._ledgers[stream], i) for stream, i in covered)
 
 
-class CursorFirstReleaser(Releaser):
+class CursorFirstReleaser(release.Releaser):
     """The cursor moves before the send, and stays where it is when the send fails."""
 
-    def _send(self, state: PendingState) -> Effect:
+    def _send(self, state: release.PendingState) -> Effect:
         effect = super()._send(state)
         self._shelves.of(state.scope).last_released = state.key.index
         return effect
 
 
-class TotalsFirstReleaser(Releaser):
+class TotalsFirstReleaser(release.Releaser):
     """The totals grow before the send, and again with each new attempt at it."""
 
-    def _send(self, state: PendingState) -> Effect:
+    def _send(self, state: release.PendingState) -> Effect:
         effect = super()._send(state)
         if self._outgoing is not None:
             self._totals.update(self._outgoing.totals)
         return effect
 
 
-class MixedShelves(Shelves):
+class MixedShelves(release.Shelves):
     """States of streams and of the whole sync are accepted together."""
 
     def refusal(self, scope: Scope, key: CheckpointKey) -> Refusal | None:
         """Look at the key alone."""
         return self.of(scope).refusal(key)
 
-    def in_use(self) -> tuple[Shelf, ...]:
+    def in_use(self) -> tuple[release.Shelf, ...]:
         """Return all shelves."""
         return self._all
 
@@ -159,7 +152,7 @@ class OneCounterInference(Inference):
         self.end_all_intervals()
 
 
-class EarlyReturnReleaser(Releaser):
+class EarlyReturnReleaser(release.Releaser):
     """The first scope that is not ready ends the pass for all."""
 
     def _look_on(self) -> list[Effect]:
@@ -173,7 +166,7 @@ class EarlyReturnReleaser(Releaser):
         return self._restart_pass() if self._again else self._end_pass()
 
 
-class FlushDroppedReleaser(Releaser):
+class FlushDroppedReleaser(release.Releaser):
     """A flush that is requested during a send is dropped."""
 
     def request_flush(self) -> list[Effect]:
@@ -181,14 +174,14 @@ class FlushDroppedReleaser(Releaser):
         return [] if self._outgoing is not None else super().request_flush()
 
 
-class ReplacingShelf(Shelf):
+class ReplacingShelf(release.Shelf):
     """A second state with a pending index takes the place, not the id, of the first."""
 
     def refusal(self, key: CheckpointKey) -> Refusal | None:
         """Refuse what the right shelf refuses, but for a pending index."""
         return None if self._is_pending(key.index) else super().refusal(key)
 
-    def add(self, state: PendingState) -> None:
+    def add(self, state: release.PendingState) -> None:
         """Keep the old key, as a sorted map does whose keys compare by index alone."""
         super().add(upstream.under_old_key(self._pending, state))
 
@@ -196,7 +189,7 @@ class ReplacingShelf(Shelf):
         return index in self._pending
 
 
-class StaleAcceptedShelf(Shelf):
+class StaleAcceptedShelf(release.Shelf):
     """A state that went already is accepted again and stays in front of all others."""
 
     def refusal(self, key: CheckpointKey) -> Refusal | None:
@@ -204,7 +197,7 @@ class StaleAcceptedShelf(Shelf):
         refusal = super().refusal(key)
         return None if refusal is Refusal.STALE_INDEX else refusal
 
-    def candidates(self) -> list[PendingState]:
+    def candidates(self) -> list[release.PendingState]:
         """Return the lowest state if it is the next one."""
         head = self.head
         return [self._pending[head]] if head == self.last_released + 1 else []

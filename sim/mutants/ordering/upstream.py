@@ -25,29 +25,20 @@ from ckptsim.models.ordering import (
     Shortfall,
     StateKind,
     StreamDescriptor,
+    release,
 )
 from ckptsim.models.ordering.effects import Effect, ReleaseStatistics
 from ckptsim.models.ordering.inference import Inference
-from ckptsim.models.ordering.release import (
-    IdCounts,
-    Ledger,
-    Outgoing,
-    PendingState,
-    Portion,
-    Readiness,
-    Releaser,
-    Shelf,
-)
 
 
-def levels_sum(ledger: Ledger, identity: CheckpointId) -> int:
+def levels_sum(ledger: release.Ledger, identity: CheckpointId) -> int:
     """Return the sum of what both levels account for."""
     return sum(ledger.at(level, identity).accounted for level in Level)
 
 
 def under_old_key(
-    pending: Mapping[CheckpointIndex, PendingState], state: PendingState
-) -> PendingState:
+    pending: Mapping[CheckpointIndex, release.PendingState], state: release.PendingState
+) -> release.PendingState:
     """Return the state under the key that its index has already, if it has one."""
     old = pending.get(state.key.index)
     return state if old is None else replace(state, key=old.key)
@@ -59,7 +50,7 @@ def joined_text(stream: StreamDescriptor, ordinal: CheckpointIndex) -> Checkpoin
     return f"{prefix}{stream.name}-{ordinal}"
 
 
-class UncheckedLedger(Ledger):
+class UncheckedLedger(release.Ledger):
     """Takes every report, of whatever id and size."""
 
     def exceeds(self, level: Level, identity: CheckpointId, increment: Count) -> bool:
@@ -69,7 +60,7 @@ class UncheckedLedger(Ledger):
 
     def account(self, level: Level, identity: CheckpointId, increment: Count) -> None:
         """Add an increment, for an id that was never read as well."""
-        self._ids.setdefault(identity, IdCounts())
+        self._ids.setdefault(identity, release.IdCounts())
         super().account(level, identity, increment)
 
 
@@ -95,7 +86,7 @@ class UnreadLedger(ComponentwiseLedger):
         self.records_read += count
 
 
-class SortedMapShelf(Shelf):
+class SortedMapShelf(release.Shelf):
     """A sorted map whose keys compare by index alone, without a look at what was there or went."""
 
     def refusal(self, key: CheckpointKey) -> Refusal | None:
@@ -103,11 +94,11 @@ class SortedMapShelf(Shelf):
         del key
         return None
 
-    def add(self, state: PendingState) -> None:
+    def add(self, state: release.PendingState) -> None:
         """Replace the message of a pending index, under the old id."""
         super().add(under_old_key(self._pending, state))
 
-    def candidates(self) -> list[PendingState]:
+    def candidates(self) -> list[release.PendingState]:
         """Return the lowest state if it is the next one."""
         head = self.head
         if head is None or head != self.last_released + 1:
@@ -115,7 +106,7 @@ class SortedMapShelf(Shelf):
         return [self._pending[head]]
 
 
-class UpstreamReleaser(Releaser):
+class UpstreamReleaser(release.Releaser):
     """Cursor and totals before the send; a count that does not match ends the pass for all."""
 
     def _look_on(self) -> list[Effect]:
@@ -130,7 +121,7 @@ class UpstreamReleaser(Releaser):
             self._position += 1
         return self._restart_pass() if self._again else self._end_pass()
 
-    def _send(self, state: PendingState) -> Effect:
+    def _send(self, state: release.PendingState) -> Effect:
         effect = super()._send(state)
         self._shelves.of(state.scope).last_released = state.key.index
         if self._outgoing is not None:
@@ -143,8 +134,8 @@ class UpstreamReleaser2026(UpstreamReleaser):
 
     def _statistics(
         self,
-        state: PendingState,
-        covered: list[Portion],
+        state: release.PendingState,
+        covered: list[release.Portion],
         changed: dict[StreamDescriptor, Count],
     ) -> ReleaseStatistics:
         statistics = super()._statistics(state, covered, changed)
@@ -153,13 +144,13 @@ class UpstreamReleaser2026(UpstreamReleaser):
         return replace(statistics, destination=Count(records=state.source_count))
 
 
-class FlushedReadiness(Readiness):
+class FlushedReadiness(release.Readiness):
     """Compares flushed counts with the source's, on every medium; reads are not counted.
 
     In global scope each listed partition is summed over all streams.
     """
 
-    def shortfall(self, state: PendingState) -> Shortfall | None:
+    def shortfall(self, state: release.PendingState) -> Shortfall | None:
         """Return the difference of the counts, or None."""
         found = sum(self.flushed(state, identity) for identity in self._partitions(state))
         if state.source_count == found:
@@ -167,14 +158,14 @@ class FlushedReadiness(Readiness):
         expected = state.source_count if state.source_count is not None else -1
         return Shortfall(obstacle=Obstacle.SOURCE_COUNT, expected=expected, found=found)
 
-    def flushed(self, state: PendingState, identity: CheckpointId) -> int:
+    def flushed(self, state: release.PendingState, identity: CheckpointId) -> int:
         """Return the records of a partition that were flushed, in the state's scope."""
         streams = self._ledgers if state.scope is None else (state.scope,)
         return sum(
             self._ledgers[stream].at(Level.PERSISTED, identity).records for stream in streams
         )
 
-    def _partitions(self, state: PendingState) -> list[CheckpointId]:
+    def _partitions(self, state: release.PendingState) -> list[CheckpointId]:
         inner = [identity for _, identity in state.inner]
         return [*inner, *([] if state.key.id in inner else [state.key.id])]
 
@@ -182,12 +173,12 @@ class FlushedReadiness(Readiness):
 class UnscopedReadiness(FlushedReadiness):
     """Sums a partition over all streams whatever the scope; inferred ids are joined texts."""
 
-    def _partitions(self, state: PendingState) -> list[CheckpointId]:
+    def _partitions(self, state: release.PendingState) -> list[CheckpointId]:
         if self._medium is Medium.SOCKET or state.scope is not None:
             return super()._partitions(state)
         return [joined_text(stream, state.key.index) for stream in self._ledgers]
 
-    def flushed(self, state: PendingState, identity: CheckpointId) -> int:
+    def flushed(self, state: release.PendingState, identity: CheckpointId) -> int:
         """Return the records flushed under the id by any stream."""
         del state
         return sum(
@@ -195,7 +186,7 @@ class UnscopedReadiness(FlushedReadiness):
         )
 
 
-class DoublingShelf(Shelf):
+class DoublingShelf(release.Shelf):
     """The same key again adds to what is expected of it."""
 
     def refusal(self, key: CheckpointKey) -> Refusal | None:
@@ -203,13 +194,13 @@ class DoublingShelf(Shelf):
         del key
         return None
 
-    def add(self, state: PendingState) -> None:
+    def add(self, state: release.PendingState) -> None:
         """Replace the message and add up the counts."""
         old = self._pending.get(state.key.index)
         expected = (state.source_count or 0) + ((old.source_count or 0) if old else 0)
         super().add(replace(state, source_count=expected))
 
-    def candidates(self) -> list[PendingState]:
+    def candidates(self) -> list[release.PendingState]:
         """Return the lowest state if it is the next one."""
         head = self.head
         if head is None or head != self.last_released + 1:
@@ -217,16 +208,16 @@ class DoublingShelf(Shelf):
         return [self._pending[head]]
 
 
-class RemovedFirstReleaser(Releaser):
+class RemovedFirstReleaser(release.Releaser):
     """The state leaves its shelf before the send, so a failed send loses it."""
 
-    def _send(self, state: PendingState) -> Effect:
+    def _send(self, state: release.PendingState) -> Effect:
         effect = super()._send(state)
         if self._outgoing is not None:
             super()._commit(self._outgoing)
         return effect
 
-    def _commit(self, outgoing: Outgoing) -> None:
+    def _commit(self, outgoing: release.Outgoing) -> None:
         del outgoing  # done before the send
 
 
@@ -246,7 +237,7 @@ UPSTREAM = Parts(ledger=ComponentwiseLedger, shelf=SortedMapShelf, releaser=Upst
 PR60886_STDIO = Parts(ledger=ComponentwiseLedger, shelf=SortedMapShelf, releaser=UpstreamReleaser)
 
 
-class NoSourceCountReadiness(Readiness):
+class NoSourceCountReadiness(release.Readiness):
     """What the source counted is not looked at."""
 
     def counts_agree(self, expected: int, found: int) -> bool:

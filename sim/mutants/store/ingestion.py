@@ -7,21 +7,7 @@ from dataclasses import replace
 
 from ckptsim.models.store.errors import Refusal
 from ckptsim.models.store.ingestion import PartitionIngestion
-from ckptsim.models.store.ingestion.events import (
-    Cause,
-    ControlRead,
-    DataWritten,
-    Effect,
-    Event,
-    FreezePartition,
-    IngestionState,
-    MakeDurable,
-    RulesChanged,
-    StepDurable,
-    StepRefused,
-    SyncRequested,
-    WriteFailed,
-)
+from ckptsim.models.store.ingestion import events as ingestion_events
 from ckptsim.models.store.log import ControlRecord
 from ckptsim.models.store.rules import Order, SyncRules
 from ckptsim.models.store.state import PartitionState, VersionCopy, decode_state, encode_state
@@ -33,38 +19,38 @@ class CheckpointFirst(PartitionIngestion):
     def __init__(self, rules: SyncRules, restored: PartitionState) -> None:
         super().__init__(replace(rules, order=Order.CHECKPOINT_FIRST), restored)
 
-    def rules_changed(self, event: RulesChanged) -> list[Effect]:
+    def rules_changed(self, event: ingestion_events.RulesChanged) -> list[ingestion_events.Effect]:
         """Take the rules, but not the order."""
         return super().rules_changed(
-            RulesChanged(replace(event.rules, order=Order.CHECKPOINT_FIRST))
+            ingestion_events.RulesChanged(replace(event.rules, order=Order.CHECKPOINT_FIRST))
         )
 
 
 class NoControlSync(PartitionIngestion):
     """Does not sync on control entries."""
 
-    def begin(self, cause: Cause) -> list[Effect]:
+    def begin(self, cause: ingestion_events.Cause) -> list[ingestion_events.Effect]:
         """Begin a sync for any cause but a control entry."""
-        return [] if cause is Cause.CONTROL else super().begin(cause)
+        return [] if cause is ingestion_events.Cause.CONTROL else super().begin(cause)
 
 
 class SegmentSync(PartitionIngestion):
     """Syncs on segment markers too."""
 
-    def control(self, event: ControlRead) -> list[Effect]:
+    def control(self, event: ingestion_events.ControlRead) -> list[ingestion_events.Effect]:
         """Begin a sync after every control entry."""
         effects = super().control(event)
-        if effects or self.state is not IngestionState.OPEN:
+        if effects or self.state is not ingestion_events.IngestionState.OPEN:
             return effects
-        return self.begin(Cause.CONTROL)
+        return self.begin(ingestion_events.Cause.CONTROL)
 
 
 class LateThreshold(PartitionIngestion):
     """Syncs when the counter is above the threshold, not when it reaches it."""
 
-    def begin(self, cause: Cause) -> list[Effect]:
+    def begin(self, cause: ingestion_events.Cause) -> list[ingestion_events.Effect]:
         """Wait for one more byte."""
-        if cause is Cause.BYTES and self.bytes_since_sync == self.rules.sync_bytes:
+        if cause is ingestion_events.Cause.BYTES and self.bytes_since_sync == self.rules.sync_bytes:
             return []
         return super().begin(cause)
 
@@ -81,25 +67,27 @@ class CheckpointsErrored(PartitionIngestion):
 
     _was_errored = False
 
-    def step(self, event: Event) -> list[Effect]:
+    def step(self, event: ingestion_events.Event) -> list[ingestion_events.Effect]:
         """Let the errored state pass a request."""
-        if self.state is IngestionState.ERRORED and isinstance(event, SyncRequested):
+        if self.state is ingestion_events.IngestionState.ERRORED and isinstance(
+            event, ingestion_events.SyncRequested
+        ):
             self._was_errored = True
-            return self.begin(Cause.REQUEST)
+            return self.begin(ingestion_events.Cause.REQUEST)
         return super().step(event)
 
-    def step_durable(self, event: StepDurable) -> list[Effect]:
+    def step_durable(self, event: ingestion_events.StepDurable) -> list[ingestion_events.Effect]:
         """Return to the errored state after the sync."""
         effects = super().step_durable(event)
-        if self._was_errored and self.state is IngestionState.OPEN:
-            self.state = IngestionState.ERRORED
+        if self._was_errored and self.state is ingestion_events.IngestionState.OPEN:
+            self.state = ingestion_events.IngestionState.ERRORED
         return effects
 
 
 class AdvancesBeforeWrite(PartitionIngestion):
     """Moves the position before it knows that the record was written."""
 
-    def write_failed(self, event: WriteFailed) -> list[Effect]:
+    def write_failed(self, event: ingestion_events.WriteFailed) -> list[ingestion_events.Effect]:
         """Freeze behind the record that is not there."""
         self.checkpoint = replace(self.checkpoint, position=event.position)
         return super().write_failed(event)
@@ -123,7 +111,7 @@ class MergesQuietly(PartitionIngestion):
 class CounterResetByFailure(PartitionIngestion):
     """Counts the bytes anew after a sync that failed."""
 
-    def step_refused(self, event: StepRefused) -> list[Effect]:
+    def step_refused(self, event: ingestion_events.StepRefused) -> list[ingestion_events.Effect]:
         """Reset the counter as if the sync were complete."""
         effects = super().step_refused(event)
         self.reset_counter()
@@ -133,11 +121,11 @@ class CounterResetByFailure(PartitionIngestion):
 class EndOfPushNotKept(PartitionIngestion):
     """Keeps the end of push in memory and not in the checkpoint (linkedin/venice, 2828)."""
 
-    def begin(self, cause: Cause) -> list[Effect]:
+    def begin(self, cause: ingestion_events.Cause) -> list[ingestion_events.Effect]:
         """Leave the flag out of what is stored."""
         return [_changed(effect, end_of_push=False) for effect in super().begin(cause)]
 
-    def step_durable(self, event: StepDurable) -> list[Effect]:
+    def step_durable(self, event: ingestion_events.StepDurable) -> list[ingestion_events.Effect]:
         """Leave the flag out of what is stored."""
         return [_changed(effect, end_of_push=False) for effect in super().step_durable(event)]
 
@@ -149,10 +137,10 @@ class RewindsOnStop(PartitionIngestion):
         super().__init__(rules, restored)
         self._started_at = restored.position
 
-    def step_durable(self, event: StepDurable) -> list[Effect]:
+    def step_durable(self, event: ingestion_events.StepDurable) -> list[ingestion_events.Effect]:
         """Put the old position into the last checkpoint."""
         effects = super().step_durable(event)
-        if self.cause is not Cause.REQUEST:
+        if self.cause is not ingestion_events.Cause.REQUEST:
             return effects
         return [_changed(effect, position=self._started_at) for effect in effects]
 
@@ -160,9 +148,9 @@ class RewindsOnStop(PartitionIngestion):
 class NoSyncOnStop(PartitionIngestion):
     """Closes without a last sync."""
 
-    def begin(self, cause: Cause) -> list[Effect]:
+    def begin(self, cause: ingestion_events.Cause) -> list[ingestion_events.Effect]:
         """Begin a sync for any cause but a request."""
-        return [] if cause is Cause.REQUEST else super().begin(cause)
+        return [] if cause is ingestion_events.Cause.REQUEST else super().begin(cause)
 
 
 def one_error_stops_all() -> Callable[[SyncRules, PartitionState], PartitionIngestion]:
@@ -172,25 +160,29 @@ def one_error_stops_all() -> Callable[[SyncRules, PartitionState], PartitionInge
     class StoppedByOthers(PartitionIngestion):
         """Freezes with whichever partition fails first."""
 
-        def freeze(self, refusal: Refusal, reason: str) -> list[Effect]:
+        def freeze(self, refusal: Refusal, reason: str) -> list[ingestion_events.Effect]:
             """Tell the others."""
             errored.append(self)
             return super().freeze(refusal, reason)
 
-        def written(self, event: DataWritten) -> list[Effect]:
+        def written(self, event: ingestion_events.DataWritten) -> list[ingestion_events.Effect]:
             """Freeze in front of a record when another partition is errored."""
             if errored:
-                self.state = IngestionState.ERRORED
-                return [FreezePartition(Refusal.WRITE_FAILED, "another partition is errored")]
+                self.state = ingestion_events.IngestionState.ERRORED
+                return [
+                    ingestion_events.FreezePartition(
+                        Refusal.WRITE_FAILED, "another partition is errored"
+                    )
+                ]
             return super().written(event)
 
     return StoppedByOthers
 
 
-def _changed(effect: Effect, **changes: int) -> Effect:
-    if not isinstance(effect, MakeDurable) or effect.checkpoint is None:
+def _changed(effect: ingestion_events.Effect, **changes: int) -> ingestion_events.Effect:
+    if not isinstance(effect, ingestion_events.MakeDurable) or effect.checkpoint is None:
         return effect
     state = decode_state(effect.checkpoint)
     if state is None:
         return effect
-    return MakeDurable(effect.part, encode_state(replace(state, **changes)))  # type: ignore[arg-type]
+    return ingestion_events.MakeDurable(effect.part, encode_state(replace(state, **changes)))  # type: ignore[arg-type]

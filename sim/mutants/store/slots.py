@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ckptsim.models.store.medium import (
-    Changes,
-    Checkpoints,
-    GroupCodec,
-    ModelMedium,
-    PlainCodec,
-    SlotWrite,
-    Step,
-)
+from ckptsim.models.store import medium
 from ckptsim.models.store.replica import WorkingContent
 from ckptsim.models.store.topics import TopicPartition, parse_topic
 
 
-class VersionlessSlots(Checkpoints):
+class VersionlessSlots(medium.Checkpoints):
     """Leaves the version out of the key of a slot."""
 
     def slot_key(self, key: TopicPartition) -> TopicPartition:
@@ -26,7 +18,7 @@ class VersionlessSlots(Checkpoints):
         return TopicPartition(f"{name.store}_v0_{name.view}_mv", key.partition)
 
 
-class ViewlessSlots(Checkpoints):
+class ViewlessSlots(medium.Checkpoints):
     """Leaves the view out of the key of a slot."""
 
     def slot_key(self, key: TopicPartition) -> TopicPartition:
@@ -35,7 +27,7 @@ class ViewlessSlots(Checkpoints):
         return TopicPartition(f"{name.store}_v{name.version}", key.partition)
 
 
-class AliasingSlots(Checkpoints):
+class AliasingSlots(medium.Checkpoints):
     """Keeps and returns the caller's own object instead of a copy of its bytes."""
 
     _live: dict[TopicPartition, bytes] | None = None
@@ -50,7 +42,7 @@ class AliasingSlots(Checkpoints):
         super().set(key, blob)
         self._objects()[key] = blob
 
-    def stage(self, key: TopicPartition, blob: bytes) -> SlotWrite:
+    def stage(self, key: TopicPartition, blob: bytes) -> medium.SlotWrite:
         """Forget the object, the slot is about to hold something else."""
         write = super().stage(key, blob)
         self._objects().pop(key, None)
@@ -62,17 +54,17 @@ class AliasingSlots(Checkpoints):
         return self._live
 
 
-class DeletesSiblings(Checkpoints):
+class DeletesSiblings(medium.Checkpoints):
     """Deletes the blobs of all partitions of a topic with the one it was asked to delete."""
 
-    def stage_delete(self, key: TopicPartition) -> tuple[SlotWrite, ...]:
+    def stage_delete(self, key: TopicPartition) -> tuple[medium.SlotWrite, ...]:
         """Return a delete for every partition of the topic."""
         (wanted,) = super().stage_delete(key)
         topic = self._topics.of_topic(key.topic)
         return tuple(replace(wanted, key=self.slot_key(each)) for each in topic)
 
 
-class BlindCodec(PlainCodec):
+class BlindCodec(medium.PlainCodec):
     """Returns a payload without looking at the checksum."""
 
     def decode(self, key: TopicPartition, stored: bytes) -> bytes:
@@ -82,7 +74,7 @@ class BlindCodec(PlainCodec):
         return stored[start : len(stored) - 32]
 
 
-class OffByOneGroup(GroupCodec):
+class OffByOneGroup(medium.GroupCodec):
     """Commits the last processed position as the offset to read next."""
 
     def offset_of(self, position: int) -> int:
@@ -90,32 +82,32 @@ class OffByOneGroup(GroupCodec):
         return position
 
 
-class UnlimitedGroup(GroupCodec):
+class UnlimitedGroup(medium.GroupCodec):
     """Takes blobs of any size."""
 
     blob_bytes_max = 1 << 40
     metadata_characters_max = 1 << 40
 
 
-class TornMedium(ModelMedium):
+class TornMedium(medium.ModelMedium):
     """Writes the rows of a step before the rest, so that a crash can fall between."""
 
-    def abandon(self, step: Step) -> None:
+    def abandon(self, step: medium.Step) -> None:
         """Leave the rows of the unfinished step behind."""
-        self.commit(Step(rows=step.rows))
+        self.commit(medium.Step(rows=step.rows))
 
 
-class ForgetfulMedium(ModelMedium):
+class ForgetfulMedium(medium.ModelMedium):
     """Reports a checkpoint as durable that is still in a cache, which a crash empties."""
 
     def __init__(self, *, atomic: bool) -> None:
         super().__init__(atomic=atomic)
-        self._before = Step()
+        self._before = medium.Step()
 
-    def commit(self, step: Step) -> None:
+    def commit(self, step: medium.Step) -> None:
         """Remember what the slots held before."""
         olds = (replace(each, stored=self.slot(each.slot, each.key)) for each in step.slots)
-        self._before = Step(slots=tuple(olds))
+        self._before = medium.Step(slots=tuple(olds))
         super().commit(step)
 
     def crash(self) -> None:
@@ -126,6 +118,6 @@ class ForgetfulMedium(ModelMedium):
 class FlushesNoDeletes(WorkingContent):
     """Flushes what was put and forgets what was deleted."""
 
-    def changes(self) -> Changes:
+    def changes(self) -> medium.Changes:
         """Return the puts only."""
         return {name: value for name, value in super().changes().items() if value is not None}

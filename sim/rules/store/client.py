@@ -20,14 +20,7 @@ from ckptsim.models.store.log import ControlRecord
 from ckptsim.models.store.rules import Part
 from ckptsim.models.store.state import PartitionState, VersionCopy
 from ckptsim.sim.rules.answers import Answer, Refused
-from ckptsim.sim.rules.store.holdings import (
-    NEWER,
-    ClientFacts,
-    OpenPartition,
-    RefusedError,
-    Rows,
-    Step,
-)
+from ckptsim.sim.rules.store import holdings
 from ckptsim.sim.rules.store.ingestion import disagree
 
 _WIRE = (
@@ -40,19 +33,19 @@ _WIRE = (
 )
 
 
-class ClientAnswers(ClientFacts):
+class ClientAnswers(holdings.ClientFacts):
     """What a client is to answer: the results of a step, or its refusal."""
 
-    def answer(self, event: Step) -> Answer | None:
+    def answer(self, event: holdings.Step) -> Answer | None:
         """Carry a step out, and return its results or its refusal."""
         try:
             return tuple(getattr(self, f"_{event['op']}")(event) or ())
-        except RefusedError as refused:
+        except holdings.RefusedError as refused:
             return Refused.by(refused.refusal)
 
     # The life of a partition ----------------------------------------------------------------
 
-    def _open(self, step: Step) -> None:
+    def _open(self, step: holdings.Step) -> None:
         tp = step["tp"]
         self.check(tp)
         self.opened.pop(tp, None)
@@ -60,7 +53,7 @@ class ClientAnswers(ClientFacts):
         found, damage = self.slots.get((self._slot, tp)), None
         if found == ("bad",):
             damage = Refusal.CORRUPT_CHECKPOINT
-        elif found == ("raw", NEWER):
+        elif found == ("raw", holdings.NEWER):
             damage = Refusal.UNREADABLE_CHECKPOINT
         if damage is not None:
             self._reset(tp, wipe=True)
@@ -70,16 +63,16 @@ class ClientAnswers(ClientFacts):
         elif self._group and self.settings["reset"] == "latest" and damage is None:
             state["position"] = self._end(tp) if tp in self.opened_before else -1
         if state["position"] > self._end(tp):
-            raise RefusedError(Refusal.CHECKPOINT_AHEAD_OF_LOG)
+            raise holdings.RefusedError(Refusal.CHECKPOINT_AHEAD_OF_LOG)
         if self._mirrored:
             self.data[tp] = self.data.get(tp, {}) | self.mirror.get(tp, {})
             self.counts["replayed"] += len(self.mirror.get(tp, {}))
         self.opened_before.append(tp)
-        self.opened[tp] = OpenPartition(self._rules(), state)
+        self.opened[tp] = holdings.OpenPartition(self._rules(), state)
         if damage is not None:
-            raise RefusedError(damage)
+            raise holdings.RefusedError(damage)
 
-    def _ingest(self, step: Step) -> None:
+    def _ingest(self, step: holdings.Step) -> None:
         one = self._open_one(step["tp"])
         position = one.ingestion.state()["position"]
         log = self.logs.get(step["tp"], [])
@@ -89,7 +82,7 @@ class ClientAnswers(ClientFacts):
                 return
             self._take(step["tp"], one, at)
 
-    def _take(self, tp: str, one: OpenPartition, at: int) -> None:
+    def _take(self, tp: str, one: holdings.OpenPartition, at: int) -> None:
         record = self.logs[tp][at]
         if record[0] == "c":
             fields = record[2] if len(record) > 2 else {}
@@ -125,7 +118,7 @@ class ClientAnswers(ClientFacts):
                 )
         return found
 
-    def _carry_out(self, tp: str, one: OpenPartition, event: Any) -> None:
+    def _carry_out(self, tp: str, one: holdings.OpenPartition, event: Any) -> None:
         """Do what the ingestion's rules answer; the first failure is raised at the end."""
         waiting = list(one.ingestion.answer(event) or ())  # type: ignore[arg-type]
         failure: Refusal | None = None
@@ -135,7 +128,7 @@ class ClientAnswers(ClientFacts):
                 try:
                     self._make_durable(tp, one, effect)
                     outcome: Any = ingestion_events.StepDurable()
-                except RefusedError as refused:
+                except holdings.RefusedError as refused:
                     failure = failure or refused.refusal
                     outcome = ingestion_events.StepRefused(refused.refusal)
                 waiting += list(one.ingestion.answer(outcome) or ())  # type: ignore[arg-type]
@@ -143,9 +136,9 @@ class ClientAnswers(ClientFacts):
                 failure = effect.refusal
             self.counts["syncs"] += isinstance(effect, ingestion_events.FinishSync)
         if failure is not None:
-            raise RefusedError(failure)
+            raise holdings.RefusedError(failure)
 
-    def _make_durable(self, tp: str, one: OpenPartition, step: Any) -> None:
+    def _make_durable(self, tp: str, one: holdings.OpenPartition, step: Any) -> None:
         if step.checkpoint is not None:
             self._count_write(self._slot, tp)
             self.slots[self._slot, tp] = ("state", json.loads(step.checkpoint))
@@ -159,24 +152,24 @@ class ClientAnswers(ClientFacts):
         if self._hooked:
             one.changes = {}
 
-    def _sync(self, step: Step) -> None:
+    def _sync(self, step: holdings.Step) -> None:
         self._carry_out(step["tp"], self._open_one(step["tp"]), ingestion_events.SyncRequested())
 
-    def _stop(self, _: Step) -> None:
-        failure: RefusedError | None = None
+    def _stop(self, _: holdings.Step) -> None:
+        failure: holdings.RefusedError | None = None
         for tp, one in self.opened.items():
             try:
                 self._carry_out(tp, one, ingestion_events.SyncRequested())
-            except RefusedError as refused:
+            except holdings.RefusedError as refused:
                 failure = failure or refused
         self.opened = {}
         if failure is not None:
             raise failure
 
-    def _crash(self, _: Step) -> None:
+    def _crash(self, _: holdings.Step) -> None:
         self.opened = {}
 
-    def _crash_between_data_and_checkpoint(self, step: Step) -> None:
+    def _crash_between_data_and_checkpoint(self, step: holdings.Step) -> None:
         one = self._open_one(step["tp"])
         answer = one.ingestion.answer(ingestion_events.SyncRequested())
         self.opened = {}
@@ -185,7 +178,7 @@ class ClientAnswers(ClientFacts):
             if half and effect.part is not Part.BOTH:
                 self._make_durable(step["tp"], one, effect)
 
-    def _rebootstrap(self, step: Step) -> None:
+    def _rebootstrap(self, step: holdings.Step) -> None:
         self.check(step["tp"])
         self.opened.pop(step["tp"], None)
         self._reset(step["tp"], wipe=step["wipe"])
@@ -193,28 +186,28 @@ class ClientAnswers(ClientFacts):
 
     # What happens from outside --------------------------------------------------------------
 
-    def _fail_next_write(self, step: Step) -> None:
+    def _fail_next_write(self, step: holdings.Step) -> None:
         self.check(step["tp"])
         if step["tp"] not in self.failing_writes:
             self.failing_writes.append(step["tp"])
 
-    def _fail_next_commit(self, step: Step) -> None:
+    def _fail_next_commit(self, step: holdings.Step) -> None:
         self.check(step["tp"])
         place = (self._slot, step["tp"])
         if self._group and place not in self.failing:
             self.failing.append(place)
 
-    def _tamper(self, step: Step) -> None:
+    def _tamper(self, step: holdings.Step) -> None:
         self.check(step["tp"])
         if (self._slot, step["tp"]) in self.slots:
             self.slots[self._slot, step["tp"]] = ("bad",)
 
-    def _foreign_commit(self, step: Step) -> None:
+    def _foreign_commit(self, step: holdings.Step) -> None:
         self.check(step["tp"])
         state = self.checkpoint(step["tp"]) or asdict(PartitionState())
         self.slots[self._slot, step["tp"]] = ("state", state | {"position": step["pos"]})
 
-    def _lose(self, step: Step) -> None:
+    def _lose(self, step: holdings.Step) -> None:
         what = step["what"]
         if what != "checkpoint" or self._colocated:
             self.data = {}
@@ -223,24 +216,24 @@ class ClientAnswers(ClientFacts):
         if what == "checkpoint" or self._colocated:
             self.slots = {}
 
-    def _read(self, step: Step) -> list[Any]:
+    def _read(self, step: holdings.Step) -> list[Any]:
         self.check(step["tp"])
         value = self.data.get(step["tp"], {}).get(step["k"])
         return [None if value is None else json.loads(value)]
 
     # Versions -------------------------------------------------------------------------------
 
-    def _version_swap(self, step: Step) -> None:
+    def _version_swap(self, step: holdings.Step) -> None:
         for tp in self._of_topic(f"{step['store']}_v{step['to']}"):
             state = self.known(tp)
             if state is None or not state["end_of_push"]:
-                raise RefusedError(Refusal.NOT_READY)
+                raise holdings.RefusedError(Refusal.NOT_READY)
         self.current[step["store"]] = step["to"]
 
-    def _drop_version(self, step: Step) -> None:
+    def _drop_version(self, step: holdings.Step) -> None:
         keys = self._of_topic(step["topic"])
         if step["topic"] in [f"{store}_v{number}" for store, number in self.current.items()]:
-            raise RefusedError(Refusal.VERSION_IN_USE)
+            raise holdings.RefusedError(Refusal.VERSION_IN_USE)
         for tp in keys:
             self.opened.pop(tp, None)
         for gone in [place for tp in keys for place in self._forget(tp)]:
@@ -250,11 +243,11 @@ class ClientAnswers(ClientFacts):
             self.mirror.pop(tp, None)
         del self.topics[step["topic"]]
 
-    def _get_svs(self, step: Step) -> Sequence[Any]:
+    def _get_svs(self, step: holdings.Step) -> Sequence[Any]:
         agreed: dict[str, Any] = {}
         for copy in self._copies(f"{step['topic']}/0"):
             if agreed and disagree(agreed, copy):
-                raise RefusedError(Refusal.INCONSISTENT_SVS)
+                raise holdings.RefusedError(Refusal.INCONSISTENT_SVS)
             late = "end_of_push_timestamp"
             known = agreed and not agreed[late] and copy[late] is not None
             agreed = agreed | {late: copy[late]} if known else agreed or copy
@@ -263,7 +256,7 @@ class ClientAnswers(ClientFacts):
         dictionary = None
         if agreed["compression_strategy"] == "ZSTD_WITH_DICT":
             if not self.served or step["topic"] not in self.dictionaries:
-                raise RefusedError(Refusal.DICT_UNAVAILABLE)
+                raise holdings.RefusedError(Refusal.DICT_UNAVAILABLE)
             self.counts["fetches"] += 1
             dictionary = self.dictionaries[step["topic"]]
         shown = {wire: agreed[name] for wire, name in _WIRE}
@@ -271,7 +264,7 @@ class ClientAnswers(ClientFacts):
         return [shown | others | {"compressionDictionary": dictionary}]
 
 
-def _put(rows: Rows, changes: dict[str, bytes | None]) -> Rows:
+def _put(rows: holdings.Rows, changes: dict[str, bytes | None]) -> holdings.Rows:
     """Put and delete rows in place."""
     for name, value in changes.items():
         if value is None:

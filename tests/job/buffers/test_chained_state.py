@@ -8,18 +8,7 @@ from statistics import median
 import pytest
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.job import (
-    Checkpointing,
-    Input,
-    Job,
-    Mode,
-    Partitioner,
-    PlacementKind,
-    Plane,
-    Storage,
-    Vertex,
-    VertexKind,
-)
+from ckptsim.scenarios import job as jobs
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.world import run_world
@@ -28,22 +17,22 @@ MS = 1_000_000
 RATE = 1_000_000
 
 
-def parts(chain: int, mode: Mode) -> tuple[float, float, float]:
+def parts(chain: int, mode: jobs.Mode) -> tuple[float, float, float]:
     """Return the asynchronous part of the operator in ms, its state and in-flight data in bytes."""
-    job = Job(
-        plane=Plane.BUFFERS,
+    job = jobs.Job(
+        plane=jobs.Plane.BUFFERS,
         vertices=(
-            Vertex(name="src", kind=VertexKind.SOURCE),
-            Vertex(
+            jobs.Vertex(name="src", kind=jobs.VertexKind.SOURCE),
+            jobs.Vertex(
                 name="op",
-                inputs=(Input(upstream="src"),),
+                inputs=(jobs.Input(upstream="src"),),
                 service_ns=2 * MS,
                 subtask_state_bytes=(500_000,),
                 chain=chain,
             ),
         ),
-        checkpointing=Checkpointing(mode=mode, interval_ns=3_000 * MS, count=6),
-        storage=Storage(write_bytes_per_s=RATE),
+        checkpointing=jobs.Checkpointing(mode=mode, interval_ns=3_000 * MS, count=6),
+        storage=jobs.Storage(write_bytes_per_s=RATE),
         duration_ns=60_000 * MS,
     )
     result = run_world(Scenario(name="a", link="barriers", says="b", model=job), seed=1)
@@ -57,8 +46,8 @@ def parts(chain: int, mode: Mode) -> tuple[float, float, float]:
 
 def test_the_state_of_a_chain_comes_behind_its_channel_state() -> None:
     """Unaligned, it takes as long as both files together; of a single operator, as the longer."""
-    alone_ms, state, in_flight = parts(1, Mode.UNALIGNED)
-    chained_ms, *_ = parts(2, Mode.UNALIGNED)
+    alone_ms, state, in_flight = parts(1, jobs.Mode.UNALIGNED)
+    chained_ms, *_ = parts(2, jobs.Mode.UNALIGNED)
     # A limiter reaches 2 % less at 1 MB/s.
     assert in_flight > 200_000
     assert alone_ms == pytest.approx(1e3 * state / RATE, rel=0.06)
@@ -67,20 +56,20 @@ def test_the_state_of_a_chain_comes_behind_its_channel_state() -> None:
 
 def test_an_aligned_checkpoint_has_no_channel_state_to_wait_for() -> None:
     """Aligned, a chain writes its state as a single operator does."""
-    assert parts(2, Mode.ALIGNED)[0] == pytest.approx(parts(1, Mode.ALIGNED)[0], rel=0.02)
+    assert parts(2, jobs.Mode.ALIGNED)[0] == pytest.approx(parts(1, jobs.Mode.ALIGNED)[0], rel=0.02)
 
 
 @pytest.mark.parametrize(
     ("placement", "limit", "shared"),
     [
-        (PlacementKind.REMOTE, 5, ["a0", "a1", "a2", "b0", "b1", "b2", "c0", "c1", "c2"]),
-        (PlacementKind.LOCAL, 5, ["a0 a1 a2 b0 b1", "b2 c0 c1 c2"]),
-        (PlacementKind.LOCAL, 2, ["a0 a1", "a2 b0", "b1 b2", "c0 c1", "c2"]),
-        (PlacementKind.MIXED, 5, ["a0 b0 c0", "a1 b1 c1", "a2 b2 c2"]),
+        (jobs.PlacementKind.REMOTE, 5, ["a0", "a1", "a2", "b0", "b1", "b2", "c0", "c1", "c2"]),
+        (jobs.PlacementKind.LOCAL, 5, ["a0 a1 a2 b0 b1", "b2 c0 c1 c2"]),
+        (jobs.PlacementKind.LOCAL, 2, ["a0 a1", "a2 b0", "b1 b2", "c0 c1", "c2"]),
+        (jobs.PlacementKind.MIXED, 5, ["a0 b0 c0", "a1 b1 c1", "a2 b2 c2"]),
     ],
 )
 def test_subtasks_on_a_task_manager_share_files(
-    placement: PlacementKind, limit: int, shared: list[str]
+    placement: jobs.PlacementKind, limit: int, shared: list[str]
 ) -> None:
     """As many as may, in the order of their deployment and whichever their vertices are, do."""
     job = triple(placement)
@@ -93,18 +82,18 @@ def test_subtasks_on_a_task_manager_share_files(
     assert [" ".join(names) for names in files.values()] == shared
 
 
-def triple(placement: PlacementKind) -> Job:
+def triple(placement: jobs.PlacementKind) -> jobs.Job:
     """Return three vertices one behind the other, of three subtasks each."""
-    vertices = [Vertex(name="a", kind=VertexKind.SOURCE, parallelism=3)]
+    vertices = [jobs.Vertex(name="a", kind=jobs.VertexKind.SOURCE, parallelism=3)]
     for name, upstream in (("b", "a"), ("c", "b")):
-        edge = Input(upstream=upstream, partitioner=Partitioner.HASH)
-        vertices.append(Vertex(name=name, inputs=(edge,), parallelism=3, service_ns=MS))
-    return Job(
-        plane=Plane.BUFFERS,
+        edge = jobs.Input(upstream=upstream, partitioner=jobs.Partitioner.HASH)
+        vertices.append(jobs.Vertex(name=name, inputs=(edge,), parallelism=3, service_ns=MS))
+    return jobs.Job(
+        plane=jobs.Plane.BUFFERS,
         placement=placement,
         vertices=tuple(vertices),
-        checkpointing=Checkpointing(mode=Mode.UNALIGNED, interval_ns=500 * MS, count=6),
-        storage=Storage(write_bytes_per_s=2 * RATE),
+        checkpointing=jobs.Checkpointing(mode=jobs.Mode.UNALIGNED, interval_ns=500 * MS, count=6),
+        storage=jobs.Storage(write_bytes_per_s=2 * RATE),
         duration_ns=60_000 * MS,
     )
 
@@ -112,14 +101,14 @@ def triple(placement: PlacementKind) -> Job:
 def test_a_file_is_whole_when_the_slowest_of_those_that_share_it_is() -> None:
     """Sources that write nothing wait for the operators on their task manager."""
     async_ms = {}
-    for placement in (PlacementKind.REMOTE, PlacementKind.LOCAL):
+    for placement in (jobs.PlacementKind.REMOTE, jobs.PlacementKind.LOCAL):
         job = triple(placement)
         result = run_world(Scenario(name="a", link="barriers", says="b", model=job), seed=1)
         rows = [one for one in result.task_checkpoints if one.checkpoint_id > 2]
         async_ms[placement] = {
             name: median(one.async_ns / MS for one in rows if one.task == name) for name in "ab"
         }
-    assert async_ms[PlacementKind.LOCAL]["a"] == pytest.approx(
-        async_ms[PlacementKind.LOCAL]["b"], rel=0.2
+    assert async_ms[jobs.PlacementKind.LOCAL]["a"] == pytest.approx(
+        async_ms[jobs.PlacementKind.LOCAL]["b"], rel=0.2
     )
-    assert async_ms[PlacementKind.LOCAL]["a"] > 2 * async_ms[PlacementKind.REMOTE]["a"]
+    assert async_ms[jobs.PlacementKind.LOCAL]["a"] > 2 * async_ms[jobs.PlacementKind.REMOTE]["a"]

@@ -6,18 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ckptsim.scenarios.job import (
-    Checkpointing,
-    Engine,
-    Input,
-    Job,
-    Mode,
-    Network,
-    Partitioner,
-    PlacementKind,
-    Vertex,
-    VertexKind,
-)
+from ckptsim.scenarios import job as jobs
 from ckptsim.sim.job.buffers.output import Subpartition
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.job.oracle.buffers import BufferOracle
@@ -27,35 +16,35 @@ from tests.job.buffers.plans import on_buffers
 MS = 1_000_000
 
 
-def one_lent_buffer(records: int, others: int, *, record_bytes: int) -> Job:
+def one_lent_buffer(records: int, others: int, *, record_bytes: int) -> jobs.Job:
     """Return a job whose gates lend one buffer and own none; records span many buffers."""
     middle = (
-        Input(upstream="source", partitioner=Partitioner.REBALANCE),
-        Input(upstream="other", partitioner=Partitioner.HASH),
+        jobs.Input(upstream="source", partitioner=jobs.Partitioner.REBALANCE),
+        jobs.Input(upstream="other", partitioner=jobs.Partitioner.HASH),
     )
-    sink = (Input(upstream="middle", partitioner=Partitioner.REBALANCE),)
-    source = VertexKind.SOURCE
+    sink = (jobs.Input(upstream="middle", partitioner=jobs.Partitioner.REBALANCE),)
+    source = jobs.VertexKind.SOURCE
     return on_buffers(
-        Vertex(kind=source, name="source", records=records, rate_per_s=3_000.0),
-        Vertex(kind=source, name="other", parallelism=2, records=others),
-        Vertex(name="middle", parallelism=4, inputs=middle, service_ns=100_000),
-        Vertex(name="sink", inputs=sink, service_ns=0),
-        network=Network(
+        jobs.Vertex(kind=source, name="source", records=records, rate_per_s=3_000.0),
+        jobs.Vertex(kind=source, name="other", parallelism=2, records=others),
+        jobs.Vertex(name="middle", parallelism=4, inputs=middle, service_ns=100_000),
+        jobs.Vertex(name="sink", inputs=sink, service_ns=0),
+        network=jobs.Network(
             exclusive_buffers=0,
             floating_buffers=1,
             record_bytes=record_bytes,
             segment_bytes=1024,
             buffer_timeout_ns=10 * MS,
         ),
-        checkpointing=Checkpointing(
-            mode=Mode.ALIGNED_TIMEOUT, interval_ns=20 * MS, aligned_timeout_ns=5 * MS
+        checkpointing=jobs.Checkpointing(
+            mode=jobs.Mode.ALIGNED_TIMEOUT, interval_ns=20 * MS, aligned_timeout_ns=5 * MS
         ),
-        placement=PlacementKind.REMOTE,
+        placement=jobs.PlacementKind.REMOTE,
         duration_ns=3_000 * MS,
     )
 
 
-def run(seed: int, job: Job) -> DataflowWorld:
+def run(seed: int, job: jobs.Job) -> DataflowWorld:
     """Run a job under the eyes of the oracle."""
     world = DataflowWorld(Environment(seed), job, observer=BufferOracle)
     world.run()
@@ -83,6 +72,6 @@ def test_a_buffer_lent_for_data_that_has_left_would_be_missed(
     stalled = []
     for seed, records, others, size in JOBS[:3]:
         job = one_lent_buffer(records, others, record_bytes=size)
-        job = replace(job, engine=Engine.PROCESSES)  # the kernel has code of its own
+        job = replace(job, engine=jobs.Engine.PROCESSES)  # the kernel has code of its own
         stalled.append(not run(seed, job).control.ended)
     assert stalled == [True, True, True]

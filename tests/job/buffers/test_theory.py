@@ -13,17 +13,7 @@ import pytest
 import simpy
 
 from ckptsim.models.lifecycle.effects import TakeSnapshot
-from ckptsim.scenarios.job import (
-    Checkpointing,
-    Input,
-    Job,
-    Mode,
-    Network,
-    Partitioner,
-    Storage,
-    Vertex,
-    VertexKind,
-)
+from ckptsim.scenarios import job as jobs
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.constants import CONSTANTS
 from ckptsim.sim.kernel import Environment
@@ -152,18 +142,21 @@ def test_token_ring() -> None:
 # The dataflow world ---------------------------------------------------------------------------
 
 
-def chain(depth: int, **network: Any) -> Job:
+def chain(depth: int, **network: Any) -> jobs.Job:
     """Return an idle chain of `depth` operators."""
     names = ["source", *(f"operator{index}" for index in range(depth))]
     return on_buffers(
-        Vertex(kind=VertexKind.SOURCE, name="source", rate_per_s=0.001),
-        *(Vertex(name=name, inputs=(Input(upstream=before),)) for before, name in pairwise(names)),
-        network=Network(jitter_ns=0, **network),
-        checkpointing=Checkpointing(interval_ns=SECOND, first_trigger_ns=100 * MS, count=6),
+        jobs.Vertex(kind=jobs.VertexKind.SOURCE, name="source", rate_per_s=0.001),
+        *(
+            jobs.Vertex(name=name, inputs=(jobs.Input(upstream=before),))
+            for before, name in pairwise(names)
+        ),
+        network=jobs.Network(jitter_ns=0, **network),
+        checkpointing=jobs.Checkpointing(interval_ns=SECOND, first_trigger_ns=100 * MS, count=6),
     )
 
 
-def durations(model: Job, seed: int = 1) -> list[int]:
+def durations(model: jobs.Job, seed: int = 1) -> list[int]:
     """Return the durations of the completed checkpoints of a run."""
     world = DataflowWorld(Environment(seed), model)
     world.run()
@@ -194,17 +187,17 @@ def test_stability_boundary() -> None:
     assert min(gaps(20)[1:]) >= slow
 
 
-def pressed(**changes: Any) -> Job:
+def pressed(**changes: Any) -> jobs.Job:
     """Return an unlimited source in front of one slow operator."""
     model = on_buffers(
-        Vertex(kind=VertexKind.SOURCE, name="source"),
-        Vertex(
+        jobs.Vertex(kind=jobs.VertexKind.SOURCE, name="source"),
+        jobs.Vertex(
             name="slow",
-            inputs=(Input(upstream="source"),),
+            inputs=(jobs.Input(upstream="source"),),
             service_ns=changes.pop("service_ns", MS),
         ),
-        network=Network(jitter_ns=0),
-        checkpointing=Checkpointing(interval_ns=SECOND, first_trigger_ns=2 * SECOND, count=3),
+        network=jobs.Network(jitter_ns=0),
+        checkpointing=jobs.Checkpointing(interval_ns=SECOND, first_trigger_ns=2 * SECOND, count=3),
     )
     return replace(model, **changes)
 
@@ -233,8 +226,8 @@ def test_drain_time_is_what_is_queued_by_the_rate() -> None:
 @pytest.mark.parametrize("service_ms", [1, 8])
 def test_unaligned_duration_does_not_depend_on_throughput(service_ms: int) -> None:
     """An unaligned checkpoint waits for the record under way at most, however slow the task is."""
-    table = Checkpointing(
-        mode=Mode.UNALIGNED, interval_ns=SECOND, first_trigger_ns=2 * SECOND, count=3
+    table = jobs.Checkpointing(
+        mode=jobs.Mode.UNALIGNED, interval_ns=SECOND, first_trigger_ns=2 * SECOND, count=3
     )
     found = durations(pressed(service_ns=service_ms * MS, checkpointing=table))
     assert max(found) < (25 + service_ms) * MS
@@ -246,7 +239,7 @@ def test_buffers_for_full_speed() -> None:
     def rate(buffers: int) -> float:
         model = pressed(
             service_ns=0,
-            network=Network(
+            network=jobs.Network(
                 jitter_ns=0,
                 latency_ns=50 * MS,
                 exclusive_buffers=buffers,
@@ -254,7 +247,7 @@ def test_buffers_for_full_speed() -> None:
                 max_buffers_per_channel=1000,
                 buffer_timeout_ns=0,
             ),
-            checkpointing=Checkpointing(interval_ns=60 * SECOND),
+            checkpointing=jobs.Checkpointing(interval_ns=60 * SECOND),
             duration_ns=10 * SECOND,
         )
         world = DataflowWorld(Environment(1), model)
@@ -270,15 +263,15 @@ def test_slowest_of_n() -> None:
     """The quantile q of a checkpoint over n independent files is the quantile q^(1/n) of one."""
     files, mean, wanted = 8, 400 * MS, 400
     model = on_buffers(
-        Vertex(kind=VertexKind.SOURCE, name="source", rate_per_s=0.001),
-        Vertex(
+        jobs.Vertex(kind=jobs.VertexKind.SOURCE, name="source", rate_per_s=0.001),
+        jobs.Vertex(
             name="stateful",
             parallelism=files,
-            inputs=(Input(upstream="source", partitioner=Partitioner.HASH),),
+            inputs=(jobs.Input(upstream="source", partitioner=jobs.Partitioner.HASH),),
             state_bytes=files * 30_000,
         ),
-        storage=Storage(tail_ratio=1.0, tail_latency_ns=mean),
-        checkpointing=Checkpointing(interval_ns=10 * SECOND, count=wanted),
+        storage=jobs.Storage(tail_ratio=1.0, tail_latency_ns=mean),
+        checkpointing=jobs.Checkpointing(interval_ns=10 * SECOND, count=wanted),
         duration_ns=10_000 * SECOND,
     )
     found = sorted(durations(model))
@@ -295,8 +288,8 @@ def test_slowest_of_n() -> None:
 
 def test_debloating_bounds_the_drain_time() -> None:
     """With debloating an aligned checkpoint takes about the target instead of all buffers."""
-    network = Network(jitter_ns=0, debloat=True, debloat_target_ns=200 * MS)
-    table = Checkpointing(interval_ns=10 * SECOND, first_trigger_ns=20 * SECOND, count=2)
+    network = jobs.Network(jitter_ns=0, debloat=True, debloat_target_ns=200 * MS)
+    table = jobs.Checkpointing(interval_ns=10 * SECOND, first_trigger_ns=20 * SECOND, count=2)
     loose = durations(pressed(checkpointing=table, duration_ns=60 * SECOND))
     tight = durations(pressed(network=network, checkpointing=table, duration_ns=60 * SECOND))
     assert max(tight) < 0.6 * min(loose)

@@ -9,19 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ckptsim.scenarios.dialect import (
-    Choice,
-    Entry,
-    Flag,
-    Kind,
-    Many,
-    Nested,
-    OneOf,
-    Real,
-    Text,
-    Whole,
-    schema,
-)
+from ckptsim.scenarios import dialect
 from ckptsim.scenarios.files import entries, plain
 from ckptsim.scenarios.spec import Link, Scenario
 
@@ -46,44 +34,44 @@ def mutations(scenario: Scenario, link: Link) -> Iterator[Mutation]:
     for path, kind in _parameters(entries(link), base, ()):
         for name, value in _wrong_values(kind):
             found = _changed(f"{name} at {_text(path)}", base, path, value)
-            in_kind = isinstance(kind, OneOf) and isinstance(value, dict)
+            in_kind = isinstance(kind, dialect.OneOf) and isinstance(value, dict)
             yield replace(found, place=f"{found.place}.kind") if in_kind else found
     for path, table_entries in _tables(entries(link), base, ()):
         yield from _wrong_keys(base, path, table_entries)
 
 
-def _wrong_values(kind: Kind) -> Iterator[tuple[str, object]]:
+def _wrong_values(kind: dialect.Kind) -> Iterator[tuple[str, object]]:
     """Yield values that the kind must refuse, with the name of the mistake."""
     yield "date", dt.date(2024, 1, 1)
     match kind:
-        case Whole() | Real():
-            whole = isinstance(kind, Whole)
+        case dialect.Whole() | dialect.Real():
+            whole = isinstance(kind, dialect.Whole)
             yield from (("boolean", True), ("text", "many"), ("array", [1]), ("table", {"x": 1}))
             yield from (("huge", 10**30), ("infinite", math.inf), ("no number", math.nan))
             yield from (("below", kind.minimum - 1), ("above", kind.maximum + 1))
             yield from (("bad unit", "3 parsecs"), ("negative text", "-1 s"), ("empty text", ""))
             if whole:
                 yield "fraction", 1.5
-        case Text():
+        case dialect.Text():
             yield from (("number", 5), ("array", ["x"]), ("too long", "x" * (kind.longest + 1)))
             yield "control character", "a\x00b"
-        case Choice():
+        case dialect.Choice():
             yield from (("number", 1), ("no option", "no_such_option"), ("boolean", False))
-        case Flag():
+        case dialect.Flag():
             yield from (("number", 1), ("text", "true"), ("array", []))
-        case Nested():
+        case dialect.Nested():
             yield from (("number", 1), ("text", "x"), ("array", []))
-        case OneOf():
+        case dialect.OneOf():
             yield from (("number", 1), ("no kind", {}), ("bad kind", {"kind": "no_such_kind"}))
             yield "kind of wrong type", {"kind": 3}
-        case Many():
+        case dialect.Many():
             yield from (("number", 1), ("text", "x"), ("table", {"x": 1}))
             if kind.minimum > 0:
                 yield "too few", []
 
 
 def _wrong_keys(
-    base: dict[str, Any], path: Path, table_entries: Sequence[Entry]
+    base: dict[str, Any], path: Path, table_entries: Sequence[dialect.Entry]
 ) -> Iterator[Mutation]:
     yield _changed(f"unknown key in {_text(path)}", base, (*path, "no_such_key"), 1)
     yield _changed(f"empty key in {_text(path)}", base, (*path, "flavour"), {})
@@ -107,43 +95,43 @@ def _wrong_keys(
 
 
 def _parameters(
-    table: Sequence[Entry], values: dict[str, Any], path: Path
-) -> Iterator[tuple[Path, Kind]]:
+    table: Sequence[dialect.Entry], values: dict[str, Any], path: Path
+) -> Iterator[tuple[Path, dialect.Kind]]:
     for entry in table:
         if entry.name in values:
             yield from _values(entry.kind, values[entry.name], (*path, entry.name))
 
 
-def _values(kind: Kind, value: Any, path: Path) -> Iterator[tuple[Path, Kind]]:
+def _values(kind: dialect.Kind, value: Any, path: Path) -> Iterator[tuple[Path, dialect.Kind]]:
     yield path, kind
     match kind:
-        case Nested() if value != "none":
-            yield from _parameters(schema(kind.table), value, path)
-        case OneOf() if value != "none":
-            yield from _parameters(schema(kind.tables[value["kind"]]), value, path)
-        case Many():
+        case dialect.Nested() if value != "none":
+            yield from _parameters(dialect.schema(kind.table), value, path)
+        case dialect.OneOf() if value != "none":
+            yield from _parameters(dialect.schema(kind.tables[value["kind"]]), value, path)
+        case dialect.Many():
             for index in _different(kind.item, value):
                 yield from _values(kind.item, value[index], (*path, index))
 
 
-def _different(kind: Kind, items: list[Any]) -> list[int]:
+def _different(kind: dialect.Kind, items: list[Any]) -> list[int]:
     """Return the places of the first item of each kind, and of the last item."""
     first: dict[str, int] = {}
     for index, item in enumerate(items):
-        first.setdefault(item["kind"] if isinstance(kind, OneOf) else "", index)
+        first.setdefault(item["kind"] if isinstance(kind, dialect.OneOf) else "", index)
     return sorted({*first.values(), *range(len(items))[-1:]})
 
 
 def _tables(
-    table: Sequence[Entry], values: dict[str, Any], path: Path
-) -> Iterator[tuple[Path, Sequence[Entry]]]:
+    table: Sequence[dialect.Entry], values: dict[str, Any], path: Path
+) -> Iterator[tuple[Path, Sequence[dialect.Entry]]]:
     yield path, table
     for inner, kind in _parameters(table, values, path):
         held = _inside({"": values}, ("", *inner[len(path) :]))
-        if isinstance(kind, Nested) and held != "none":
-            yield inner, schema(kind.table)
-        elif isinstance(kind, OneOf) and held != "none":
-            yield inner, schema(kind.tables[held["kind"]])
+        if isinstance(kind, dialect.Nested) and held != "none":
+            yield inner, dialect.schema(kind.table)
+        elif isinstance(kind, dialect.OneOf) and held != "none":
+            yield inner, dialect.schema(kind.tables[held["kind"]])
 
 
 def _changed(name: str, base: dict[str, Any], path: Path, value: object) -> Mutation:

@@ -8,46 +8,35 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ckptsim.scenarios.dialect import (
-    Choice,
-    Flag,
-    Kind,
-    Many,
-    Nested,
-    OneOf,
-    Real,
-    Text,
-    Whole,
-    schema,
-)
+from ckptsim.scenarios import dialect
 from ckptsim.scenarios.fields import NAME_PATTERN
 
 _TEXT = st.characters(exclude_categories=["Cs", "Cc"])
 
 
-def typed(kind: Kind) -> st.SearchStrategy[Any]:
+def typed(kind: dialect.Kind) -> st.SearchStrategy[Any]:
     """Return valid typed values of a kind."""
     match kind:
-        case Whole():
+        case dialect.Whole():
             found: st.SearchStrategy[Any] = st.integers(kind.minimum, kind.maximum)
-        case Real():
+        case dialect.Real():
             found = st.floats(kind.minimum, kind.maximum).map(lambda value: value + 0.0)
-        case Text(pattern=pattern):
+        case dialect.Text(pattern=pattern):
             if pattern == NAME_PATTERN:
                 found = st.from_regex(re.compile(NAME_PATTERN, re.ASCII), fullmatch=True)
                 found = found.map(lambda word: word[:80])
             else:
                 found = st.text(_TEXT, max_size=min(20, kind.longest))
-        case Choice():
+        case dialect.Choice():
             words = st.sampled_from(kind.options)
             found = words if kind.members is None else words.map(kind.members)
-        case Flag():
+        case dialect.Flag():
             found = st.booleans()
-        case Nested():
+        case dialect.Nested():
             found = tables(kind.table)
-        case OneOf():
+        case dialect.OneOf():
             found = st.one_of([tables(table) for table in kind.tables.values()])
-        case Many():
+        case dialect.Many():
             most = min(kind.maximum, kind.minimum + 3)
             found = st.lists(typed(kind.item), min_size=kind.minimum, max_size=most).map(tuple)
         case _:
@@ -61,7 +50,7 @@ def tables(table: type[Any]) -> st.SearchStrategy[Any]:
         entry.name: typed(entry.kind)
         if entry.required
         else st.just(entry.default) | typed(entry.kind)
-        for entry in schema(table)
+        for entry in dialect.schema(table)
     }
     made = st.builds(table, **fields)
     return made.filter(lambda one: not one.problems()) if hasattr(table, "problems") else made

@@ -7,29 +7,19 @@ from dataclasses import replace
 
 import pytest
 
-from ckptsim.models.store import (
-    Area,
-    Placement,
-    Refusal,
-    Slot,
-    StoreClient,
-    StoreError,
-    StoreVersions,
-    TopicPartition,
-    make_store,
-)
+from ckptsim.models import store
 from ckptsim.models.store.log import DataRecord, PartitionLog
 from ckptsim.models.store.mishaps import ContentLoss, loss_of
 from ckptsim.models.store.state import SCHEMA_VERSION, read_fields, write_fields
 from ckptsim.sim.mutants.store import MUTANTS
 
-KEY = TopicPartition("s_v1", 0)
+KEY = store.TopicPartition("s_v1", 0)
 NO_LOSS = ContentLoss(missing=0, stale=0, ghost=0)
 
 
-def begun(placement: Placement, mutant: str | None = None) -> StoreVersions:
+def begun(placement: store.Placement, mutant: str | None = None) -> store.StoreVersions:
     """Return versions whose one partition has synced four puts and a delete."""
-    make = make_store if mutant is None else MUTANTS[mutant].factory
+    make = store.make_store if mutant is None else MUTANTS[mutant].factory
     versions = make(placement)
     client = versions.client
     client.topics.register("s_v1", 1)
@@ -41,28 +31,28 @@ def begun(placement: Placement, mutant: str | None = None) -> StoreVersions:
     return versions
 
 
-def log_of(client: StoreClient) -> PartitionLog:
+def log_of(client: store.StoreClient) -> PartitionLog:
     log = client.logs[KEY]
     assert isinstance(log, PartitionLog)
     return log
 
 
-def use(client: StoreClient, slot: Slot) -> None:
+def use(client: store.StoreClient, slot: store.Slot) -> None:
     client.configure(replace(client.settings, slot=slot))
 
 
-def started_over(versions: StoreVersions) -> None:
+def started_over(versions: store.StoreVersions) -> None:
     """Start the partition from scratch, as a changed transformer asks for."""
     versions.client.rebootstrap(KEY, wipe=True)
 
 
-def reset(versions: StoreVersions) -> None:
+def reset(versions: store.StoreVersions) -> None:
     """Reset the partition, as the process does whose data have lost their identity."""
     versions.client.replicas.clear()
     versions.client.reset(KEY, wipe=True)
 
 
-def dropped(versions: StoreVersions) -> None:
+def dropped(versions: store.StoreVersions) -> None:
     """Drop the version and begin it again."""
     versions.drop("s_v1")
     versions.client.topics.register("s_v1", 1)
@@ -71,22 +61,24 @@ def dropped(versions: StoreVersions) -> None:
 FORGETTING = [started_over, reset, dropped]
 
 
-def resumed_loss(versions: StoreVersions, forget: Callable[[StoreVersions], None]) -> ContentLoss:
+def resumed_loss(
+    versions: store.StoreVersions, forget: Callable[[store.StoreVersions], None]
+) -> ContentLoss:
     """Forget under the built-in store, crash, go back to the custom one, and catch up."""
     client = versions.client
-    use(client, Slot.BUILT_IN)
+    use(client, store.Slot.BUILT_IN)
     forget(versions)
     client.crash()
-    use(client, Slot.CUSTOM)
+    use(client, store.Slot.CUSTOM)
     client.open(KEY)
     client.ingest(KEY, 10)
     return loss_of(client, KEY)
 
 
-@pytest.mark.parametrize("placement", Placement)
+@pytest.mark.parametrize("placement", store.Placement)
 @pytest.mark.parametrize("forget", FORGETTING)
 def test_no_slot_keeps_a_checkpoint_of_rows_that_are_gone(
-    placement: Placement, forget: Callable[[StoreVersions], None]
+    placement: store.Placement, forget: Callable[[store.StoreVersions], None]
 ) -> None:
     """After a start from scratch under one store the other one does not resume either."""
     assert resumed_loss(begun(placement), forget) == NO_LOSS
@@ -94,12 +86,12 @@ def test_no_slot_keeps_a_checkpoint_of_rows_that_are_gone(
     assert lost == ContentLoss(missing=3, stale=0, ghost=0)
 
 
-@pytest.mark.parametrize("placement", Placement)
-def test_an_empty_slot_is_not_written(placement: Placement) -> None:
+@pytest.mark.parametrize("placement", store.Placement)
+def test_an_empty_slot_is_not_written(placement: store.Placement) -> None:
     """A store that was never used is not written by a reset."""
     versions = begun(placement)
     started_over(versions)
-    assert versions.client.stores[Slot.BUILT_IN].writes == 0
+    assert versions.client.stores[store.Slot.BUILT_IN].writes == 0
 
 
 def newer(blob: bytes) -> bytes:
@@ -114,10 +106,10 @@ def other_fields(blob: bytes) -> bytes:
     return write_fields(schema, fields | {"one_more": 1})
 
 
-@pytest.mark.parametrize("placement", Placement)
+@pytest.mark.parametrize("placement", store.Placement)
 @pytest.mark.parametrize("written", [newer, other_fields])
 def test_a_checkpoint_that_cannot_be_read_starts_anew_on_wiped_rows(
-    placement: Placement, written: Callable[[bytes], bytes]
+    placement: store.Placement, written: Callable[[bytes], bytes]
 ) -> None:
     """A sealed, intact checkpoint of another schema is refused aloud, and no deleted key stays."""
     for mutant in (None, "takes_unreadable_for_none"):
@@ -131,10 +123,10 @@ def test_a_checkpoint_that_cannot_be_read_starts_anew_on_wiped_rows(
         log.compact()
         log.append([DataRecord(key="e", value=b"5", size_bytes=1)])
         if mutant is None:
-            with pytest.raises(StoreError) as refused:
+            with pytest.raises(store.StoreError) as refused:
                 client.open(KEY)
-            assert refused.value.refusal is Refusal.UNREADABLE_CHECKPOINT
-            assert client.medium.rows(Area.DATA, KEY) == {}
+            assert refused.value.refusal is store.Refusal.UNREADABLE_CHECKPOINT
+            assert client.medium.rows(store.Area.DATA, KEY) == {}
         else:
             client.open(KEY)
         assert client.replicas[KEY].position == -1
@@ -142,8 +134,8 @@ def test_a_checkpoint_that_cannot_be_read_starts_anew_on_wiped_rows(
         assert (loss_of(client, KEY) == NO_LOSS) is (mutant is None)
 
 
-@pytest.mark.parametrize("placement", Placement)
-def test_a_position_can_be_moved_in_a_state_of_any_schema(placement: Placement) -> None:
+@pytest.mark.parametrize("placement", store.Placement)
+def test_a_position_can_be_moved_in_a_state_of_any_schema(placement: store.Placement) -> None:
     """What a newer release stored comes back to it as it was, its position included."""
     client = begun(placement).client
     blob = client.store.get(KEY)

@@ -6,19 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ckptsim.models.store import (
-    GroupCodec,
-    PartitionState,
-    PlainCodec,
-    StoreError,
-    TopicPartition,
-    decode_state,
-    encode_state,
-)
+from ckptsim.models import store
 from ckptsim.models.store.medium import GROUP_BLOB_BYTES_MAX, Checksum, Codec, seal, unseal
 from ckptsim.models.store.state import ProducerState, VersionCopy
 
-KEY = TopicPartition("s_v1", 0)
+KEY = store.TopicPartition("s_v1", 0)
 
 
 @pytest.mark.parametrize("checksum", Checksum)
@@ -29,7 +21,7 @@ def test_every_single_bit_counts(checksum: Checksum) -> None:
     for bit in range(8 * len(frame)):
         damaged = bytearray(frame)
         damaged[bit // 8] ^= 1 << bit % 8
-        with pytest.raises(StoreError, match="CORRUPT_CHECKPOINT"):
+        with pytest.raises(store.StoreError, match="CORRUPT_CHECKPOINT"):
             unseal(KEY, bytes(damaged))
 
 
@@ -37,14 +29,14 @@ def test_truncated_and_foreign_frames_are_refused() -> None:
     """No prefix of a frame is one, and a frame of another partition is refused with the reason."""
     frame = seal(KEY, b"payload")
     for length in range(len(frame)):
-        with pytest.raises(StoreError, match="CORRUPT_CHECKPOINT"):
+        with pytest.raises(store.StoreError, match="CORRUPT_CHECKPOINT"):
             unseal(KEY, frame[:length])
-    with pytest.raises(StoreError, match="sealed for another partition"):
-        unseal(TopicPartition("s_v2", 0), frame)
+    with pytest.raises(store.StoreError, match="sealed for another partition"):
+        unseal(store.TopicPartition("s_v2", 0), frame)
 
 
 @given(blob=st.binary(max_size=300))
-@pytest.mark.parametrize("codec", [PlainCodec(), GroupCodec()], ids=["plain", "group"])
+@pytest.mark.parametrize("codec", [store.PlainCodec(), store.GroupCodec()], ids=["plain", "group"])
 def test_codecs_are_opaque(codec: Codec, blob: bytes) -> None:
     """Whatever bytes go in come out."""
     assert codec.decode(KEY, codec.encode(KEY, blob)) == blob
@@ -52,24 +44,24 @@ def test_codecs_are_opaque(codec: Codec, blob: bytes) -> None:
 
 def test_group_metadata_has_one_spelling() -> None:
     """Each of the bits of a group's metadata, flipped alone, is noticed."""
-    codec = GroupCodec()
+    codec = store.GroupCodec()
     stored = codec.encode(KEY, b"payload!!")
     for bit in range(64, 8 * len(stored)):
         damaged = bytearray(stored)
         damaged[bit // 8] ^= 1 << bit % 8
-        with pytest.raises(StoreError, match="CORRUPT_CHECKPOINT"):
+        with pytest.raises(store.StoreError, match="CORRUPT_CHECKPOINT"):
             codec.decode(KEY, bytes(damaged))
 
 
 def test_group_takes_its_full_size_beside_the_frame() -> None:
     """A blob of 3,072 bytes fits into 4,096 characters; one byte more, or a huge name, does not."""
-    codec = GroupCodec()
-    stored = codec.encode(TopicPartition("s" * 140 + "_v1", 0), bytes(GROUP_BLOB_BYTES_MAX))
+    codec = store.GroupCodec()
+    stored = codec.encode(store.TopicPartition("s" * 140 + "_v1", 0), bytes(GROUP_BLOB_BYTES_MAX))
     assert len(stored) - 8 <= 4096
-    with pytest.raises(StoreError, match="BLOB_TOO_LARGE"):
+    with pytest.raises(store.StoreError, match="BLOB_TOO_LARGE"):
         codec.encode(KEY, bytes(GROUP_BLOB_BYTES_MAX + 1))
-    with pytest.raises(StoreError, match="BLOB_TOO_LARGE"):
-        codec.encode(TopicPartition("s" * 240 + "_v1", 0), bytes(GROUP_BLOB_BYTES_MAX))
+    with pytest.raises(store.StoreError, match="BLOB_TOO_LARGE"):
+        codec.encode(store.TopicPartition("s" * 240 + "_v1", 0), bytes(GROUP_BLOB_BYTES_MAX))
 
 
 @given(
@@ -82,16 +74,16 @@ def test_partition_state_comes_back_equal(
     position: int, end_of_push: bool, stamp: int | None, producers: list[int]
 ) -> None:
     """A decoded state equals the encoded one, and foreign bytes decode to nothing."""
-    state = PartitionState(
+    state = store.PartitionState(
         position=position,
         end_of_push=end_of_push,
         version=VersionCopy(chunked=True, end_of_push_timestamp=0),
         end_of_push_timestamp=stamp,
         producers=tuple(ProducerState(guid=str(n), segment=n, sequence=n) for n in producers),
     )
-    blob = encode_state(state)
-    assert decode_state(blob) == state
-    assert decode_state(b"raw" + blob) is None
+    blob = store.encode_state(state)
+    assert store.decode_state(blob) == state
+    assert store.decode_state(b"raw" + blob) is None
     for unreadable in (blob[:-1], blob[:4], blob[:4] + b"\x02" + blob[5:]):
-        with pytest.raises(StoreError, match="UNREADABLE_CHECKPOINT"):
-            decode_state(unreadable)
+        with pytest.raises(store.StoreError, match="UNREADABLE_CHECKPOINT"):
+            store.decode_state(unreadable)

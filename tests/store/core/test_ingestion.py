@@ -6,21 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from ckptsim.models import store
 from ckptsim.models.core import ProtocolError
-from ckptsim.models.store import (
-    Control,
-    ControlRecord,
-    Order,
-    Part,
-    PartitionState,
-    Placement,
-    Refusal,
-    StoreError,
-    SyncRules,
-    TopicPartition,
-    decode_state,
-    make_store,
-)
 from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.models.store.ingestion.events import (
     AbortSync,
@@ -46,12 +33,12 @@ from ckptsim.models.store.state import ProducerState, VersionCopy
 EVENTS: list[Event] = [
     DataWritten(position=0, size_bytes=1),
     WriteFailed(0),
-    ControlRead(position=0, record=ControlRecord(control=Control.START_OF_SEGMENT)),
+    ControlRead(position=0, record=store.ControlRecord(control=store.Control.START_OF_SEGMENT)),
     SyncRequested(),
     SyncTimerFired(),
     StepDurable(),
-    StepRefused(Refusal.COMMIT_FAILED),
-    RulesChanged(SyncRules()),
+    StepRefused(store.Refusal.COMMIT_FAILED),
+    RulesChanged(store.SyncRules()),
 ]
 ALLOWED = {
     IngestionState.OPEN: (0, 1, 2, 3, 4, 7),
@@ -61,7 +48,7 @@ ALLOWED = {
 
 
 def _core(**rules: int) -> PartitionIngestion:
-    return PartitionIngestion(SyncRules(**rules), PartitionState())  # type: ignore[arg-type]
+    return PartitionIngestion(store.SyncRules(**rules), store.PartitionState())  # type: ignore[arg-type]
 
 
 def _in_state(state: IngestionState) -> PartitionIngestion:
@@ -91,20 +78,23 @@ def test_every_pair_of_state_and_event(state: IngestionState, index: int) -> Non
 def test_steps_of_a_sync_follow_the_order() -> None:
     """Data first, checkpoint first, or both at once; the checkpoint is that of the beginning."""
     for rules, parts in (
-        (SyncRules(), [Part.DATA, Part.CHECKPOINT]),
-        (SyncRules(order=Order.CHECKPOINT_FIRST), [Part.CHECKPOINT, Part.DATA]),
-        (SyncRules(order=Order.CHECKPOINT_FIRST, atomic=True), [Part.BOTH]),
+        (store.SyncRules(), [store.Part.DATA, store.Part.CHECKPOINT]),
+        (
+            store.SyncRules(order=store.Order.CHECKPOINT_FIRST),
+            [store.Part.CHECKPOINT, store.Part.DATA],
+        ),
+        (store.SyncRules(order=store.Order.CHECKPOINT_FIRST, atomic=True), [store.Part.BOTH]),
     ):
-        core = PartitionIngestion(rules, PartitionState(position=3))
+        core = PartitionIngestion(rules, store.PartitionState(position=3))
         effects = core.step(SyncRequested())
         seen = []
         while isinstance(effects[0], MakeDurable):
             (wanted,) = effects
             assert isinstance(wanted, MakeDurable)
             seen.append(wanted.part)
-            assert (wanted.checkpoint is None) is (wanted.part is Part.DATA)
+            assert (wanted.checkpoint is None) is (wanted.part is store.Part.DATA)
             if wanted.checkpoint is not None:
-                assert decode_state(wanted.checkpoint) == PartitionState(position=3)
+                assert store.decode_state(wanted.checkpoint) == store.PartitionState(position=3)
             effects = core.step(StepDurable())
         assert seen == parts
         assert effects == [FinishSync(3, Cause.REQUEST)]
@@ -115,7 +105,9 @@ def test_threshold_counts_data_bytes_and_starts_anew_after_a_sync() -> None:
     core = _core(sync_bytes=10, atomic=True)
     assert core.step(DataWritten(position=0, size_bytes=9)) == []
     assert isinstance(core.step(DataWritten(position=1, size_bytes=1))[0], MakeDurable)
-    assert core.step(StepRefused(Refusal.COMMIT_FAILED)) == [AbortSync(Refusal.COMMIT_FAILED)]
+    assert core.step(StepRefused(store.Refusal.COMMIT_FAILED)) == [
+        AbortSync(store.Refusal.COMMIT_FAILED)
+    ]
     assert core.bytes_since_sync == 10
     assert isinstance(core.step(DataWritten(position=2, size_bytes=0))[0], MakeDurable)
     assert core.step(StepDurable()) == [FinishSync(2, Cause.BYTES)]
@@ -126,12 +118,12 @@ def test_threshold_counts_data_bytes_and_starts_anew_after_a_sync() -> None:
 @pytest.mark.parametrize("counted", [0, 1, 9])
 def test_arithmetic_of_the_threshold_agrees_with_single_steps(size: int, counted: int) -> None:
     """The number of records until a sync, computed at once, is that of record by record."""
-    rules = SyncRules(sync_bytes=10)
+    rules = store.SyncRules(sync_bytes=10)
     total, records = counted, 0
     while not rules.due_by_bytes(total) or records == 0:
         total, records = total + size, records + 1
     assert rules.records_until_due(counted, size) == records
-    assert SyncRules().records_until_due(counted, size) is None
+    assert store.SyncRules().records_until_due(counted, size) is None
 
 
 def test_timer_bounds_the_time_since_the_first_waiting_record() -> None:
@@ -144,8 +136,8 @@ def test_timer_bounds_the_time_since_the_first_waiting_record() -> None:
     assert core.step(SyncTimerFired()) == []
     assert core.step(DataWritten(position=2, size_bytes=1)) == [SetSyncTimer(50)]
     assert isinstance(core.step(SyncTimerFired())[0], MakeDurable)
-    refused = core.step(StepRefused(Refusal.COMMIT_FAILED))
-    assert refused == [AbortSync(Refusal.COMMIT_FAILED), SetSyncTimer(50)]
+    refused = core.step(StepRefused(store.Refusal.COMMIT_FAILED))
+    assert refused == [AbortSync(store.Refusal.COMMIT_FAILED), SetSyncTimer(50)]
 
 
 def test_failed_write_freezes_before_the_record() -> None:
@@ -153,7 +145,7 @@ def test_failed_write_freezes_before_the_record() -> None:
     core = _core()
     core.step(DataWritten(position=4, size_bytes=1))
     effects = core.step(WriteFailed(5))
-    assert effects == [FreezePartition(Refusal.WRITE_FAILED, "a data record was not written")]
+    assert effects == [FreezePartition(store.Refusal.WRITE_FAILED, "a data record was not written")]
     assert core.checkpoint.position == 4
     assert core.step(SyncRequested()) == []
 
@@ -161,12 +153,12 @@ def test_failed_write_freezes_before_the_record() -> None:
 def test_disagreeing_start_of_push_is_not_applied() -> None:
     """A version copy that differs from a sibling's freezes the partition before the entry."""
     core = _core()
-    record = ControlRecord(control=Control.START_OF_PUSH, fields={"chunked": True})
+    record = store.ControlRecord(control=store.Control.START_OF_PUSH, fields={"chunked": True})
     sibling = VersionCopy(chunked=False)
     effects = core.step(ControlRead(position=0, record=record, siblings=(sibling,)))
     assert isinstance(effects[0], FreezePartition)
-    assert effects[0].refusal is Refusal.INCONSISTENT_SVS
-    assert core.checkpoint == PartitionState()
+    assert effects[0].refusal is store.Refusal.INCONSISTENT_SVS
+    assert core.checkpoint == store.PartitionState()
 
 
 def test_producers_travel_with_the_position() -> None:
@@ -184,18 +176,18 @@ def test_producers_travel_with_the_position() -> None:
 
 def test_refusals_say_what_was_found_and_expected() -> None:
     """A refused call names its place, and what would have been right there."""
-    versions = make_store(Placement.EXTERNAL)
+    versions = store.make_store(store.Placement.EXTERNAL)
     client = versions.client
     client.topics.register("s_v1", 2)
-    key = TopicPartition("s_v1", 0)
+    key = store.TopicPartition("s_v1", 0)
     calls: dict[str, Callable[[], object]] = {
         "expected STORE_vN": lambda: client.topics.register("s_rt", 1),
-        "registered: s_v1": lambda: client.store.get(TopicPartition("s_v2", 0)),
-        "expected 0 to 1": lambda: client.store.get(TopicPartition("s_v1", 2)),
+        "registered: s_v1": lambda: client.store.get(store.TopicPartition("s_v2", 0)),
+        "expected 0 to 1": lambda: client.store.get(store.TopicPartition("s_v1", 2)),
         "found str, expected bytes": lambda: client.store.set(key, "x"),  # type: ignore[arg-type]
         "expected an open partition": lambda: client.opened(key),
     }
     for says, call in calls.items():
-        with pytest.raises(StoreError, match=says) as refused:
+        with pytest.raises(store.StoreError, match=says) as refused:
             call()
         assert refused.value.event is not None

@@ -16,16 +16,7 @@ import pytest
 
 from ckptsim.models.store import Area, Placement, Slot, StoreError, TopicPartition
 from ckptsim.sim.conform.runner import run_file
-from ckptsim.sim.store.real import (
-    EmbeddedStore,
-    StoreDamagedError,
-    StoreFileError,
-    StoreFormatError,
-    StoreLockedError,
-    StoreMismatchError,
-    inspect_store,
-    real_medium,
-)
+from ckptsim.sim.store import real
 from ckptsim.sim.store.real.conformance import real_versions
 from ckptsim.sim.store.real.media import CHECKPOINT_FILE, DATA_FILE
 
@@ -47,7 +38,7 @@ def test_every_vector_holds_on_real_files(path: Path) -> None:
 
 def _store(path: Path, *, batches: int) -> None:
     """Write batches into a store and leave the files as a killed process would."""
-    with EmbeddedStore(path.with_name("live.duckdb")) as store:
+    with real.EmbeddedStore(path.with_name("live.duckdb")) as store:
         store.register("s_v1", partitions=1)
         for position in range(batches):
             value = str(position).encode()
@@ -60,7 +51,7 @@ def _store(path: Path, *, batches: int) -> None:
 
 def _is_consistent_prefix(path: Path, batches: int) -> bool:
     """Reopen a store and compare its rows with what its checkpoint implies."""
-    with EmbeddedStore(path) as store:
+    with real.EmbeddedStore(path) as store:
         store.register("s_v1", partitions=1)
         position = store.position(KEY)
         implied = {f"k{each % 7}": str(each).encode() for each in range(position + 1)}
@@ -77,7 +68,7 @@ def test_truncated_logs_give_a_consistent_prefix(tmp_path: Path) -> None:
         wal = (tmp_path / "whole.duckdb.wal").read_bytes()
         Path(f"{path}.wal").write_bytes(wal[: cuts.randrange(len(wal))])
         # A clear refusal is fine as well: the tables themselves may be beyond the cut.
-        with contextlib.suppress(StoreDamagedError, StoreFormatError):
+        with contextlib.suppress(real.StoreDamagedError, real.StoreFormatError):
             assert _is_consistent_prefix(path, 50)
 
 
@@ -94,7 +85,7 @@ def test_flipped_bits_in_logs_are_refused_or_a_consistent_prefix(tmp_path: Path)
         Path(f"{path}.wal").write_bytes(wal)
         try:
             assert _is_consistent_prefix(path, 50)
-        except (StoreDamagedError, StoreFormatError) as error:
+        except (real.StoreDamagedError, real.StoreFormatError) as error:
             refusals.append(str(error))
     assert len(refusals) > 20
     assert all("flip" in refusal for refusal in refusals)
@@ -102,7 +93,7 @@ def test_flipped_bits_in_logs_are_refused_or_a_consistent_prefix(tmp_path: Path)
 
 def test_of_one_name_twice_in_a_batch_the_last_wins(tmp_path: Path) -> None:
     """A batch is de-duplicated before the database sees it: there the first one would win."""
-    with EmbeddedStore(tmp_path / "a.duckdb") as store:
+    with real.EmbeddedStore(tmp_path / "a.duckdb") as store:
         store.register("s_v1", partitions=1)
         changes = [("a", b"1"), ("b", b"1"), ("a", b"2"), ("b", None)]
         store.commit(KEY, changes, position=3)
@@ -118,14 +109,14 @@ def test_embedded_store_is_usable_on_its_own(tmp_path: Path) -> None:
     """Rows and position survive a restart together; reset and drop remove both."""
     path = tmp_path / "orders.duckdb"
     other = TopicPartition("s_v2", 0)
-    with EmbeddedStore(path) as store:
+    with real.EmbeddedStore(path) as store:
         store.register("s_v1", partitions=2)
         store.register("s_v2", partitions=1)
         assert store.position(KEY) == -1
         store.commit(KEY, [("a", b"1")], position=4)
         store.commit(other, [("a", b"2")], position=5)
         store.set(TopicPartition("s_v1", 1), b"raw")
-    with EmbeddedStore(path) as store:
+    with real.EmbeddedStore(path) as store:
         store.register("s_v1", partitions=2)
         store.register("s_v2", partitions=1)
         assert (store.position(KEY), store.read(KEY, "a")) == (4, b"1")
@@ -136,7 +127,7 @@ def test_embedded_store_is_usable_on_its_own(tmp_path: Path) -> None:
         assert (store.position(other), store.read(other, "a")) == (5, b"2")
         with pytest.raises(StoreError, match="UNKNOWN_TOPIC"):
             store.get(KEY)
-    assert [found.key for found in inspect_store(path).partitions] == [other]
+    assert [found.key for found in real.inspect_store(path).partitions] == [other]
 
 
 def test_the_documented_example_works(tmp_path: Path) -> None:
@@ -158,7 +149,7 @@ def test_the_documented_example_works(tmp_path: Path) -> None:
 def test_inspection_shows_partitions_positions_and_damage(tmp_path: Path) -> None:
     """An inspection reads positions and counts, names damage, and changes nothing."""
     path = tmp_path / "a.duckdb"
-    with EmbeddedStore(path) as store:
+    with real.EmbeddedStore(path) as store:
         store.register("s_v1", partitions=3)
         store.commit(KEY, [("a", b"1"), ("b", b"1")], position=4)
         store.set(TopicPartition("s_v1", 1), b"raw")
@@ -166,7 +157,7 @@ def test_inspection_shows_partitions_positions_and_damage(tmp_path: Path) -> Non
     with duckdb.connect(str(path)) as raw:
         raw.execute("UPDATE store_checkpoints SET stored = stored || 'x'::BLOB WHERE part = 2")
     before = path.read_bytes()
-    contents = inspect_store(path)
+    contents = real.inspect_store(path)
     assert path.read_bytes() == before
     assert contents.about["duckdb"] == duckdb.__version__
     assert contents.about["storage"].startswith("v1.")
@@ -178,8 +169,8 @@ def test_inspection_shows_partitions_positions_and_damage(tmp_path: Path) -> Non
     assert shown[0][2:] == (4, None)
     assert shown[1] == (0, 3, None, None)
     assert shown[2][2:] == (None, "wrong checksum")
-    with pytest.raises(StoreFileError, match="no such file"):
-        inspect_store(tmp_path / "none.duckdb")
+    with pytest.raises(real.StoreFileError, match="no such file"):
+        real.inspect_store(tmp_path / "none.duckdb")
 
 
 def test_a_store_has_one_writer(tmp_path: Path) -> None:
@@ -189,7 +180,7 @@ def test_a_store_has_one_writer(tmp_path: Path) -> None:
         "import sys, duckdb; c = duckdb.connect(sys.argv[1]); print('open', flush=True);"
         "sys.stdin.read()"
     )
-    with EmbeddedStore(path):
+    with real.EmbeddedStore(path):
         pass
     with subprocess.Popen(
         [sys.executable, "-c", command, str(path)],
@@ -199,8 +190,8 @@ def test_a_store_has_one_writer(tmp_path: Path) -> None:
     ) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "open\n"
-        with pytest.raises(StoreLockedError, match=r"a\.duckdb"):
-            EmbeddedStore(path)
+        with pytest.raises(real.StoreLockedError, match=r"a\.duckdb"):
+            real.EmbeddedStore(path)
         child.communicate("")
 
 
@@ -208,38 +199,38 @@ def test_foreign_files_are_refused(tmp_path: Path) -> None:
     """A file of another format, another database, or a newer schema is refused, not adopted."""
     garbage = tmp_path / "garbage.duckdb"
     garbage.write_bytes(b"no database" * 2000)
-    with pytest.raises(StoreFileError, match="garbage"):
-        EmbeddedStore(garbage)
+    with pytest.raises(real.StoreFileError, match="garbage"):
+        real.EmbeddedStore(garbage)
     foreign = tmp_path / "foreign.duckdb"
     with duckdb.connect(str(foreign)) as raw:
         raw.execute("CREATE TABLE t (k VARCHAR)")
-    with pytest.raises(StoreFormatError, match="no store"):
-        EmbeddedStore(foreign)
+    with pytest.raises(real.StoreFormatError, match="no store"):
+        real.EmbeddedStore(foreign)
     newer = tmp_path / "newer.duckdb"
-    with EmbeddedStore(newer):
+    with real.EmbeddedStore(newer):
         pass
     with duckdb.connect(str(newer)) as raw:
         raw.execute("UPDATE store_about SET value = '99' WHERE name = 'schema'")
-    with pytest.raises(StoreFormatError, match="'99'"):
-        EmbeddedStore(newer)
+    with pytest.raises(real.StoreFormatError, match="'99'"):
+        real.EmbeddedStore(newer)
 
 
 def test_checkpoints_of_another_store_are_refused(tmp_path: Path) -> None:
     """Data that was lost while its checkpoints stayed is noticed by the identity of the store."""
-    real_medium(Placement.EXTERNAL, tmp_path).close()
-    real_medium(Placement.EXTERNAL, tmp_path).close()
+    real.real_medium(Placement.EXTERNAL, tmp_path).close()
+    real.real_medium(Placement.EXTERNAL, tmp_path).close()
     (tmp_path / DATA_FILE).unlink()
-    with pytest.raises(StoreMismatchError, match=CHECKPOINT_FILE):
-        real_medium(Placement.EXTERNAL, tmp_path)
+    with pytest.raises(real.StoreMismatchError, match=CHECKPOINT_FILE):
+        real.real_medium(Placement.EXTERNAL, tmp_path)
 
 
 @pytest.mark.parametrize("placement", Placement)
 def test_an_instance_that_failed_is_reported(placement: Placement, tmp_path: Path) -> None:
     """A write on a closed file is an error of the store, not of the database driver."""
-    medium = real_medium(placement, tmp_path)
+    medium = real.real_medium(placement, tmp_path)
     medium.close()
-    with pytest.raises(StoreFileError):
+    with pytest.raises(real.StoreFileError):
         medium.rows(Area.DATA, KEY)
     if placement is not Placement.CONSUMER_GROUP_BLOB:
-        with pytest.raises(StoreFileError):
+        with pytest.raises(real.StoreFileError):
             medium.slot(Slot.CUSTOM, KEY)

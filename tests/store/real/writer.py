@@ -14,37 +14,25 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ckptsim.models.store import (
-    Area,
-    PartitionState,
-    Placement,
-    PlainCodec,
-    RowsWrite,
-    Slot,
-    SlotWrite,
-    Step,
-    TopicPartition,
-    decode_state,
-    encode_state,
-)
+from ckptsim.models import store
 from ckptsim.sim.store.real import real_medium
 
-KEY = TopicPartition("s_v1", 0)
+KEY = store.TopicPartition("s_v1", 0)
 NAMES = 5000
 BATCH = 200
 HOW = ("colocated", "data_first", "checkpoint_first", "group")
 
 
-def placement_of(how: str) -> Placement:
+def placement_of(how: str) -> store.Placement:
     """Return the placement of a way of writing."""
     if how == "group":
-        return Placement.CONSUMER_GROUP_BLOB
-    return Placement.COLOCATED if how == "colocated" else Placement.EXTERNAL
+        return store.Placement.CONSUMER_GROUP_BLOB
+    return store.Placement.COLOCATED if how == "colocated" else store.Placement.EXTERNAL
 
 
 def checkpoint_of(stored: bytes | None) -> int:
     """Return the position that stored bytes claim; -1 without any."""
-    state = None if stored is None else decode_state(PlainCodec().decode(KEY, stored))
+    state = None if stored is None else store.decode_state(store.PlainCodec().decode(KEY, stored))
     return -1 if state is None else state.position
 
 
@@ -59,19 +47,23 @@ def write(how: str, folder: str, committed: int) -> None:
     how: one of HOW; committed: what the group has, where that is the placement.
     """
     medium = real_medium(placement_of(how), Path(folder))
-    position = checkpoint_of(medium.slot(Slot.CUSTOM, KEY)) if how != "group" else committed
+    position = checkpoint_of(medium.slot(store.Slot.CUSTOM, KEY)) if how != "group" else committed
     while True:
         batch = range(position + 1, position + 1 + BATCH)
         changes = {f"k{each % NAMES}": str(each).encode() for each in batch}
         position = batch[-1]
-        blob = encode_state(PartitionState(position=position))
-        rows = (RowsWrite(area=Area.DATA, key=KEY, changes=changes),)
-        slots = (SlotWrite(slot=Slot.CUSTOM, key=KEY, stored=PlainCodec().encode(KEY, blob)),)
+        blob = store.encode_state(store.PartitionState(position=position))
+        rows = (store.RowsWrite(area=store.Area.DATA, key=KEY, changes=changes),)
+        slots = (
+            store.SlotWrite(
+                slot=store.Slot.CUSTOM, key=KEY, stored=store.PlainCodec().encode(KEY, blob)
+            ),
+        )
         steps = {
-            "colocated": (Step(rows=rows, slots=slots),),
-            "data_first": (Step(rows=rows), Step(slots=slots)),
-            "checkpoint_first": (Step(slots=slots), Step(rows=rows)),
-            "group": (Step(rows=rows),),
+            "colocated": (store.Step(rows=rows, slots=slots),),
+            "data_first": (store.Step(rows=rows), store.Step(slots=slots)),
+            "checkpoint_first": (store.Step(slots=slots), store.Step(rows=rows)),
+            "group": (store.Step(rows=rows),),
         }
         for step in steps[how]:
             medium.commit(step)
@@ -83,8 +75,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for how in HOW:
             medium = real_medium(placement_of(how), Path(folder, how))
-            row = RowsWrite(area=Area.DATA, key=KEY, changes={"k": b"v"})
-            medium.commit(Step(rows=(row,)))
+            row = store.RowsWrite(area=store.Area.DATA, key=KEY, changes={"k": b"v"})
+            medium.commit(store.Step(rows=(row,)))
             medium.close()
     for line in sys.stdin:
         how, committed, folder = line.rstrip("\n").split(" ", 2)

@@ -10,14 +10,7 @@ import pytest
 
 from ckptsim.scenarios.errors import ScenarioError, UserError
 from ckptsim.sim.cli import main
-from ckptsim.sim.validate import read_measurements, read_runs
-from ckptsim.sim.validate.recoveries import (
-    RecoveryPrediction,
-    RecoveryRun,
-    predict_recoveries,
-    recovery_lines,
-    score_recoveries,
-)
+from ckptsim.sim.validate import read_measurements, read_runs, recoveries
 from ckptsim.sim.validate.recoveries.measured import Figures
 
 FILE = Path(__file__).parents[3] / "data" / "flink" / "recovery.jsonl"
@@ -31,15 +24,15 @@ def entry(run_id: str) -> dict[str, Any]:
     return copy
 
 
-def read(path: Path, *entries: object) -> tuple[RecoveryRun, ...]:
+def read(path: Path, *entries: object) -> tuple[recoveries.RecoveryRun, ...]:
     """Write lines to a file and read it."""
     path.write_text("\n".join(json.dumps(one) for one in entries), encoding="utf-8")
     return read_measurements([path]).recoveries
 
 
-def predict(path: Path, *entries: object) -> list[RecoveryPrediction]:
+def predict(path: Path, *entries: object) -> list[recoveries.RecoveryPrediction]:
     """Predict some runs with one seed."""
-    return predict_recoveries(read(path, *entries), seeds=1, jobs=1)
+    return recoveries.predict_recoveries(read(path, *entries), seeds=1, jobs=1)
 
 
 def test_the_file_is_read_whole() -> None:
@@ -145,13 +138,13 @@ def test_a_comparison_counts_what_is_right(tmp_path: Path) -> None:
             catch_up_duration_ms=4_100 - 411,
         ),
     )
-    found = score_recoveries([RecoveryPrediction(run=run, figures=ours)])
+    found = recoveries.score_recoveries([recoveries.RecoveryPrediction(run=run, figures=ours)])
     assert (found.downtime.right, found.downtime.count) == (2, 3)
     assert (found.reprocessed.right, found.reprocessed.count) == (2, 3)
     assert (found.catch_up.right, found.catch_up.count) == (1, 3)
     assert found.catch_up_error == pytest.approx((442 / 4_426 + 411 / 4_100) / 2)
     assert found.peak_error == pytest.approx((0.02 + 0.0 + 0.04) / 3)
-    assert any("never / came" in line for line in recovery_lines(found))
+    assert any("never / came" in line for line in recoveries.recovery_lines(found))
 
 
 def test_the_command_line_takes_both_kinds_of_lines(
@@ -181,8 +174,8 @@ def test_the_command_line_takes_both_kinds_of_lines(
 
 def test_bars_of_measured_recoveries() -> None:
     """Downtimes, records done again and catching up are right; errors stay where they are."""
-    found = score_recoveries(
-        predict_recoveries(read_measurements([FILE]).recoveries, seeds=3, jobs=1)
+    found = recoveries.score_recoveries(
+        recoveries.predict_recoveries(read_measurements([FILE]).recoveries, seeds=3, jobs=1)
     )
     assert found.downtime.share >= 0.95
     assert found.reprocessed.share >= 0.95

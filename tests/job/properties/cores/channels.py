@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from ckptsim.models.barriers import Barrier, RemoteChannel, Subpartition
+from ckptsim.models.barriers import Barrier, RemoteChannel, Subpartition, channels
 from ckptsim.models.barriers.barrier import NetworkEvent
-from ckptsim.models.barriers.channels import (
-    NetworkEffect,
-    OutputStateKnown,
-    Persister,
-    PersisterStatus,
-    PersistInput,
-)
 from ckptsim.models.barriers.channels.input_channel import _Placed
 from ckptsim.models.barriers.reason import FailureReason
 
@@ -53,7 +46,7 @@ class NewestFirst(RemoteChannel):
             self._priority.insert(0, self._priority.pop())
 
 
-class _NeverReceives(Persister):
+class _NeverReceives(channels.Persister):
     """Continues persisting behind the barrier."""
 
     def barrier_arrived(self, checkpoint: int) -> bool:
@@ -63,14 +56,14 @@ class _NeverReceives(Persister):
 
     def start(self, checkpoint: int) -> None:
         """Persist in any case."""
-        self.status = PersisterStatus.BARRIER_PENDING
+        self.status = channels.PersisterStatus.BARRIER_PENDING
         self.last_seen = checkpoint
 
 
 class PersistsBehindTheBarrier(RemoteChannel):
     """Takes what comes behind a barrier into its checkpoint."""
 
-    def __init__(self, index: int, outbox: list[NetworkEffect]) -> None:
+    def __init__(self, index: int, outbox: list[channels.NetworkEffect]) -> None:
         super().__init__(index, outbox)
         self.persister = _NeverReceives()
 
@@ -89,8 +82,8 @@ class PersistsForTheOlder(RemoteChannel):
         """Add nothing, but to the wrong checkpoint."""
         refused = super().start(checkpoint)
         if checkpoint > 1:
-            self._outbox.append(PersistInput(self.index, checkpoint, ()))
-            self._outbox.append(PersistInput(self.index, checkpoint - 1, ()))
+            self._outbox.append(channels.PersistInput(self.index, checkpoint, ()))
+            self._outbox.append(channels.PersistInput(self.index, checkpoint - 1, ()))
         return refused
 
 
@@ -102,7 +95,7 @@ class OneOutputStaysOpen(Subpartition):
     def _event_polled(self, event: NetworkEvent) -> None:
         super()._event_polled(event)
         last = self._outbox[-1] if self._outbox else None
-        if isinstance(last, OutputStateKnown) and not self.silent:
+        if isinstance(last, channels.OutputStateKnown) and not self.silent:
             self.silent = True
             self._outbox.pop()
 
