@@ -252,10 +252,6 @@ class JobPort(Protocol):
         """Return how long after the start of an attempt the first periodic trigger comes."""
         ...
 
-    def finished_on_restore(self, vertex: str) -> bool:
-        """Return whether a vertex was deployed as finished in the attempt that runs."""
-        ...
-
     def checkpoint_of(
         self, record: CheckpointRecord, vertices: dict[str, FinishedState]
     ) -> JobCheckpoint:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ckptsim.models.core import ProtocolError
-from ckptsim.models.ordering import Medium, Refusal, StreamDescriptor
-from ckptsim.models.ordering import source as ordering_source
+from ckptsim.models.ordering import Medium, Refusal, StreamDescriptor, source
 from ckptsim.sim.conform.ordering.destination import stream_entries
 from ckptsim.sim.conform.ordering.script import Step, compare, compare_error, place
 from ckptsim.sim.conform.runner import Mismatch, Vector
@@ -21,8 +20,8 @@ class SourceScript:
         self._is_global = bool(config.get("global", False))
         initial = config.get("initial") or {}
         shared = [state for key, state in initial.items() if key not in self._streams]
-        self._core = ordering_source.SourceCore(
-            ordering_source.SourceParameters(
+        self._core = source.SourceCore(
+            source.SourceParameters(
                 medium=Medium[config["medium"]],
                 streams=tuple(self._streams.values()),
                 is_global=self._is_global,
@@ -32,7 +31,7 @@ class SourceScript:
                 initial_shared=shared[0] if shared else None,
             )
         )
-        self._messages: list[ordering_source.EmitState] = []
+        self._messages: list[source.EmitState] = []
         self._compared = 0
 
     def run(self) -> Mismatch | None:
@@ -48,14 +47,12 @@ class SourceScript:
         expected = self._vector["expect"].get("messages", len(self._messages))
         return compare("end, messages", expected, len(self._messages))
 
-    def _event(self, step: Step) -> ordering_source.SourceEvent:
+    def _event(self, step: Step) -> source.SourceEvent:
         match step["op"]:
             case "src_round":
-                return ordering_source.RoundStarted(
-                    feed=self._name(step["feed"]), readers=step["readers"]
-                )
+                return source.RoundStarted(feed=self._name(step["feed"]), readers=step["readers"])
             case "src_done":
-                return ordering_source.ReaderFinished(
+                return source.ReaderFinished(
                     feed=self._name(step["feed"]),
                     reader=step["reader"],
                     state=step["state"],
@@ -63,30 +60,28 @@ class SourceScript:
                     partition_id=step.get("partition_id"),
                 )
             case "src_fail":
-                return ordering_source.ReaderFailed(
-                    feed=self._name(step["feed"]), reader=step["reader"]
-                )
+                return source.ReaderFailed(feed=self._name(step["feed"]), reader=step["reader"])
             case "src_checkpoint":
-                return ordering_source.CheckpointRequested()
+                return source.CheckpointRequested()
             case op:
                 raise ValueError(f"unknown op {op!r}")
 
-    def _name(self, key: str) -> ordering_source.Feed:
+    def _name(self, key: str) -> source.Feed:
         """Return the feed of a name; a global source calls its shared feed as it likes."""
         if key in self._streams:
             return self._streams[key]
         return None if self._is_global else StreamDescriptor(key, "not in the catalog")
 
-    def _feed(self, event: ordering_source.SourceEvent) -> str | None:
+    def _feed(self, event: source.SourceEvent) -> str | None:
         try:
             effects = self._core.step(event)
         except ProtocolError as error:
             return error.kind
         kind = None
         for effect in effects:
-            if isinstance(effect, ordering_source.EmitState):
+            if isinstance(effect, source.EmitState):
                 self._messages.append(effect)
-            elif isinstance(effect, ordering_source.FailFeed):
+            elif isinstance(effect, source.FailFeed):
                 kind = Refusal.READER_FAILED
         return kind
 
@@ -101,7 +96,7 @@ class SourceScript:
         found += fresh[len(found) :]
         return compare(where, step["messages"], found)
 
-    def _as_fields(self, message: ordering_source.EmitState) -> dict[str, object]:
+    def _as_fields(self, message: source.EmitState) -> dict[str, object]:
         return {
             "kind": message.kind.name.lower(),
             "stream": None if message.stream is None else self._keys[message.stream],
