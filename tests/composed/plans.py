@@ -1,4 +1,4 @@
-"""The random pipelines of the product, drawn by Hypothesis or by a seed alone."""
+"""The random pipelines of the product, by Hypothesis or a seed, and a world after its run."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ from ckptsim.scenarios.generators.composed import (
     document,
     slow_down,
 )
+from ckptsim.sim.composed import CORES, tables
+from ckptsim.sim.composed.world import PipelineWorld
+from ckptsim.sim.kernel import parse_ties
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.run_spec import RunSpec
 from tests.job.records.plans import Drawn, Seeded
 
 __all__ = [
@@ -57,3 +62,26 @@ def random_pipeline(seed: int, plane: str = "records") -> Scenario:
 def pipelines(draw: Any, plane: str = "records") -> Scenario:
     """Return a strategy of random pipelines with fault plans."""
     return from_json(json.dumps(document(Drawn(draw), plane)))
+
+
+def run_pipeline(
+    scenario: Scenario, seed: int, ties: str = "structural"
+) -> tuple[PipelineWorld, RunResult]:
+    """Run a pipeline to its end; every completed checkpoint of its job is kept."""
+    spec = RunSpec(
+        scenario=scenario,
+        seed=seed,
+        ties=ties,
+        policy=parse_ties(ties, seed),
+        keep_trace=True,
+        cores=CORES(),
+        chosen={},
+        mutant=None,
+        parameters="{}",
+        run_key="",
+        version="",
+        replay="",
+    )
+    world = PipelineWorld(spec)
+    world.run()
+    return world, tables(world)

@@ -9,8 +9,7 @@ from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.scenarios.composed import READERS, SINK
 from ckptsim.scenarios.job import Mode
 from ckptsim.sim.composed.world import PipelineWorld
-from tests.composed.plans import random_pipeline
-from tests.composed.worlds import run_pipeline
+from tests.composed.plans import random_pipeline, run_pipeline
 
 TIES = ("structural", "random", "pct")
 

@@ -19,8 +19,7 @@ from ckptsim.scenarios.files import from_json
 from ckptsim.sim.composed.world import PipelineWorld
 from ckptsim.sim.job.control.sinks.external import Status
 from ckptsim.sim.rows import RunResult
-from tests.composed.plans import MODES, MS, PARTITIONERS
-from tests.composed.worlds import run_pipeline
+from tests.composed.plans import MODES, MS, PARTITIONERS, run_pipeline
 from tests.job.records.plans import Chooser, Seeded
 from tests.job.test_planes import course
 

@@ -1,12 +1,15 @@
-"""The environment: integer time, plain SimPy code, callbacks, the account at the end."""
+"""The environment: integer time, plain SimPy code, callbacks, the account at the end, garbage."""
 
 from __future__ import annotations
+
+import gc
 
 import numpy as np
 import pytest
 import simpy
 
 from ckptsim.sim import kernel
+from ckptsim.sim.kernel import garbage_collector_paused
 
 
 @pytest.mark.parametrize("delay", [1.5, 1.0, True, np.int64(3), -1, "1"])
@@ -301,3 +304,23 @@ def test_more_entries_of_the_trace_than_allowed_end_the_run():
     with pytest.raises(kernel.TooManyStepsError, match="after 1000 steps"):
         write()
     assert 1_000 < env.trace.count < 1_400
+
+
+def fail_inside() -> None:
+    """Raise where nothing is collected."""
+    with garbage_collector_paused():
+        assert not gc.isenabled()
+        raise ValueError("inside")
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_collector_is_as_it_was(enabled: bool) -> None:
+    """Inside nothing is collected; afterwards it is as before, also after an error."""
+    was_enabled = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        with pytest.raises(ValueError, match="inside"):
+            fail_inside()
+        assert gc.isenabled() is enabled
+    finally:
+        (gc.enable if was_enabled else gc.disable)()

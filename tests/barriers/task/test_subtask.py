@@ -1,13 +1,21 @@
-"""The subtask side: the order of a trigger, aborts, the output timer, the acknowledgement."""
+"""The subtask side: a trigger in order, aborts, the output timer, acknowledgements; random lives."""
 
 from __future__ import annotations
 
+import random
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ckptsim.models.barriers import SubtaskCheckpoints
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
+from ckptsim.models.barriers.handler import HandlerKind
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.barriers.subtask import events as subtask_events
+from tests.barriers.task.account import Counts
+from tests.barriers.task.rig import Rig
+from tests.barriers.task.script import SCRIPTS, VERBS, Step, play
 
 ALIGNED = Barrier(1, 100, OptionKind.ALIGNED)
 UNALIGNED = Barrier(1, 100, OptionKind.UNALIGNED)
@@ -271,3 +279,27 @@ def test_channel_state_that_failed_before_the_trigger_declines_after_the_snapsho
         subtask_events.CancelAsyncPart(1),
         subtask_events.DeclineCheckpoint(1, SUBSUMED),
     ]
+
+
+@pytest.mark.parametrize("kind", list(HandlerKind))
+@settings(max_examples=400)
+@given(script=SCRIPTS, shape=st.sampled_from([(1, 1), (2, 1), (3, 1), (4, 1), (2, 2), (4, 2)]))
+def test_random_lives_keep_every_rule(
+    kind: HandlerKind, script: list[Step], shape: tuple[int, int]
+) -> None:
+    """Exactly once per element, order, freeing of channels, at most one trigger and abort."""
+    channels, gates = shape
+    play(Rig(kind, channels, gates=gates), script)
+
+
+def test_the_interesting_situations_are_reached() -> None:
+    """A fixed set of lives reaches each situation that the rules are about."""
+    total = Counts()
+    draw = random.Random(5)
+    for _ in range(1500):
+        script = [(draw.choice(VERBS), draw.randrange(3), draw.randrange(13)) for _ in range(80)]
+        counts = play(Rig(HandlerKind.ALTERNATING, 3), script).counts
+        for name in Counts.__slots__:
+            setattr(total, name, getattr(total, name) + getattr(counts, name))
+    for name in Counts.__slots__:
+        assert getattr(total, name) > 20, name

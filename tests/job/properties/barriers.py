@@ -9,8 +9,7 @@ from tests import broken_counts
 from tests.job.properties import cores, worlds
 from tests.job.properties.breaker import Breaker, at, by_cores, by_mutant, by_scenario
 from tests.job.records.plans import MS
-from tests.job.records.small import reads
-from tests.job.records.small_jobs import chain, join, small
+from tests.job.records.small import chain, join, reads, small
 
 
 def _slow_right(**tables: Any) -> dict[str, Any]:

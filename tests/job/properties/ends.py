@@ -8,7 +8,7 @@ from ckptsim.scenarios.catalogue import by_name
 from tests.job.properties import cores, worlds
 from tests.job.properties.breaker import Breaker, at, by_cores, by_mutant, by_scenario
 from tests.job.records.plans import MS
-from tests.job.records.small_jobs import chain, join, small
+from tests.job.records.small import chain, join, small
 
 _PROBE = "restored_checkpoint_gives_the_same_output"
 _CUT = "restored_checkpoint_is_a_cut"

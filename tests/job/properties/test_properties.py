@@ -1,4 +1,4 @@
-"""Every property of a job can fail: something is known that breaks it, and nothing else with it."""
+"""Every property of a job can fail, alone, and stands for an invariant that was published."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.job import Engine
 from ckptsim.scenarios.job.graph.planes import Plane
-from ckptsim.scenarios.job.names import PROPERTIES
+from ckptsim.scenarios.job.names import ALL_PROPERTIES, PROPERTIES
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
@@ -19,6 +19,7 @@ from ckptsim.sim.kernel import Environment
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.slots import OURS
 from tests.job.buffers.broken import BROKEN, Broken
+from tests.job.properties import invariants
 from tests.job.properties.breaker import placed
 from tests.job.properties.table import BREAKERS, ON_BUFFERS
 
@@ -84,3 +85,33 @@ def test_broken_part_breaks_its_property(name: str, monkeypatch: pytest.MonkeyPa
     assert violated(broken, right=True) == set()
     broken.patch(monkeypatch)
     assert broken.breaks in violated(broken)
+
+
+ROWS = [*invariants.BARRIERS.values(), *invariants.ENDS.values()]
+
+
+def test_no_invariant_is_left_out() -> None:
+    """S1 to S23, L1 to L7 of barriers, and 1 to 23 of the ends of tasks."""
+    safety = [f"S{number}" for number in range(1, 24)]
+    liveness = [f"L{number}" for number in range(1, 8)]
+    assert list(invariants.BARRIERS) == [*safety, *liveness]
+    assert list(invariants.ENDS) == [str(number) for number in range(1, 24)]
+
+
+def test_every_invariant_is_a_property() -> None:
+    """Each has at least one, and the names are registered."""
+    for row in ROWS:
+        assert row.properties
+        assert set(row.properties) <= set(ALL_PROPERTIES)
+
+
+def test_every_property_stands_for_something() -> None:
+    """No property is registered that no invariant asks for, unless it is said what it is for."""
+    named = {name for row in ROWS for name in row.properties}
+    assert sorted(named | set(invariants.OURS)) == sorted(ALL_PROPERTIES)
+    assert not named & set(invariants.OURS)
+
+
+def test_the_document_is_what_the_table_gives() -> None:
+    """docs/invariants.md holds what its own command would write now."""
+    assert invariants.DOCUMENT.read_text(encoding="utf-8") == invariants.document()

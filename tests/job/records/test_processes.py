@@ -1,7 +1,8 @@
-"""Tasks as SimPy processes: a failed attempt leaves none behind, and errors of theirs show."""
+"""Tasks as SimPy processes: a failed attempt leaves none, errors of theirs show, their messages."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,8 +10,11 @@ import pytest
 from ckptsim.models.lifecycle import TaskLifecycle
 from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
+from ckptsim.scenarios.job import Costs
 from ckptsim.sim.job.records.attempt import Attempt
+from ckptsim.sim.job.records.messages import RecordMessages
 from ckptsim.sim.job.records.tasks import Operator, Task
+from ckptsim.sim.kernel import Environment
 from ckptsim.sim.world import run_world
 
 RESTARTED = [
@@ -93,3 +97,21 @@ def test_a_closed_task_takes_no_mail(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _is_alive(attempt: Attempt) -> bool:
     return any(task.process is not None and task.process.is_alive for task in attempt.tasks)
+
+
+MS = 1_000_000
+
+
+def test_triggers_to_one_task_keep_their_order() -> None:
+    """Triggers reach a task in the order in which they were sent, however much chance adds."""
+    env = Environment(seed=3)
+    costs: Any = Costs(rpc_ns=MS, rpc_jitter_ns=5 * MS, messages_in_order=False)
+    messages, arrived = RecordMessages(env, costs), list[tuple[int, int]]()
+    tasks: list[Any] = [SimpleNamespace(entity=env.entity("task", number)) for number in range(2)]
+    for checkpoint in range(1, 50):
+        for number, task in enumerate(tasks):
+            messages.trigger(task, checkpoint, arrived.append, (number, checkpoint))
+    env.run()
+    for number in range(2):
+        assert [at for task, at in arrived if task == number] == list(range(1, 50))
+    assert arrived != sorted(arrived, key=lambda each: each[1]), "two tasks may hear at any time"

@@ -19,8 +19,7 @@ from ckptsim.sim.kernel import Environment
 from ckptsim.sim.slots import OURS
 from ckptsim.sim.world import run_world
 from tests.job.properties.breaker import placed
-from tests.job.records.small import MS
-from tests.job.records.small_jobs import chain, small
+from tests.job.records.small import MS, chain, small
 
 RECOVERED = by_name("transactions_recovered")
 TIMED = by_name("transaction_times_out")

@@ -1,11 +1,11 @@
-"""Every mutant of the core is told from the right one by a library scenario."""
+"""Every mutant of the core is told from the right one, by the library and by kept plans."""
 
 import pytest
 
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.mutants.ordering import MUTANTS, VECTORS_OF
 from ckptsim.sim.world import run_world
-from tests.sync.mutants import mutant_table
+from tests.sync.mutants import corpus, mutant_table
 
 SPEC = [name for name in MUTANTS if name not in VECTORS_OF]
 MUTANTS = [name for name in SPEC if name not in mutant_table.SHOWN_BY_CORE]
@@ -56,3 +56,18 @@ def test_public_design_breaks_where_its_defect_is_and_not_elsewhere(
     found = mutant_table.broken(design, scenario)
     expected = mutant_table.PUBLIC[(design, scenario)]
     assert [name for name, _ in found.most_common(1)] == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize("found", corpus.load(), ids=lambda found: found.name)
+def test_kept_plan_still_tells_its_mutant_from_the_right_core(found: corpus.Found) -> None:
+    """A plan that was found once breaks the same property of its mutant, and none of ours."""
+    assert found.mutant is not None
+    assert corpus.broken(found.scenario, found.seed, found.ties, found.mutant) == found.property
+    right = run_world(found.scenario, seed=found.seed, ties=found.ties)
+    assert right.violations == []
+    assert right.run.outcome == "completed"
+
+
+def test_corpus_has_a_plan_for_every_mutant() -> None:
+    """Generated plans alone, without the library, tell every mutant that a sync can show."""
+    assert set(MUTANTS) <= {found.mutant for found in corpus.load()}

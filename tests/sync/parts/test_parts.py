@@ -1,4 +1,4 @@
-"""The small parts of a sync: memory, resources, plans of feeds, partition ids, the platform."""
+"""The small parts of a sync: memory, resources, plans of feeds, ids, the platform, intervals."""
 
 import pytest
 from hypothesis import given
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ckptsim.scenarios.sync import PlatformTable
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.sync.destination import StateMemory
-from ckptsim.sim.sync.intervals import IntervalSet
+from ckptsim.sim.sync.intervals import IntervalSet, shown, size
 from ckptsim.sim.sync.oracle.truth import Feed
 from ckptsim.sim.sync.platform import Platform
 from ckptsim.sim.sync.socket import Socket
@@ -128,3 +128,36 @@ def test_state_that_the_platform_refuses_is_no_resume_point() -> None:
     assert all(result.violations == [] for result in results)
     assert any(result.goals["state_rejected"] for result in results)
     assert any(row.records_reprocessed for result in results for row in result.recoveries)
+
+
+PAIRS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=12)
+
+
+def _plain(pairs: list[tuple[int, int]]) -> set[int]:
+    return {position for low, high in pairs for position in range(low, high)}
+
+
+@given(PAIRS, st.integers(0, 40), st.integers(0, 40))
+def test_interval_set_agrees_with_a_set_of_positions(
+    pairs: list[tuple[int, int]], low: int, high: int
+) -> None:
+    """Membership, gaps and counts are those of a plain set, in whatever order intervals came."""
+    plain = _plain(pairs)
+    kept = IntervalSet(pairs)
+    assert _plain(list(kept.intervals())) == plain
+    assert kept.count() == size(kept.intervals()) == len(plain)
+    assert kept.covers(low, high) == set(range(low, high)).issubset(plain)
+    assert _plain(list(kept.missing(low, high))) == set(range(low, high)) - plain
+
+
+@given(PAIRS)
+def test_intervals_are_disjoint_and_not_adjacent(pairs: list[tuple[int, int]]) -> None:
+    """The normal form is unique: ascending, with a gap between any two intervals."""
+    flat = [bound for pair in IntervalSet(pairs).intervals() for bound in pair]
+    assert flat == sorted(set(flat))
+
+
+def test_positions_are_shown_with_both_ends_included() -> None:
+    """A person reads the positions that are meant, not half-open bounds."""
+    assert shown(((0, 50), (100, 101))) == "0-49, 100-100"
+    assert shown(()) == "none"

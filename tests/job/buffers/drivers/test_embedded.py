@@ -8,8 +8,7 @@ import pytest
 
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.compiled import choice
-from tests.composed.plans import random_pipeline
-from tests.composed.worlds import run_pipeline
+from tests.composed.plans import random_pipeline, run_pipeline
 
 TIES = ("structural", "random", "pct")
 
