@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.mutants.mutant import Mutant
+from ckptsim.sim.mutants.registry import MUTANTS
 from ckptsim.sim.slots import OURS, SLOTS, Slot, slots_of
 from ckptsim.sim.world import WORLDS, load_world, run_world
 
@@ -86,3 +88,11 @@ def test_the_whole_cores_are_those_that_the_program_promises() -> None:
         "channel_state",
         "store",
     ]
+
+
+@pytest.mark.parametrize("mutant", MUTANTS.values(), ids=MUTANTS)
+def test_every_mutant_says_in_one_sentence_what_is_wrong(mutant: Mutant) -> None:
+    """The registry tells each mutant's fault in one short sentence."""
+    assert mutant.says.endswith(".")
+    assert ". " not in mutant.says
+    assert len(mutant.says) <= 120

@@ -19,7 +19,6 @@ from ckptsim.models.barriers.subtask import events as subtask_events
 from ckptsim.models.coordinator import CheckpointCoordinator, CoordinatorParameters
 from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.core import ProtocolError
-from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.conform.runner import run_file
 from ckptsim.sim.mutants.barriers import MUTANTS, whole_blob_per_channel
 from tests.barriers.task.account import BrokenRuleError, Factories
@@ -230,13 +229,6 @@ def test_a_blob_counts_once_whatever_the_number_of_channels() -> None:
     assert not counts_once(whole_blob_per_channel)
 
 
-def test_every_mutant_is_tested_and_says_one_sentence() -> None:
-    """No mutant is left out, and each is explained."""
+def test_every_mutant_is_tested() -> None:
+    """No mutant is left out."""
     assert set(MUTANTS) == set(BY_VECTOR) | set(CHECKS)
-    assert all(mutant.says.endswith(".") for mutant in MUTANTS.values())
-
-
-def test_an_unknown_mutant_is_the_users_error() -> None:
-    """The message names those that there are, and the one that may be meant."""
-    with pytest.raises(UserError, match=r'gate_local_lookup.*did you mean "never_times_out"'):
-        list(run_file(VECTORS / "barriers.jsonl", mutant="never_time_out"))

@@ -1,4 +1,4 @@
-"""The subtask side: a trigger in order, aborts, the output timer, acknowledgements; random lives."""
+"""The subtask side: a trigger in order, aborts, the output timer, acknowledging; random lives."""
 
 from __future__ import annotations
 

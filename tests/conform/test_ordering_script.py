@@ -16,7 +16,7 @@ from ckptsim.sim.cli import main
 from ckptsim.sim.conform.ordering import ADAPTER
 from ckptsim.sim.conform.runner import run_file
 
-VECTORS = Path(__file__).parents[2] / "data/vectors/ordering.jsonl"
+VECTORS = Path(__file__).parents[1] / "data/vectors/ordering.jsonl"
 Vector = dict[str, Any]
 
 
@@ -255,7 +255,7 @@ def test_unknown_steps_are_the_users_to_mend(tmp_path: Path) -> None:
 
 def test_a_core_of_ones_own_can_be_named(capsys: pytest.CaptureFixture[str]) -> None:
     """`--core` runs the destination's vectors on any factory of the same shape."""
-    named = "tests.ordering.vectors.test_script:make_own_core"
+    named = "tests.conform.test_ordering_script:make_own_core"
     assert main(["conform", str(VECTORS), "--core", named]) == 0
     assert "73 passed, 0 failed" in capsys.readouterr().out
 

@@ -1,1 +1,0 @@
-"""Tests of the ordering vectors and of their vocabulary."""
