@@ -1,6 +1,4 @@
-"""The composed scenarios of the library: sound ones survive, anti-patterns show their loss."""
-
-from collections import Counter
+"""The composed scenarios of the library: which there are, losses counted, rows of their time."""
 
 import pytest
 
@@ -19,23 +17,6 @@ def runs(name: str) -> list[RunResult]:
     scenario = by_name(name)
     ties = ("structural", "random", "pct")
     return [run_world(scenario, seed=seed, ties=ties[seed % 3]) for seed in SEEDS]
-
-
-@pytest.mark.parametrize("name", SOUND)
-def test_sound_designs_keep_their_promise(name: str) -> None:
-    """Whatever fails, each record is stored, once where that is promised, and the run ends well."""
-    found = runs(name)
-    assert [row.says for result in found for row in result.violations] == []
-    assert {result.run.outcome for result in found} == {"completed"}
-    reached = Counter(goal for result in found for goal, count in result.goals.items() if count)
-    assert [goal for goal in by_name(name).goals if not reached[goal]] == []
-
-
-@pytest.mark.parametrize("name", ANTI)
-def test_anti_patterns_show_what_they_break(name: str) -> None:
-    """Every property that an anti-pattern is said to break is broken in some run, and no other."""
-    broken = {row.property for result in runs(name) for row in result.violations}
-    assert broken == set(by_name(name).violates)
 
 
 @pytest.mark.parametrize("name", [name for name in ANTI if "append" not in name])
@@ -80,12 +61,3 @@ def test_rows_tell_where_the_time_of_a_state_went() -> None:
     jobs = [row for row in result.checkpoints if row.scope == "job"]
     assert any(row.status == "completed" and row.alignment_ns is not None for row in jobs)
     assert {row.task for row in result.task_checkpoints} >= {"readers", "upstream", "sink"}
-
-
-def test_runs_repeat() -> None:
-    """The same scenario, seed and ties give the same digest, also after other runs."""
-    scenario = by_name("pipeline")
-    first = run_world(scenario, seed=5, ties="random").run.digest
-    other = run_world(by_name("pipeline_group"), seed=5, ties="random").run.digest
-    assert run_world(scenario, seed=5, ties="random").run.digest == first
-    assert other != first

@@ -1,47 +1,21 @@
-"""Every library scenario of the ordering link shows what it says it shows."""
+"""The library of the ordering link has every known defect, safeguard and situation."""
 
 from collections import Counter
 
 import pytest
 
-from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import all_scenarios
-from ckptsim.scenarios.sync import GOALS, Outcome, SyncModel
+from ckptsim.scenarios.sync import GOALS
 from ckptsim.sim.world import run_world
 
 SCENARIOS = {s.name: s for s in all_scenarios() if s.link == "ordering"}
-TIES = ("structural", "random", "pct")
-SEEDS = 12
 REQUIRED = [f"t{n:02d}" for n in (*range(1, 15), 16)] + [f"b{n:02d}" for n in range(1, 17)]
-
-
-def _model(scenario: Scenario) -> SyncModel:
-    assert isinstance(scenario.model, SyncModel)
-    return scenario.model
 
 
 @pytest.mark.parametrize("prefix", REQUIRED)
 def test_every_known_defect_has_a_scenario(prefix: str) -> None:
     """The library has a scenario for each defect, found by the beginning of its name."""
     assert any(name.startswith(f"{prefix}_") for name in SCENARIOS)
-
-
-@pytest.mark.parametrize("name", SCENARIOS)
-def test_scenario_shows_what_it_says(name: str) -> None:
-    """The right core breaks nothing but what the scenario declares, and meets its situations."""
-    scenario = SCENARIOS[name]
-    reached: Counter[str] = Counter()
-    violated: Counter[str] = Counter()
-    for seed in range(SEEDS):
-        result = run_world(scenario, seed=seed, ties=TIES[seed % len(TIES)])
-        reached.update(goal for goal, count in result.goals.items() if count)
-        violated.update(row.property for row in result.violations)
-        allowed = set(scenario.violates)
-        assert {row.property for row in result.violations} <= allowed, result.violations
-        if not result.violations and _model(scenario).outcome is Outcome.COMPLETED:
-            assert result.run.outcome == "completed"
-    assert set(scenario.violates) == set(violated)
-    assert [goal for goal in scenario.goals if not reached[goal]] == []
 
 
 def test_every_situation_is_met_by_the_library() -> None:
