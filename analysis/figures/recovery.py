@@ -8,17 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from ckptsim.analysis import words
 from ckptsim.analysis.figures import style
 from ckptsim.analysis.figures.swept import evenly
 from ckptsim.analysis.figures.vector import tell
-from ckptsim.analysis.words import (
-    Unit,
-    count_label,
-    in_lines,
-    point_label,
-    time_in_words,
-    time_unit,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,9 +52,11 @@ def recovery_parts(intervals: pd.DataFrame, axes: Sequence[str]) -> Figure:
     figure = style.new_figure(1.5 + 0.34 * len(rows))
     ax = figure.add_subplot()
     means = {part: np.array([row.get(part, 0.0) for row in rows]) for part in PARTS}
-    unit = time_unit(np.nansum(list(means.values()), axis=0))
+    unit = words.time_unit(np.nansum(list(means.values()), axis=0))
     labels = [
-        in_lines(point_label(row["parameters"], axes) or str(row["scenario"]), LABEL_CHARACTERS)
+        words.in_lines(
+            words.point_label(row["parameters"], axes) or str(row["scenario"]), LABEL_CHARACTERS
+        )
         for row in rows
     ]
     left = np.zeros(len(rows))
@@ -73,7 +68,7 @@ def recovery_parts(intervals: pd.DataFrame, axes: Sequence[str]) -> Figure:
             lw=0.5, label=name,
         )  # fmt: skip
         for place, label in enumerate(labels):
-            says = f"{label}: {time_in_words(float(values[place]))} {name}".replace("\n", " ")
+            says = f"{label}: {words.time_in_words(float(values[place]))} {name}".replace("\n", " ")
             tell(ax, float(left[place] + width[place] / 2), place, says)
         left = left + width
     for place, row in enumerate(rows):
@@ -94,9 +89,9 @@ def recovery_parts(intervals: pd.DataFrame, axes: Sequence[str]) -> Figure:
 def _counted(runs: int, share: float) -> str:
     """Say how many runs stand behind a bar, and that some of their recoveries had no end."""
     if share >= 1.0:
-        return count_label(runs)
+        return words.count_label(runs)
     says = f"{share:.0%} caught up" if share > 0 else "not caught up"
-    return f"{count_label(runs)}, {says}"
+    return f"{words.count_label(runs)}, {says}"
 
 
 @style.styled
@@ -114,7 +109,7 @@ def recovery_timeline(recovery: RecoveryRow, checkpoints: Sequence[CheckpointRow
     if recovery.failed_ns - length // 2 < restored < begin:
         begin = restored - room
     window = max(0, begin), end + room
-    unit = time_unit([window[1] - recovery.failed_ns])
+    unit = words.time_unit([window[1] - recovery.failed_ns])
     figure = style.new_figure(2.6)
     ax = figure.add_subplot()
     _draw_phases(ax, recovery, unit)
@@ -147,7 +142,7 @@ def _restored_ns(recovery: RecoveryRow, checkpoints: Sequence[CheckpointRow]) ->
     )
 
 
-def _draw_phases(ax: Axes, recovery: RecoveryRow, unit: Unit) -> None:
+def _draw_phases(ax: Axes, recovery: RecoveryRow, unit: words.Unit) -> None:
     """Draw what the job did, part after part; a part that never ended is left open."""
     begin = recovery.failed_ns
     for (label, color, hatch), at in zip(PARTS.values(), _ends(recovery), strict=True):
@@ -158,25 +153,25 @@ def _draw_phases(ax: Axes, recovery: RecoveryRow, unit: Unit) -> None:
             0, width, 0.6, left=left, color=color, hatch=hatch, edgecolor="white", lw=0.5,
             label=label,
         )  # fmt: skip
-        tell(ax, left + width / 2, 0, f"{label}: {time_in_words(at - begin)}")
+        tell(ax, left + width / 2, 0, f"{label}: {words.time_in_words(at - begin)}")
         begin = at
 
 
-def _draw_handing_over(ax: Axes, recovery: RecoveryRow, unit: Unit) -> None:
+def _draw_handing_over(ax: Axes, recovery: RecoveryRow, unit: words.Unit) -> None:
     """Draw how long recovered data was processed before anything new came."""
     begin, end = recovery.state_read_ns, recovery.handed_over_ns
     if begin is None or end is None or end <= begin:
         return
     left, width = (begin - recovery.failed_ns) / unit.size, (end - begin) / unit.size
     ax.barh(1, width, 0.6, left=left, color=style.GREEN, lw=0, label="handed over")
-    tell(ax, left + width / 2, 1, f"in-flight data handed over: {time_in_words(end - begin)}")
+    tell(ax, left + width / 2, 1, f"in-flight data handed over: {words.time_in_words(end - begin)}")
 
 
 def _draw_checkpoints(
     ax: Axes,
     recovery: RecoveryRow,
     checkpoints: Sequence[CheckpointRow],
-    window: tuple[tuple[int, int], Unit],
+    window: tuple[tuple[int, int], words.Unit],
 ) -> None:
     """Draw checkpoints from their trigger to their end, hollow where they were given up."""
     (begin, end), unit = window

@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ckptsim.analysis.figures.style import (
-    BLACK,
-    BLUE,
-    GREY,
-    LINES,
-    MARKERS,
-    VERMILION,
-    new_figure,
-    styled,
-)
+from ckptsim.analysis.figures import style
 from ckptsim.analysis.words import count_label
 
 if TYPE_CHECKING:
@@ -28,14 +19,14 @@ ABSOLUTE_MS = 20.0
 _COLUMNS = 2
 
 
-@styled
+@style.styled
 def predicted_and_measured(pairs: pd.DataFrame) -> Figure:
     """Draw predicted against measured durations, with what counts as right around equality.
 
     pairs: columns `family`, `mode`, `predicted` and `measured` in ms.  Colours are families, marks
     are modes.
     """
-    figure = new_figure(4.4)
+    figure = style.new_figure(4.4)
     ax = figure.add_subplot()
     values = pairs[["predicted", "measured"]].to_numpy()
     values = values[values > 0]
@@ -43,12 +34,12 @@ def predicted_and_measured(pairs: pd.DataFrame) -> Figure:
     line = np.geomspace(low, high, 200)
     bound = np.maximum(RELATIVE * line, ABSOLUTE_MS)
     ax.fill_between(
-        line, np.maximum(line - bound, low), line + bound, color=GREY, alpha=0.18, lw=0,
+        line, np.maximum(line - bound, low), line + bound, color=style.GREY, alpha=0.18, lw=0,
         label=f"within {100 * RELATIVE:g} % or {ABSOLUTE_MS:g} ms",
     )  # fmt: skip
-    ax.plot(line, line, color=GREY, lw=1)
-    colors = dict(zip(sorted(set(pairs["family"])), LINES * len(pairs), strict=False))
-    marks = dict(zip(sorted(set(pairs["mode"])), MARKERS * len(pairs), strict=False))
+    ax.plot(line, line, color=style.GREY, lw=1)
+    colors = dict(zip(sorted(set(pairs["family"])), style.LINES * len(pairs), strict=False))
+    marks = dict(zip(sorted(set(pairs["mode"])), style.MARKERS * len(pairs), strict=False))
     for (family, mode), group in pairs.groupby(["family", "mode"], sort=True):
         ax.plot(
             group["measured"].clip(lower=low), group["predicted"].clip(lower=low),
@@ -59,7 +50,7 @@ def predicted_and_measured(pairs: pd.DataFrame) -> Figure:
         ax.plot([], [], "o", color=color, ms=5.5, mew=0, label=f"{family} ({n})")
     for mode, marker in marks.items():
         n = count_label(int((pairs["mode"] == mode).sum()))
-        ax.plot([], [], marker, color=BLACK, ms=5.5, mfc="none", label=f"{mode} ({n})")
+        ax.plot([], [], marker, color=style.BLACK, ms=5.5, mfc="none", label=f"{mode} ({n})")
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlim(low, high)
@@ -71,7 +62,7 @@ def predicted_and_measured(pairs: pd.DataFrame) -> Figure:
     return figure
 
 
-@styled
+@style.styled
 def sequences(table: pd.DataFrame) -> Figure:
     """Draw the durations of runs checkpoint by checkpoint, a panel for each run.
 
@@ -81,7 +72,7 @@ def sequences(table: pd.DataFrame) -> Figure:
     runs = list(table.groupby("run_id", sort=False))
     columns = min(_COLUMNS, len(runs))
     rows = -(-len(runs) // columns)
-    figure = new_figure(0.7 + 2.3 * rows)
+    figure = style.new_figure(0.7 + 2.3 * rows)
     panels = figure.subplots(rows, columns, squeeze=False)
     for ax, (run_id, group) in zip(panels.flat, runs, strict=False):
         _sequence(ax, group)
@@ -97,10 +88,14 @@ def _sequence(ax: Axes, rows: pd.DataFrame) -> None:
     from matplotlib.ticker import MaxNLocator
 
     x = rows["index"].to_numpy()
-    ax.fill_between(x, rows["least"], rows["most"], color=BLUE, alpha=0.18, lw=0)
-    ax.plot(x, rows["measured"], "o-", color=BLACK, ms=3.5, lw=1.2, label="measured")
-    ax.plot(x, rows["predicted"], "s--", color=BLUE, ms=3, lw=1, label="predicted (band: seeds)")
-    ax.plot(x, rows["told"], "^:", color=VERMILION, ms=3.5, lw=1.2, label="with measured pauses")
+    ax.fill_between(x, rows["least"], rows["most"], color=style.BLUE, alpha=0.18, lw=0)
+    ax.plot(x, rows["measured"], "o-", color=style.BLACK, ms=3.5, lw=1.2, label="measured")
+    ax.plot(
+        x, rows["predicted"], "s--", color=style.BLUE, ms=3, lw=1, label="predicted (band: seeds)"
+    )
+    ax.plot(
+        x, rows["told"], "^:", color=style.VERMILION, ms=3.5, lw=1.2, label="with measured pauses"
+    )
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("checkpoint")
     ax.set_ylabel("duration [ms]")

@@ -12,23 +12,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.core import ProtocolError
 from ckptsim.models.store.errors import StoreError
 from ckptsim.models.store.ingestion import PartitionIngestion
-from ckptsim.models.store.ingestion.events import (
-    AbortSync,
-    CancelSyncTimer,
-    ControlRead,
-    DataWritten,
-    Effect,
-    Event,
-    FinishSync,
-    FreezePartition,
-    IngestionState,
-    MakeDurable,
-    SetSyncTimer,
-    StepDurable,
-    StepRefused,
-    SyncRequested,
-    WriteFailed,
-)
+from ckptsim.models.store.ingestion import events as ingestion_events
 from ckptsim.models.store.log import ControlRecord, DataRecord, Entry
 from ckptsim.models.store.medium import Area, Changes, Medium, Rows, RowsWrite, SlotWrite, Step
 from ckptsim.models.store.rules import Part
@@ -60,7 +44,7 @@ class Replica:
         return self.ingestion.checkpoint.position
 
     @property
-    def state(self) -> IngestionState:
+    def state(self) -> ingestion_events.IngestionState:
         """Return where the ingestion stands."""
         return self.ingestion.state
 
@@ -68,25 +52,27 @@ class Replica:
         """Apply one entry; raises StoreError when it, or the sync that it causes, fails."""
         if isinstance(entry.record, ControlRecord):
             siblings = self._client.version_copies(self._key.topic, apart_from=self._key)
-            event = ControlRead(position=entry.position, record=entry.record, siblings=siblings)
+            event = ingestion_events.ControlRead(
+                position=entry.position, record=entry.record, siblings=siblings
+            )
             self._carry_out(event)
         elif self._key in self._client.failing_writes:
             del self._client.failing_writes[self._key]
-            self._carry_out(WriteFailed(entry.position))
+            self._carry_out(ingestion_events.WriteFailed(entry.position))
         else:
             self._write(entry.position, entry.record)
 
     def sync(self) -> None:
         """Sync now; raises StoreError when a durable step fails."""
-        self._carry_out(SyncRequested())
+        self._carry_out(ingestion_events.SyncRequested())
 
     def begin_sync_only(self) -> None:
         """Carry out the first durable step of a sync, and none of those that follow."""
-        for effect in self.ingestion.step(SyncRequested()):
-            if isinstance(effect, MakeDurable):
+        for effect in self.ingestion.step(ingestion_events.SyncRequested()):
+            if isinstance(effect, ingestion_events.MakeDurable):
                 self.begin_step(effect)
 
-    def begin_step(self, wanted: MakeDurable) -> None:
+    def begin_step(self, wanted: ingestion_events.MakeDurable) -> None:
         """Carry out a step up to where a crash meets it: only a step that is a half is durable.
 
         A step that holds both halves is abandoned between them: no checkpoint was written, and none
@@ -105,41 +91,43 @@ class Replica:
             write = RowsWrite(area=Area.DATA, key=self._key, changes=change)
             self._client.medium.commit(Step(rows=(write,)))
         self._client.journal.record_applied(self._key, position)
-        self._carry_out(DataWritten(position=position, size_bytes=record.size_bytes))
+        self._carry_out(
+            ingestion_events.DataWritten(position=position, size_bytes=record.size_bytes)
+        )
 
-    def _carry_out(self, event: Event) -> None:
+    def _carry_out(self, event: ingestion_events.Event) -> None:
         failure: StoreError | None = None
-        effects: deque[Effect] = deque(self.ingestion.step(event))
+        effects: deque[ingestion_events.Effect] = deque(self.ingestion.step(event))
         while effects:
             match effects.popleft():
-                case MakeDurable() as wanted:
+                case ingestion_events.MakeDurable() as wanted:
                     outcome, refused = self.make_durable(wanted)
                     failure = refused if failure is None else failure
                     effects.extend(self.ingestion.step(outcome))
-                case FinishSync():
+                case ingestion_events.FinishSync():
                     self._client.journal.record_sync()
-                case FreezePartition(refusal, reason):
+                case ingestion_events.FreezePartition(refusal, reason):
                     failure = StoreError(refusal, state=reason, event=self._key)
-                case AbortSync():
+                case ingestion_events.AbortSync():
                     pass  # the failure that caused it is raised below
-                case SetSyncTimer() | CancelSyncTimer() as timer:
+                case ingestion_events.SetSyncTimer() | ingestion_events.CancelSyncTimer() as timer:
                     raise ProtocolError("no_clock", state="a synchronous host", event=timer)
         if failure is not None:
             raise failure
 
     def make_durable(
-        self, wanted: MakeDurable
-    ) -> tuple[StepDurable | StepRefused, StoreError | None]:
+        self, wanted: ingestion_events.MakeDurable
+    ) -> tuple[ingestion_events.StepDurable | ingestion_events.StepRefused, StoreError | None]:
         """Carry out one durable step; return what to tell the core, and why it failed if it did."""
         try:
             self._client.medium.commit(self._step_of(wanted))
         except StoreError as error:
-            return StepRefused(error.refusal), error
+            return ingestion_events.StepRefused(error.refusal), error
         if wanted.part is not Part.CHECKPOINT and self._hooked:
             self.content.flushed()
-        return StepDurable(), None
+        return ingestion_events.StepDurable(), None
 
-    def _step_of(self, wanted: MakeDurable) -> Step:
+    def _step_of(self, wanted: ingestion_events.MakeDurable) -> Step:
         rows = () if wanted.part is Part.CHECKPOINT else self._flush()
         slots: tuple[SlotWrite, ...] = ()
         if wanted.checkpoint is not None:

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ckptsim.models.recovery import key_groups
 from ckptsim.models.recovery.in_flight import Exchange, InFlightAssignment
-from ckptsim.models.recovery.key_groups import (
-    default_max_parallelism,
-    key_group,
-    key_group_range,
-    murmur_hash,
-    operator_of_key_group,
-    string_hash,
-)
 from ckptsim.models.recovery.mapping import (
     DISTRIBUTIONS,
     Distribution,
@@ -59,7 +52,9 @@ def _answer(vector: Vector) -> Row:
             return _key_group(vector)
         case "default_max_parallelism":
             asked = vector["of_parallelism"]
-            return {"of_parallelism": {p: default_max_parallelism(int(p)) for p in asked}}
+            return {
+                "of_parallelism": {p: key_groups.default_max_parallelism(int(p)) for p in asked}
+            }
         case "partitioner":
             return _partitioner(vector)
         case other:
@@ -86,11 +81,11 @@ def _old_subtasks(vector: Vector) -> Row:
 def _ranges(vector: Vector) -> Row:
     maximum, parallelism = vector["max_parallelism"], vector["parallelism"]
     ranges = [
-        key_group_range(index, max_parallelism=maximum, parallelism=parallelism)
+        key_groups.key_group_range(index, max_parallelism=maximum, parallelism=parallelism)
         for index in range(parallelism)
     ]
     operators = [
-        operator_of_key_group(group, max_parallelism=maximum, parallelism=parallelism)
+        key_groups.operator_of_key_group(group, max_parallelism=maximum, parallelism=parallelism)
         for group in range(maximum)
     ]
     return {
@@ -101,15 +96,15 @@ def _ranges(vector: Vector) -> Row:
 
 def _key_group(vector: Vector) -> Row:
     key = vector["key"]
-    java_hash = key if vector["key_type"] == "int" else string_hash(key)
-    group = key_group(java_hash, 128)
+    java_hash = key if vector["key_type"] == "int" else key_groups.string_hash(key)
+    group = key_groups.key_group(java_hash, 128)
     return {
         "java_hash": java_hash,
-        "murmur": murmur_hash(java_hash),
+        "murmur": key_groups.murmur_hash(java_hash),
         "key_group_128": group,
-        "key_group_200": key_group(java_hash, 200),
+        "key_group_200": key_groups.key_group(java_hash, 200),
         "operator_128_p1_to_p8": [
-            operator_of_key_group(group, max_parallelism=128, parallelism=parallelism)
+            key_groups.operator_of_key_group(group, max_parallelism=128, parallelism=parallelism)
             for parallelism in range(1, 9)
         ],
     }

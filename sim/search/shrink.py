@@ -21,15 +21,7 @@ from typing import Any
 from ckptsim.scenarios import LINKS, Scenario, ScenarioError, UserError
 from ckptsim.scenarios.files import document
 from ckptsim.sim.kernel import Noting, TooManyStepsError, parse_ties
-from ckptsim.sim.search.simpler import (
-    at,
-    deltas,
-    leaves,
-    size,
-    smaller_numbers,
-    with_value,
-    without,
-)
+from ckptsim.sim.search import simpler
 from ckptsim.sim.search.trial import Subject, Trial, trial
 
 TRIALS_MAX = 300
@@ -170,42 +162,44 @@ class _Shrinker:
 
     def _take_away(self) -> None:
         """Take away all that is not needed, in blocks that are halved again and again."""
-        there = deltas(self._document, self._default)
+        there = simpler.deltas(self._document, self._default)
         block = len(there)
         while block and self._left > 0:
             begin = 0
             while begin < len(there) and self._left > 0:
-                candidate = without(self._document, there[begin : begin + block], self._default)
+                candidate = simpler.without(
+                    self._document, there[begin : begin + block], self._default
+                )
                 if self._take(candidate, self._is_smaller):
-                    there = deltas(self._document, self._default)
+                    there = simpler.deltas(self._document, self._default)
                 else:
                     begin += block
             block //= 2
 
     def _simpler_numbers(self) -> None:
         """Make numbers that are not at their default smaller or rounder."""
-        for path, value in list(leaves(self._document)):
-            if value == at(self._default, path):
+        for path, value in list(simpler.leaves(self._document)):
+            if value == simpler.at(self._default, path):
                 continue
-            for number in smaller_numbers(value):
+            for number in simpler.smaller_numbers(value):
                 if self._left <= 0:
                     return
-                if self._take(with_value(self._document, path, number), self._is_simpler):
+                if self._take(simpler.with_value(self._document, path, number), self._is_simpler):
                     break
 
     def _less_work(self) -> None:
         """Make numbers smaller, also those at their default, where a tenth of the run goes."""
-        for path, value in list(leaves(self._document)):
+        for path, value in list(simpler.leaves(self._document)):
             if not isinstance(value, int) or isinstance(value, bool) or value <= 1:
                 continue
             for number in dict.fromkeys([1, value // 10, value // 2]):
                 if self._left <= 0:
                     return
-                if self._take(with_value(self._document, path, number), self._is_less_work):
+                if self._take(simpler.with_value(self._document, path, number), self._is_less_work):
                     break
 
     def _is_smaller(self, candidate: dict[str, Any], _: Trial | None) -> bool:
-        return size(candidate, self._default) < size(self._document, self._default)
+        return simpler.size(candidate, self._default) < simpler.size(self._document, self._default)
 
     def _is_less_work(self, _: dict[str, Any], found: Trial | None) -> bool:
         return found is None or found.events * 10 < self.found.events * 9

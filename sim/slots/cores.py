@@ -6,16 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ckptsim.models.barriers import (
-    Barrier,
-    BarrierHandler,
-    HandlerKind,
-    RemoteChannel,
-    SharedStateWriter,
-    Subpartition,
-    SubtaskCheckpoints,
-    make_handler,
-)
+from ckptsim.models import barriers
 from ckptsim.models.barriers.channels import NetworkEffect
 from ckptsim.models.coordinator import (
     CheckpointCoordinator,
@@ -43,8 +34,8 @@ class MakeHandler(Protocol):
     """Makes the barrier handler of a task."""
 
     def __call__(
-        self, kind: HandlerKind, channels: int, *, gates: int, after_finish: bool
-    ) -> BarrierHandler:
+        self, kind: barriers.HandlerKind, channels: int, *, gates: int, after_finish: bool
+    ) -> barriers.BarrierHandler:
         """Make it for so many channels in so many gates."""
         ...
 
@@ -70,7 +61,7 @@ class MakeListener(Protocol):
 class OverEdge(Protocol):
     """Says as what a barrier is sent over an edge."""
 
-    def __call__(self, barrier: Barrier, *, supports_unaligned: bool) -> Barrier:
+    def __call__(self, barrier: barriers.Barrier, *, supports_unaligned: bool) -> barriers.Barrier:
         """Return the barrier that travels over the edge."""
         ...
 
@@ -103,7 +94,7 @@ class AfterFailure(Protocol):
         ...
 
 
-def over_edge(barrier: Barrier, *, supports_unaligned: bool) -> Barrier:
+def over_edge(barrier: barriers.Barrier, *, supports_unaligned: bool) -> barriers.Barrier:
     """Return the barrier that travels over an edge."""
     return barrier.over_edge(supports_unaligned=supports_unaligned)
 
@@ -113,14 +104,18 @@ class ProtocolCores:
     """One factory per slot; `SLOTS` describes them."""
 
     ordering: Callable[[OrderingParameters], OrderingDoor] = make_core
-    handler: MakeHandler = make_handler
+    handler: MakeHandler = barriers.make_handler
     coordinator: MakeCoordinator = CheckpointCoordinator
     lifecycle: Callable[[TaskParameters], TaskLifecycle] = TaskLifecycle
-    channel_state: Callable[[list[int]], SharedStateWriter] = SharedStateWriter
+    channel_state: Callable[[list[int]], barriers.SharedStateWriter] = barriers.SharedStateWriter
     store: Callable[[Placement], StoreVersions] = make_store
-    subtask: Callable[[], SubtaskCheckpoints] = SubtaskCheckpoints
-    input_channel: Callable[[int, list[NetworkEffect]], RemoteChannel] = RemoteChannel
-    output_subpartition: Callable[[int, list[NetworkEffect]], Subpartition] = Subpartition
+    subtask: Callable[[], barriers.SubtaskCheckpoints] = barriers.SubtaskCheckpoints
+    input_channel: Callable[[int, list[NetworkEffect]], barriers.RemoteChannel] = (
+        barriers.RemoteChannel
+    )
+    output_subpartition: Callable[[int, list[NetworkEffect]], barriers.Subpartition] = (
+        barriers.Subpartition
+    )
     edge: OverEdge = over_edge
     end_of_data: MakeListener = EndOfDataListener
     failover: AfterFailure = after_failure

@@ -7,14 +7,7 @@ mutants need them, and whoever studies one rule alone.
 
 from __future__ import annotations
 
-from ckptsim.models.barriers import (
-    Barrier,
-    HandlerKind,
-    OptionKind,
-    RemoteChannel,
-    Subpartition,
-    SubtaskCheckpoints,
-)
+from ckptsim.models import barriers
 from ckptsim.models.coordinator import CoordinatorParameters, EndOfDataListener, Recovery
 from ckptsim.models.coordinator.debloater import DebloatParameters
 from ckptsim.models.lifecycle import TaskKind, TaskParameters
@@ -34,7 +27,7 @@ def _ordering() -> Call:
 
 
 def _handler() -> Call:
-    return Call((HandlerKind.ALIGNED, 2), {"gates": 1, "after_finish": True})
+    return Call((barriers.HandlerKind.ALIGNED, 2), {"gates": 1, "after_finish": True})
 
 
 def _coordinator() -> Call:
@@ -50,7 +43,9 @@ def _channel_end() -> Call:
 
 
 def _edge() -> Call:
-    return Call((Barrier(1, 0, OptionKind.ALIGNED),), {"supports_unaligned": True})
+    return Call(
+        (barriers.Barrier(1, 0, barriers.OptionKind.ALIGNED),), {"supports_unaligned": True}
+    )
 
 
 def _recovered_input() -> Call:
@@ -156,7 +151,7 @@ _PARTS = (
         ours="ckptsim.models.barriers:SubtaskCheckpoints",
         links=_JOBS,
         sample=Call,
-        of=SubtaskCheckpoints,
+        of=barriers.SubtaskCheckpoints,
     ),
     Slot(
         name="input_channel",
@@ -167,7 +162,7 @@ _PARTS = (
         links=_JOBS,
         suites=("channel_state",),
         sample=_channel_end,
-        of=RemoteChannel,
+        of=barriers.RemoteChannel,
     ),
     Slot(
         name="output_subpartition",
@@ -178,7 +173,7 @@ _PARTS = (
         links=_JOBS,
         suites=("channel_state",),
         sample=_channel_end,
-        of=Subpartition,
+        of=barriers.Subpartition,
     ),
     Slot(
         name="edge",
@@ -188,7 +183,7 @@ _PARTS = (
         ours="ckptsim.sim.slots.cores:over_edge",
         links=_JOBS,
         sample=_edge,
-        of=Barrier,
+        of=barriers.Barrier,
         is_rule=True,
     ),
     Slot(

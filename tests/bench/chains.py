@@ -9,16 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from time import process_time
 
-from ckptsim.scenarios.job import (
-    Checkpointing,
-    Engine,
-    Input,
-    Job,
-    Mode,
-    Partitioner,
-    Vertex,
-    VertexKind,
-)
+from ckptsim.scenarios import job as jobs
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.kernel import Environment
 from tests.bench.dataflow_models import bare_simpy
@@ -26,22 +17,24 @@ from tests.bench.figures import Figure
 from tests.job.buffers.plans import on_buffers
 
 SECOND = 1_000_000_000
-_EDGES = (Partitioner.HASH, Partitioner.REBALANCE)
+_EDGES = (jobs.Partitioner.HASH, jobs.Partitioner.REBALANCE)
 _LOADED_PER_S = 780.0  # 80 % of what an operator of 1 ms can take
 BAR_64_S = 0.35
 BAR_128_S = 1.0
 
 
-def chain(parallelism: int, operators: int, *, loaded: bool, mode: Mode) -> Job:
+def chain(parallelism: int, operators: int, *, loaded: bool, mode: jobs.Mode) -> jobs.Job:
     """Return a source and so many operators of 1 ms, keyed and rebalanced in turn."""
     rate = _LOADED_PER_S * parallelism if loaded else None
     vertices = [
-        Vertex(kind=VertexKind.SOURCE, name="source", parallelism=parallelism, rate_per_s=rate)
+        jobs.Vertex(
+            kind=jobs.VertexKind.SOURCE, name="source", parallelism=parallelism, rate_per_s=rate
+        )
     ]
     for number in range(operators):
-        edge = Input(upstream=vertices[-1].name, partitioner=_EDGES[number % 2])
+        edge = jobs.Input(upstream=vertices[-1].name, partitioner=_EDGES[number % 2])
         vertices.append(
-            Vertex(
+            jobs.Vertex(
                 name=f"operator{number}",
                 parallelism=parallelism,
                 inputs=(edge,),
@@ -50,13 +43,15 @@ def chain(parallelism: int, operators: int, *, loaded: bool, mode: Mode) -> Job:
         )
     return on_buffers(
         *vertices,
-        checkpointing=Checkpointing(mode=mode, interval_ns=10 * SECOND, first_trigger_ns=SECOND),
+        checkpointing=jobs.Checkpointing(
+            mode=mode, interval_ns=10 * SECOND, first_trigger_ns=SECOND
+        ),
         duration_ns=10 * SECOND,
-        engine=Engine.COMPILED,
+        engine=jobs.Engine.COMPILED,
     )
 
 
-def seconds_of(model: Job) -> tuple[float, DataflowWorld]:
+def seconds_of(model: jobs.Job) -> tuple[float, DataflowWorld]:
     """Return the CPU seconds per simulated second of a run, its set-up included."""
     started = process_time()
     world = DataflowWorld(Environment(1), model)
@@ -66,20 +61,20 @@ def seconds_of(model: Job) -> tuple[float, DataflowWorld]:
 
 def measure() -> list[Figure]:
     """Measure the four jobs at p = 64, and the largest one."""
-    small = chain(2, 1, loaded=True, mode=Mode.ALIGNED)
+    small = chain(2, 1, loaded=True, mode=jobs.Mode.ALIGNED)
     DataflowWorld(Environment(1), replace(small, duration_ns=SECOND // 10)).run()
     bare_us = bare_simpy(128, 200_000)
     figures = [
         _figure(64, 3, loaded=loaded, mode=mode, bar=BAR_64_S, bare_us=bare_us)
         for loaded in (False, True)
-        for mode in (Mode.ALIGNED, Mode.UNALIGNED)
+        for mode in (jobs.Mode.ALIGNED, jobs.Mode.UNALIGNED)
     ]
-    largest = {"loaded": True, "mode": Mode.UNALIGNED}
+    largest = {"loaded": True, "mode": jobs.Mode.UNALIGNED}
     return [*figures, _figure(128, 5, **largest, bar=BAR_128_S, bare_us=bare_us)]
 
 
 def _figure(
-    parallelism: int, operators: int, *, loaded: bool, mode: Mode, bar: float, bare_us: float
+    parallelism: int, operators: int, *, loaded: bool, mode: jobs.Mode, bar: float, bare_us: float
 ) -> Figure:
     cost, world = seconds_of(chain(parallelism, operators, loaded=loaded, mode=mode))
     per_entry = cost * world.env.now / SECOND / world.env.steps * 1e6 / bare_us

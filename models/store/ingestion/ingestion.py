@@ -22,26 +22,7 @@ from dataclasses import replace
 
 from ckptsim.models.core import ProtocolError
 from ckptsim.models.store.errors import Refusal
-from ckptsim.models.store.ingestion.events import (
-    AbortSync,
-    CancelSyncTimer,
-    Cause,
-    ControlRead,
-    DataWritten,
-    Effect,
-    Event,
-    FinishSync,
-    FreezePartition,
-    IngestionState,
-    MakeDurable,
-    RulesChanged,
-    SetSyncTimer,
-    StepDurable,
-    StepRefused,
-    SyncRequested,
-    SyncTimerFired,
-    WriteFailed,
-)
+from ckptsim.models.store.ingestion import events as ingestion_events
 from ckptsim.models.store.log import Control, ControlRecord
 from ckptsim.models.store.rules import Part, SyncRules
 from ckptsim.models.store.state import (
@@ -58,12 +39,12 @@ class PartitionIngestion:
     """The ingestion core of one partition; see the theory at the head of the module."""
 
     def __init__(self, rules: SyncRules, restored: PartitionState) -> None:
-        self.state = IngestionState.OPEN
+        self.state = ingestion_events.IngestionState.OPEN
         self.checkpoint = restored
         self.bytes_since_sync = 0
         self.timer_set = False
         self._rules = rules
-        self.cause = Cause.REQUEST
+        self.cause = ingestion_events.Cause.REQUEST
         self._steps: tuple[Part, ...] = ()
         self._blob = b""
         self._synced_position = restored.position
@@ -73,14 +54,14 @@ class PartitionIngestion:
         """Return the rules of syncing that hold now."""
         return self._rules
 
-    def step(self, event: Event) -> list[Effect]:
+    def step(self, event: ingestion_events.Event) -> list[ingestion_events.Effect]:
         """Take one event and return its effects; raises ProtocolError `not_allowed`."""
         handler = _TABLE.get((self.state, type(event)))
         if handler is None:
             raise ProtocolError("not_allowed", state=self.state.name, event=event)
         return handler(self, event)
 
-    def written(self, event: DataWritten) -> list[Effect]:
+    def written(self, event: ingestion_events.DataWritten) -> list[ingestion_events.Effect]:
         """Advance behind a write, and sync when enough bytes have gathered."""
         producers = self.checkpoint.producers
         if event.producer is not None:
@@ -88,17 +69,17 @@ class PartitionIngestion:
         self.checkpoint = replace(self.checkpoint, position=event.position, producers=producers)
         self.bytes_since_sync += event.size_bytes
         if self._rules.due_by_bytes(self.bytes_since_sync):
-            return self.begin(Cause.BYTES)
+            return self.begin(ingestion_events.Cause.BYTES)
         if self._rules.sync_interval_ns > 0 and not self.timer_set:
             self.timer_set = True
-            return [SetSyncTimer(self._rules.sync_interval_ns)]
+            return [ingestion_events.SetSyncTimer(self._rules.sync_interval_ns)]
         return []
 
-    def write_failed(self, _event: WriteFailed) -> list[Effect]:
+    def write_failed(self, _event: ingestion_events.WriteFailed) -> list[ingestion_events.Effect]:
         """Freeze with the position still before the record."""
         return self.freeze(Refusal.WRITE_FAILED, "a data record was not written")
 
-    def control(self, event: ControlRead) -> list[Effect]:
+    def control(self, event: ingestion_events.ControlRead) -> list[ingestion_events.Effect]:
         """Apply a control entry, advance behind it, and sync unless it is a segment marker."""
         applied = _applied(self.checkpoint, event.record)
         conflict = self.conflict(event.record, applied, event.siblings)
@@ -106,9 +87,9 @@ class PartitionIngestion:
             return self.freeze(Refusal.INCONSISTENT_SVS, conflict)
         self.checkpoint = replace(applied, position=event.position)
         if self._rules.due_by_control(event.record.control):
-            return self.begin(Cause.CONTROL)
+            return self.begin(ingestion_events.Cause.CONTROL)
         if self._rules.due_by_bytes(self.bytes_since_sync):
-            return self.begin(Cause.BYTES)
+            return self.begin(ingestion_events.Cause.BYTES)
         return []
 
     def conflict(
@@ -121,69 +102,73 @@ class PartitionIngestion:
         found = (disagreement(mine, sibling) for sibling in siblings)
         return next((conflict for conflict in found if conflict is not None), None)
 
-    def requested(self, _event: SyncRequested) -> list[Effect]:
+    def requested(self, _event: ingestion_events.SyncRequested) -> list[ingestion_events.Effect]:
         """Begin the sync that the host wants."""
-        return self.begin(Cause.REQUEST)
+        return self.begin(ingestion_events.Cause.REQUEST)
 
-    def timer_fired(self, _event: SyncTimerFired) -> list[Effect]:
+    def timer_fired(self, _event: ingestion_events.SyncTimerFired) -> list[ingestion_events.Effect]:
         """Begin a sync when records are waiting for one; a late timer does nothing."""
         if not self.timer_set:
             return []
         self.timer_set = False
-        return self.begin(Cause.TIME)
+        return self.begin(ingestion_events.Cause.TIME)
 
-    def begin(self, cause: Cause) -> list[Effect]:
+    def begin(self, cause: ingestion_events.Cause) -> list[ingestion_events.Effect]:
         """Take the checkpoint at this instant and ask for the first durable step."""
-        self.state = IngestionState.SYNCING
+        self.state = ingestion_events.IngestionState.SYNCING
         self.cause = cause
         self._steps = self._rules.steps()
         self._blob = encode_state(self.checkpoint)
         self._synced_position = self.checkpoint.position
-        cancel: list[Effect] = [CancelSyncTimer()] if self.timer_set else []
+        cancel: list[ingestion_events.Effect] = (
+            [ingestion_events.CancelSyncTimer()] if self.timer_set else []
+        )
         self.timer_set = False
         return [*cancel, self._next_step()]
 
-    def step_durable(self, _event: StepDurable) -> list[Effect]:
+    def step_durable(self, _event: ingestion_events.StepDurable) -> list[ingestion_events.Effect]:
         """Ask for the next step, or finish and count the bytes anew."""
         self._steps = self._steps[1:]
         if self._steps:
             return [self._next_step()]
-        self.state = IngestionState.OPEN
+        self.state = ingestion_events.IngestionState.OPEN
         self.reset_counter()
-        return [FinishSync(self._synced_position, self.cause)]
+        return [ingestion_events.FinishSync(self._synced_position, self.cause)]
 
     def reset_counter(self) -> None:
         """Count the bytes since the sync that is just complete."""
         self.bytes_since_sync = 0
 
-    def step_refused(self, event: StepRefused) -> list[Effect]:
+    def step_refused(self, event: ingestion_events.StepRefused) -> list[ingestion_events.Effect]:
         """Give the sync up; the partition is not errored and its counter not reset."""
-        self.state = IngestionState.OPEN
-        effects: list[Effect] = [AbortSync(event.refusal)]
+        self.state = ingestion_events.IngestionState.OPEN
+        effects: list[ingestion_events.Effect] = [ingestion_events.AbortSync(event.refusal)]
         if self._rules.sync_interval_ns > 0:
             self.timer_set = True
-            effects.append(SetSyncTimer(self._rules.sync_interval_ns))
+            effects.append(ingestion_events.SetSyncTimer(self._rules.sync_interval_ns))
         return effects
 
-    def rules_changed(self, event: RulesChanged) -> list[Effect]:
+    def rules_changed(self, event: ingestion_events.RulesChanged) -> list[ingestion_events.Effect]:
         """Take the new rules; a sync that runs continues by the old steps."""
         self._rules = event.rules
         return []
 
-    def nothing(self, _event: Event) -> list[Effect]:
+    def nothing(self, _event: ingestion_events.Event) -> list[ingestion_events.Effect]:
         """Let an event pass by that means nothing to a frozen partition."""
         return []
 
-    def freeze(self, refusal: Refusal, reason: str) -> list[Effect]:
+    def freeze(self, refusal: Refusal, reason: str) -> list[ingestion_events.Effect]:
         """Stop for good: this incarnation takes no entry and writes no checkpoint any more."""
-        self.state = IngestionState.ERRORED
-        cancel: list[Effect] = [CancelSyncTimer()] if self.timer_set else []
+        self.state = ingestion_events.IngestionState.ERRORED
+        cancel: list[ingestion_events.Effect] = (
+            [ingestion_events.CancelSyncTimer()] if self.timer_set else []
+        )
         self.timer_set = False
-        return [*cancel, FreezePartition(refusal, reason)]
+        return [*cancel, ingestion_events.FreezePartition(refusal, reason)]
 
-    def _next_step(self) -> MakeDurable:
+    def _next_step(self) -> ingestion_events.MakeDurable:
         part = self._steps[0]
-        return MakeDurable(part, None if part is Part.DATA else self._blob)
+        return ingestion_events.MakeDurable(part, None if part is Part.DATA else self._blob)
 
 
 def _applied(state: PartitionState, record: ControlRecord) -> PartitionState:
@@ -204,22 +189,26 @@ def _with_producer(
     return tuple(sorted((*others, changed), key=lambda each: each.guid))
 
 
-_Handler = Callable[[PartitionIngestion, Event], list[Effect]]
-_OPEN, _SYNCING, _ERRORED = IngestionState.OPEN, IngestionState.SYNCING, IngestionState.ERRORED
+_Handler = Callable[[PartitionIngestion, ingestion_events.Event], list[ingestion_events.Effect]]
+_OPEN, _SYNCING, _ERRORED = (
+    ingestion_events.IngestionState.OPEN,
+    ingestion_events.IngestionState.SYNCING,
+    ingestion_events.IngestionState.ERRORED,
+)
 
 # (state, event) -> handler, looked up by name so that a subclass may replace one.
-_TABLE: dict[tuple[IngestionState, type], _Handler] = {
-    (_OPEN, DataWritten): lambda core, event: core.written(event),  # type: ignore[arg-type]
-    (_OPEN, WriteFailed): lambda core, event: core.write_failed(event),  # type: ignore[arg-type]
-    (_OPEN, ControlRead): lambda core, event: core.control(event),  # type: ignore[arg-type]
-    (_OPEN, SyncRequested): lambda core, event: core.requested(event),  # type: ignore[arg-type]
-    (_OPEN, SyncTimerFired): lambda core, event: core.timer_fired(event),  # type: ignore[arg-type]
-    (_OPEN, RulesChanged): lambda core, event: core.rules_changed(event),  # type: ignore[arg-type]
-    (_SYNCING, StepDurable): lambda core, event: core.step_durable(event),  # type: ignore[arg-type]
-    (_SYNCING, StepRefused): lambda core, event: core.step_refused(event),  # type: ignore[arg-type]
-    (_SYNCING, RulesChanged): lambda core, event: core.rules_changed(event),  # type: ignore[arg-type]
-    (_SYNCING, SyncTimerFired): lambda core, event: core.nothing(event),
-    (_ERRORED, SyncRequested): lambda core, event: core.nothing(event),
-    (_ERRORED, SyncTimerFired): lambda core, event: core.nothing(event),
-    (_ERRORED, RulesChanged): lambda core, event: core.rules_changed(event),  # type: ignore[arg-type]
+_TABLE: dict[tuple[ingestion_events.IngestionState, type], _Handler] = {
+    (_OPEN, ingestion_events.DataWritten): lambda core, event: core.written(event),  # type: ignore[arg-type]
+    (_OPEN, ingestion_events.WriteFailed): lambda core, event: core.write_failed(event),  # type: ignore[arg-type]
+    (_OPEN, ingestion_events.ControlRead): lambda core, event: core.control(event),  # type: ignore[arg-type]
+    (_OPEN, ingestion_events.SyncRequested): lambda core, event: core.requested(event),  # type: ignore[arg-type]
+    (_OPEN, ingestion_events.SyncTimerFired): lambda core, event: core.timer_fired(event),  # type: ignore[arg-type]
+    (_OPEN, ingestion_events.RulesChanged): lambda core, event: core.rules_changed(event),  # type: ignore[arg-type]
+    (_SYNCING, ingestion_events.StepDurable): lambda core, event: core.step_durable(event),  # type: ignore[arg-type]
+    (_SYNCING, ingestion_events.StepRefused): lambda core, event: core.step_refused(event),  # type: ignore[arg-type]
+    (_SYNCING, ingestion_events.RulesChanged): lambda core, event: core.rules_changed(event),  # type: ignore[arg-type]
+    (_SYNCING, ingestion_events.SyncTimerFired): lambda core, event: core.nothing(event),
+    (_ERRORED, ingestion_events.SyncRequested): lambda core, event: core.nothing(event),
+    (_ERRORED, ingestion_events.SyncTimerFired): lambda core, event: core.nothing(event),
+    (_ERRORED, ingestion_events.RulesChanged): lambda core, event: core.rules_changed(event),  # type: ignore[arg-type]
 }

@@ -17,16 +17,8 @@ from ckptsim.sim.cli.main import EXIT_FINE, EXIT_OURS
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.extras import require
+from ckptsim.sim.validate import recoveries
 from ckptsim.sim.validate.folds import STEPS
-from ckptsim.sim.validate.recoveries import (
-    RecoveryPrediction,
-    RecoveryScore,
-    predict_recoveries,
-    recovery_entries,
-    recovery_lines,
-    recovery_scores,
-    score_recoveries,
-)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     rounds += 1 + len(STEPS) if arguments.folds else 0
     with ProgressBar("validate") as bar:
         tick = _Tick(bar, len(runs) * rounds + len(wanted) + len(measurements.recoveries))
-        recovered = predict_recoveries(
+        recovered = recoveries.predict_recoveries(
             measurements.recoveries,
             seeds=arguments.seeds,
             jobs=arguments.jobs,
@@ -130,8 +122,8 @@ def run(arguments: argparse.Namespace) -> int:
         found["folds"] = asdict(folds)
         lines += validate.folds_lines(folds)
     if recovered:
-        judged = score_recoveries(recovered)
-        lines += recovery_lines(judged)
+        judged = recoveries.score_recoveries(recovered)
+        lines += recoveries.recovery_lines(judged)
         _add_recoveries(found, recovered, judged)
     print(json.dumps(found, indent=1) if arguments.json else "\n".join(lines))
     if arguments.out is not None:
@@ -149,13 +141,15 @@ def _refuse_for_recoveries(arguments: argparse.Namespace) -> None:
 
 
 def _add_recoveries(
-    found: dict[str, Any], predictions: Sequence[RecoveryPrediction], judged: RecoveryScore
+    found: dict[str, Any],
+    predictions: Sequence[recoveries.RecoveryPrediction],
+    judged: recoveries.RecoveryScore,
 ) -> None:
-    found["runs"] += recovery_entries(predictions)
+    found["runs"] += recoveries.recovery_entries(predictions)
     found["not_simulated"] += [
         {"run_id": one.run.run_id, "reason": one.reason} for one in judged.skipped
     ]
-    found["recovery_score"] = recovery_scores(judged)
+    found["recovery_score"] = recoveries.recovery_scores(judged)
 
 
 class _Tick:

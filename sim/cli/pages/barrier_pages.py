@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from ckptsim.models.barriers.handler import (
-    ALIGNED_TABLE,
-    ALTERNATING_TABLE,
-    UNALIGNED_TABLE,
-    describe_table,
-)
+from ckptsim.models.barriers import handler as handlers
 from ckptsim.models.recovery.mapping import DISTRIBUTIONS
 from ckptsim.sim.cli.columns import aligned
 from ckptsim.sim.cli.pages.topics import Page
 
 TABLES = {
-    "aligned": ALIGNED_TABLE,
-    "alternating (aligned, with time-outs)": ALTERNATING_TABLE,
-    "unaligned": UNALIGNED_TABLE,
+    "aligned": handlers.ALIGNED_TABLE,
+    "alternating (aligned, with time-outs)": handlers.ALTERNATING_TABLE,
+    "unaligned": handlers.UNALIGNED_TABLE,
 }
 
 
 def states_page() -> Page:
     """Return the rows of every barrier handler: state + input: actions -> next state."""
-    rows = {name: describe_table(table) for name, table in TABLES.items()}
+    rows = {name: handlers.describe_table(table) for name, table in TABLES.items()}
     blocks = [f"{name}\n" + "\n".join(f"  {row}" for row in rows[name]) for name in rows]
     return Page(text="\n\n".join(blocks), data=rows)
 

@@ -9,13 +9,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from ckptsim.models.ordering import (
-    Blocked,
-    Medium,
-    OrderingParameters,
-    make_core,
-    scope_text,
-)
+from ckptsim.models import ordering
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.order import BatchRules, Destination, Summary
@@ -37,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="Airbyte messages as JSON lines; - for stdin")
     parser.add_argument(
         "--medium",
-        choices=[medium.name.lower() for medium in Medium],
+        choices=[medium.name.lower() for medium in ordering.Medium],
         default="stdio",
         help="how the messages travelled: states carry keys on sockets only (default: stdio)",
     )
@@ -58,10 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read all messages, write released states to stdout and a summary to stderr."""
-    medium = Medium[arguments.medium.upper()]
+    medium = ordering.Medium[arguments.medium.upper()]
     catalog = None if arguments.catalog is None else read_catalog(arguments.catalog)
     destination = Destination(
-        make_core(OrderingParameters(medium=medium, streams=catalog or ())),
+        ordering.make_core(ordering.OrderingParameters(medium=medium, streams=catalog or ())),
         medium,
         BatchRules(
             batch_records=arguments.batch_records,
@@ -159,10 +153,10 @@ def _as_json(summary: Summary) -> str:
     )
 
 
-def _blocked_json(blocked: Blocked) -> dict[str, object]:
+def _blocked_json(blocked: ordering.Blocked) -> dict[str, object]:
     short = blocked.shortfall
     return {
-        "scope": scope_text(blocked.scope),
+        "scope": ordering.scope_text(blocked.scope),
         "next_index": blocked.next_index,
         "lowest_index": blocked.lowest,
         "pending": blocked.pending,

@@ -2,42 +2,36 @@
 
 from __future__ import annotations
 
-from ckptsim.models.barriers.channels import (
-    NetworkEffect,
-    Persister,
-    PersisterStatus,
-    RemoteChannel,
-    Subpartition,
-)
+from ckptsim.models.barriers import channels
 from ckptsim.models.barriers.reason import FailureReason
 
 
-class _CredulousPersister(Persister):
+class _CredulousPersister(channels.Persister):
     """Believes every barrier that is not older than the last one seen."""
 
     def barrier_arrived(self, checkpoint: int) -> bool:
         """Count a barrier also when its checkpoint is over."""
         if checkpoint < self.last_seen:
             return False
-        self.status = PersisterStatus.BARRIER_RECEIVED
+        self.status = channels.PersisterStatus.BARRIER_RECEIVED
         self.last_seen = checkpoint
         return True
 
     def start(self, checkpoint: int) -> None:
         """Wait for no barrier once one was received."""
-        if self.status is not PersisterStatus.BARRIER_RECEIVED:
+        if self.status is not channels.PersisterStatus.BARRIER_RECEIVED:
             super().start(checkpoint)
 
 
-class LateBarrierCounts(RemoteChannel):
+class LateBarrierCounts(channels.RemoteChannel):
     """Lets the late barrier of a cancelled checkpoint stand for that of the next one."""
 
-    def __init__(self, index: int, outbox: list[NetworkEffect]) -> None:
+    def __init__(self, index: int, outbox: list[channels.NetworkEffect]) -> None:
         super().__init__(index, outbox)
         self.persister = _CredulousPersister()
 
 
-class ObsoletePlaceKept(RemoteChannel):
+class ObsoletePlaceKept(channels.RemoteChannel):
     """Keeps the place of an older barrier when a newer checkpoint starts."""
 
     def start(self, checkpoint: int) -> FailureReason | None:
@@ -51,24 +45,24 @@ class ObsoletePlaceKept(RemoteChannel):
         return reason
 
 
-class _ForgetfulPersister(Persister):
+class _ForgetfulPersister(channels.Persister):
     """Stops whatever there is."""
 
     def stop(self, checkpoint: int) -> None:
         """Complete, whichever checkpoint the network has noted meanwhile."""
-        self.status = PersisterStatus.COMPLETED
+        self.status = channels.PersisterStatus.COMPLETED
         self.last_seen = max(self.last_seen, checkpoint)
 
 
-class StopResetsNewer(RemoteChannel):
+class StopResetsNewer(channels.RemoteChannel):
     """Forgets a newer barrier when an older checkpoint stops."""
 
-    def __init__(self, index: int, outbox: list[NetworkEffect]) -> None:
+    def __init__(self, index: int, outbox: list[channels.NetworkEffect]) -> None:
         super().__init__(index, outbox)
         self.persister = _ForgetfulPersister()
 
 
-class OutputNeverTimesOut(Subpartition):
+class OutputNeverTimesOut(channels.Subpartition):
     """Lets no barrier overtake in the output."""
 
     def time_out(self, checkpoint: int) -> bool:

@@ -10,16 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ckptsim.models.ordering import (
-    CheckpointIndex,
-    CheckpointKey,
-    OrderingCore,
-    Parts,
-    Refusal,
-    Scope,
-    StreamDescriptor,
-    release,
-)
+from ckptsim.models import ordering
 from ckptsim.models.ordering.effects import Effect
 from ckptsim.models.ordering.inference import Inference
 from ckptsim.models.ordering.lifecycle import Lifecycle
@@ -37,41 +28,41 @@ class Vectors:
     engines: tuple[str, ...] = ("any", "cm")
 
 
-class NoOrderingShelf(release.Shelf):
+class NoOrderingShelf(ordering.release.Shelf):
     """Any state may go."""
 
-    def candidates(self) -> list[release.PendingState]:
+    def candidates(self) -> list[ordering.release.PendingState]:
         """Return all states in the order of arrival."""
         return list(self._pending.values())
 
 
-class GapsToleratedShelf(release.Shelf):
+class GapsToleratedShelf(ordering.release.Shelf):
     """The lowest state may go, whether its predecessor went or not."""
 
-    def candidates(self) -> list[release.PendingState]:
+    def candidates(self) -> list[ordering.release.PendingState]:
         """Return the state with the lowest index."""
         head = self.head
         return [] if head is None else [self._pending[head]]
 
 
-class ArrivalOrderShelf(release.Shelf):
+class ArrivalOrderShelf(ordering.release.Shelf):
     """The state that came first may go."""
 
-    def candidates(self) -> list[release.PendingState]:
+    def candidates(self) -> list[ordering.release.PendingState]:
         """Return the state that arrived first."""
         return list(self._pending.values())[:1]
 
 
-class LexicographicShelf(release.Shelf):
+class LexicographicShelf(ordering.release.Shelf):
     """Indexes are compared as texts, so 10 comes before 2."""
 
-    def candidates(self) -> list[release.PendingState]:
+    def candidates(self) -> list[ordering.release.PendingState]:
         """Return the first state by text, if its predecessor went."""
         head = min(self._pending, key=str, default=0)
         return [self._pending[head]] if head == self.last_released + 1 else []
 
 
-class AtLeastReadiness(release.Readiness):
+class AtLeastReadiness(ordering.release.Readiness):
     """More records than the source counted are fine."""
 
     def counts_agree(self, expected: int, found: int) -> bool:
@@ -79,66 +70,68 @@ class AtLeastReadiness(release.Readiness):
         return found >= expected
 
 
-class NoLocalCheckReadiness(release.Readiness):
+class NoLocalCheckReadiness(ordering.release.Readiness):
     """Whether the records that were read are durable is not looked at."""
 
-    def sufficient(self, ledger: release.Ledger, identity: str) -> bool:
+    def sufficient(self, ledger: ordering.release.Ledger, identity: str) -> bool:
         """Agree always."""
         del ledger, identity
         return True
 
 
-class RejectsIgnoredReadiness(release.Readiness):
+class RejectsIgnoredReadiness(ordering.release.Readiness):
     """Rejected records are taken for missing ones."""
 
-    def sufficient(self, ledger: release.Ledger, identity: str) -> bool:
+    def sufficient(self, ledger: ordering.release.Ledger, identity: str) -> bool:
         """Compare committed records alone with those read."""
         return ledger.committed(identity).records == ledger.read_for(identity)
 
-    def found(self, covered: list[tuple[StreamDescriptor, str]]) -> int:
+    def found(self, covered: list[tuple[ordering.StreamDescriptor, str]]) -> int:
         """Count committed records alone."""
         return sum(self._ledgers[stream].committed(i).records for stream, i in covered)
 
 
-class LevelsAddedReadiness(release.Readiness):
+class LevelsAddedReadiness(ordering.release.Readiness):
     """The two levels are taken for different records."""
 
-    def sufficient(self, ledger: release.Ledger, identity: str) -> bool:
+    def sufficient(self, ledger: ordering.release.Ledger, identity: str) -> bool:
         """Compare the sum of both levels with the records read."""
         return upstream.levels_sum(ledger, identity) == ledger.read_for(identity)
 
-    def found(self, covered: list[tuple[StreamDescriptor, str]]) -> int:
+    def found(self, covered: list[tuple[ordering.StreamDescriptor, str]]) -> int:
         """Count both levels."""
         return sum(upstream.levels_sum(self._ledgers[stream], i) for stream, i in covered)
 
 
-class CursorFirstReleaser(release.Releaser):
+class CursorFirstReleaser(ordering.release.Releaser):
     """The cursor moves before the send, and stays where it is when the send fails."""
 
-    def _send(self, state: release.PendingState) -> Effect:
+    def _send(self, state: ordering.release.PendingState) -> Effect:
         effect = super()._send(state)
         self._shelves.of(state.scope).last_released = state.key.index
         return effect
 
 
-class TotalsFirstReleaser(release.Releaser):
+class TotalsFirstReleaser(ordering.release.Releaser):
     """The totals grow before the send, and again with each new attempt at it."""
 
-    def _send(self, state: release.PendingState) -> Effect:
+    def _send(self, state: ordering.release.PendingState) -> Effect:
         effect = super()._send(state)
         if self._outgoing is not None:
             self._totals.update(self._outgoing.totals)
         return effect
 
 
-class MixedShelves(release.Shelves):
+class MixedShelves(ordering.release.Shelves):
     """States of streams and of the whole sync are accepted together."""
 
-    def refusal(self, scope: Scope, key: CheckpointKey) -> Refusal | None:
+    def refusal(
+        self, scope: ordering.Scope, key: ordering.CheckpointKey
+    ) -> ordering.Refusal | None:
         """Look at the key alone."""
         return self.of(scope).refusal(key)
 
-    def in_use(self) -> tuple[release.Shelf, ...]:
+    def in_use(self) -> tuple[ordering.release.Shelf, ...]:
         """Return all shelves."""
         return self._all
 
@@ -146,13 +139,13 @@ class MixedShelves(release.Shelves):
 class OneCounterInference(Inference):
     """All streams share one counter of intervals."""
 
-    def end_interval(self, stream: StreamDescriptor) -> None:
+    def end_interval(self, stream: ordering.StreamDescriptor) -> None:
         """Begin the next interval of every stream."""
         del stream
         self.end_all_intervals()
 
 
-class EarlyReturnReleaser(release.Releaser):
+class EarlyReturnReleaser(ordering.release.Releaser):
     """The first scope that is not ready ends the pass for all."""
 
     def _look_on(self) -> list[Effect]:
@@ -166,7 +159,7 @@ class EarlyReturnReleaser(release.Releaser):
         return self._restart_pass() if self._again else self._end_pass()
 
 
-class FlushDroppedReleaser(release.Releaser):
+class FlushDroppedReleaser(ordering.release.Releaser):
     """A flush that is requested during a send is dropped."""
 
     def request_flush(self) -> list[Effect]:
@@ -174,30 +167,30 @@ class FlushDroppedReleaser(release.Releaser):
         return [] if self._outgoing is not None else super().request_flush()
 
 
-class ReplacingShelf(release.Shelf):
+class ReplacingShelf(ordering.release.Shelf):
     """A second state with a pending index takes the place, not the id, of the first."""
 
-    def refusal(self, key: CheckpointKey) -> Refusal | None:
+    def refusal(self, key: ordering.CheckpointKey) -> ordering.Refusal | None:
         """Refuse what the right shelf refuses, but for a pending index."""
         return None if self._is_pending(key.index) else super().refusal(key)
 
-    def add(self, state: release.PendingState) -> None:
+    def add(self, state: ordering.release.PendingState) -> None:
         """Keep the old key, as a sorted map does whose keys compare by index alone."""
         super().add(upstream.under_old_key(self._pending, state))
 
-    def _is_pending(self, index: CheckpointIndex) -> bool:
+    def _is_pending(self, index: ordering.CheckpointIndex) -> bool:
         return index in self._pending
 
 
-class StaleAcceptedShelf(release.Shelf):
+class StaleAcceptedShelf(ordering.release.Shelf):
     """A state that went already is accepted again and stays in front of all others."""
 
-    def refusal(self, key: CheckpointKey) -> Refusal | None:
+    def refusal(self, key: ordering.CheckpointKey) -> ordering.Refusal | None:
         """Refuse what the right shelf refuses, but for an index that went."""
         refusal = super().refusal(key)
-        return None if refusal is Refusal.STALE_INDEX else refusal
+        return None if refusal is ordering.Refusal.STALE_INDEX else refusal
 
-    def candidates(self) -> list[release.PendingState]:
+    def candidates(self) -> list[ordering.release.PendingState]:
         """Return the lowest state if it is the next one."""
         head = self.head
         return [self._pending[head]] if head == self.last_released + 1 else []
@@ -206,12 +199,14 @@ class StaleAcceptedShelf(release.Shelf):
 class LateCompleteLifecycle(Lifecycle):
     """COMPLETE is accepted on any channel, and ends its stream behind the last close as well."""
 
-    def complete_refusal(self, stream: StreamDescriptor, channel: int) -> Refusal | None:
+    def complete_refusal(
+        self, stream: ordering.StreamDescriptor, channel: int
+    ) -> ordering.Refusal | None:
         """Refuse what the right lifecycle refuses, but for a channel that has ended."""
         refusal = super().complete_refusal(stream, channel)
-        return None if refusal is Refusal.STREAM_CLOSED else refusal
+        return None if refusal is ordering.Refusal.STREAM_CLOSED else refusal
 
-    def complete(self, stream: StreamDescriptor) -> bool:
+    def complete(self, stream: ordering.StreamDescriptor) -> bool:
         """End the stream at once when no channel is left to wait for."""
         late = self.input_closed and stream not in self._ended
         ends = super().complete(stream) or late
@@ -220,105 +215,105 @@ class LateCompleteLifecycle(Lifecycle):
         return ends
 
 
-def _mutant(name: str, says: str, parts: Parts) -> Mutant:
-    return Mutant(name, says, SLOT, lambda parameters: OrderingCore(parameters, parts))
+def _mutant(name: str, says: str, parts: ordering.Parts) -> Mutant:
+    return Mutant(name, says, SLOT, lambda parameters: ordering.OrderingCore(parameters, parts))
 
 
 MUTANTS = by_name(
     _mutant(
         "no_ordering",
         "Sends any state whose records are durable, whatever its index.",
-        Parts(shelf=NoOrderingShelf),
+        ordering.Parts(shelf=NoOrderingShelf),
     ),
     _mutant(
         "gaps_tolerated",
         "Sends the lowest state without waiting for the missing one before it.",
-        Parts(shelf=GapsToleratedShelf),
+        ordering.Parts(shelf=GapsToleratedShelf),
     ),
     _mutant(
         "arrival_order",
         "Sends states in the order in which they arrived.",
-        Parts(shelf=ArrivalOrderShelf),
+        ordering.Parts(shelf=ArrivalOrderShelf),
     ),
     _mutant(
         "lexicographic_order",
         "Orders indexes as texts, so that 10 comes before 2.",
-        Parts(shelf=LexicographicShelf),
+        ordering.Parts(shelf=LexicographicShelf),
     ),
     _mutant(
         "no_source_count",
         "Does not compare with the source's count, so records under way are overlooked.",
-        Parts(readiness=upstream.NoSourceCountReadiness),
+        ordering.Parts(readiness=upstream.NoSourceCountReadiness),
     ),
     _mutant(
         "at_least",
         "Compares with the source's count by `>=` instead of equality.",
-        Parts(readiness=AtLeastReadiness),
+        ordering.Parts(readiness=AtLeastReadiness),
     ),
     _mutant(
         "rejects_ignored",
         "Takes rejected records for missing ones, so that one of them blocks for ever.",
-        Parts(readiness=RejectsIgnoredReadiness),
+        ordering.Parts(readiness=RejectsIgnoredReadiness),
     ),
     _mutant(
         "levels_added",
         "Adds the levels persisted and complete, which count the same records.",
-        Parts(readiness=LevelsAddedReadiness),
+        ordering.Parts(readiness=LevelsAddedReadiness),
     ),
     _mutant(
         "no_local_check",
         "Does not look whether the records that were read are durable.",
-        Parts(readiness=NoLocalCheckReadiness),
+        ordering.Parts(readiness=NoLocalCheckReadiness),
     ),
     _mutant(
         "cursor_before_send",
         "Moves the cursor before the send, so that a failed send blocks the scope for ever.",
-        Parts(releaser=CursorFirstReleaser),
+        ordering.Parts(releaser=CursorFirstReleaser),
     ),
     _mutant(
         "totals_before_send",
         "Adds to the totals before the send, so that a failed send counts twice.",
-        Parts(releaser=TotalsFirstReleaser),
+        ordering.Parts(releaser=TotalsFirstReleaser),
     ),
     _mutant(
         "kinds_mixed",
         "Accepts states of streams and of the whole sync in one attempt.",
-        Parts(shelves=MixedShelves),
+        ordering.Parts(shelves=MixedShelves),
     ),
     _mutant(
         "one_counter",
         "Infers keys on STDIO from one counter for all streams.",
-        Parts(inference=OneCounterInference),
+        ordering.Parts(inference=OneCounterInference),
     ),
     _mutant(
         "early_return",
         "Ends the pass at the first scope that is not ready, which starves the others.",
-        Parts(releaser=EarlyReturnReleaser),
+        ordering.Parts(releaser=EarlyReturnReleaser),
     ),
     _mutant(
         "flush_dropped",
         "Drops a flush that is requested while a send is outstanding.",
-        Parts(releaser=FlushDroppedReleaser),
+        ordering.Parts(releaser=FlushDroppedReleaser),
     ),
     _mutant(
         "removed_before_send",
         "Removes a state before its send, so that a failed send loses it.",
-        Parts(releaser=upstream.RemovedFirstReleaser),
+        ordering.Parts(releaser=upstream.RemovedFirstReleaser),
     ),
     _mutant(
         "message_replaced",
         "Puts a second state of an index under the first one's id.",
-        Parts(shelf=ReplacingShelf),
+        ordering.Parts(shelf=ReplacingShelf),
     ),
     _mutant(
         "stale_accepted",
         "Accepts an index that went already and waits on it for ever.",
-        Parts(shelf=StaleAcceptedShelf),
+        ordering.Parts(shelf=StaleAcceptedShelf),
     ),
     _mutant(
         "complete_after_close",
         "Accepts COMPLETE on a channel that has ended, so that a stream ends twice.",
-        Parts(lifecycle=LateCompleteLifecycle),
+        ordering.Parts(lifecycle=LateCompleteLifecycle),
     ),
     Mutant(
         "upstream",

@@ -21,14 +21,8 @@ from ckptsim.models.ordering import (
     StateRead,
     StreamDescriptor,
 )
+from ckptsim.models.ordering.wire import messages
 from ckptsim.models.ordering.wire.json_text import Number, read_json, write_json
-from ckptsim.models.ordering.wire.messages import (
-    Incoming,
-    WireError,
-    parse_catalog,
-    parse_message,
-    render_state,
-)
 from ckptsim.sim.rules.answers import Pick
 
 _REFUSED = "refused"
@@ -42,8 +36,8 @@ class _RefusedError(Exception):
 def _core_parse(text: str, medium: Medium, channel: int) -> Any:
     try:
         found = read_json(text)
-        return parse_message(found, medium=medium, size_bytes=7, channel=channel)
-    except WireError:
+        return messages.parse_message(found, medium=medium, size_bytes=7, channel=channel)
+    except messages.WireError:
         return _REFUSED
 
 
@@ -76,7 +70,7 @@ def _stream(holder: Any) -> StreamDescriptor:
     return StreamDescriptor(_need(found.get("name"), str), _may(found.get("namespace"), str))
 
 
-def _meant(message: Any, medium: Medium, channel: int) -> Incoming:
+def _meant(message: Any, medium: Medium, channel: int) -> messages.Incoming:
     kind = _need(message, dict).get("type")
     sockets = medium is Medium.SOCKET
     if kind == "RECORD":
@@ -87,17 +81,17 @@ def _meant(message: Any, medium: Medium, channel: int) -> Incoming:
         _need(record.get("data"), dict)
         identity = _may(record.get("partition_id"), str) if sockets else None
         event = RecordsRead(stream=stream, size_bytes=7, id=identity, channel=channel)
-        return Incoming(streams=(stream,), event=event)
+        return messages.Incoming(streams=(stream,), event=event)
     if kind == "STATE":
         return _state(message, _need(message.get("state"), dict), sockets=sockets)
     if kind == "TRACE":
         return _trace(_need(message.get("trace"), dict), channel)
     if kind in _OTHERS:
-        return Incoming()
+        return messages.Incoming()
     raise _RefusedError
 
 
-def _state(message: Any, state: Any, *, sockets: bool) -> Incoming:
+def _state(message: Any, state: Any, *, sockets: bool) -> messages.Incoming:
     kind, stream = state.get("type"), None
     listed: list[StreamDescriptor] = []
     inner: list[tuple[StreamDescriptor, str | None]] = []
@@ -134,30 +128,30 @@ def _state(message: Any, state: Any, *, sockets: bool) -> Incoming:
         inner=tuple(inner),
         listed=tuple(listed) if stream is None else None,
     )
-    return Incoming(streams=tuple(listed) if stream is None else (stream,), event=event)
+    return messages.Incoming(streams=tuple(listed) if stream is None else (stream,), event=event)
 
 
-def _trace(trace: Any, channel: int) -> Incoming:
+def _trace(trace: Any, channel: int) -> messages.Incoming:
     kind = _need(trace.get("type"), str)
     if kind == "ERROR":
         error = trace.get("error")
         said = error.get("message") if isinstance(error, dict) else None
-        return Incoming(error=said if isinstance(said, str) else "no message")
+        return messages.Incoming(error=said if isinstance(said, str) else "no message")
     if kind != "STREAM_STATUS":
-        return Incoming()
+        return messages.Incoming()
     found = _need(trace.get("stream_status"), dict)
     stream, status = _stream(found), _need(found.get("status"), str)
     if status not in ("STARTED", "RUNNING", "COMPLETE", "INCOMPLETE"):
         raise _RefusedError
     event = CompleteRead(stream=stream, channel=channel) if status == "COMPLETE" else None
-    return Incoming(streams=(stream,), event=event, status=status)
+    return messages.Incoming(streams=(stream,), event=event, status=status)
 
 
 # Written messages -----------------------------------------------------------------------------
 
 
 def _core_written(effect: SendState, medium: Medium) -> str:
-    return write_json(render_state(effect, medium=medium))
+    return write_json(messages.render_state(effect, medium=medium))
 
 
 def _written(effect: SendState, medium: Medium) -> str:
@@ -210,8 +204,8 @@ def _number(text: str) -> int | None:
 
 def _core_catalog(text: str) -> Any:
     try:
-        return parse_catalog(read_json(text))
-    except WireError:
+        return messages.parse_catalog(read_json(text))
+    except messages.WireError:
         return _REFUSED
 
 

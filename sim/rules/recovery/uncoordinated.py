@@ -9,19 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ckptsim.models.uncoordinated import (
-    Checkpoint,
-    CheckpointStored,
-    DataEnded,
-    DiscardCheckpoint,
-    IntervalOver,
-    JobFailed,
-    LineChannel,
-    MessageNext,
-    RollBack,
-    TakeCheckpoint,
-    TruncateLog,
-)
+from ckptsim.models import uncoordinated
 from ckptsim.sim.rules.answers import Answer, Pick
 from ckptsim.sim.rules.naive import Naive
 
@@ -37,7 +25,11 @@ class LineRules(Naive):
     """
 
     def __init__(
-        self, channels: Sequence[LineChannel], begin: Sequence[Checkpoint], *, logged: bool = True
+        self,
+        channels: Sequence[uncoordinated.LineChannel],
+        begin: Sequence[uncoordinated.Checkpoint],
+        *,
+        logged: bool = True,
     ) -> None:
         self._channels = list(channels)
         self._logged = logged
@@ -47,12 +39,12 @@ class LineRules(Naive):
         self._cut: dict[int, int] = {}  # channel -> up to where its log was deleted
         self._last = self._line()
 
-    def _of(self, task: int) -> list[Checkpoint]:
+    def _of(self, task: int) -> list[uncoordinated.Checkpoint]:
         """Return a task's checkpoints, oldest first."""
         own = [one for owner, one in self._stored if owner == task]
         return sorted(own, key=lambda one: one.number)
 
-    def _line(self) -> list[Checkpoint]:
+    def _line(self) -> list[uncoordinated.Checkpoint]:
         """Drop the newest checkpoint of whoever has to go back, until nobody has to."""
         left = [self._of(task) for task in self._tasks]
         while True:
@@ -74,7 +66,7 @@ class LineRules(Naive):
 
     def refusals(self, event: Any) -> list[str]:
         """Return why a checkpoint cannot be one of its task's."""
-        if isinstance(event, JobFailed):
+        if isinstance(event, uncoordinated.JobFailed):
             return []
         if event.task not in self._tasks:
             return ["unknown_task"]
@@ -91,7 +83,7 @@ class LineRules(Naive):
     def take(self, event: Any) -> Sequence[Any]:
         """Note a checkpoint or a failure; return what is discarded, deleted and gone back to."""
         before = self._last
-        if isinstance(event, JobFailed):
+        if isinstance(event, uncoordinated.JobFailed):
             newer = [
                 (task, one.number)
                 for task in self._tasks
@@ -101,14 +93,14 @@ class LineRules(Naive):
             self._stored = [
                 (task, one) for task, one in self._stored if (task, one.number) not in newer
             ]
-            gone = [DiscardCheckpoint(*each) for each in newer]
-            return [*gone, RollBack(tuple(one.number for one in before))]
+            gone = [uncoordinated.DiscardCheckpoint(*each) for each in newer]
+            return [*gone, uncoordinated.RollBack(tuple(one.number for one in before))]
         if event.checkpoint.number < before[event.task].number:
-            return [DiscardCheckpoint(event.task, event.checkpoint.number)]
+            return [uncoordinated.DiscardCheckpoint(event.task, event.checkpoint.number)]
         self._stored.append((event.task, event.checkpoint))
         line = self._last = self._line()
         effects: list[Any] = [
-            DiscardCheckpoint(task, one.number)
+            uncoordinated.DiscardCheckpoint(task, one.number)
             for task in self._tasks
             for one in self._of(task)
             if before[task].number <= one.number < line[task].number
@@ -117,7 +109,7 @@ class LineRules(Naive):
             processed = line[ends.receiver].received.get(number, 0)
             if processed > self._cut.get(number, 0):
                 self._cut[number] = processed
-                effects.append(TruncateLog(number, processed))
+                effects.append(uncoordinated.TruncateLog(number, processed))
         return effects
 
     def says(self, core: Any) -> Iterator[tuple[str, object, object]]:
@@ -127,9 +119,9 @@ class LineRules(Naive):
     def stray(self, pick: Pick) -> Any:
         """Return a task's next checkpoint, or one that was slow, wrong or repeated; a failure."""
         if pick.one_in(10):
-            return JobFailed()
+            return uncoordinated.JobFailed()
         if pick.one_in(25):
-            return CheckpointStored(pick.of((-1, len(self._tasks))), self._begin[0])
+            return uncoordinated.CheckpointStored(pick.of((-1, len(self._tasks))), self._begin[0])
         task = pick.of(self._tasks)
         own = self._of(task)
         careless = pick.one_in(6)
@@ -143,10 +135,12 @@ class LineRules(Naive):
                 sent[channel] = sent.get(channel, 0) + more
             if one.receiver == task:
                 received[channel] = received.get(channel, 0) + pick.of((0, 1, more))
-        return CheckpointStored(task, Checkpoint(number=number, sent=sent, received=received))
+        return uncoordinated.CheckpointStored(
+            task, uncoordinated.Checkpoint(number=number, sent=sent, received=received)
+        )
 
 
-def _grows(before: Checkpoint, after: Checkpoint) -> bool:
+def _grows(before: uncoordinated.Checkpoint, after: uncoordinated.Checkpoint) -> bool:
     """Say whether no count is smaller in the later one."""
     pairs = ((before.sent, after.sent), (before.received, after.received))
     return all(later.get(name, 0) >= count for old, later in pairs for name, count in old.items())
@@ -156,12 +150,12 @@ def drawn_line(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Draw the tasks and channels of a line, with loops, and how the tasks begin."""
     tasks = pick.integer(1, 4)
     channels = [
-        LineChannel(pick.integer(0, tasks - 1), pick.integer(0, tasks - 1))
+        uncoordinated.LineChannel(pick.integer(0, tasks - 1), pick.integer(0, tasks - 1))
         for _ in range(pick.integer(0, 5))
     ]
     held = [pick.of((0, 0, 0, 2)) for _ in channels]  # what was in flight when the job began
     begin = [
-        Checkpoint(
+        uncoordinated.Checkpoint(
             number=0,
             sent={n: held[n] for n, one in enumerate(channels) if one.sender == task},
             received={n: 0 for n, one in enumerate(channels) if one.receiver == task},
@@ -176,9 +170,9 @@ class TaskRules(Naive):
 
     def __init__(self, *, induced: bool = True) -> None:
         self._induced = induced
-        self._past: list[tuple[Any, TakeCheckpoint | None]] = []
+        self._past: list[tuple[Any, uncoordinated.TakeCheckpoint | None]] = []
 
-    def _taken(self) -> list[TakeCheckpoint]:
+    def _taken(self) -> list[uncoordinated.TakeCheckpoint]:
         return [one for _, one in self._past if one is not None]
 
     def _index(self) -> int:
@@ -186,12 +180,12 @@ class TaskRules(Naive):
         return max((one.index for one in self._taken()), default=0)
 
     def _has_ended(self) -> bool:
-        return any(isinstance(event, DataEnded) for event, _ in self._past)
+        return any(isinstance(event, uncoordinated.DataEnded) for event, _ in self._past)
 
     def _was_forced(self) -> bool:
         """Say whether a message has forced a checkpoint since an interval was over."""
         for event, one in reversed(self._past):
-            if isinstance(event, IntervalOver):
+            if isinstance(event, uncoordinated.IntervalOver):
                 return False
             if one is not None and one.forced:
                 return True
@@ -199,21 +193,23 @@ class TaskRules(Naive):
 
     def refusals(self, event: Any) -> list[str]:
         """Return why an event cannot come."""
-        if isinstance(event, DataEnded) and self._has_ended():
+        if isinstance(event, uncoordinated.DataEnded) and self._has_ended():
             return ["ended_twice"]
-        wrong = self._induced and isinstance(event, MessageNext) and event.index < 0
+        wrong = self._induced and isinstance(event, uncoordinated.MessageNext) and event.index < 0
         return ["bad_index"] if wrong else []
 
     def take(self, event: Any) -> Sequence[Any]:
         """Note an event, and return the checkpoint that it leads to."""
-        found: TakeCheckpoint | None = None
+        found: uncoordinated.TakeCheckpoint | None = None
         number, index = len(self._taken()) + 1, self._index()
-        if isinstance(event, MessageNext):
+        if isinstance(event, uncoordinated.MessageNext):
             if self._induced and event.index > index:
-                found = TakeCheckpoint(number, event.index, forced=True)
-        elif isinstance(event, DataEnded) or not (self._has_ended() or self._was_forced()):
-            found = TakeCheckpoint(number, index + 1 if self._induced else 0)
-        if found is not None or not isinstance(event, MessageNext):
+                found = uncoordinated.TakeCheckpoint(number, event.index, forced=True)
+        elif isinstance(event, uncoordinated.DataEnded) or not (
+            self._has_ended() or self._was_forced()
+        ):
+            found = uncoordinated.TakeCheckpoint(number, index + 1 if self._induced else 0)
+        if found is not None or not isinstance(event, uncoordinated.MessageNext):
             self._past.append((event, found))  # of messages those that led to something
         return [] if found is None else [found]
 
@@ -225,7 +221,7 @@ class TaskRules(Naive):
     def stray(self, pick: Pick) -> Any:
         """Return an interval, a message of any index around the task's own, seldom the end."""
         if pick.one_in(20):
-            return DataEnded()
+            return uncoordinated.DataEnded()
         if pick.one_in(3):
-            return IntervalOver()
-        return MessageNext(self._index() + pick.of((-1, 0, 0, 1, 1, 2)))
+            return uncoordinated.IntervalOver()
+        return uncoordinated.MessageNext(self._index() + pick.of((-1, 0, 0, 1, 1, 2)))

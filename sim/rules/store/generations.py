@@ -13,19 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ckptsim.models.store import LocalTopics, TopicPartition
-from ckptsim.models.store.generations import (
-    CallSite,
-    EngineOverStore,
-    EngineWithoutTopic,
-    LiveMetadata,
-    LiveState,
-    MetadataOverEngines,
-    MetadataOverStore,
-    MetadataService,
-    RedirectedMetadata,
-    metadata_for,
-)
+from ckptsim.models.store import LocalTopics, TopicPartition, generations
 from ckptsim.models.store.state import VersionCopy
 from ckptsim.sim.rules.answers import Pick
 from ckptsim.sim.rules.naive import Naive
@@ -51,48 +39,52 @@ class _Slots:
         self._blobs.pop(key, None)
 
 
-def _service(kind: str) -> MetadataService:
+def _service(kind: str) -> generations.MetadataService:
     topics, slots = LocalTopics(), _Slots()
     for topic, partitions in _TOPICS.items():
         topics.register(topic, partitions)
     if kind == "live":
-        return LiveMetadata()
+        return generations.LiveMetadata()
     if kind == "over_store":
-        return MetadataOverStore(slots, topics)
-    one = EngineWithoutTopic()
-    engines = {topic: EngineOverStore(slots, topics, topic) for topic in _TOPICS}
-    return MetadataOverEngines(lambda topic: one if "without" in kind else engines[topic])
+        return generations.MetadataOverStore(slots, topics)
+    one = generations.EngineWithoutTopic()
+    engines = {topic: generations.EngineOverStore(slots, topics, topic) for topic in _TOPICS}
+    return generations.MetadataOverEngines(
+        lambda topic: one if "without" in kind else engines[topic]
+    )
 
 
 class _Transformer:
     """A user's transformer that has a service of its own, or none."""
 
-    def __init__(self, service: MetadataService | None) -> None:
+    def __init__(self, service: generations.MetadataService | None) -> None:
         self._service = service
 
-    def storage_metadata_service(self) -> MetadataService | None:
+    def storage_metadata_service(self) -> generations.MetadataService | None:
         return self._service
 
 
 class GenerationCore:
     """A service of some kind, and one behind a redirect, called by name."""
 
-    def __init__(self, kind: str, redirected: tuple[CallSite, ...]) -> None:
+    def __init__(self, kind: str, redirected: tuple[generations.CallSite, ...]) -> None:
         self._own, self._built_in = _service(kind), _service("over_store")
-        self._sites = RedirectedMetadata(self._own, self._built_in, redirected=redirected)
+        self._sites = generations.RedirectedMetadata(
+            self._own, self._built_in, redirected=redirected
+        )
 
     def step(self, call: Call) -> list[Any]:
         """Carry a call out; a version's change sets its start of push."""
         name, *arguments = call
         if name == "chosen":
             users = (None, _Transformer(None), _Transformer(self._own))
-            return [metadata_for(user, self._built_in) is self._own for user in users]
+            return [generations.metadata_for(user, self._built_in) is self._own for user in users]
         if name == "compute_version_state":
             topic, at = arguments
             return [self._own.compute_version_state(topic, _change(at))]
-        on = self._sites if isinstance(arguments[0], CallSite) else self._own
+        on = self._sites if isinstance(arguments[0], generations.CallSite) else self._own
         found = getattr(on, name)(*arguments)
-        if isinstance(found, LiveState):
+        if isinstance(found, generations.LiveState):
             found = replace(found)
         return [found]
 
@@ -104,7 +96,7 @@ def _change(at: int) -> Callable[[VersionCopy | None], VersionCopy]:
 class GenerationRules(Naive):
     """What was put, cleared and changed, in order; what is there follows from all of it."""
 
-    def __init__(self, kind: str, redirected: tuple[CallSite, ...]) -> None:
+    def __init__(self, kind: str, redirected: tuple[generations.CallSite, ...]) -> None:
         self._kind = kind
         self._redirected = list(redirected)
         self._calls: list[tuple[str, Call]] = []  # whose, and what changed something there
@@ -112,7 +104,7 @@ class GenerationRules(Naive):
     def _whose(self, call: Call) -> tuple[str, Call]:
         """Return which service a call reaches, without the site that made it."""
         name, *arguments = call
-        if not isinstance(arguments[0], CallSite):
+        if not isinstance(arguments[0], generations.CallSite):
             return "own", call
         return "own" if arguments[0] in self._redirected else "built in", (name, *arguments[1:])
 
@@ -123,17 +115,17 @@ class GenerationRules(Naive):
     def _past(self, whose: str) -> list[Call]:
         return [call for owner, call in self._calls if owner == whose]
 
-    def _partition(self, whose: str, topic: str, partition: int) -> LiveState:
-        found, kept_by_value = LiveState(), whose == "built in" or "over" in self._kind
+    def _partition(self, whose: str, topic: str, partition: int) -> generations.LiveState:
+        found, kept_by_value = generations.LiveState(), whose == "built in" or "over" in self._kind
         for name, *arguments in self._past(whose):
             if self._topic(whose, arguments[0]) != self._topic(whose, topic):
                 continue
             if name == "put" and arguments[1] == partition:
                 found = arguments[2]
             if name == "clear" and arguments[1] == partition:
-                found = LiveState()
+                found = generations.LiveState()
             if name == "clear_version_state" and kept_by_value:
-                found = LiveState()
+                found = generations.LiveState()
         return found
 
     def _version(self, topic: str) -> VersionCopy | None:
@@ -172,8 +164,10 @@ class GenerationRules(Naive):
             return ("chosen",)
         topic = pick.of(tuple(_TOPICS))
         partition = pick.integer(0, _TOPICS[topic] - 1)
-        site = () if pick.one_in(2) else (pick.of(tuple(CallSite)),)
-        state = LiveState(position=pick.of((-1, 3, pick.integer(0, 9))), end_of_push=pick.one_in(2))
+        site = () if pick.one_in(2) else (pick.of(tuple(generations.CallSite)),)
+        state = generations.LiveState(
+            position=pick.of((-1, 3, pick.integer(0, 9))), end_of_push=pick.one_in(2)
+        )
         return pick.of(
             [
                 ("put", *site, topic, partition, state),
@@ -189,5 +183,5 @@ class GenerationRules(Naive):
 
 def drawn_generation(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Draw a kind of service, and which call sites are redirected to it."""
-    redirected = tuple(site for site in CallSite if pick.one_in(2))
+    redirected = tuple(site for site in generations.CallSite if pick.one_in(2))
     return (pick.of(_KINDS), redirected), {}

@@ -13,28 +13,8 @@ import pytest
 
 from ckptsim.models.barriers import RemoteChannel, SubtaskCheckpoints
 from ckptsim.models.barriers.subtask import events as subtask_events
-from ckptsim.scenarios.job import (
-    Checkpointing,
-    FixedDelay,
-    Input,
-    Job,
-    Mode,
-    Network,
-    Partitioner,
-    Vertex,
-    VertexKind,
-)
-from ckptsim.scenarios.job.faults import (
-    CrashTask,
-    DelayAcknowledgement,
-    DelayNotification,
-    DelayTrigger,
-    JobFault,
-    LoseNotification,
-    RefuseTrigger,
-    SlowFile,
-    StrayNotification,
-)
+from ckptsim.scenarios import job as jobs
+from ckptsim.scenarios.job import faults as job_faults
 from ckptsim.sim.job.buffers import world
 from ckptsim.sim.job.buffers.input import channels
 from ckptsim.sim.job.buffers.output import LocalBufferPool, Subpartition
@@ -58,22 +38,24 @@ def mutant(name: str) -> ProtocolCores:
 
 
 def job(
-    mode: Mode = Mode.ALIGNED,
+    mode: jobs.Mode = jobs.Mode.ALIGNED,
     *,
     rate_per_s: float | None = None,
-    partitioner: Partitioner = Partitioner.HASH,
+    partitioner: jobs.Partitioner = jobs.Partitioner.HASH,
     network: dict[str, Any] | None = None,
     duration_ns: int = 450 * MS,
     **checkpoint: Any,
-) -> Job:
+) -> jobs.Job:
     """Return two sources in front of two operators that take 1 ms per record."""
-    edge = Input(upstream="source", partitioner=partitioner)
+    edge = jobs.Input(upstream="source", partitioner=partitioner)
     settings = {"interval_ns": 50 * MS, "tolerable_failures": 1000, "first_trigger_ns": 20 * MS}
     return on_buffers(
-        Vertex(kind=VertexKind.SOURCE, name="source", parallelism=2, rate_per_s=rate_per_s),
-        Vertex(name="operator", parallelism=2, inputs=(edge,)),
-        network=Network(**({"segment_bytes": 4096} | (network or {}))),
-        checkpointing=Checkpointing(mode=mode, **(settings | checkpoint)),
+        jobs.Vertex(
+            kind=jobs.VertexKind.SOURCE, name="source", parallelism=2, rate_per_s=rate_per_s
+        ),
+        jobs.Vertex(name="operator", parallelism=2, inputs=(edge,)),
+        network=jobs.Network(**({"segment_bytes": 4096} | (network or {}))),
+        checkpointing=jobs.Checkpointing(mode=mode, **(settings | checkpoint)),
         duration_ns=duration_ns,
     )
 
@@ -86,22 +68,24 @@ class Broken:
     """
 
     breaks: str
-    model: Job
-    faults: tuple[JobFault, ...] = ()
+    model: jobs.Job
+    faults: tuple[job_faults.JobFault, ...] = ()
     protocol: ProtocolCores = OURS
     patch: Callable[[Patch], None] = lambda _: None
 
 
-def into_sink(model: Job, **settings: Any) -> Job:
+def into_sink(model: jobs.Job, **settings: Any) -> jobs.Job:
     """Return the job with operators that write into transactions."""
     source, operator = model.vertices
-    return replace(model, vertices=(source, replace(operator, kind=VertexKind.SINK, **settings)))
+    return replace(
+        model, vertices=(source, replace(operator, kind=jobs.VertexKind.SINK, **settings))
+    )
 
 
-def ending(model: Job, records: int = 400) -> Job:
+def ending(model: jobs.Job, records: int = 400) -> jobs.Job:
     """Return the job with sources that end, which is restarted at once when it fails."""
     vertices = tuple(replace(v, records=records) if v.is_source else v for v in model.vertices)
-    restart = FixedDelay(delay_ns=0)
+    restart = jobs.FixedDelay(delay_ns=0)
     return replace(model, vertices=vertices, duration_ns=60_000 * MS, restart=restart)
 
 
@@ -227,9 +211,9 @@ def overhears_priority(patch: Patch) -> None:
 
 
 _SOURCE: dict[str, Any] = {"vertex": "source", "subtask": 0}
-_UNALIGNED = Mode.UNALIGNED
-_CRASH = (CrashTask(vertex="operator", subtask=1, at_ns=130 * MS),)
-_REFUSED = (RefuseTrigger(**_SOURCE, checkpoint=1),)
+_UNALIGNED = jobs.Mode.UNALIGNED
+_CRASH = (job_faults.CrashTask(vertex="operator", subtask=1, at_ns=130 * MS),)
+_REFUSED = (job_faults.RefuseTrigger(**_SOURCE, checkpoint=1),)
 _SMALL = {"record_bytes": 20_000, "max_overdraft_buffers": 1, "exclusive_buffers": 1}
 
 BROKEN: dict[str, Broken] = {
@@ -256,15 +240,15 @@ BROKEN: dict[str, Broken] = {
     "forgetful": Broken(
         breaks="triggered_ids_increase",
         model=job(rate_per_s=300.0, max_concurrent=2),
-        faults=(DelayTrigger(**_SOURCE, checkpoint=1, delay_ns=54 * MS),),
+        faults=(job_faults.DelayTrigger(**_SOURCE, checkpoint=1, delay_ns=54 * MS),),
         protocol=replace(OURS, subtask=Forgetful),
     ),
     "superseded_result_removed": Broken(
         breaks="writes_are_answered_once",
         model=job(_UNALIGNED, timeout_ns=60 * MS),
         faults=(
-            SlowFile(**_SOURCE, checkpoint=1, delay_ns=900 * MS),
-            LoseNotification(**_SOURCE, checkpoint=1),
+            job_faults.SlowFile(**_SOURCE, checkpoint=1, delay_ns=900 * MS),
+            job_faults.LoseNotification(**_SOURCE, checkpoint=1),
         ),
         protocol=mutant("superseded_result_removed"),
     ),
@@ -273,15 +257,17 @@ BROKEN: dict[str, Broken] = {
         model=job(_UNALIGNED),
         faults=(
             *_REFUSED,
-            DelayNotification(vertex="operator", subtask=0, checkpoint=1, delay_ns=80 * MS),
-            SlowFile(vertex="operator", subtask=0, checkpoint=2, delay_ns=100 * MS),
+            job_faults.DelayNotification(
+                vertex="operator", subtask=0, checkpoint=1, delay_ns=80 * MS
+            ),
+            job_faults.SlowFile(vertex="operator", subtask=0, checkpoint=2, delay_ns=100 * MS),
         ),
         protocol=mutant("late_abort_closes_writer"),
     ),
     "keeps_older": Broken(
         breaks="completed_ids_increase",
         model=job(rate_per_s=300.0, max_concurrent=2),
-        faults=(DelayAcknowledgement(**_SOURCE, checkpoint=1, delay_ns=150 * MS),),
+        faults=(job_faults.DelayAcknowledgement(**_SOURCE, checkpoint=1, delay_ns=150 * MS),),
         protocol=replace(OURS, coordinator=NeverSubsumes),
     ),
     "told_before_stored": Broken(
@@ -303,7 +289,7 @@ BROKEN: dict[str, Broken] = {
     ),
     "forgets_a_position": Broken(
         breaks="at_least_once_state",
-        model=ending(job(Mode.AT_LEAST_ONCE, rate_per_s=300.0)),
+        model=ending(job(jobs.Mode.AT_LEAST_ONCE, rate_per_s=300.0)),
         faults=_CRASH,
         patch=forgets_half_of_what_was_processed,
     ),
@@ -314,7 +300,7 @@ BROKEN: dict[str, Broken] = {
     ),
     "forgets_a_record_that_may_repeat": Broken(
         breaks="at_least_once_output",
-        model=into_sink(ending(job(Mode.AT_LEAST_ONCE, rate_per_s=300.0))),
+        model=into_sink(ending(job(jobs.Mode.AT_LEAST_ONCE, rate_per_s=300.0))),
         patch=forgets_a_record,
     ),
     "closes_without_final_checkpoint": Broken(
@@ -342,7 +328,9 @@ BROKEN: dict[str, Broken] = {
         model=ending(job(rate_per_s=300.0)),
         faults=(
             replace(_CRASH[0], at_ns=60 * MS),
-            StrayNotification(vertex="operator", subtask=0, checkpoint=1, delay_ns=30 * MS),
+            job_faults.StrayNotification(
+                vertex="operator", subtask=0, checkpoint=1, delay_ns=30 * MS
+            ),
         ),
         protocol=mutant("ignores_restored_id"),
     ),
@@ -355,7 +343,7 @@ BROKEN: dict[str, Broken] = {
     "persists_behind_the_barrier": Broken(
         breaks="persisted_lies_before_the_barrier",
         model=job(_UNALIGNED),
-        faults=(DelayTrigger(**_SOURCE, checkpoint=1, delay_ns=40 * MS),),
+        faults=(job_faults.DelayTrigger(**_SOURCE, checkpoint=1, delay_ns=40 * MS),),
         protocol=replace(OURS, input_channel=PersistsBehindTheBarrier),
     ),
     "counts_headers_twice": Broken(

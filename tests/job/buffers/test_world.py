@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ckptsim.scenarios import job as jobs
 from ckptsim.scenarios.catalogue import by_name as load_scenario
-from ckptsim.scenarios.job import (
-    Checkpointing,
-    Input,
-    Partitioner,
-    Vertex,
-    VertexKind,
-)
 from ckptsim.scenarios.job.faults import LoseNotification
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
@@ -70,13 +64,15 @@ def test_bounded_job_ends_at_once() -> None:
 def test_a_pointwise_branch_that_ended_is_triggered_itself() -> None:
     """Behind a rescaled edge a task whose only sender has finished still takes checkpoints."""
     job = on_buffers(
-        Vertex(kind=VertexKind.SOURCE, name="source", parallelism=2, rate_per_s=2.0, records=1),
-        Vertex(
+        jobs.Vertex(
+            kind=jobs.VertexKind.SOURCE, name="source", parallelism=2, rate_per_s=2.0, records=1
+        ),
+        jobs.Vertex(
             name="operator",
             parallelism=2,
-            inputs=(Input(upstream="source", partitioner=Partitioner.RESCALE),),
+            inputs=(jobs.Input(upstream="source", partitioner=jobs.Partitioner.RESCALE),),
         ),
-        checkpointing=Checkpointing(interval_ns=50_000_000, timeout_ns=200_000_000),
+        checkpointing=jobs.Checkpointing(interval_ns=50_000_000, timeout_ns=200_000_000),
         duration_ns=3_000_000_000,
     )
     lost = LoseNotification(vertex="operator", subtask=1, checkpoint=1)
@@ -90,11 +86,11 @@ def test_a_pointwise_branch_that_ended_is_triggered_itself() -> None:
 def test_pointwise_edges_are_joined_as_in_flink() -> None:
     """Of three senders the first feeds one receiver and the others the second one."""
     job = on_buffers(
-        Vertex(kind=VertexKind.SOURCE, name="source", parallelism=3),
-        Vertex(
+        jobs.Vertex(kind=jobs.VertexKind.SOURCE, name="source", parallelism=3),
+        jobs.Vertex(
             name="operator",
             parallelism=2,
-            inputs=(Input(upstream="source", partitioner=Partitioner.RESCALE),),
+            inputs=(jobs.Input(upstream="source", partitioner=jobs.Partitioner.RESCALE),),
         ),
     )
     world = DataflowWorld(Environment(1), job)

@@ -10,19 +10,7 @@ import pytest
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.lifecycle import StopMode
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.job.faults import (
-    DelayTrigger,
-    JobFault,
-    LoseAcknowledgement,
-    LoseNotification,
-    LoseTrigger,
-    RefuseTrigger,
-    RepeatAcknowledgement,
-    RequestCheckpoint,
-    RequestSavepoint,
-    StrayDecline,
-    StrayNotification,
-)
+from ckptsim.scenarios.job import faults as job_faults
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.world import run_world
@@ -167,41 +155,43 @@ MAP: dict[str, Any] = {"vertex": "map", "subtask": 1, "checkpoint": 1}
 
 def test_faults_of_a_trigger() -> None:
     """A trigger is lost, late, or refused as by a task that is not ready."""
-    assert run_with(LoseTrigger(**SOURCE)).tasks[0].told == [(42 * MS, "aborted", 1, None)]
-    late = run_with(DelayTrigger(**SOURCE, delay_ns=5 * MS))
+    assert run_with(job_faults.LoseTrigger(**SOURCE)).tasks[0].told == [
+        (42 * MS, "aborted", 1, None)
+    ]
+    late = run_with(job_faults.DelayTrigger(**SOURCE, delay_ns=5 * MS))
     assert (17 * MS, "trigger", 1, None) in late.tasks[0].told
-    refused = run_with(RefuseTrigger(**SOURCE)).host.records[1]
+    refused = run_with(job_faults.RefuseTrigger(**SOURCE)).host.records[1]
     assert refused.reason == FailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY.value
     assert refused.ended_ns == 14 * MS
 
 
 def test_faults_of_notifications_and_acknowledgements() -> None:
     """A completion is heard of never or twice; without an acknowledgement a checkpoint expires."""
-    lost = run_with(LoseNotification(**MAP))
+    lost = run_with(job_faults.LoseNotification(**MAP))
     assert [len(task.told) for task in lost.tasks] == [2, 1, 0]
     assert lost.host.gateway.lost == {(2, 1)}
-    stray = run_with(StrayNotification(**MAP, delay_ns=7 * MS))
+    stray = run_with(job_faults.StrayNotification(**MAP, delay_ns=7 * MS))
     assert stray.tasks[2].told == [(16 * MS, "complete", 1), (23 * MS, "complete", 1)]
-    assert run_with(LoseAcknowledgement(**MAP)).host.records[1].status == "expired"
+    assert run_with(job_faults.LoseAcknowledgement(**MAP)).host.records[1].status == "expired"
 
 
 def test_an_acknowledgement_that_comes_twice_counts_once() -> None:
     """The checkpoint still waits for the others; a repeat behind its end changes nothing."""
-    rig = Rig(RepeatAcknowledgement(**MAP, delay_ns=3 * MS))
+    rig = Rig(job_faults.RepeatAcknowledgement(**MAP, delay_ns=3 * MS))
     rig.run_until(12)
     rig.acknowledge(1, 1, 2)
     rig.run_until(20)
     assert rig.host.core.awaited(1) == (0,)
-    assert run_with(RepeatAcknowledgement(**MAP, delay_ns=9 * MS)).tasks[2].told == [
+    assert run_with(job_faults.RepeatAcknowledgement(**MAP, delay_ns=9 * MS)).tasks[2].told == [
         (16 * MS, "complete", 1)
     ]
 
 
 def test_a_stray_decline_ends_a_checkpoint_that_is_not_whole() -> None:
     """One that comes when all have acknowledged is too late; before that it is one like others."""
-    late = run_with(StrayDecline(**MAP, delay_ns=0))
+    late = run_with(job_faults.StrayDecline(**MAP, delay_ns=0))
     assert late.host.records[1].status == "completed"
-    rig = Rig(StrayDecline(**MAP, delay_ns=0))
+    rig = Rig(job_faults.StrayDecline(**MAP, delay_ns=0))
     rig.run_until(12)
     rig.acknowledge(1, 1, 2)
     rig.run_until(20)
@@ -210,7 +200,9 @@ def test_a_stray_decline_ends_a_checkpoint_that_is_not_whole() -> None:
 
 def test_users_ask_for_checkpoints_and_savepoints() -> None:
     """A request is carried out at its instant while the job runs, and never while it does not."""
-    plan = FaultPlan((RequestCheckpoint(at_ns=2 * MS), RequestSavepoint(at_ns=3 * MS)))
+    plan = FaultPlan(
+        (job_faults.RequestCheckpoint(at_ns=2 * MS), job_faults.RequestSavepoint(at_ns=3 * MS))
+    )
     asked: list[bool] = []
     job = SimpleNamespace(running=False, coordinator=SimpleNamespace())
     job.coordinator.request = lambda *, savepoint: asked.append(savepoint)
@@ -227,11 +219,13 @@ def test_all_notifications_can_be_lost_by_chance() -> None:
     assert rig.host.records[1].status == "completed"
 
 
-def run_with(*faults: JobFault, loss_ratio: float = 0.0) -> Rig:
+def run_with(*faults: job_faults.JobFault, loss_ratio: float = 0.0) -> Rig:
     """Run one checkpoint that everybody acknowledges as soon as the source would be triggered."""
     rig = Rig(*faults, loss_ratio=loss_ratio)
     rig.run_until(12)
-    if not any(isinstance(one, LoseTrigger | RefuseTrigger) for one in faults):
+    if not any(
+        isinstance(one, job_faults.LoseTrigger | job_faults.RefuseTrigger) for one in faults
+    ):
         rig.acknowledge(1, 0, 1, 2)
     rig.run_until(60)
     return rig

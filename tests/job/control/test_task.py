@@ -10,27 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ckptsim.models import lifecycle
 from ckptsim.models.barriers import EndOfData
-from ckptsim.models.lifecycle import (
-    StopMode,
-    TaskKind,
-    TaskLifecycle,
-    TaskParameters,
-    Variant,
-)
 from ckptsim.sim.conform.final_checkpoint import FinalCheckpointAdapter
 from ckptsim.sim.conform.scripted_task import ScriptedTask
 from ckptsim.sim.mutants.registry import MUTANTS
 from ckptsim.sim.slots import OURS, ProtocolCores
 from tests.conform.test_indifference import vectors
 
-SOURCE = TaskParameters(kind=TaskKind.SOURCE)
-TWO_INPUTS = TaskParameters(kind=TaskKind.NON_SOURCE, gate_channels=(2,))
+SOURCE = lifecycle.TaskParameters(kind=lifecycle.TaskKind.SOURCE)
+TWO_INPUTS = lifecycle.TaskParameters(kind=lifecycle.TaskKind.NON_SOURCE, gate_channels=(2,))
 
 
-def made(parameters: TaskParameters, cores: ProtocolCores = OURS) -> ScriptedTask:
+def made(parameters: lifecycle.TaskParameters, cores: ProtocolCores = OURS) -> ScriptedTask:
     """Return a task of these cores."""
-    return ScriptedTask(parameters, TaskLifecycle(parameters), cores)
+    return ScriptedTask(parameters, lifecycle.TaskLifecycle(parameters), cores)
 
 
 def done(task: ScriptedTask, step: Callable[..., None], *arguments: Any) -> list[str]:
@@ -86,7 +80,7 @@ def test_a_stopped_source_ends_its_data_in_front_of_the_savepoint() -> None:
     """The savepoint's barrier follows EndOfData, so nothing lies behind it (FLINK-23541)."""
     task = made(SOURCE)
     task.stops.add(3)
-    found = done(task, task.trigger, 3, StopMode.DRAIN)
+    found = done(task, task.trigger, 3, lifecycle.StopMode.DRAIN)
     assert found.index("emit_end_of_data") < found.index("emit_barrier 3")
     assert task.control.lifecycle.core.savepoint_id == 3
 
@@ -96,11 +90,11 @@ def test_a_source_stops_although_its_savepoint_was_given_up_before() -> None:
     task = made(SOURCE)
     task.control.notify_aborted(3, None)
     task.stops.add(3)
-    found = done(task, task.trigger, 3, StopMode.NO_DRAIN)
+    found = done(task, task.trigger, 3, lifecycle.StopMode.NO_DRAIN)
     assert found == ["finish_task", "emit_end_of_data", "emit_cancel_marker 3"]
 
 
-def storing(parameters: TaskParameters, monkeypatch: pytest.MonkeyPatch) -> ScriptedTask:
+def storing(parameters: lifecycle.TaskParameters, monkeypatch: pytest.MonkeyPatch) -> ScriptedTask:
     """Return a task whose files are never whole; it notes what it drops and is notified of."""
     task = made(parameters)
     monkeypatch.setattr(task.snapshots, "store", lambda *_: None)
@@ -128,7 +122,7 @@ def test_an_aborted_stop_fails_before_anything_is_given_up(monkeypatch: pytest.M
     """A task whose stop has failed does nothing more about the savepoint."""
     task = storing(SOURCE, monkeypatch)
     task.stops.add(3)
-    task.trigger(3, StopMode.DRAIN)
+    task.trigger(3, lifecycle.StopMode.DRAIN)
     assert done(task, task.control.notify_aborted, 3, None) == ["fail_task"]
 
 
@@ -213,11 +207,11 @@ def take(task: ScriptedTask, step: tuple[Any, ...]) -> None:
 @settings(max_examples=300, deadline=None)
 @given(
     script=st.lists(STEPS, max_size=40),
-    variant=st.sampled_from(Variant),
+    variant=st.sampled_from(lifecycle.Variant),
     after_finish=st.booleans(),
 )
 def test_no_script_breaks_the_order_of_a_life(
-    script: list[tuple[Any, ...]], variant: Variant, after_finish: bool
+    script: list[tuple[Any, ...]], variant: lifecycle.Variant, after_finish: bool
 ) -> None:
     """Whatever arrives: marks come once and in order, commits ascend, closing meets every wait."""
     parameters = replace(TWO_INPUTS, variant=variant, sink_opens_after_finish=after_finish)

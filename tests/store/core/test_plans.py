@@ -9,13 +9,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from ckptsim.models.store import Placement, StoreVersions, make_store
 from ckptsim.sim.mutants.store import MUTANTS
-from tests.store.core.machine import (
-    PLACEMENTS,
-    SAFE_PLANS,
-    Step,
-    Watch,
-    beginning,
-)
+from tests.store.core import machine
 
 # Plans are long lists; what is slow about them is the database, not their generation.
 _SETTINGS = settings(
@@ -28,8 +22,8 @@ GOALS: Counter[str] = Counter()
 
 
 @settings(_SETTINGS, max_examples=400)
-@given(placement=PLACEMENTS, plan=SAFE_PLANS)
-def _promises_hold(placement: Placement, plan: list[Step]) -> None:
+@given(placement=machine.PLACEMENTS, plan=machine.SAFE_PLANS)
+def _promises_hold(placement: Placement, plan: list[machine.Step]) -> None:
     GOALS.update(_watch(make_store(placement), plan))
 
 
@@ -58,8 +52,8 @@ def test_plans_find_what_a_mutant_breaks(name: str) -> None:
     """A store without one safeguard breaks a promise on some plan."""
 
     @settings(_SETTINGS, max_examples=400, phases=[Phase.generate], report_multiple_bugs=False)
-    @given(placement=PLACEMENTS, plan=SAFE_PLANS)
-    def promises_hold(placement: Placement, plan: list[Step]) -> None:
+    @given(placement=machine.PLACEMENTS, plan=machine.SAFE_PLANS)
+    def promises_hold(placement: Placement, plan: list[machine.Step]) -> None:
         _watch(MUTANTS[name].factory(placement), plan)
 
     with pytest.raises(AssertionError):
@@ -75,7 +69,7 @@ def test_rows_that_are_ahead_may_be_applied_again_in_part(placement: Placement) 
     records = [["d", "c"], ["p", "c", 92], ["p", "a", 46]]
     key = {"tp": "s_v1/0"}
     plan = [
-        *beginning(records),
+        *machine.beginning(records),
         {"op": "open", **key},
         {"op": "ingest", "n": 3, **key},
         {"op": "crash_between_data_and_checkpoint", **key},
@@ -87,8 +81,8 @@ def test_rows_that_are_ahead_may_be_applied_again_in_part(placement: Placement) 
     assert goals["data ahead in part"] == 1
 
 
-def _watch(versions: StoreVersions, plan: list[Step]) -> dict[str, int]:
-    watch = Watch(versions)
+def _watch(versions: StoreVersions, plan: list[machine.Step]) -> dict[str, int]:
+    watch = machine.Watch(versions)
     for index, step in enumerate(plan):
         watch.play(index, step)
     watch.finish()
