@@ -15,11 +15,11 @@ from ckptsim.models.barriers.subtask.events import ChannelStateFailed, ChannelSt
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
     from ckptsim.models.barriers.reason import FailureReason
-    from ckptsim.models.coordinator.plan import Edge, FinishedState
+    from ckptsim.models.coordinator.plan import FinishedState
     from ckptsim.models.lifecycle import SinkState, StopMode
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
-    from ckptsim.sim.job.control.planning import PlannedVertex
     from ckptsim.sim.job.control.watchdog import Watchdog
+    from ckptsim.sim.job.graph import Graph
     from ckptsim.sim.job.oracle.observer import JobObserver
     from ckptsim.sim.job.parallelism import Changes
     from ckptsim.sim.job.task_port import EndingPort
@@ -301,18 +301,8 @@ class DataPlane(Protocol):
         ...
 
     @property
-    def vertices(self) -> Sequence[PlannedVertex]:
-        """Return the vertices, each standing once."""
-        ...
-
-    @property
-    def plan_edges(self) -> Sequence[Edge]:
-        """Return the edges as plans of checkpoints see them."""
-        ...
-
-    @property
-    def task_count(self) -> int:
-        """Return how many tasks the job has."""
+    def graph(self) -> Graph:
+        """Return the vertices, edges and tasks of the attempt."""
         ...
 
     @property
@@ -352,10 +342,6 @@ class DataPlane(Protocol):
 
     def is_alive(self, number: int) -> bool:
         """Return whether a task of an attempt that runs has not closed."""
-        ...
-
-    def colocated(self, number: int) -> Sequence[int]:
-        """Return the tasks on the task manager of a task, itself among them."""
         ...
 
     def stall(self, number: int, lasts_ns: int) -> None:

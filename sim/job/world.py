@@ -223,7 +223,7 @@ class JobWorld:
 
     def colocated(self, number: int) -> Sequence[int]:
         """Return the tasks on the task manager of a task, itself among them."""
-        return self._plane.colocated(number)
+        return self._plane.graph.colocated(number)
 
     def stall(self, number: int, lasts_ns: int) -> None:
         """Let a task's thread do nothing for a while."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.plan import FinishedState
-from ckptsim.scenarios.job import Job, Vertex, VertexKind
+from ckptsim.scenarios.job import Job, VertexKind
 from ckptsim.sim.job.buffers.compiled import CompiledDriver, compiled_driver
 from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants, on_machine
 from ckptsim.sim.job.buffers.cores import Cores
@@ -54,7 +54,6 @@ from ckptsim.sim.slots import OURS, ProtocolCores
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from ckptsim.models.coordinator.plan import Edge
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.control.sinks.sink import SinkWriter
     from ckptsim.sim.job.tables import TaskFigures
@@ -161,7 +160,7 @@ class DataflowWorld:
             self.timed.end()
         self.observer.end(ended=self.control.ended)
         if self.control.ended:
-            careless = [vertex.name for vertex in self.vertices if vertex.opens_after_finish]
+            careless = [vertex.name for vertex in self.graph.vertices if vertex.opens_after_finish]
             self.control.sinks.check_end(careless)
             self.observer.check_contents()
 
@@ -179,21 +178,6 @@ class DataflowWorld:
         return [self.tasks[number] for number in self.graph.tasks_of(vertex)]
 
     # What the job asks of its data plane ------------------------------------------------------
-
-    @property
-    def vertices(self) -> Sequence[Vertex]:
-        """The vertices, sources first."""
-        return self.model.vertices
-
-    @property
-    def plan_edges(self) -> Sequence[Edge]:
-        """The edges as plans of checkpoints see them."""
-        return self.graph.plan_edges
-
-    @property
-    def task_count(self) -> int:
-        """How many tasks the job has."""
-        return len(self.graph.tasks)
 
     def may_rescale(self, vertex: str, parallelism: int, latest: JobCheckpoint | None) -> bool:
         """Allow it always."""
@@ -268,10 +252,6 @@ class DataflowWorld:
     def is_alive(self, number: int) -> bool:
         """Return whether a task has not closed."""
         return not self.tasks[number].has_ended
-
-    def colocated(self, number: int) -> Sequence[int]:
-        """Return the tasks on the task manager of a task."""
-        return self.graph.colocated(number)
 
     def stall(self, number: int, lasts_ns: int) -> None:
         """Let a task's thread do nothing for a while."""

@@ -39,8 +39,8 @@ class TaskPlans:
         """Return what plans checkpoints of the tasks that there are."""
         plane = self._plane
         return PlanCalculator(
-            plane.vertices,
-            plane.plan_edges,
+            plane.graph.vertices,
+            plane.graph.plan_edges,
             self._finished_on_restore,
             after_finish=self._settings.after_finish,
         )
@@ -48,7 +48,7 @@ class TaskPlans:
     def listener(self) -> EndOfDataListener:
         """Return what counts the tasks that have reached the end of their data."""
         enabled = self._settings.coordinator.final_at_once
-        return self._make_listener(self._plane.task_count, enabled=enabled)
+        return self._make_listener(len(self._plane.graph.tasks), enabled=enabled)
 
     def rescale(self, vertex: str, parallelism: int, latest: JobCheckpoint | None) -> bool:
         """Give a vertex another parallelism from the next attempt on, unless it is refused.

@@ -33,8 +33,6 @@ from ckptsim.sim.slots import ProtocolCores
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from ckptsim.models.coordinator.plan import Edge
-    from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.control.coordinator import CoordinatorHost
     from ckptsim.sim.job.control.sinks.sink import SinkWriter
@@ -183,21 +181,6 @@ class RecordWorld:
     # --- what the job asks of its data plane ---
 
     @property
-    def vertices(self) -> Sequence[Vertex]:
-        """The vertices, each standing once."""
-        return self.graph.vertices
-
-    @property
-    def plan_edges(self) -> Sequence[Edge]:
-        """The edges as plans of checkpoints see them."""
-        return self.graph.plan_edges
-
-    @property
-    def task_count(self) -> int:
-        """How many tasks the job has."""
-        return len(self.graph.tasks)
-
-    @property
     def tasks(self) -> Sequence[Task]:
         """The tasks of the attempt."""
         return self.attempt.tasks
@@ -242,10 +225,6 @@ class RecordWorld:
     def is_alive(self, number: int) -> bool:
         """Return whether a task has not closed."""
         return not self.tasks[number].gone
-
-    def colocated(self, number: int) -> Sequence[int]:
-        """Return the tasks on the task manager of a task."""
-        return self.graph.colocated(number)
 
     def stall(self, number: int, lasts_ns: int) -> None:
         """Let a task's thread do nothing for a while."""

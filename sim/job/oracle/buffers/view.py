@@ -65,7 +65,7 @@ class BufferView:
     @property
     def plan_edges(self) -> Sequence[Edge]:
         """Return the edges as plans of checkpoints see them."""
-        return self._world.plan_edges
+        return self._world.graph.plan_edges
 
     def name(self, task: Task) -> str:
         """Return the name of a task's entity."""

@@ -43,12 +43,12 @@ class RecordView:
     @property
     def vertices(self) -> Sequence[Vertex]:
         """Return the vertices."""
-        return self._world.vertices
+        return self._world.graph.vertices
 
     @property
     def plan_edges(self) -> Sequence[PlanEdge]:
         """Return the edges as plans of checkpoints see them."""
-        return self._world.plan_edges
+        return self._world.graph.plan_edges
 
     def name(self, task: Task) -> str:
         """Return `vertex/subtask`."""
