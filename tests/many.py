@@ -1,6 +1,6 @@
 """Many random jobs in a row: which properties broke, and which rare situations were reached.
 
-`tests/job/buffers/many.py` and `tests/job/records/many.py` say which jobs, and are the programs.
+`tests/job/many.py` and `tests/uncoordinated/jobs.py` say which jobs, and are the programs.
 """
 
 from __future__ import annotations

@@ -65,6 +65,8 @@ class Tabled(Protocol):
     @property
     def env(self) -> Environment: ...  # noqa: D102
     @property
+    def tasks(self) -> Sequence[Any]: ...  # noqa: D102
+    @property
     def graph(self) -> Graph: ...  # noqa: D102
     @property
     def control(self) -> JobWorld: ...  # noqa: D102
@@ -75,10 +77,6 @@ class Tabled(Protocol):
 
     def figures(self, number: int) -> TaskFigures:
         """Return what a subtask has done."""
-        ...
-
-    def unacknowledged(self, number: int, checkpoint: int) -> Any:
-        """Return a task's part in a checkpoint that has not come to the coordinator, if any."""
         ...
 
 
@@ -181,13 +179,20 @@ def _duration_ns(one: CheckpointRecord) -> int | None:
     return one.ended_ns - one.triggered_ns
 
 
+def _unacknowledged(world: Tabled, number: int, checkpoint: int) -> Any:
+    """Return a task's part in a checkpoint that has not come to the coordinator, if any."""
+    if number >= len(world.tasks):  # of an attempt with more tasks
+        return None
+    return world.tasks[number].snapshots.parts.get(checkpoint)
+
+
 def _task_checkpoint(
     key: str, number: int, one: CheckpointRecord, world: Tabled
 ) -> TaskCheckpointRow:
     known = one.parts.get(number)
     # By place and not by number: the parallelism may have been another one then.
     vertex, subtask = one.places[number]
-    part = known[0] if known is not None else world.unacknowledged(number, one.checkpoint)
+    part = known[0] if known is not None else _unacknowledged(world, number, one.checkpoint)
     status = "acknowledged" if known is not None else "unseen" if part is None else "pending"
     return TaskCheckpointRow(
         run_key=key,

@@ -13,10 +13,9 @@ from ckptsim.scenarios.files import document
 from ckptsim.scenarios.job import Plane
 from ckptsim.sim.rows import RecoveryRow
 from ckptsim.sim.world import run_world
-from tests.job.buffers.many import is_hazard as is_buffer_hazard
 from tests.job.buffers.plans import crashing_document
 from tests.job.buffers.plans import scenario_of as on_buffers
-from tests.job.records.many import is_hazard as is_record_hazard
+from tests.job.many import is_hazard
 from tests.job.records.plans import Seeded
 from tests.job.records.plans import document as ending_document
 from tests.job.records.plans import scenario_of as on_records
@@ -200,7 +199,6 @@ def check_many(seeds: range) -> int:
     for seed in seeds:
         made = silenced(seed)
         result = run_world(made, seed=seed, ties=TIES[seed % len(TIES)])
-        is_hazard = is_record_hazard if seed % 2 else is_buffer_hazard
         assert [one for one in result.violations if not is_hazard(made, one)] == [], f"seed {seed}"
         found += dict(result.goals).get("lost_by_heartbeat", 0)
     return found

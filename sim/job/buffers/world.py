@@ -19,7 +19,6 @@ from ckptsim.sim.job.buffers.restoring import Rescales, TimedFailover
 from ckptsim.sim.job.buffers.sampling import Sampling
 from ckptsim.sim.job.buffers.state import (
     Identities,
-    Part,
     Snapshots,
     Storage,
     make_files,
@@ -275,12 +274,6 @@ class DataflowWorld:
     def figures(self, number: int) -> TaskFigures:
         """Return what a task has done."""
         return self.sampling.figures(self.tasks[number])
-
-    def unacknowledged(self, number: int, checkpoint: int) -> Part | None:
-        """Return a task's part in a checkpoint that has not come to the coordinator, if any."""
-        if number >= len(self.tasks):  # of an attempt with more tasks
-            return None
-        return self.tasks[number].snapshots.parts.get(checkpoint)
 
     def task_finished(self, number: int) -> None:
         """Note when a task is known to have FINISHED, and what it has done."""

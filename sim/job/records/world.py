@@ -20,7 +20,7 @@ from ckptsim.sim.job.records.attempt import Attempt
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.messages import RecordMessages
 from ckptsim.sim.job.records.restoring.rescaling import can_rescale
-from ckptsim.sim.job.records.state import Parts, SpillCounts
+from ckptsim.sim.job.records.state import SpillCounts
 from ckptsim.sim.job.records.state.view import RecordView
 from ckptsim.sim.job.records.times import longest_times
 from ckptsim.sim.job.records.uncoordinated import UncoordinatedJob, uncoordinated
@@ -267,12 +267,6 @@ class RecordWorld:
             busy_ns=records * task.spec.vertex.service_ns,
             finished_ns=self.closed_ns.get(number),
         )
-
-    def unacknowledged(self, number: int, checkpoint: int) -> Parts | None:
-        """Return a task's part in a checkpoint that has not come to the coordinator, if any."""
-        if number >= len(self.tasks):  # of an attempt with more tasks
-            return None
-        return self.tasks[number].snapshots.parts.get(checkpoint)
 
     def task_finished(self, number: int) -> None:
         """Do nothing: the instants at which tasks close are on record already."""

@@ -1,0 +1,78 @@
+"""Many random jobs on a data plane in a row.
+
+`python -m tests.job.many PLANE FIRST LAST` runs the jobs of the seeds FIRST to LAST, excluded, on
+`records` or `buffers`, and prints each violation, how far it is, and at the end what was reached.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.generators.final_checkpoint import HAZARDS, STOP_HAZARD
+from ckptsim.scenarios.job import Protocol
+from ckptsim.scenarios.job.graph.planes import Plane
+from ckptsim.scenarios.job.names import GOALS
+from ckptsim.sim.rows import ViolationRow
+from tests import many
+from tests.job.buffers import plans as on_buffers
+from tests.job.records import plans as on_records
+
+# Here the external system waits for ever: a time-out within the length of a job loses records by
+# design, which scenario `transaction_times_out` shows.
+_NOWHERE = ("transaction_timed_out", "lost_by_heartbeat", "resubmitted")
+_NOT_HERE = {
+    # These jobs draw no other ways to keep in-flight data than Apache Flink's, and no tasks that
+    # take checkpoints by themselves.
+    Plane.RECORDS: (
+        "offset_lost",
+        "memory_lent",
+        "rescale_refused",
+        "checkpoint_forced",
+        "rolled_back_behind_a_checkpoint",
+    ),
+    # No job restarts: see `test_sinks.py` and others.
+    Plane.BUFFERS: (
+        "left_to_the_external_system",
+        "restarted",
+        "restored_fully_finished",
+        "restored_partly_finished",
+        "failed_after_stop_savepoint",
+    ),
+}
+_RANDOM_JOB = {Plane.RECORDS: on_records.random_job, Plane.BUFFERS: on_buffers.random_job}
+
+
+def is_hazard(scenario: Scenario, row: ViolationRow) -> bool:
+    """Say whether a violation is one of the hazards, in the job or in a restart of it."""
+    job: Any = scenario.model
+    flink = job.ending.protocol is Protocol.FLINK
+    known = [name for name in HAZARDS if flink or name != STOP_HAZARD]
+    return any(f"{name}:" in f"{row.property}: {row.says}" for name in known)
+
+
+def _mode(scenario: Scenario) -> str:
+    job: Any = scenario.model
+    return str(job.checkpointing.mode.value)
+
+
+HUNTS = {
+    plane: many.Hunt(
+        random_job=_RANDOM_JOB[plane],
+        goals=tuple(name for name in GOALS[plane] if name not in _NOWHERE + _NOT_HERE[plane]),
+        mode=_mode,
+        is_hazard=is_hazard,
+    )
+    for plane in Plane
+}
+
+
+def tally(plane: Plane, seeds: Iterable[int]) -> many.Tally:
+    """Run the random job of each seed under the next tie policy."""
+    return many.tally(HUNTS[plane], seeds)
+
+
+if __name__ == "__main__":
+    many.show(HUNTS[Plane(sys.argv[1])], sys.argv[2:])
