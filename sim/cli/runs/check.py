@@ -21,6 +21,7 @@ from ckptsim.sim.cli.runs.check_many import (
     write_junit,
 )
 from ckptsim.sim.cli.runs.explore import RUNS, run_explore
+from ckptsim.sim.cli.spark_options import add_spark_arguments
 from ckptsim.sim.cli.subject import (
     add_subject_arguments,
     many_ties,
@@ -30,7 +31,6 @@ from ckptsim.sim.cli.subject import (
     table,
     violation_text,
 )
-from ckptsim.sim.cli.sweeps.sweep import add_spark_arguments
 from ckptsim.sim.search import CheckReport, CheckStopped, Subject, check
 from ckptsim.sim.search.check import EXHAUSTIVE
 

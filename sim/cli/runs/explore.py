@@ -28,7 +28,7 @@ from ckptsim.sim.cli.runs.explored import (
     text_of_all,
 )
 from ckptsim.sim.cli.runs.kept import OUT, Kept
-from ckptsim.sim.cli.sweeps.sweep import spark_settings
+from ckptsim.sim.cli.spark_options import spark_settings
 from ckptsim.sim.job.buffers.compiled.jit import KERNEL
 from ckptsim.sim.search import Subject, explore, shrink
 from ckptsim.sim.search.explore.report import Progress

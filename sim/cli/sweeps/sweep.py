@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -18,6 +17,7 @@ from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar, say
 from ckptsim.sim.cli.run_limits import add_limit_arguments, limits_of
+from ckptsim.sim.cli.spark_options import add_spark_arguments, spark_settings
 from ckptsim.sim.cli.subject import add_costs_argument
 
 EXAMPLES = """examples:
@@ -31,7 +31,6 @@ EXAMPLES = """examples:
 The same command resumes an interrupted sweep: runs that are in the tables are skipped."""
 
 _MANY_RUNS = 100_000
-_MASTER = re.compile(r"local(\[(\*|[1-9][0-9]*)(,[1-9][0-9]*)?\])?|spark://\S+|k8s://\S+|yarn")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,22 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     add_costs_argument(parser)
     add_spark_arguments(parser)
-
-
-def add_spark_arguments(
-    parser: argparse.ArgumentParser,
-    *,
-    master: str | None = "local[*]",
-    says: str = "any Spark master; default: local[*]",
-) -> None:
-    """Declare the arguments of every verb that works on Spark; master: unless it is given."""
-    parser.add_argument("--master", default=master, metavar="URL", help=says)
-    parser.add_argument(
-        "--partitions", type=int, metavar="N", help="tasks per job; default: four per core"
-    )
-    parser.add_argument(
-        "--conf", action="append", default=[], metavar="KEY=VALUE", help="a Spark setting"
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -162,22 +145,3 @@ def with_costs(plan: Plan, costs: Mapping[str, object]) -> Plan:
 def _plain(path: str) -> str:
     """Return a path with the key that takes a value with a unit in place of the base unit's."""
     return path.removesuffix("_ns")
-
-
-def spark_settings(arguments: argparse.Namespace) -> dict[str, str]:
-    """Return the Spark settings that the user gave.
-
-    Raises UserError for a master or a number that cannot be one, and for a setting without value.
-    """
-    if not _MASTER.fullmatch(arguments.master):
-        expected = "local[*], local[N], spark://HOST:PORT, yarn or k8s://HOST:PORT"
-        raise UserError(f"--master: found {arguments.master!r}, expected {expected}")
-    if arguments.partitions is not None and arguments.partitions < 1:
-        raise UserError(f"--partitions: found {arguments.partitions}, expected at least 1")
-    settings = {}
-    for word in arguments.conf:
-        key, equals, value = word.partition("=")
-        if not equals or not key.startswith("spark."):
-            raise UserError(f"--conf: found {word!r}, expected spark.KEY=VALUE")
-        settings[key] = value
-    return settings
