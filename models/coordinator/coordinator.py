@@ -21,19 +21,10 @@ from typing import assert_never
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import events as coordinator_events
+from ckptsim.models.coordinator import requests
 from ckptsim.models.coordinator.events import CoordinatorEffect, CoordinatorEvent, TimerKind
 from ckptsim.models.coordinator.failures import FailureCounter
 from ckptsim.models.coordinator.parameters import CoordinatorParameters
-from ckptsim.models.coordinator.requests import (
-    Decision,
-    Drop,
-    Execute,
-    PendingCheckpoint,
-    Request,
-    RequestDecider,
-    Reschedule,
-    Situation,
-)
 from ckptsim.models.core import ProtocolError
 
 REMEMBERED_ENDED = 16
@@ -78,18 +69,18 @@ class CheckpointCoordinator:
         completed: tuple[int, ...] = (),
     ) -> None:
         self._parameters = parameters
-        self._decider = RequestDecider(
+        self._decider = requests.RequestDecider(
             max_concurrent=parameters.max_concurrent, min_pause_ns=parameters.min_pause_ns
         )
         self._failures = FailureCounter(parameters.tolerable_failures)
-        self._pending: dict[int, PendingCheckpoint] = {}
+        self._pending: dict[int, requests.PendingCheckpoint] = {}
         self._completed = list(completed)
         self._ended: deque[int] = deque(maxlen=REMEMBERED_ENDED)
         # Given up while the store works on them: each stays until its one answer comes, however
         # many others end meanwhile, since a store may be as slow as it likes.
         self._unanswered: set[int] = set()
         self._cleaning: set[int] = set()
-        self._planning: Request | None = None
+        self._planning: requests.Request | None = None
         self._next_checkpoint = first_checkpoint
         self._requests = 0
         self._periodic = False
@@ -120,7 +111,7 @@ class CheckpointCoordinator:
         return self._next_checkpoint
 
     @property
-    def queued(self) -> tuple[Request, ...]:
+    def queued(self) -> tuple[requests.Request, ...]:
         """The waiting requests, next one first."""
         return self._decider.queued
 
@@ -207,12 +198,14 @@ class CheckpointCoordinator:
         if self._parameters.collapse_ticks and self._decider.waiting_periodic:
             return
         self._requests += 1
-        self._submit(Request(number=self._requests, submitted_ns=self._now_ns, periodic=True))
+        self._submit(
+            requests.Request(number=self._requests, submitted_ns=self._now_ns, periodic=True)
+        )
 
-    def _request(self, event: coordinator_events.CheckpointRequested) -> Request:
+    def _request(self, event: coordinator_events.CheckpointRequested) -> requests.Request:
         self._requests += 1
         by_rule = event.savepoint and not self._parameters.unaligned
-        return Request(
+        return requests.Request(
             number=self._requests,
             submitted_ns=event.now_ns,
             savepoint=event.savepoint,
@@ -220,14 +213,14 @@ class CheckpointCoordinator:
             synchronous=event.synchronous,
         )
 
-    def _submit(self, request: Request) -> None:
+    def _submit(self, request: requests.Request) -> None:
         self._carry_out(self._decider.submit(request, self._situation()))
 
     def _choose(self) -> None:
         self._carry_out(self._decider.choose(self._situation()))
 
-    def _situation(self) -> Situation:
-        return Situation(
+    def _situation(self) -> requests.Situation:
+        return requests.Situation(
             now_ns=self._now_ns,
             triggering=self._planning is not None,
             pending=len(self._pending),
@@ -235,21 +228,21 @@ class CheckpointCoordinator:
             last_completion_ns=self._last_completion_ns,
         )
 
-    def _carry_out(self, decisions: list[Decision]) -> None:
+    def _carry_out(self, decisions: list[requests.Decision]) -> None:
         for decision in decisions:
             match decision:
-                case Execute():
+                case requests.Execute():
                     self._planning = decision.request
                     self._effects.append(coordinator_events.PlanCheckpoint(decision.request))
-                case Drop():
+                case requests.Drop():
                     self._refuse(decision.request, decision.reason)
-                case Reschedule():
+                case requests.Reschedule():
                     self._cancel_tick()
                     self._set_tick(decision.delay_ns)
                 case _:
                     assert_never(decision)
 
-    def _refuse(self, request: Request, reason: FailureReason) -> None:
+    def _refuse(self, request: requests.Request, reason: FailureReason) -> None:
         self._effects.append(coordinator_events.RefuseRequest(request, reason))
         if not request.savepoint and self._failures.failed(reason, None):
             self._effects.append(coordinator_events.FailJob(None, reason))
@@ -258,7 +251,7 @@ class CheckpointCoordinator:
         request = self._take_planning(event)
         checkpoint = self._next_checkpoint
         self._next_checkpoint += 1
-        pending = PendingCheckpoint(request, self._now_ns, event.await_tasks)
+        pending = requests.PendingCheckpoint(request, self._now_ns, event.await_tasks)
         self._pending[checkpoint] = pending
         timeout_ns = self._parameters.timeout_ns
         self._effects.append(coordinator_events.SetTimer(TimerKind.EXPIRY, checkpoint, timeout_ns))
@@ -275,7 +268,7 @@ class CheckpointCoordinator:
         self._refuse(self._take_planning(event), event.reason)
         self._choose()
 
-    def _take_planning(self, event: object) -> Request:
+    def _take_planning(self, event: object) -> requests.Request:
         request, self._planning = self._planning, None
         if request is None:
             raise ProtocolError("no_plan_wanted", state=self._words(), event=event)

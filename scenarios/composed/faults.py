@@ -11,29 +11,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
+from ckptsim.scenarios import sync
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import choice, count, duration_ns, number
-from ckptsim.scenarios.job.faults import (
-    CrashAtCheckpoint,
-    CrashTask,
-    DelayAcknowledgement,
-    DelayNotification,
-    DelayTrigger,
-    FailSnapshot,
-    JobFault,
-    LoseNotification,
-    StallTask,
-)
-from ckptsim.scenarios.sync import (
-    CrashAt,
-    CrashPoint,
-    FailSend,
-    ReaderFailure,
-    SlowSend,
-    SocketStall,
-    StateFlood,
-    SyncFault,
-)
+from ckptsim.scenarios.job import faults as job_faults
 
 _PLAN = "assumption: part of the fault plan"
 _OCCURRENCES = 100_000
@@ -139,26 +120,26 @@ class ForeignCommit:
 StoreFault: TypeAlias = (
     CrashInCommit | RefuseCommits | SlowStore | DelayReport | LoseStore | ForeignCommit
 )
-ComposedFault: TypeAlias = SyncFault | JobFault | StoreFault
+ComposedFault: TypeAlias = sync.SyncFault | job_faults.JobFault | StoreFault
 
 SYNC_KINDS: dict[str, type] = {
-    "crash_at": CrashAt,
-    "crash_point": CrashPoint,
-    "socket_stall": SocketStall,
-    "fail_send": FailSend,
-    "slow_send": SlowSend,
-    "state_flood": StateFlood,
-    "reader_failure": ReaderFailure,
+    "crash_at": sync.CrashAt,
+    "crash_point": sync.CrashPoint,
+    "socket_stall": sync.SocketStall,
+    "fail_send": sync.FailSend,
+    "slow_send": sync.SlowSend,
+    "state_flood": sync.StateFlood,
+    "reader_failure": sync.ReaderFailure,
 }
 JOB_KINDS: dict[str, type] = {
-    "crash_task": CrashTask,
-    "crash_at_checkpoint": CrashAtCheckpoint,
-    "fail_snapshot": FailSnapshot,
-    "delay_acknowledgement": DelayAcknowledgement,
-    "lose_notification": LoseNotification,
-    "delay_notification": DelayNotification,
-    "delay_trigger": DelayTrigger,
-    "stall_task": StallTask,
+    "crash_task": job_faults.CrashTask,
+    "crash_at_checkpoint": job_faults.CrashAtCheckpoint,
+    "fail_snapshot": job_faults.FailSnapshot,
+    "delay_acknowledgement": job_faults.DelayAcknowledgement,
+    "lose_notification": job_faults.LoseNotification,
+    "delay_notification": job_faults.DelayNotification,
+    "delay_trigger": job_faults.DelayTrigger,
+    "stall_task": job_faults.StallTask,
 }
 STORE_KINDS: dict[str, type] = {
     "crash_in_commit": CrashInCommit,

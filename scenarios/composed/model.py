@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ckptsim.scenarios import graphs
+from ckptsim.scenarios import job as jobs
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import (
     REQUIRED,
@@ -23,21 +24,6 @@ from ckptsim.scenarios.fields import (
     nested,
     number,
     rate_per_s,
-)
-from ckptsim.scenarios.job import (
-    Channels,
-    Checkpointing,
-    Costs,
-    Input,
-    Job,
-    Machine,
-    Network,
-    Partitioner,
-    PlacementKind,
-    Plane,
-    Storage,
-    Vertex,
-    VertexKind,
 )
 from ckptsim.scenarios.job.graph.planes import plane_problems
 from ckptsim.scenarios.job.job import unaligned_problems
@@ -122,8 +108,8 @@ class Stage:
     parallelism: int = count(
         2, minimum=1, maximum=64, unit="subtasks", says="number of subtasks", source=_SMALL
     )
-    partitioner: Partitioner = choice(
-        "hash", Partitioner, says="how records choose a subtask of it", source=_CHOICE
+    partitioner: jobs.Partitioner = choice(
+        "hash", jobs.Partitioner, says="how records choose a subtask of it", source=_CHOICE
     )
     service_ns: int = duration_ns(
         "200 us", maximum="1 h", says="time to process one record", source=_SMALL
@@ -137,8 +123,8 @@ class Sink:
     parallelism: int = count(
         2, minimum=1, maximum=64, unit="subtasks", says="number of subtasks", source=_SMALL
     )
-    partitioner: Partitioner = choice(
-        "hash", Partitioner, says="how records choose a subtask of it", source=_CHOICE
+    partitioner: jobs.Partitioner = choice(
+        "hash", jobs.Partitioner, says="how records choose a subtask of it", source=_CHOICE
     )
     service_ns: int = duration_ns(
         "100 us", maximum="1 h", says="time to process one record", source=_SMALL
@@ -241,37 +227,41 @@ class Pipeline:
     stages: tuple[Stage, ...] = many(
         Stage,
         (
-            Stage(name="upstream", partitioner=Partitioner.REBALANCE),
-            Stage(name="downstream", partitioner=Partitioner.HASH),
+            Stage(name="upstream", partitioner=jobs.Partitioner.REBALANCE),
+            Stage(name="downstream", partitioner=jobs.Partitioner.HASH),
         ),
         maximum=8,
         says="the stages between readers and sink, in order",
         source=_CHOICE,
     )
     sink: Sink = nested(Sink, says="the sink")
-    plane: Plane = choice(
-        "records", Plane, says="what moves between the subtasks of the job", source=_CHOICE
+    plane: jobs.Plane = choice(
+        "records", jobs.Plane, says="what moves between the subtasks of the job", source=_CHOICE
     )
-    placement: PlacementKind = choice(
-        "remote", PlacementKind, says="which subtasks share a task manager", source=_CHOICE
+    placement: jobs.PlacementKind = choice(
+        "remote", jobs.PlacementKind, says="which subtasks share a task manager", source=_CHOICE
     )
-    network: Network = nested(Network, says="buffers and network of the job (plane buffers)")
-    channels: Channels = nested(Channels, says="every channel of the job (plane records)")
-    checkpointing: Checkpointing = nested(Checkpointing, says="the job's checkpoints")
-    storage: Storage = nested(Storage, says="the job's checkpoint storage (plane buffers)")
-    machine: Machine = nested(Machine, says="what runs the job's tasks (plane buffers)")
-    costs: Costs = nested(Costs, says="messages and snapshots of the job (plane records)")
+    network: jobs.Network = nested(
+        jobs.Network, says="buffers and network of the job (plane buffers)"
+    )
+    channels: jobs.Channels = nested(jobs.Channels, says="every channel of the job (plane records)")
+    checkpointing: jobs.Checkpointing = nested(jobs.Checkpointing, says="the job's checkpoints")
+    storage: jobs.Storage = nested(
+        jobs.Storage, says="the job's checkpoint storage (plane buffers)"
+    )
+    machine: jobs.Machine = nested(jobs.Machine, says="what runs the job's tasks (plane buffers)")
+    costs: jobs.Costs = nested(jobs.Costs, says="messages and snapshots of the job (plane records)")
     store: Store = nested(Store, says="the store behind the sink")
     release: Release = nested(Release, says="taking input in and returning states")
     platform: PlatformTable = nested(PlatformTable, says="the platform")
     outcome: Outcome = choice("completed", Outcome, says="how the run must end", source=_CHOICE)
 
     @property
-    def vertices(self) -> tuple[Vertex, ...]:
+    def vertices(self) -> tuple[jobs.Vertex, ...]:
         """The vertices of the job: readers, stages, sink."""
-        readers = Vertex(
+        readers = jobs.Vertex(
             name=READERS,
-            kind=VertexKind.SOURCE,
+            kind=jobs.VertexKind.SOURCE,
             parallelism=self.readers.parallelism,
             rate_per_s=self.readers.rate_per_s,
             # What a reader has taken in is union list state: an attempt gives sockets to readers
@@ -280,26 +270,26 @@ class Pipeline:
         )
         before = [READERS, *(stage.name for stage in self.stages)]
         stages = tuple(
-            Vertex(
+            jobs.Vertex(
                 name=one.name,
                 parallelism=one.parallelism,
-                inputs=(Input(upstream=upstream, partitioner=one.partitioner),),
+                inputs=(jobs.Input(upstream=upstream, partitioner=one.partitioner),),
                 service_ns=one.service_ns,
             )
             for one, upstream in zip(self.stages, before, strict=False)
         )
-        sink = Vertex(
+        sink = jobs.Vertex(
             name=SINK,
-            kind=VertexKind.SINK,
+            kind=jobs.VertexKind.SINK,
             parallelism=self.sink.parallelism,
-            inputs=(Input(upstream=before[-1], partitioner=self.sink.partitioner),),
+            inputs=(jobs.Input(upstream=before[-1], partitioner=self.sink.partitioner),),
             service_ns=self.sink.service_ns,
         )
         return (readers, *stages, sink)
 
-    def job(self) -> Job:
+    def job(self) -> jobs.Job:
         """Return the job of the pipeline."""
-        return Job(
+        return jobs.Job(
             plane=self.plane,
             placement=self.placement,
             vertices=self.vertices,
@@ -361,10 +351,10 @@ class Pipeline:
         for index, (path, partitioner) in enumerate([*steps, ("sink", self.sink.partitioner)]):
             up, down = parallelisms[index], parallelisms[index + 1]
             where = f"{path}.partitioner"
-            if partitioner is Partitioner.FORWARD and up != down:
+            if partitioner is jobs.Partitioner.FORWARD and up != down:
                 says = f"forward from {up} to {down} subtasks"
                 found.append(Problem(where, says, "equal parallelism on both sides"))
-            if partitioner is Partitioner.BROADCAST:
+            if partitioner is jobs.Partitioner.BROADCAST:
                 found.append(Problem(where, '"broadcast"', "each record to one subtask only"))
         return found
 

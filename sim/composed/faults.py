@@ -5,30 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
-from ckptsim.scenarios.composed import (
-    JOB_KINDS,
-    SYNC_KINDS,
-    ComposedFault,
-    CrashInCommit,
-    DelayReport,
-    ForeignCommit,
-    LoseStore,
-    RefuseCommits,
-    SlowStore,
-)
+from ckptsim.scenarios import composed as pipelines
 from ckptsim.scenarios.job.faults import JobFault
 from ckptsim.scenarios.sync import SyncFault
 
-_SYNC_TYPES = tuple(SYNC_KINDS.values())
-_JOB_TYPES = tuple(JOB_KINDS.values())
+_SYNC_TYPES = tuple(pipelines.SYNC_KINDS.values())
+_JOB_TYPES = tuple(pipelines.JOB_KINDS.values())
 
 
-def sync_faults(faults: Iterable[ComposedFault]) -> tuple[SyncFault, ...]:
+def sync_faults(faults: Iterable[pipelines.ComposedFault]) -> tuple[SyncFault, ...]:
     """Return the faults of source, sockets and sends."""
     return tuple(cast("SyncFault", one) for one in faults if isinstance(one, _SYNC_TYPES))
 
 
-def job_faults(faults: Iterable[ComposedFault]) -> tuple[JobFault, ...]:
+def job_faults(faults: Iterable[pipelines.ComposedFault]) -> tuple[JobFault, ...]:
     """Return the faults of tasks and checkpoints."""
     return tuple(cast("JobFault", one) for one in faults if isinstance(one, _JOB_TYPES))
 
@@ -36,27 +26,27 @@ def job_faults(faults: Iterable[ComposedFault]) -> tuple[JobFault, ...]:
 class StoreFaults:
     """The faults of the store; each strikes once, or as often in a row as it says."""
 
-    def __init__(self, faults: Iterable[ComposedFault]) -> None:
+    def __init__(self, faults: Iterable[pipelines.ComposedFault]) -> None:
         self._crashes: list[int] = []
-        self._refusals: list[RefuseCommits] = []
-        self._slow: list[SlowStore] = []
+        self._refusals: list[pipelines.RefuseCommits] = []
+        self._slow: list[pipelines.SlowStore] = []
         self._delays: dict[int, int] = {}
-        self._losses: list[LoseStore] = []
-        self._foreign: list[ForeignCommit] = []
+        self._losses: list[pipelines.LoseStore] = []
+        self._foreign: list[pipelines.ForeignCommit] = []
         for fault in faults:
             match fault:
-                case CrashInCommit():
+                case pipelines.CrashInCommit():
                     self._crashes.append(fault.commit)
-                case RefuseCommits():
+                case pipelines.RefuseCommits():
                     self._refusals.append(fault)
-                case SlowStore():
+                case pipelines.SlowStore():
                     self._slow.append(fault)
-                case DelayReport():
+                case pipelines.DelayReport():
                     delay = self._delays.get(fault.commit, 0)
                     self._delays[fault.commit] = delay + fault.delay_ns
-                case LoseStore():
+                case pipelines.LoseStore():
                     self._losses.append(fault)
-                case ForeignCommit():
+                case pipelines.ForeignCommit():
                     self._foreign.append(fault)
                 case _:
                     pass  # those of the sync and of the job are asked elsewhere
@@ -78,10 +68,10 @@ class StoreFaults:
         """Return by how much the report of the n-th commit is late."""
         return self._delays.get(commit, 0)
 
-    def losses(self, attempt: int) -> list[LoseStore]:
+    def losses(self, attempt: int) -> list[pipelines.LoseStore]:
         """Return what is gone when the n-th attempt begins."""
         return [fault for fault in self._losses if fault.attempt == attempt]
 
-    def foreign_commits(self, attempt: int) -> list[ForeignCommit]:
+    def foreign_commits(self, attempt: int) -> list[pipelines.ForeignCommit]:
         """Return what another party has committed when the n-th attempt begins."""
         return [fault for fault in self._foreign if fault.attempt == attempt]

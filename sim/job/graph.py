@@ -10,16 +10,9 @@ from dataclasses import dataclass
 
 from ckptsim.models.coordinator.plan import Edge as PlanEdge
 from ckptsim.models.coordinator.plan import Pattern, pointwise_senders
-from ckptsim.scenarios.job import (
-    Edge,
-    Job,
-    OrderedEdges,
-    Partitioner,
-    PlacementKind,
-    Vertex,
-)
+from ckptsim.scenarios import job as jobs
 
-_ORDERED = (Partitioner.FORWARD, Partitioner.BROADCAST, Partitioner.RESCALE)
+_ORDERED = (jobs.Partitioner.FORWARD, jobs.Partitioner.BROADCAST, jobs.Partitioner.RESCALE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +20,7 @@ class TaskSpec:
     """One subtask: `index` counts through all subtasks in the order of the vertices."""
 
     index: int
-    vertex: Vertex
+    vertex: jobs.Vertex
     vertex_index: int
     subtask: int
     task_manager: int
@@ -67,13 +60,13 @@ class OutputSpec:
     supports_unaligned: whether barriers may overtake records here.
     """
 
-    edge: Edge
+    edge: jobs.Edge
     upstream: int
     channels: tuple[int, ...]
     supports_unaligned: bool
 
     @property
-    def partitioner(self) -> Partitioner:
+    def partitioner(self) -> jobs.Partitioner:
         """Return how records choose one of the channels."""
         return self.edge.partitioner
 
@@ -91,7 +84,7 @@ class Graph:
     origin: the graph that the job began with, of which this is a rescaled one.
     """
 
-    def __init__(self, job: Job, origin: Graph | None = None) -> None:
+    def __init__(self, job: jobs.Job, origin: Graph | None = None) -> None:
         self.job = job
         self._origin = self if origin is None else origin
         self.vertices = job.vertices
@@ -115,18 +108,18 @@ class Graph:
             for number in numbers
             if self._by_name[name].hot_ratio
         }
-        aligned = job.channel_state.ordered_edges is OrderedEdges.ALIGNED
+        aligned = job.channel_state.ordered_edges is jobs.OrderedEdges.ALIGNED
         self._forced = () if aligned else _ORDERED
         for number, edge in enumerate(self.edges):
             self._add_edge(number, edge)
 
     # What there is ----------------------------------------------------------------------------
 
-    def vertex(self, name: str) -> Vertex:
+    def vertex(self, name: str) -> jobs.Vertex:
         """Return a vertex."""
         return self._by_name[name]
 
-    def begun_as(self, name: str) -> Vertex:
+    def begun_as(self, name: str) -> jobs.Vertex:
         """Return a vertex as it was when the job began: what it says of subtasks is of those."""
         return self._origin.vertex(name)
 
@@ -156,7 +149,7 @@ class Graph:
 
     # Ways through it --------------------------------------------------------------------------
 
-    def supports_unaligned(self, edge: Edge) -> bool:
+    def supports_unaligned(self, edge: jobs.Edge) -> bool:
         """Return whether barriers may overtake records on an edge.
 
         One input that must keep its order makes all inputs of a vertex align: its records would
@@ -183,12 +176,12 @@ class Graph:
                     counts[edge.downstream] += counts[name] * copies
         return counts
 
-    def copies(self, edge: Edge, parallelism: int | None = None) -> int:
+    def copies(self, edge: jobs.Edge, parallelism: int | None = None) -> int:
         """Return to how many subtasks a record goes that is sent over an edge.
 
         parallelism: of its receiver, where it is another one than now.
         """
-        if edge.partitioner is not Partitioner.BROADCAST:
+        if edge.partitioner is not jobs.Partitioner.BROADCAST:
             return 1
         return parallelism or self._by_name[edge.downstream].parallelism
 
@@ -207,20 +200,22 @@ class Graph:
 
     # How it is made ---------------------------------------------------------------------------
 
-    def _add_vertex(self, number: int, vertex: Vertex) -> None:
+    def _add_vertex(self, number: int, vertex: jobs.Vertex) -> None:
         self.first_task[vertex.name] = first = len(self.tasks)
         for subtask in range(vertex.parallelism):
             # Remote: every subtask has a task manager of its own; mixed: those of equal index.
             # map: as the vertex says.
             manager = {
-                PlacementKind.REMOTE: first + subtask,
-                PlacementKind.LOCAL: 0,
-                PlacementKind.MIXED: subtask,
-                PlacementKind.MAP: vertex.task_managers[subtask] if vertex.task_managers else 0,
+                jobs.PlacementKind.REMOTE: first + subtask,
+                jobs.PlacementKind.LOCAL: 0,
+                jobs.PlacementKind.MIXED: subtask,
+                jobs.PlacementKind.MAP: vertex.task_managers[subtask]
+                if vertex.task_managers
+                else 0,
             }[self.job.placement]
             self.tasks.append(TaskSpec(first + subtask, vertex, number, subtask, manager))
 
-    def _add_edge(self, number: int, edge: Edge) -> None:
+    def _add_edge(self, number: int, edge: jobs.Edge) -> None:
         ups, downs = self.tasks_of(edge.upstream), self.tasks_of(edge.downstream)
         senders = [pointwise_senders(d, len(ups), len(downs)) for d in range(len(downs))]
         pointwise = edge.partitioner.is_pointwise

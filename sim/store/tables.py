@@ -6,14 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from ckptsim.models.store import Area, StoreError, TopicPartition
 from ckptsim.models.store.state import NOTHING
-from ckptsim.sim.rows import (
-    CheckpointRow,
-    FigureRow,
-    KeptPartition,
-    RecoveryRow,
-    RunResult,
-    TaskRow,
-)
+from ckptsim.sim import rows
 from ckptsim.sim.store.closed_form import on_paper
 
 if TYPE_CHECKING:
@@ -24,7 +17,7 @@ if TYPE_CHECKING:
 _SECOND_NS = 1_000_000_000
 
 
-def tables(world: StoreWorld) -> RunResult:
+def tables(world: StoreWorld) -> rows.RunResult:
     """Return all tables of a run that has ended."""
     syncs = [each for truth in world.truths.values() for each in truth.syncs]
     completed = sum(1 for each in syncs if each.status == "completed")
@@ -53,7 +46,7 @@ def tables(world: StoreWorld) -> RunResult:
     return result
 
 
-def _figures(world: StoreWorld) -> list[FigureRow]:
+def _figures(world: StoreWorld) -> list[rows.FigureRow]:
     """Return the figures that have a closed form in plain settings, and what that says."""
     truths = world.truths.values()
     busy, syncing = sum(t.busy_ns for t in truths), sum(t.syncing_ns for t in truths)
@@ -70,17 +63,19 @@ def _figures(world: StoreWorld) -> list[FigureRow]:
     faults = cast("tuple[StoreFault, ...]", world.spec.scenario.faults)
     expected = on_paper(world.model, faults)
     return [
-        FigureRow(run_key=world.spec.run_key, figure=name, value=value, expected=expected.get(name))
+        rows.FigureRow(
+            run_key=world.spec.run_key, figure=name, value=value, expected=expected.get(name)
+        )
         for name, value in found.items()
     ]
 
 
-def _kept(world: StoreWorld, key: TopicPartition) -> KeptPartition:
+def _kept(world: StoreWorld, key: TopicPartition) -> rows.KeptPartition:
     try:
         blob = world.client.store.get(key)
     except StoreError:
         blob = None
-    return KeptPartition(
+    return rows.KeptPartition(
         topic=key.topic,
         partition=key.partition,
         rows=world.client.medium.rows(Area.DATA, key),
@@ -104,11 +99,11 @@ def _committed(world: StoreWorld, key: TopicPartition) -> int:
     return world.book[key].index_of((NOTHING if position is None else position) + 1)
 
 
-def _checkpoint(run_key: str, truth: PartitionTruth, account: SyncAccount) -> CheckpointRow:
+def _checkpoint(run_key: str, truth: PartitionTruth, account: SyncAccount) -> rows.CheckpointRow:
     """Return the row of a sync: its first step is `sync`, what follows it `async`."""
     steps = account.steps_ns
     ended = account.ended_ns if account.status == "completed" else None
-    return CheckpointRow(
+    return rows.CheckpointRow(
         run_key=run_key,
         scope=str(truth.key),
         checkpoint_id=account.number,
@@ -128,11 +123,11 @@ def _checkpoint(run_key: str, truth: PartitionTruth, account: SyncAccount) -> Ch
     )
 
 
-def _task(world: StoreWorld, truth: PartitionTruth) -> TaskRow:
+def _task(world: StoreWorld, truth: PartitionTruth) -> rows.TaskRow:
     """Return the row of a partition: busy is applying, backpressured is waiting for a sync."""
     total = max(1, world.env.now)
     busy, syncing = truth.busy_ns / total, truth.syncing_ns / total
-    return TaskRow(
+    return rows.TaskRow(
         run_key=world.spec.run_key,
         task=truth.key.topic,
         subtask=truth.key.partition,
@@ -147,9 +142,9 @@ def _task(world: StoreWorld, truth: PartitionTruth) -> TaskRow:
     )
 
 
-def _recoveries(world: StoreWorld) -> list[RecoveryRow]:
+def _recoveries(world: StoreWorld) -> list[rows.RecoveryRow]:
     return [
-        RecoveryRow(
+        rows.RecoveryRow(
             run_key=world.spec.run_key,
             attempt=each.start,
             cause=each.reason,

@@ -10,24 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from ckptsim.models.store import (
-    Area,
-    ControlRecord,
-    Durability,
-    ModelMedium,
-    Order,
-    Part,
-    PartitionState,
-    Placement,
-    Refusal,
-    Reset,
-    Settings,
-    Slot,
-    StoreError,
-    TopicPartition,
-    encode_state,
-    version_topic,
-)
+from ckptsim.models import store
 from ckptsim.models.store.client import ModelDictionaryServer
 from ckptsim.models.store.ingestion.events import Cause
 from ckptsim.models.store.log import Control
@@ -71,12 +54,12 @@ class StoreWorld:
         self.model = cast("StoreModel", spec.scenario.model)
         self.env = spec.environment(GOALS)
         self.entity = self.env.entity("broker")
-        self.placement = Placement[self.model.placement.name]
+        self.placement = store.Placement[self.model.placement.name]
         self.versions = spec.cores.store(self.placement)
         self.client = self.versions.client
         self.releases = Releases(self)
         self.releases.wrap(self.client)
-        if type(self.client.medium) is ModelMedium:  # the same, for feeds of any length
+        if type(self.client.medium) is store.ModelMedium:  # the same, for feeds of any length
             self.client.use_medium(SpanMedium(atomic=self.atomic))
         medium = WatchedMedium(self.client.medium, self._watch)
         self.client.use_medium(medium)
@@ -90,10 +73,10 @@ class StoreWorld:
         elif self.client.parts.content is WorkingContent:
             self.client.parts = replace(self.client.parts, content=self._content)
         self.client.configure(_settings(self.model))
-        remote = self.placement is Placement.CONSUMER_GROUP_BLOB
+        remote = self.placement is store.Placement.CONSUMER_GROUP_BLOB
         self.costs = Costs(self.model.costs, self.env, stream="remote commit", remote=remote)
-        self.truths: dict[TopicPartition, PartitionTruth] = {}
-        self.drainers: dict[TopicPartition, Drainer] = {}
+        self.truths: dict[store.TopicPartition, PartitionTruth] = {}
+        self.drainers: dict[store.TopicPartition, Drainer] = {}
         self.dropped: dict[str, None] = {}
         self.properties = StoreProperties(self)
         self.faults = FaultPlan(self)
@@ -102,7 +85,7 @@ class StoreWorld:
         self.succeeded = False
         self.stuck: str | None = None
         self.syncs_begun = 0
-        self._acting: tuple[TopicPartition, ...] = ()
+        self._acting: tuple[store.TopicPartition, ...] = ()
 
     def run(self) -> None:
         """Run to the end, or to the bound."""
@@ -120,7 +103,7 @@ class StoreWorld:
     @property
     def atomic(self) -> bool:
         """Say whether data and checkpoint are one step."""
-        return self.placement is Placement.COLOCATED
+        return self.placement is store.Placement.COLOCATED
 
     @property
     def hooked(self) -> bool:
@@ -134,16 +117,16 @@ class StoreWorld:
 
     def topics_of(self, version: int) -> tuple[str, ...]:
         """Name the topics of a version: its own, and that of its view if it has one."""
-        topic = version_topic(STORE, version)
+        topic = store.version_topic(STORE, version)
         return (topic, f"{topic}_view_mv") if self.model.input.view else (topic,)
 
-    def partitions(self) -> list[TopicPartition]:
+    def partitions(self) -> list[store.TopicPartition]:
         """List the partitions that exist and are not dropped, in the order of their beginning."""
         return [key for key in self.drainers if key.topic not in self.dropped]
 
     # What happens ------------------------------------------------------------------------------
 
-    def act(self, *keys: TopicPartition) -> None:
+    def act(self, *keys: store.TopicPartition) -> None:
         """Say which partitions the next steps are allowed to touch."""
         self._acting = keys
 
@@ -152,11 +135,11 @@ class StoreWorld:
         self.env.goals.reach("records_reprocessed")
         self.process.reprocessed(records)
 
-    def failing_record(self, key: TopicPartition, index: int) -> int | None:
+    def failing_record(self, key: store.TopicPartition, index: int) -> int | None:
         """Return the first data record from an index on that cannot be written, if there is one."""
         return self.faults.failing_record(key, index)
 
-    def write_failed(self, key: TopicPartition) -> None:
+    def write_failed(self, key: store.TopicPartition) -> None:
         """Note that a failing record has failed, which it does once."""
         self.faults.write_failed(key)
 
@@ -191,19 +174,19 @@ class StoreWorld:
         """Say whether the plan lets the process die in this sync."""
         return self.faults.dies_in_sync(number)
 
-    def prepare_commit(self, key: TopicPartition, part: Part) -> None:
+    def prepare_commit(self, key: store.TopicPartition, part: store.Part) -> None:
         """Let the commit that follows fail if the remote side is out."""
-        if part is not Part.DATA and self.faults.commits_fail:
+        if part is not store.Part.DATA and self.faults.commits_fail:
             fail_next_commit(self.client, key)
 
-    def frozen(self, drainer: Drainer, refusal: Refusal, reason: str) -> None:
+    def frozen(self, drainer: Drainer, refusal: store.Refusal, reason: str) -> None:
         """Account for an errored partition, and open it anew after a while."""
         self.env.goals.reach("partition_errored")
         self.env.trace.record("frozen", drainer.entity, str(drainer.key), refusal.value, reason)
         self.properties.on_frozen(drainer)
         self.process.open_later(drainer)
 
-    def control_applied(self, drainer: Drainer, position: int, record: ControlRecord) -> None:
+    def control_applied(self, drainer: Drainer, position: int, record: store.ControlRecord) -> None:
         """React to a control entry: report a completion, swap versions, ask for version state."""
         self.env.trace.record("control", drainer.entity, record.control.value, position)
         if record.control in (Control.END_OF_PUSH, Control.TOPIC_SWITCH):
@@ -263,20 +246,20 @@ class StoreWorld:
                     self.process.open(key)
             self.process.fetch_version_state(topic)
 
-    def _seek(self, key: TopicPartition, feed: Feed) -> None:
+    def _seek(self, key: store.TopicPartition, feed: Feed) -> None:
         """Store the position that the user wants to begin behind, past the start of push."""
         position = self.model.input.seek_position - 1
         if position < 0:
             return
         version = copy_of(feed.shape.fields) if self.model.input.synthesise else None
-        state = PartitionState(
+        state = store.PartitionState(
             position=position, end_of_push=position >= feed.end_of_push, version=version
         )
         self.act(key)
-        self.client.store.set(key, encode_state(state))
+        self.client.store.set(key, store.encode_state(state))
         truth = self.truths[key]
         truth.checkpoint = truth.flushed_to = truth.skipped_to = position
-        truth.cover(Area.DATA, 0, position)
+        truth.cover(store.Area.DATA, 0, position)
 
     def _try_swap(self, topic: str) -> None:
         version = int(topic.partition("_v")[2].partition("_")[0])
@@ -285,8 +268,8 @@ class StoreWorld:
             return
         try:
             self.versions.swap(STORE, version)
-        except StoreError as error:
-            if error.refusal is not Refusal.NOT_READY:
+        except store.StoreError as error:
+            if error.refusal is not store.Refusal.NOT_READY:
                 raise
             return
         self.env.goals.reach("version_swapped")
@@ -306,7 +289,7 @@ class StoreWorld:
         self.env.goals.reach("version_dropped")
         self.env.trace.record("dropped", self.process.entity, version)
 
-    def _content(self, medium: Medium, key: TopicPartition) -> WorkingContent:
+    def _content(self, medium: Medium, key: store.TopicPartition) -> WorkingContent:
         return SpanContent(medium, key, self.book[key])
 
     def _watch(self, step: Step) -> None:
@@ -314,17 +297,17 @@ class StoreWorld:
         self.faults.before_step(step)
 
 
-def _settings(model: StoreModel) -> Settings:
+def _settings(model: StoreModel) -> store.Settings:
     sync = model.sync
-    return Settings(
+    return store.Settings(
         sync_bytes=sync.sync_bytes,
         sync_interval_ns=sync.sync_interval_ns,
-        order=Order[sync.order.name],
-        durability=Durability[sync.durability.name],
+        order=store.Order[sync.order.name],
+        durability=store.Durability[sync.durability.name],
         sync_hook=sync.hooked,
         mirror=sync.mirror,
-        slot=Slot.BUILT_IN if sync.built_in else Slot.CUSTOM,
-        reset=Reset[sync.reset.name],
+        slot=store.Slot.BUILT_IN if sync.built_in else store.Slot.CUSTOM,
+        reset=store.Reset[sync.reset.name],
     )
 
 

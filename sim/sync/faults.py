@@ -9,45 +9,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias, TypeVar, assert_never
 
-from ckptsim.scenarios.sync import (
-    CountError,
-    CrashAt,
-    CrashPoint,
-    FailSend,
-    FailUpload,
-    IdCollision,
-    MixedKind,
-    Point,
-    ReaderFailure,
-    ReorderUploads,
-    RepeatIndex,
-    RepeatState,
-    Side,
-    SlowSend,
-    SlowUpload,
-    SocketStall,
-    StateFlood,
-    SyncFault,
-)
+from ckptsim.scenarios import sync
 
 Effect = TypeVar("Effect")
-StateFault: TypeAlias = RepeatState | RepeatIndex | MixedKind
+StateFault: TypeAlias = sync.RepeatState | sync.RepeatIndex | sync.MixedKind
 
 
 class FaultPlan:
     """The faults of one run, sorted by where they strike."""
 
-    def __init__(self, faults: Iterable[SyncFault]) -> None:
-        self.crashes_at: list[CrashAt] = []
-        self.stalls: list[SocketStall] = []
+    def __init__(self, faults: Iterable[sync.SyncFault]) -> None:
+        self.crashes_at: list[sync.CrashAt] = []
+        self.stalls: list[sync.SocketStall] = []
         self.strikes = 0  # how often any fault has struck
-        self._reorders: list[ReorderUploads] = []
-        self._points: dict[Point, dict[int, Side]] = {}
-        self._passed: dict[Point, int] = {}
-        self._slow_uploads: list[SlowUpload] = []
-        self._fail_uploads: list[FailUpload] = []
-        self._slow_sends: list[SlowSend] = []
-        self._fail_sends: list[FailSend] = []
+        self._reorders: list[sync.ReorderUploads] = []
+        self._points: dict[sync.Point, dict[int, sync.Side]] = {}
+        self._passed: dict[sync.Point, int] = {}
+        self._slow_uploads: list[sync.SlowUpload] = []
+        self._fail_uploads: list[sync.FailUpload] = []
+        self._slow_sends: list[sync.SlowSend] = []
+        self._fail_sends: list[sync.FailSend] = []
         self._floods: dict[tuple[int, int], int] = {}
         self._collisions: dict[tuple[int, int], tuple[int, int]] = {}
         self._count_errors: dict[tuple[int, int], int] = {}
@@ -56,45 +37,47 @@ class FaultPlan:
         for fault in faults:
             self._take(fault)
 
-    def _take(self, fault: SyncFault) -> None:
+    def _take(self, fault: sync.SyncFault) -> None:
         match fault:
-            case CrashAt():
+            case sync.CrashAt():
                 self.crashes_at.append(fault)
-            case CrashPoint():
+            case sync.CrashPoint():
                 self._points.setdefault(fault.point, {}).setdefault(fault.occurrence, fault.side)
-            case SocketStall():
+            case sync.SocketStall():
                 self.stalls.append(fault)
-            case SlowUpload():
+            case sync.SlowUpload():
                 self._slow_uploads.append(fault)
-            case FailUpload():
+            case sync.FailUpload():
                 self._fail_uploads.append(fault)
-            case ReorderUploads():
+            case sync.ReorderUploads():
                 self._reorders.append(fault)
-            case FailSend():
+            case sync.FailSend():
                 self._fail_sends.append(fault)
-            case SlowSend():
+            case sync.SlowSend():
                 self._slow_sends.append(fault)
-            case RepeatState() | RepeatIndex() | MixedKind():
+            case sync.RepeatState() | sync.RepeatIndex() | sync.MixedKind():
                 self._state_faults.setdefault((fault.feed, fault.reader), []).append(fault)
             case _:
                 self._take_reader(fault)
 
-    def _take_reader(self, fault: IdCollision | StateFlood | CountError | ReaderFailure) -> None:
+    def _take_reader(
+        self, fault: sync.IdCollision | sync.StateFlood | sync.CountError | sync.ReaderFailure
+    ) -> None:
         match fault:
-            case IdCollision():
+            case sync.IdCollision():
                 other = (fault.other_feed, fault.other_reader)
                 self._collisions[(fault.feed, fault.reader)] = other
-            case StateFlood():
+            case sync.StateFlood():
                 key = (fault.feed, fault.round)
                 self._floods[key] = self._floods.get(key, 0) + fault.states
-            case CountError():
+            case sync.CountError():
                 self._count_errors[(fault.feed, fault.reader)] = fault.records
-            case ReaderFailure():
+            case sync.ReaderFailure():
                 self._reader_failures[(fault.feed, fault.reader)] = fault.packets
             case _:
                 assert_never(fault)
 
-    def passes(self, point: Point) -> Side | None:
+    def passes(self, point: sync.Point) -> sync.Side | None:
         """Count one passing of a point; return who crashes there, if anybody."""
         planned = self._points.get(point) if self._points else None
         if planned is None:
@@ -150,14 +133,16 @@ class FaultPlan:
         self.strikes += after is not None
         return after
 
-    def reorder(self, ordinal: int) -> ReorderUploads | None:
+    def reorder(self, ordinal: int) -> sync.ReorderUploads | None:
         """Return the window of reversed uploads that the n-th upload of the run belongs to."""
         for fault in self._reorders:
             if fault.occurrence <= ordinal < fault.occurrence + fault.uploads:
                 return self._struck(fault)
         return None
 
-    def _slowed(self, faults: Iterable[SlowUpload | SlowSend], duration_ns: int, now: int) -> int:
+    def _slowed(
+        self, faults: Iterable[sync.SlowUpload | sync.SlowSend], duration_ns: int, now: int
+    ) -> int:
         """Return the duration times the largest factor of the windows that now lies in."""
         factors = [
             fault.factor for fault in faults if fault.at_ns <= now < fault.at_ns + fault.duration_ns

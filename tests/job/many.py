@@ -17,8 +17,8 @@ from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.names import GOALS
 from ckptsim.sim.rows import ViolationRow
 from tests import many
-from tests.job.buffers import plans as on_buffers
-from tests.job.records import plans as on_records
+from tests.job.buffers import plans as buffers
+from tests.job.records import plans as records
 
 # Here the external system waits for ever: a time-out within the length of a job loses records by
 # design, which scenario `transaction_times_out` shows.
@@ -42,7 +42,7 @@ _NOT_HERE = {
         "failed_after_stop_savepoint",
     ),
 }
-_RANDOM_JOB = {Plane.RECORDS: on_records.random_job, Plane.BUFFERS: on_buffers.random_job}
+_RANDOM_JOB = {Plane.RECORDS: records.random_job, Plane.BUFFERS: buffers.random_job}
 
 
 def is_hazard(scenario: Scenario, row: ViolationRow) -> bool:

@@ -11,32 +11,12 @@ from typing import Any
 import pytest
 
 from ckptsim.scenarios import Scenario
+from ckptsim.scenarios import job as jobs
 from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.scenarios.files.toml import to_toml
-from ckptsim.scenarios.job import (
-    Input,
-    Job,
-    Mode,
-    Network,
-    NoRestart,
-    Plane,
-    Storage,
-    Vertex,
-    VertexKind,
-)
 from ckptsim.sim.cli.jobs.advice_picture import Curve, picture
 from ckptsim.sim.cli.main import main
-from ckptsim.sim.infer.advice import (
-    Advisor,
-    Failures,
-    Point,
-    best_of,
-    daly_s,
-    frontier_of,
-    optimum_s,
-    read_load,
-    young_s,
-)
+from ckptsim.sim.infer import advice
 from ckptsim.sim.infer.advice.day import loaded
 from tests.recording.folders import SHIPPED
 
@@ -47,20 +27,20 @@ Captured = pytest.CaptureFixture[str]
 def scenario(*, sync_ms: int = 0, rate: float | None = None, **rest: Any) -> Scenario:
     """Return a job with one slow operator, which is busy all the time unless a rate is given."""
     operator: dict[str, Any] = {"state_bytes": rest.pop("state_bytes", 0)}
-    model = Job(
-        plane=Plane.BUFFERS,
+    model = jobs.Job(
+        plane=jobs.Plane.BUFFERS,
         vertices=(
-            Vertex(name="src", kind=VertexKind.SOURCE, rate_per_s=rate),
-            Vertex(
+            jobs.Vertex(name="src", kind=jobs.VertexKind.SOURCE, rate_per_s=rate),
+            jobs.Vertex(
                 name="op",
-                inputs=(Input(upstream="src"),),
+                inputs=(jobs.Input(upstream="src"),),
                 service_ns=10 * MS,
                 snapshot_sync_ns=sync_ms * MS,
                 **operator,
             ),
         ),
-        network=Network(record_bytes=16_000),
-        restart=NoRestart(),
+        network=jobs.Network(record_bytes=16_000),
+        restart=jobs.NoRestart(),
         **rest,
     )
     return Scenario(name="job", link="barriers", says="a job to advise", model=model)
@@ -68,45 +48,45 @@ def scenario(*, sync_ms: int = 0, rate: float | None = None, **rest: Any) -> Sce
 
 def test_the_optimum_is_young_s_where_its_assumptions_hold() -> None:
     """A snapshot that stops the job for 200 ms: within 5 % of Young and Daly, loss and all."""
-    failures = Failures(mtbf_s=100, restart_s=2)
-    advisor = Advisor(scenario(sync_ms=200), failures)
-    points = advisor.curve(Mode.ALIGNED, [6.3 * 1.6**number for number in range(-3, 4)])
+    failures = advice.Failures(mtbf_s=100, restart_s=2)
+    advisor = advice.Advisor(scenario(sync_ms=200), failures)
+    points = advisor.curve(jobs.Mode.ALIGNED, [6.3 * 1.6**number for number in range(-3, 4)])
     for point in points:
         assert point.loss_s == pytest.approx(0.2, rel=0.06)
         # What is behind the last trigger, and until it completes what is behind the one before.
         half_s = point.effective_s / 2
         assert half_s <= point.undone_s <= 1.02 * (half_s + point.duration_s)
-    found = optimum_s(points)
+    found = advice.optimum_s(points)
     loss_s = points[3].loss_s
-    assert found == pytest.approx(young_s(loss_s, 100), rel=0.05)
-    assert found == pytest.approx(daly_s(loss_s, 100), rel=0.05)
+    assert found == pytest.approx(advice.young_s(loss_s, 100), rel=0.05)
+    assert found == pytest.approx(advice.daly_s(loss_s, 100), rel=0.05)
 
 
 def test_an_interval_below_the_duration_cannot_be_kept() -> None:
     """With a slow storage the interval on paper is out of reach; what is advised costs no more."""
-    slow = scenario(state_bytes=3_000_000, storage=Storage(write_bytes_per_s=1_000_000))
-    advisor = Advisor(slow, Failures(mtbf_s=60, restart_s=1))
-    points = advisor.curve(Mode.ALIGNED, [0.5, 2.0, 8.0, 20.0])
+    slow = scenario(state_bytes=3_000_000, storage=jobs.Storage(write_bytes_per_s=1_000_000))
+    advisor = advice.Advisor(slow, advice.Failures(mtbf_s=60, restart_s=1))
+    points = advisor.curve(jobs.Mode.ALIGNED, [0.5, 2.0, 8.0, 20.0])
     assert points[0].effective_s == pytest.approx(points[0].duration_s)
     assert points[0].effective_s > 3
-    assert young_s(points[0].loss_s, 60) < points[0].duration_s
-    best = best_of(points, allowed=lambda _: True)
+    assert advice.young_s(points[0].loss_s, 60) < points[0].duration_s
+    best = advice.best_of(points, allowed=lambda _: True)
     assert best is not None
-    fresh = Advisor(slow, Failures(mtbf_s=60, restart_s=1), seed=7)
-    on_paper = fresh.point(Mode.ALIGNED, max(0.05, young_s(points[0].loss_s, 60)))
-    assert fresh.point(Mode.ALIGNED, best.interval_s).cost <= 1.02 * on_paper.cost
+    fresh = advice.Advisor(slow, advice.Failures(mtbf_s=60, restart_s=1), seed=7)
+    on_paper = fresh.point(jobs.Mode.ALIGNED, max(0.05, advice.young_s(points[0].loss_s, 60)))
+    assert fresh.point(jobs.Mode.ALIGNED, best.interval_s).cost <= 1.02 * on_paper.cost
 
 
 def test_paper_on_paper() -> None:
     """Young's root, and Daly's expansion, which is the mean time itself for huge losses."""
-    assert young_s(2.0, 100.0) == 20.0
-    assert daly_s(2.0, 100.0) == pytest.approx(20 * (1 + math.sqrt(0.01) / 3 + 0.01 / 9))
-    assert daly_s(500.0, 100.0) == 100.0
+    assert advice.young_s(2.0, 100.0) == 20.0
+    assert advice.daly_s(2.0, 100.0) == pytest.approx(20 * (1 + math.sqrt(0.01) / 3 + 0.01 / 9))
+    assert advice.daly_s(500.0, 100.0) == 100.0
 
 
-def _point(interval_s: float, cost: float) -> Point:
-    return Point(
-        mode=Mode.ALIGNED,
+def _point(interval_s: float, cost: float) -> advice.Point:
+    return advice.Point(
+        mode=jobs.Mode.ALIGNED,
         interval_s=interval_s,
         effective_s=interval_s,
         duration_s=0.1,
@@ -120,9 +100,9 @@ def _point(interval_s: float, cost: float) -> Point:
 
 def test_the_optimum_lies_between_the_points() -> None:
     """A parabola over the logarithm meets the least of a/T + T/b; none at an end is made up."""
-    found = optimum_s([_point(t, 4 / t + t / 9) for t in (2.5, 4.0, 6.4, 10.2, 16.4)])
+    found = advice.optimum_s([_point(t, 4 / t + t / 9) for t in (2.5, 4.0, 6.4, 10.2, 16.4)])
     assert found == pytest.approx(6.0, rel=0.01)
-    assert optimum_s([_point(t, t) for t in (1.0, 2.0, 4.0)]) is None
+    assert advice.optimum_s([_point(t, t) for t in (1.0, 2.0, 4.0)]) is None
 
 
 def test_the_frontier_leaves_out_what_is_beaten() -> None:
@@ -130,28 +110,29 @@ def test_the_frontier_leaves_out_what_is_beaten() -> None:
     short, long = _point(2.0, 0.1), _point(8.0, 0.1)
     beaten = replace(_point(9.0, 0.1), in_flight_bytes=1.0)
     slow = replace(_point(1.0, 0.1), duration_s=2.0)
-    assert frontier_of([long, beaten, short, slow]) == [short, slow]
+    assert advice.frontier_of([long, beaten, short, slow]) == [short, slow]
 
 
 def test_a_load_is_parts_of_a_day() -> None:
     """Before the first instant it is that of the evening before; equal loads are one part."""
-    night, day, evening = read_load("06:00=1, 18:00=50%,22:00=0.25")
+    night, day, evening = advice.read_load("06:00=1, 18:00=50%,22:00=0.25")
     assert (night.factor, day.factor, evening.factor) == (1.0, 0.5, 0.25)
     assert (night.share, day.share, evening.share) == pytest.approx((12 / 24, 4 / 24, 8 / 24))
-    assert len(read_load("00:00=1,08:00=2,20:00=1")) == 2
+    assert len(advice.read_load("00:00=1,08:00=2,20:00=1")) == 2
     for bad in ("08:00", "25:00=1", "08:00=1,07:00=2", "08:00=0", "08:00=1,08:00=2"):
         with pytest.raises(ScenarioError, match="--load"):
-            read_load(bad)
+            advice.read_load(bad)
 
 
 def test_a_day_costs_what_its_parts_do() -> None:
     """An interval comes to the mean of its costs at each load, and to the most that it undoes."""
-    failures = Failures(mtbf_s=60, restart_s=1)
+    failures = advice.Failures(mtbf_s=60, restart_s=1)
     job = scenario(sync_ms=50, rate=50.0)
-    parts = read_load("00:00=0.5,12:00=1.5")
-    whole = Advisor(job, failures, parts=parts).point(Mode.ALIGNED, 2.0)
+    parts = advice.read_load("00:00=0.5,12:00=1.5")
+    whole = advice.Advisor(job, failures, parts=parts).point(jobs.Mode.ALIGNED, 2.0)
     halves = [
-        Advisor(loaded(job, factor), failures).point(Mode.ALIGNED, 2.0) for factor in (0.5, 1.5)
+        advice.Advisor(loaded(job, factor), failures).point(jobs.Mode.ALIGNED, 2.0)
+        for factor in (0.5, 1.5)
     ]
     assert whole.cost == pytest.approx(sum(one.cost for one in halves) / 2)
     assert whole.undone_most_records == halves[1].undone_most_records
@@ -160,9 +141,9 @@ def test_a_day_costs_what_its_parts_do() -> None:
 
 def test_catching_up_takes_longer_at_a_higher_load() -> None:
     """What falls due while the job is down is worked off by spare capacity, which is less then."""
-    failures = Failures(mtbf_s=600, restart_s=5)
+    failures = advice.Failures(mtbf_s=600, restart_s=5)
     low, high = (
-        Advisor(scenario(rate=rate), failures).point(Mode.ALIGNED, 4.0).caught_up_s
+        advice.Advisor(scenario(rate=rate), failures).point(jobs.Mode.ALIGNED, 4.0).caught_up_s
         for rate in (40.0, 80.0)
     )
     assert low is not None
@@ -170,13 +151,13 @@ def test_catching_up_takes_longer_at_a_higher_load() -> None:
     # Down for 5.3 s, and half an interval undone; over the capacity that is left.
     assert low == pytest.approx((5.3 + 2.2 * 0.4) / 0.6, rel=0.1)
     assert high == pytest.approx((5.3 + 2.2 * 0.8) / 0.2, rel=0.1)
-    assert Advisor(scenario(), failures).point(Mode.ALIGNED, 4.0).caught_up_s is None
+    assert advice.Advisor(scenario(), failures).point(jobs.Mode.ALIGNED, 4.0).caught_up_s is None
 
 
 def test_the_picture_has_the_optima_of_paper_in_it() -> None:
     """Points, the simulated optimum, Young's and Daly's are drawn; an interval of 0 is not."""
     points = tuple(_point(t, 4 / t + t / 9) for t in (2.5, 4.0, 6.4, 10.2))
-    curve = Curve(mode=Mode.ALIGNED, points=points, optimum_s=6.0, young_s=5.0, daly_s=5.2)
+    curve = Curve(mode=jobs.Mode.ALIGNED, points=points, optimum_s=6.0, young_s=5.0, daly_s=5.2)
     text = picture(curve)
     assert text.count("<circle") == 4
     for said in ("Young 5 s", "Daly 5.2 s", "simulated 6 s"):

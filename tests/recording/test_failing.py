@@ -21,13 +21,7 @@ from ckptsim.scenarios.job import (
     VertexKind,
 )
 from ckptsim.sim.cli.main import main
-from ckptsim.sim.infer.advice.failing import (
-    FailurePrice,
-    failing,
-    failure_of,
-    failure_warnings,
-    price_of_failures,
-)
+from ckptsim.sim.infer.advice import failing
 from ckptsim.sim.infer.measures import predicted, simulated
 from ckptsim.sim.infer.options import restart_delay_of
 from ckptsim.sim.recording import read_recording
@@ -56,13 +50,13 @@ def scenario(*, rate: float | None = 500.0, interval_s: int = 4) -> Scenario:
     return Scenario(name="job", link="barriers", says="a job that fails", model=model)
 
 
-def price(found: Scenario, *, restart_s: float, count: int = 4) -> FailurePrice:
+def price(found: Scenario, *, restart_s: float, count: int = 4) -> failing.FailurePrice:
     """Return what a failure of the last operator costs."""
     calm = predicted(simulated(found, seeds=(1,)))
     job = cast("Job", found.model)
-    failure = failure_of(job, None, restart_ns=round(restart_s * SECOND))
-    runs = failing(found, failure, calm, count=count)
-    return price_of_failures([simulated(one, seeds=(1,))[0] for one in runs])
+    failure = failing.failure_of(job, None, restart_ns=round(restart_s * SECOND))
+    runs = failing.failing(found, failure, calm, count=count)
+    return failing.price_of_failures([simulated(one, seeds=(1,))[0] for one in runs])
 
 
 def test_a_failure_undoes_half_an_interval() -> None:
@@ -100,7 +94,7 @@ def test_without_a_rate_nothing_is_late() -> None:
     assert known.latest_s is None
     assert known.caught_up_s is None
     assert known.not_caught_up == 0
-    notes = " ".join(failure_warnings(cast("Job", found.model)))
+    notes = " ".join(failing.failure_warnings(cast("Job", found.model)))
     assert "none can be late" in notes
     assert "no limit" not in notes
 
@@ -111,10 +105,10 @@ def test_a_rate_that_changes_is_not_caught_up_with() -> None:
     job = cast("Job", found.model)
     source = replace(job.vertices[0], rate_changes=(RateChange(at_ns=SECOND, factor=0.5),))
     changing = replace(job, vertices=(source, *job.vertices[1:]))
-    assert any("its rate changes" in one for one in failure_warnings(changing))
+    assert any("its rate changes" in one for one in failing.failure_warnings(changing))
     calm = predicted(simulated(found, seeds=(1,)))
-    failure = failure_of(changing, "src", restart_ns=SECOND)
-    runs = failing(replace(found, model=changing), failure, calm, count=2)
+    failure = failing.failure_of(changing, "src", restart_ns=SECOND)
+    runs = failing.failing(replace(found, model=changing), failure, calm, count=2)
     assert not any(cast("Job", one.model).problems() for one in runs)
 
 

@@ -12,15 +12,7 @@ import pytest
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.job import Checkpointing, Input, Job, Mode, Network, Storage
-from ckptsim.sim.infer.advice import (
-    Advisor,
-    Failures,
-    around_the_least,
-    best_of,
-    daly_s,
-    grid_s,
-    young_s,
-)
+from ckptsim.sim.infer import advice
 from tests.recording.test_advice import MS, scenario
 
 FRESH = 7
@@ -85,12 +77,14 @@ SITUATIONS = {
 
 def advised_s(found: Situation) -> tuple[float, float]:
     """Return the interval that is advised, and the loss that paper is told."""
-    failures = Failures(mtbf_s=found.mtbf_s, restart_s=found.restart_s)
-    advisor = Advisor(found.job, failures)
+    failures = advice.Failures(mtbf_s=found.mtbf_s, restart_s=found.restart_s)
+    advisor = advice.Advisor(found.job, failures)
     job = cast("Job", found.job.model)
     first = advisor.point(found.mode, job.checkpointing.interval_ns / 1e9)
-    points = around_the_least(advisor, found.mode, grid_s(job, first, failures, count=7))
-    best = best_of(points, allowed=lambda _: True)
+    points = advice.around_the_least(
+        advisor, found.mode, advice.grid_s(job, first, failures, count=7)
+    )
+    best = advice.best_of(points, allowed=lambda _: True)
     assert best is not None
     losses = sorted(point.loss_s for point in points)
     return best.interval_s, losses[len(losses) // 2]
@@ -102,11 +96,11 @@ def test_what_is_advised_costs_least(name: str) -> None:
     """Simulated afresh it costs less than Young's and Daly's interval, or as much within noise."""
     found = SITUATIONS[name]
     interval_s, loss_s = advised_s(found)
-    failures = Failures(mtbf_s=found.mtbf_s, restart_s=found.restart_s)
-    fresh = Advisor(found.job, failures, seed=FRESH)
+    failures = advice.Failures(mtbf_s=found.mtbf_s, restart_s=found.restart_s)
+    fresh = advice.Advisor(found.job, failures, seed=FRESH)
     ours = fresh.point(found.mode, interval_s).cost
-    young = fresh.point(found.mode, max(SHORTEST_S, young_s(loss_s, found.mtbf_s))).cost
-    daly = fresh.point(found.mode, max(SHORTEST_S, daly_s(loss_s, found.mtbf_s))).cost
+    young = fresh.point(found.mode, max(SHORTEST_S, advice.young_s(loss_s, found.mtbf_s))).cost
+    daly = fresh.point(found.mode, max(SHORTEST_S, advice.daly_s(loss_s, found.mtbf_s))).cost
     if found.paper_holds:
         # The next point of a grid with factor 1.6 may be 1.26 times off, which costs 3 %.
         assert ours == pytest.approx(young, rel=0.03)

@@ -29,20 +29,7 @@ from ckptsim.models.store import (
     Step,
     TopicPartition,
 )
-from ckptsim.models.store.ingestion.events import (
-    AbortSync,
-    CancelSyncTimer,
-    DataWritten,
-    Effect,
-    FinishSync,
-    FreezePartition,
-    IngestionState,
-    MakeDurable,
-    SetSyncTimer,
-    StepDurable,
-    StepRefused,
-    SyncRequested,
-)
+from ckptsim.models.store.ingestion import events as ingestion_events
 from ckptsim.scenarios.sync import Point, Side
 from ckptsim.sim.composed.store.identity import record_of
 from ckptsim.sim.sync.kinds import KIND_BATCH_TIMER, KIND_UPLOADED
@@ -122,41 +109,47 @@ class Committer:
             for record in batch.records:
                 row = DataRecord(key=self._store.row(record), value=b"")
                 self._content.apply(row)
-            written = DataWritten(position=batch.checkpoint, size_bytes=len(batch.records))
+            written = ingestion_events.DataWritten(
+                position=batch.checkpoint, size_bytes=len(batch.records)
+            )
             self._carry_out(self._core.step(written))
         self._sync()
 
     def _sync(self) -> None:
-        if self._core.state is IngestionState.OPEN:
+        if self._core.state is ingestion_events.IngestionState.OPEN:
             self._number = self._store.next_commit()
             self._steps = 0
             self._attempt.env.trace.record("commit", self._entity, self._number)
             records = tuple(r for batch in self._current for r in batch.records)
             self._attempt.storage.commit_begun(records, self._number)
-            self._carry_out(self._core.step(SyncRequested()))
+            self._carry_out(self._core.step(ingestion_events.SyncRequested()))
 
-    def _carry_out(self, effects: Sequence[Effect]) -> None:
+    def _carry_out(self, effects: Sequence[ingestion_events.Effect]) -> None:
         for effect in effects:
             match effect:
-                case MakeDurable():
+                case ingestion_events.MakeDurable():
                     self._start_step(effect)
-                case FinishSync():
+                case ingestion_events.FinishSync():
                     self._finished()
-                case AbortSync(refusal):
+                case ingestion_events.AbortSync(refusal):
                     self._refused(refusal)
-                case FreezePartition() | SetSyncTimer() | CancelSyncTimer():
+                case (
+                    ingestion_events.FreezePartition()
+                    | ingestion_events.SetSyncTimer()
+                    | ingestion_events.CancelSyncTimer()
+                ):
                     raise ProtocolError("not_asked_for", state=str(self._key), event=effect)
 
-    def _start_step(self, effect: MakeDurable) -> None:
+    def _start_step(self, effect: ingestion_events.MakeDurable) -> None:
         rows = 0 if effect.part is Part.CHECKPOINT else len(self._content.changes())
         delay_ns = self._store.step_ns(effect.part, rows)
         self._attempt.call_in(delay_ns, KIND_UPLOADED, self._entity, self._step_over, effect)
 
-    def _step_over(self, effect: MakeDurable) -> None:
+    def _step_over(self, effect: ingestion_events.MakeDurable) -> None:
         attempt, store = self._attempt, self._store
         first = self._steps == 0
         if first and store.faults.refuses(self._number):
-            self._carry_out(self._core.step(StepRefused(Refusal.COMMIT_FAILED)))
+            self._carry_out(self._core.step(ingestion_events.StepRefused(Refusal.COMMIT_FAILED)))
             return
         step = self._step(effect)
         if first and store.faults.crashes_in(self._number):
@@ -175,9 +168,9 @@ class Committer:
         if step.slots:
             attempt.world.ledger.checkpoint_durable(self._key)
         attempt.env.trace.record("step", self._entity, self._number, effect.part.name)
-        self._carry_out(self._core.step(StepDurable()))
+        self._carry_out(self._core.step(ingestion_events.StepDurable()))
 
-    def _step(self, effect: MakeDurable) -> Step:
+    def _step(self, effect: ingestion_events.MakeDurable) -> Step:
         rows: tuple[RowsWrite, ...] = ()
         if effect.part is not Part.CHECKPOINT and self._store.hooked:
             changes = dict(self._content.changes())

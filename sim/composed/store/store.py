@@ -9,17 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ckptsim.models.store import (
-    Area,
-    Order,
-    Part,
-    PartitionState,
-    Slot,
-    SyncRules,
-    TopicPartition,
-    decode_state,
-    encode_state,
-)
+from ckptsim.models import store
 from ckptsim.scenarios.composed import Lost, OffsetReset, Placement, StepOrder, Writes
 from ckptsim.sim.composed.store.identity import record_of, row_name
 from ckptsim.sim.store.costs import Costs
@@ -47,19 +37,19 @@ class Store:
     ) -> None:
         self.table = model.store
         self.faults = faults
-        self.keys = tuple(TopicPartition(TOPIC, i) for i in range(model.sink.parallelism))
+        self.keys = tuple(store.TopicPartition(TOPIC, i) for i in range(model.sink.parallelism))
         colocated = self.table.placement is Placement.COLOCATED
         self.group = self.table.placement is Placement.CONSUMER_GROUP_BLOB
         first = self.table.order is StepOrder.CHECKPOINT_FIRST
-        self.rules = SyncRules(
-            order=Order.CHECKPOINT_FIRST if first else Order.DATA_FIRST,
+        self.rules = store.SyncRules(
+            order=store.Order.CHECKPOINT_FIRST if first else store.Order.DATA_FIRST,
             atomic=colocated,
         )
         self.parts = client.parts
         self.medium = client.medium
         self.hooked = self.table.hooked or colocated
         client.topics.register(TOPIC, len(self.keys))
-        self.checkpoints = client.stores[Slot.CUSTOM]
+        self.checkpoints = client.stores[store.Slot.CUSTOM]
         self._env = env
         self._costs = Costs(
             self.table.costs,
@@ -73,7 +63,7 @@ class Store:
         self._row_bytes = max((each.record_bytes for each in model.streams), default=0)
         self._commits = 0
         self._writes = 0
-        self._opened: dict[TopicPartition, None] = {}
+        self._opened: dict[store.TopicPartition, None] = {}
 
     def next_commit(self) -> int:
         """Number the commits of the run from 1."""
@@ -95,30 +85,32 @@ class Store:
             colocated = self.table.placement is Placement.COLOCATED
             data = colocated or loss.what is not Lost.CHECKPOINT
             slots = colocated or loss.what is not Lost.DATA
-            self.medium.lose(areas=(Area.DATA,) if data else (), slots=slots)
+            self.medium.lose(areas=(store.Area.DATA,) if data else (), slots=slots)
             lost |= data
         for fault in self.faults.foreign_commits(number):
             key = self.keys[fault.subtask]
             position = self.stored_state(key).position + fault.ahead
-            self.checkpoints.overwrite_blob(key, encode_state(PartitionState(position=position)))
+            self.checkpoints.overwrite_blob(
+                key, store.encode_state(store.PartitionState(position=position))
+            )
         return lost
 
-    def stored_state(self, key: TopicPartition) -> PartitionState:
+    def stored_state(self, key: store.TopicPartition) -> store.PartitionState:
         """Return what the store says of a partition; an empty state when it says nothing."""
         blob = self.checkpoints.get(key)
-        state = None if blob is None else decode_state(blob, of=key)
-        return PartitionState() if state is None else state
+        state = None if blob is None else store.decode_state(blob, of=key)
+        return store.PartitionState() if state is None else state
 
-    def opening_state(self, key: TopicPartition) -> PartitionState:
+    def opening_state(self, key: store.TopicPartition) -> store.PartitionState:
         """Return what a sink subtask starts from."""
         state = self.stored_state(key)
         latest = self.group and self.table.reset is OffsetReset.LATEST
         if latest and self.checkpoints.get(key) is None and key in self._opened:
-            return PartitionState(position=_EVERYTHING)
+            return store.PartitionState(position=_EVERYTHING)
         self._opened[key] = None
         return state
 
-    def step_ns(self, part: Part, rows: int) -> int:
+    def step_ns(self, part: store.Part, rows: int) -> int:
         """Return after how long a step that begins now is durable."""
         end = self._costs.end_of_step(part, rows=rows, size_bytes=rows * self._row_bytes)
         return end - self._env.now
@@ -127,5 +119,5 @@ class Store:
         """Return how many rows each record has in the store."""
         found: Counter[int] = Counter()
         for key in self.keys:
-            found.update(record_of(name) for name in self.medium.rows(Area.DATA, key))
+            found.update(record_of(name) for name in self.medium.rows(store.Area.DATA, key))
         return found

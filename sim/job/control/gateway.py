@@ -11,18 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.scenarios.job.faults import (
-    DelayAcknowledgement,
-    DelayNotification,
-    DelayTrigger,
-    LoseAcknowledgement,
-    LoseNotification,
-    LoseTrigger,
-    RefuseTrigger,
-    RepeatAcknowledgement,
-    StrayDecline,
-    StrayNotification,
-)
+from ckptsim.scenarios.job import faults as job_faults
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,11 +57,11 @@ class Gateway:
     ) -> None:
         """Send a trigger to a task; `refuse` is called where it is not ready for it."""
         task, checkpoint, faults = self.tasks[number], barrier.checkpoint, self._faults
-        if faults.strikes(LoseTrigger, task, checkpoint):
+        if faults.strikes(job_faults.LoseTrigger, task, checkpoint):
             return
-        late_ns = faults.delay_ns(DelayTrigger, task, checkpoint)
+        late_ns = faults.delay_ns(job_faults.DelayTrigger, task, checkpoint)
         send = self._messages.trigger
-        if faults.strikes(RefuseTrigger, task, checkpoint):
+        if faults.strikes(job_faults.RefuseTrigger, task, checkpoint):
             send(task, checkpoint, refuse, task, checkpoint, late_ns=late_ns)
         else:
             send(task, checkpoint, task.trigger_checkpoint, barrier, stop, late_ns=late_ns)
@@ -88,14 +77,14 @@ class Gateway:
     ) -> None:
         """Send a task's acknowledgement, perhaps twice, perhaps with a refusal behind it."""
         faults, send = self._faults, self._messages.acknowledge
-        if faults.strikes(LoseAcknowledgement, task, checkpoint):
+        if faults.strikes(job_faults.LoseAcknowledgement, task, checkpoint):
             return
-        late_ns = faults.delay_ns(DelayAcknowledgement, task, checkpoint)
+        late_ns = faults.delay_ns(job_faults.DelayAcknowledgement, task, checkpoint)
         send(task, acknowledged, task, checkpoint, part, late_ns=late_ns)
-        repeat_ns = faults.delayed_ns(RepeatAcknowledgement, task, checkpoint)
+        repeat_ns = faults.delayed_ns(job_faults.RepeatAcknowledgement, task, checkpoint)
         if repeat_ns is not None:
             send(task, acknowledged, task, checkpoint, part, late_ns=late_ns + repeat_ns)
-        stray_ns = faults.delayed_ns(StrayDecline, task, checkpoint)
+        stray_ns = faults.delayed_ns(job_faults.StrayDecline, task, checkpoint)
         if stray_ns is not None:
             why = FailureReason.CHECKPOINT_DECLINED
             send(task, declined, task, checkpoint, why, late_ns=late_ns + stray_ns)
@@ -105,14 +94,16 @@ class Gateway:
         faults, send = self._faults, self._messages.confirm
         for number in numbers:
             task = self.tasks[number]
-            stray_ns = faults.delayed_ns(StrayNotification, task, checkpoint)
+            stray_ns = faults.delayed_ns(job_faults.StrayNotification, task, checkpoint)
             if stray_ns is not None:
                 send(task, checkpoint, self._stray, task.place, checkpoint, late_ns=stray_ns)
-            if self._is_lost(number) or faults.strikes(LoseNotification, task, checkpoint):
+            if self._is_lost(number) or faults.strikes(
+                job_faults.LoseNotification, task, checkpoint
+            ):
                 self.lost.add((number, checkpoint))
                 self._observer.notification_lost(number, checkpoint, completed=True)
                 continue
-            late_ns = faults.delay_ns(DelayNotification, task, checkpoint)
+            late_ns = faults.delay_ns(job_faults.DelayNotification, task, checkpoint)
             send(task, checkpoint, task.notify_complete, checkpoint, late_ns=late_ns)
 
     def notify_aborted(self, numbers: Sequence[int], checkpoint: int, latest: int | None) -> None:
@@ -120,10 +111,10 @@ class Gateway:
         faults, send = self._faults, self._messages.abort
         for number in numbers:
             task = self.tasks[number]
-            if faults.strikes(LoseNotification, task, checkpoint):
+            if faults.strikes(job_faults.LoseNotification, task, checkpoint):
                 self._observer.notification_lost(number, checkpoint, completed=False)
                 continue
-            late_ns = faults.delay_ns(DelayNotification, task, checkpoint)
+            late_ns = faults.delay_ns(job_faults.DelayNotification, task, checkpoint)
             send(task, task.notify_aborted, checkpoint, latest, late_ns=late_ns)
 
     def _is_lost(self, number: int) -> bool:

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ckptsim.models import lifecycle
 from ckptsim.models.barriers import Barrier
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator.plan import FinishedState
-from ckptsim.models.lifecycle import (
-    EndMode,
-    SinkState,
-    StopMode,
-    TaskState,
-)
 from ckptsim.models.recovery import broadcast, split
 from ckptsim.scenarios.job import Partitioner, SubtaskIndices, VertexKind
 from ckptsim.scenarios.job.faults import CrashAtCheckpoint
@@ -78,7 +73,7 @@ class Attempt:
             )
         self._fill_channels()
 
-    def sink_states(self, spec: TaskSpec) -> tuple[SinkState, ...]:
+    def sink_states(self, spec: TaskSpec) -> tuple[lifecycle.SinkState, ...]:
         """Return the elements of list state that fall to a sink subtask."""
         return self.world.control.sinks.states_of(self.restored, spec)
 
@@ -208,20 +203,20 @@ class Attempt:
             cause = f"{task.name} crashes"
             self.later(0, Kind.FAULT, task.entity, self.world.control.crash, (task.number,), cause)
 
-    def state_changed(self, task: Task, state: TaskState) -> None:
+    def state_changed(self, task: Task, state: lifecycle.TaskState) -> None:
         """Follow a task from state to state."""
         self.progress()
         self.env.trace.record("task_state", task.entity, state.name)
-        if state is TaskState.WAITING_FOR_FINAL_CP:
+        if state is lifecycle.TaskState.WAITING_FOR_FINAL_CP:
             if task.checkpoints is not None:
                 task.checkpoints.data_ended()
             if task.is_source:
                 self.input_ended_ns = self.env.now
             if len(task.end_modes) > 1:
                 self.goal("ended_with_mixed_stop_modes")
-            if task.ending.core.mode is not EndMode.NO_DRAIN:
+            if task.ending.core.mode is not lifecycle.EndMode.NO_DRAIN:
                 self.world.coordinator.end_of_data(task)
-        elif state is TaskState.CLOSED:
+        elif state is lifecycle.TaskState.CLOSED:
             task.gone = True
             task.ending.closed()
             self.world.closed_ns[task.spec.index] = self.env.now
@@ -279,7 +274,7 @@ class Attempt:
         """Fail the job because a task has failed."""
         self.world.control.fail_over(f"{task.name}: {reason}")
 
-    def trigger(self, task: Task, barrier: Barrier, stop: StopMode | None) -> None:
+    def trigger(self, task: Task, barrier: Barrier, stop: lifecycle.StopMode | None) -> None:
         """Give the coordinator's trigger to a task's mailbox, unless it is still being restored."""
         if not self.alive or task.killed:
             return

@@ -9,12 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ckptsim.models.barriers import (
-    EndOfPartition,
-    NetworkEvent,
-    RemoteChannel,
-    Subpartition,
-)
+from ckptsim.models import barriers
 from ckptsim.models.recovery import ConnectionDescriptor, Part, RecordDeserializer, parts_of
 from ckptsim.models.recovery.persistence import LentCredit
 from ckptsim.models.recovery.records import Broken
@@ -48,10 +43,10 @@ class Channel:
         self.entity: Entity = attempt.env.entity("channel", spec.index)
         self.sender: Task = attempt.tasks[spec.upstream]
         self.receiver: Task = attempt.tasks[spec.downstream]
-        self.subpartition: Subpartition = attempt.cores.output_subpartition(
+        self.subpartition: barriers.Subpartition = attempt.cores.output_subpartition(
             spec.output, self.sender.outbox
         )
-        self.input_channel: RemoteChannel = attempt.cores.input_channel(
+        self.input_channel: barriers.RemoteChannel = attempt.cores.input_channel(
             spec.input, self.receiver.outbox
         )
         channels = attempt.job.channels
@@ -146,7 +141,7 @@ class Channel:
     def recover(
         self,
         input_state: Iterable[Item | ConnectionDescriptor],
-        output_state: Sequence[Item | NetworkEvent],
+        output_state: Sequence[Item | barriers.NetworkEvent],
     ) -> None:
         """Fill a fresh channel with what old ones held; its partition is requested later."""
         self.connected = False
@@ -159,7 +154,7 @@ class Channel:
         self.observer.preloaded([one for one in self.restored if isinstance(one, tuple)])
         self._lend()
         for one in output_state:
-            if isinstance(one, NetworkEvent):
+            if isinstance(one, barriers.NetworkEvent):
                 self.subpartition.add_event(one)
             else:
                 self._add(one)
@@ -238,11 +233,11 @@ class Channel:
             if element is None:
                 return
             self.observer.sent(element)
-            extra = self.end_ns if isinstance(element, EndOfPartition) else 0
+            extra = self.end_ns if isinstance(element, barriers.EndOfPartition) else 0
             self.attempt.later(
                 self.latency_ns + extra, Kind.DELIVER, self.entity, self._deliver, element
             )
-            if not isinstance(element, NetworkEvent):
+            if not isinstance(element, barriers.NetworkEvent):
                 self.sender.room_freed()
         self.sender.control.checkpoints.drain()
 

@@ -9,16 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ckptsim.models import store
 from ckptsim.models.core import ProtocolError
-from ckptsim.models.store import (
-    Area,
-    Changes,
-    DataRecord,
-    Medium,
-    ModelMedium,
-    Rows,
-    TopicPartition,
-)
 from ckptsim.models.store.medium import RowsWrite
 from ckptsim.models.store.replica import WorkingContent
 from ckptsim.sim.store.content.feed import Feed
@@ -40,7 +32,7 @@ class FeedChanges(Mapping[str, bytes | None]):
         self.spans.append((first, end))
         self._made = None
 
-    def rows(self) -> Rows:
+    def rows(self) -> store.Rows:
         """Return the content that these changes make of an empty one."""
         return {name: value for name, value in self._changes().items() if value is not None}
 
@@ -73,12 +65,12 @@ class FeedChanges(Mapping[str, bytes | None]):
 class SpanContent(WorkingContent):
     """Working content to which a feed's records are applied span by span."""
 
-    def __init__(self, medium: Medium, key: TopicPartition, feed: Feed) -> None:
+    def __init__(self, medium: store.Medium, key: store.TopicPartition, feed: Feed) -> None:
         super().__init__(medium, key)
         self._feed = feed
         self._unflushed = FeedChanges(feed)
 
-    def apply(self, record: DataRecord) -> None:
+    def apply(self, record: store.DataRecord) -> None:
         """Refuse a record without its number."""
         raise ProtocolError("no_number", state="content of spans", event=record)
 
@@ -86,9 +78,9 @@ class SpanContent(WorkingContent):
         """Apply the data records from a number up to another, which is not among them."""
         self._unflushed.append(first, end)
 
-    def rows(self) -> Rows:
+    def rows(self) -> store.Rows:
         """Return the whole content."""
-        rows = self._medium.rows(Area.DATA, self._key)
+        rows = self._medium.rows(store.Area.DATA, self._key)
         for name, value in self._unflushed.items():
             if value is None:
                 rows.pop(name, None)
@@ -96,7 +88,7 @@ class SpanContent(WorkingContent):
                 rows[name] = value
         return rows
 
-    def changes(self) -> Changes:
+    def changes(self) -> store.Changes:
         """Return the changes that are not flushed, one per key."""
         return self._unflushed
 
@@ -105,34 +97,34 @@ class SpanContent(WorkingContent):
         self._unflushed = FeedChanges(self._feed)
 
 
-class SpanMedium(ModelMedium):
+class SpanMedium(store.ModelMedium):
     """A model medium that keeps spans where nothing but spans was written."""
 
     def __init__(self, *, atomic: bool) -> None:
         super().__init__(atomic=atomic)
-        self._spans: dict[tuple[Area, TopicPartition], FeedChanges] = {}
+        self._spans: dict[tuple[store.Area, store.TopicPartition], FeedChanges] = {}
 
-    def rows(self, area: Area, key: TopicPartition) -> Rows:
+    def rows(self, area: store.Area, key: store.TopicPartition) -> store.Rows:
         """Return the durable rows of one partition."""
         spans = self._spans.get((area, key))
         return super().rows(area, key) if spans is None else spans.rows()
 
-    def row(self, area: Area, key: TopicPartition, name: str) -> bytes | None:
+    def row(self, area: store.Area, key: store.TopicPartition, name: str) -> bytes | None:
         """Return the durable value of one row, or None."""
         spans = self._spans.get((area, key))
         return super().row(area, key, name) if spans is None else spans.get(name)
 
-    def has_rows(self, area: Area, key: TopicPartition) -> bool:
+    def has_rows(self, area: store.Area, key: store.TopicPartition) -> bool:
         """Say whether a partition has durable rows."""
         spans = self._spans.get((area, key))
         return bool(super().rows(area, key)) if spans is None else spans.leaves_rows
 
-    def is_fold(self, area: Area, key: TopicPartition, *, first: int, end: int) -> bool:
+    def is_fold(self, area: store.Area, key: store.TopicPartition, *, first: int, end: int) -> bool:
         """Say whether the rows are known to be those of the records of one span."""
         spans = self._spans.get((area, key))
         return spans is not None and spans.spans == [(first, end)]
 
-    def lose(self, *, areas: tuple[Area, ...], slots: bool) -> None:
+    def lose(self, *, areas: tuple[store.Area, ...], slots: bool) -> None:
         """Lose durable state of all partitions."""
         super().lose(areas=areas, slots=slots)
         self._spans = {place: each for place, each in self._spans.items() if place[0] not in areas}

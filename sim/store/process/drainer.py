@@ -17,22 +17,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 from simpy import Interrupt
 
 from ckptsim.models.store import ControlRecord, TopicPartition
-from ckptsim.models.store.ingestion.events import (
-    AbortSync,
-    CancelSyncTimer,
-    Cause,
-    ControlRead,
-    DataWritten,
-    Effect,
-    FinishSync,
-    FreezePartition,
-    IngestionState,
-    MakeDurable,
-    SetSyncTimer,
-    SyncRequested,
-    SyncTimerFired,
-    WriteFailed,
-)
+from ckptsim.models.store.ingestion import events as ingestion_events
 from ckptsim.sim.store.content import RecordWriter, Run
 from ckptsim.sim.store.kinds import KIND_APPLIED
 from ckptsim.sim.store.process.periodic import PeriodicSyncer
@@ -49,10 +34,10 @@ if TYPE_CHECKING:
     from ckptsim.sim.store.world import StoreWorld
 
 _GOAL_OF_CAUSE = {
-    Cause.BYTES: "sync_by_bytes",
-    Cause.CONTROL: "sync_by_control",
-    Cause.TIME: "sync_by_time",
-    Cause.REQUEST: "sync_on_stop",
+    ingestion_events.Cause.BYTES: "sync_by_bytes",
+    ingestion_events.Cause.CONTROL: "sync_by_control",
+    ingestion_events.Cause.TIME: "sync_by_time",
+    ingestion_events.Cause.REQUEST: "sync_on_stop",
 }
 
 
@@ -98,7 +83,7 @@ class Drainer:
         replica = self._replica
         return (
             replica is not None
-            and replica.state is IngestionState.OPEN
+            and replica.state is ingestion_events.IngestionState.OPEN
             and self.feed.next_after(replica.position) > self.feed.last
         )
 
@@ -148,11 +133,11 @@ class Drainer:
         core = replica.ingestion
         while not self._stopping:
             position = self.feed.next_after(replica.position)
-            if replica.state is IngestionState.ERRORED:
+            if replica.state is ingestion_events.IngestionState.ERRORED:
                 yield from self._wait(self.world.env.event())
             elif self._syncer.due:
                 self._syncer.due = False
-                yield from self._carry_out(core.step(SyncTimerFired()), replica)
+                yield from self._carry_out(core.step(ingestion_events.SyncTimerFired()), replica)
             elif position > self.feed.last:
                 self.world.caught_up()
                 yield from self._wait(self.world.env.event())
@@ -160,7 +145,7 @@ class Drainer:
                 yield from self._take_control(position, control, replica)
             else:
                 yield from self._take_records(position, replica)
-        yield from self._carry_out(core.step(SyncRequested()), replica)
+        yield from self._carry_out(core.step(ingestion_events.SyncRequested()), replica)
         self._syncer.cancel()
         self.left_at = replica.position
         self._replica = None
@@ -170,10 +155,10 @@ class Drainer:
         if not (yield from self._applied(position)):
             return
         siblings = self.world.client.version_copies(self.key.topic, apart_from=self.key)
-        event = ControlRead(position=position, record=record, siblings=siblings)
+        event = ingestion_events.ControlRead(position=position, record=record, siblings=siblings)
         effects = replica.ingestion.step(event)
         self.truth.applied_to = max(self.truth.applied_to, position)
-        if replica.state is not IngestionState.ERRORED:
+        if replica.state is not ingestion_events.IngestionState.ERRORED:
             self.world.control_applied(self, position, record)
         yield from self._carry_out(effects, replica)
 
@@ -183,7 +168,9 @@ class Drainer:
         if run.records == 0:
             if (yield from self._applied(position)):
                 self.world.write_failed(self.key)
-                yield from self._carry_out(replica.ingestion.step(WriteFailed(position)), replica)
+                yield from self._carry_out(
+                    replica.ingestion.step(ingestion_events.WriteFailed(position)), replica
+                )
             return
         self._run = run
         due_in_ns = run.end_of(run.records) - env.now
@@ -191,27 +178,27 @@ class Drainer:
         records = run.records if whole else run.done_by(env.now)
         yield from self._carry_out(self._settle(run, records, replica), replica)
 
-    def _carry_out(self, effects: list[Effect], replica: Replica) -> Steps:
+    def _carry_out(self, effects: list[ingestion_events.Effect], replica: Replica) -> Steps:
         """Carry out what the core asks for; a durable step takes its time and has its effects."""
         goals = self.world.env.goals
         for effect in effects:
             self.world.faults.before_effect()
             match effect:
-                case MakeDurable():
+                case ingestion_events.MakeDurable():
                     outcome = yield from self._syncs.make_durable(replica, effect)
                     yield from self._carry_out(replica.ingestion.step(outcome), replica)
-                case FinishSync(position, cause):
+                case ingestion_events.FinishSync(position, cause):
                     self.truth.promised = position
                     goals.reach(_GOAL_OF_CAUSE[cause])
                     self._syncs.close("completed", None)
-                case AbortSync(refusal):
+                case ingestion_events.AbortSync(refusal):
                     goals.reach("commit_failed")
                     self._syncs.give_up(refusal)
-                case FreezePartition(refusal, reason):
+                case ingestion_events.FreezePartition(refusal, reason):
                     self.world.frozen(self, refusal, reason)
-                case SetSyncTimer(delay_ns):
+                case ingestion_events.SetSyncTimer(delay_ns):
                     self._syncer.call_in(delay_ns, self.world.process.threads)
-                case CancelSyncTimer():
+                case ingestion_events.CancelSyncTimer():
                     self._syncer.cancel()
                 case _:
                     assert_never(effect)
@@ -244,13 +231,13 @@ class Drainer:
 
     # Runs --------------------------------------------------------------------------------------
 
-    def _settle(self, run: Run, records: int, replica: Replica) -> list[Effect]:
+    def _settle(self, run: Run, records: int, replica: Replica) -> list[ingestion_events.Effect]:
         """Write the first records of the run under way, and tell the core; return its effects."""
         self._write(run, records, replica)
         if records == 0:
             return []
         last, size = run.position + records - 1, records * self.feed.shape.record_bytes
-        return replica.ingestion.step(DataWritten(position=last, size_bytes=size))
+        return replica.ingestion.step(ingestion_events.DataWritten(position=last, size_bytes=size))
 
     def _write(self, run: Run, records: int, replica: Replica) -> None:
         """Write the first records of the run under way, which ends."""

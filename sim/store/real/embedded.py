@@ -22,21 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ckptsim.models.store import (
-    Area,
-    Checkpoints,
-    LocalTopics,
-    PartitionState,
-    PlainCodec,
-    Rows,
-    RowsWrite,
-    Slot,
-    SlotWrite,
-    Step,
-    TopicPartition,
-    decode_state,
-    encode_state,
-)
+from ckptsim.models import store
 from ckptsim.sim.store.real.arguments import (
     checked_changes,
     checked_key,
@@ -63,9 +49,13 @@ class EmbeddedStore:
 
     def __init__(self, path: str | Path, *, memory_limit: str = "512MB") -> None:
         self._medium = DuckMedium(checked_path(path), memory_limit=checked_memory(memory_limit))
-        self._topics = LocalTopics()
-        self._checkpoints = Checkpoints(
-            self._medium, self._topics, codec=PlainCodec(), slot=Slot.CUSTOM, remote=False
+        self._topics = store.LocalTopics()
+        self._checkpoints = store.Checkpoints(
+            self._medium,
+            self._topics,
+            codec=store.PlainCodec(),
+            slot=store.Slot.CUSTOM,
+            remote=False,
         )
 
     def __enter__(self) -> Self:
@@ -83,26 +73,26 @@ class EmbeddedStore:
         """Declare a topic `<store>_v<N>` and its number of partitions, at every start."""
         self._topics.register(topic, partitions)
 
-    def position(self, key: TopicPartition) -> int:
+    def position(self, key: store.TopicPartition) -> int:
         """Return the last position whose effect is durable; -1 is nothing yet.
 
         Raises CORRUPT_CHECKPOINT; UNREADABLE_CHECKPOINT for one that a newer release wrote.
         """
         return self.state(key).position
 
-    def state(self, key: TopicPartition) -> PartitionState:
+    def state(self, key: store.TopicPartition) -> store.PartitionState:
         """Return the checkpoint of a partition, an empty one when there is none."""
         blob = self._checkpoints.get(checked_key(key))
-        state = None if blob is None else decode_state(blob, of=key)
-        return PartitionState() if state is None else state
+        state = None if blob is None else store.decode_state(blob, of=key)
+        return store.PartitionState() if state is None else state
 
     def commit(
         self,
-        key: TopicPartition,
+        key: store.TopicPartition,
         changes: Iterable[tuple[str, bytes | None]],
         *,
         position: int,
-        state: PartitionState | None = None,
+        state: store.PartitionState | None = None,
     ) -> None:
         """Make changes and the position behind them durable together.
 
@@ -114,61 +104,63 @@ class EmbeddedStore:
         before = self.state(key)
         checked_position(position, state, before=before.position)
         kept = replace(before if state is None else state, position=position)
-        rows = RowsWrite(area=Area.DATA, key=key, changes=checked_changes(changes))
-        slot = self._checkpoints.stage(key, encode_state(kept))
-        self._medium.commit(Step(rows=(rows,), slots=(slot,)))
+        rows = store.RowsWrite(area=store.Area.DATA, key=key, changes=checked_changes(changes))
+        slot = self._checkpoints.stage(key, store.encode_state(kept))
+        self._medium.commit(store.Step(rows=(rows,), slots=(slot,)))
 
-    def read(self, key: TopicPartition, name: str) -> bytes | None:
+    def read(self, key: store.TopicPartition, name: str) -> bytes | None:
         """Return one row, or None."""
         self._topics.check(checked_key(key))
-        return self._medium.row(Area.DATA, key, checked_name(name))
+        return self._medium.row(store.Area.DATA, key, checked_name(name))
 
-    def rows(self, key: TopicPartition) -> Rows:
+    def rows(self, key: store.TopicPartition) -> store.Rows:
         """Return all rows of a partition, by name."""
         self._topics.check(checked_key(key))
-        return self._medium.rows(Area.DATA, key)
+        return self._medium.rows(store.Area.DATA, key)
 
-    def get(self, key: TopicPartition) -> bytes | None:
+    def get(self, key: store.TopicPartition) -> bytes | None:
         """Return the checkpoint as bytes, or None."""
         return self._checkpoints.get(checked_key(key))
 
-    def set(self, key: TopicPartition, blob: bytes) -> None:
+    def set(self, key: store.TopicPartition, blob: bytes) -> None:
         """Replace the checkpoint, without data."""
         self._checkpoints.set(checked_key(key), blob)
 
-    def delete(self, key: TopicPartition) -> None:
+    def delete(self, key: store.TopicPartition) -> None:
         """Remove the checkpoint and leave the rows."""
         self._checkpoints.delete(checked_key(key))
 
-    def reset(self, key: TopicPartition) -> None:
+    def reset(self, key: store.TopicPartition) -> None:
         """Remove checkpoint and rows of a partition together."""
         slots = self._checkpoints.stage_delete(checked_key(key))
-        rows = RowsWrite(area=Area.DATA, key=key, changes={}, wipe=True)
-        self._medium.commit(Step(rows=(rows,), slots=slots))
+        rows = store.RowsWrite(area=store.Area.DATA, key=key, changes={}, wipe=True)
+        self._medium.commit(store.Step(rows=(rows,), slots=slots))
 
-    def replace(self, contents: Mapping[TopicPartition, Contents]) -> None:
+    def replace(self, contents: Mapping[store.TopicPartition, Contents]) -> None:
         """Replace rows and checkpoints of several partitions, all in one transaction."""
         rows = tuple(
-            RowsWrite(
-                area=Area.DATA,
+            store.RowsWrite(
+                area=store.Area.DATA,
                 key=checked_key(key),
                 changes=checked_rows(rows.items()),
                 wipe=True,
             )
             for key, (rows, _) in contents.items()
         )
-        slots: list[SlotWrite] = []
+        slots: list[store.SlotWrite] = []
         for key, (_, blob) in contents.items():
             staged = self._checkpoints.stage_delete(key) if blob is None else ()
             slots += staged if blob is None else (self._checkpoints.stage(key, blob),)
-        self._medium.commit(Step(rows=rows, slots=tuple(slots)))
+        self._medium.commit(store.Step(rows=rows, slots=tuple(slots)))
 
     def drop(self, topic: str) -> None:
         """Remove checkpoints, rows and registration of a topic in one transaction."""
         keys = self._topics.of_topic(topic)
         slots = tuple(write for key in keys for write in self._checkpoints.stage_delete(key))
-        rows = tuple(RowsWrite(area=Area.DATA, key=key, changes={}, wipe=True) for key in keys)
-        self._medium.commit(Step(rows=rows, slots=slots))
+        rows = tuple(
+            store.RowsWrite(area=store.Area.DATA, key=key, changes={}, wipe=True) for key in keys
+        )
+        self._medium.commit(store.Step(rows=rows, slots=slots))
         self._topics.forget(topic)
 
     def close(self) -> None:

@@ -5,15 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ckptsim.models.store import (
-    Area,
-    PartitionState,
-    PlainCodec,
-    Slot,
-    StoreError,
-    TopicPartition,
-    decode_state,
-)
+from ckptsim.models import store
 from ckptsim.sim.store.real.duck import DuckFile
 from ckptsim.sim.store.real.errors import StoreFileError
 
@@ -26,10 +18,10 @@ class PartitionContents:
     damage: what is wrong with the stored blob, None when nothing is.
     """
 
-    key: TopicPartition
+    key: store.TopicPartition
     rows: int
     blob_bytes: int | None
-    checkpoint: PartitionState | None
+    checkpoint: store.PartitionState | None
     damage: str | None
 
 
@@ -50,8 +42,10 @@ def inspect_store(path: str | Path) -> StoreContents:
         raise StoreFileError(f"{place}: found {found}, expected a store")
     file = DuckFile(place, read_only=True)
     try:
-        counts = {key: rows for (area, key), rows in file.row_counts().items() if area is Area.DATA}
-        blobs = {key: stored for slot, key, stored in file.slots() if slot is Slot.CUSTOM}
+        counts = {
+            key: rows for (area, key), rows in file.row_counts().items() if area is store.Area.DATA
+        }
+        blobs = {key: stored for slot, key, stored in file.slots() if slot is store.Slot.CUSTOM}
         keys = sorted({*counts, *blobs})
         partitions = tuple(_contents(key, counts.get(key, 0), blobs.get(key)) for key in keys)
         return StoreContents(path=place, about=file.about, partitions=partitions)
@@ -59,15 +53,15 @@ def inspect_store(path: str | Path) -> StoreContents:
         file.close()
 
 
-def _contents(key: TopicPartition, rows: int, stored: bytes | None) -> PartitionContents:
+def _contents(key: store.TopicPartition, rows: int, stored: bytes | None) -> PartitionContents:
     blob: bytes | None = None
-    state: PartitionState | None = None
+    state: store.PartitionState | None = None
     damage: str | None = None
     if stored is not None:
         try:
-            blob = PlainCodec().decode(key, stored)
-            state = decode_state(blob)
-        except StoreError as error:
+            blob = store.PlainCodec().decode(key, stored)
+            state = store.decode_state(blob)
+        except store.StoreError as error:
             damage = error.state
     return PartitionContents(
         key=key,

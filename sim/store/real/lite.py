@@ -11,13 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ckptsim.models.store import Slot, SlotWrite, TopicPartition
+from ckptsim.sim.store.real import errors
 from ckptsim.sim.store.real.duck import frozen_files
-from ckptsim.sim.store.real.errors import (
-    StoreDamagedError,
-    StoreFileError,
-    StoreFormatError,
-    StoreLockedError,
-)
 from ckptsim.sim.store.real.identity import SCHEMA_VERSION
 
 WAL_SUFFIXES = ("-wal", "-shm")
@@ -38,7 +33,7 @@ class LiteFile:
         self._connection = self._connect()
         try:
             self.about = self._read_about(identity)
-        except StoreFileError:
+        except errors.StoreFileError:
             self._connection.close()
             raise
 
@@ -99,10 +94,10 @@ class LiteFile:
         if not names:
             self._create(identity)
         elif "store_about" not in names:
-            raise StoreFormatError(f"{self.path}: found no store in this database")
+            raise errors.StoreFormatError(f"{self.path}: found no store in this database")
         about = dict(self._run("SELECT name, value FROM store_about").fetchall())
         if about.get("schema") != SCHEMA_VERSION:
-            raise StoreFormatError(
+            raise errors.StoreFormatError(
                 f"{self.path}: found schema {about.get('schema')!r}, expected {SCHEMA_VERSION!r}"
             )
         return about
@@ -123,7 +118,7 @@ class LiteFile:
             raise _explained(self.path, error) from error
 
 
-def _explained(path: Path, error: sqlite3.Error) -> StoreFileError:
+def _explained(path: Path, error: sqlite3.Error) -> errors.StoreFileError:
     if "locked" in str(error):
-        return StoreLockedError(f"{path}: another process has this store open ({error})")
-    return StoreDamagedError(f"{path}: {type(error).__name__}: {error}")
+        return errors.StoreLockedError(f"{path}: another process has this store open ({error})")
+    return errors.StoreDamagedError(f"{path}: {type(error).__name__}: {error}")

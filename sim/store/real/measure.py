@@ -18,21 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from ckptsim.models.store import (
-    Area,
-    Medium,
-    PartitionState,
-    PlainCodec,
-    RowsWrite,
-    Slot,
-    SlotWrite,
-    Step,
-    TopicPartition,
-    encode_state,
-)
+from ckptsim.models import store
 from ckptsim.sim.store.real.media import DuckLiteMedium, DuckMedium
 
-_KEY = TopicPartition("measured_v1", 0)
+_KEY = store.TopicPartition("measured_v1", 0)
 _TABLE_ROWS = 20_000
 _SMALL_BYTES, _LARGE_BYTES = 100, 4096
 _BATCHES = (1, 100, 1000, 10_000)
@@ -83,7 +72,7 @@ def measure(folder: Path, *, repeats: int, rounds: int, progress: Progress) -> l
     external = DuckLiteMedium(folder / "external")
     try:
         for medium in (colocated, external):
-            medium.commit(Step(rows=(_rows(0, _TABLE_ROWS, _SMALL_BYTES),)))
+            medium.commit(store.Step(rows=(_rows(0, _TABLE_ROWS, _SMALL_BYTES),)))
         with (folder / "appended").open("wb", buffering=0) as file:
             cases = [
                 *_transactions(colocated, repeats),
@@ -133,7 +122,7 @@ def costs_of(found: list[Measurement]) -> dict[str, int]:
     }
 
 
-def _transactions(medium: Medium, repeats: int) -> Iterator[_Case]:
+def _transactions(medium: store.Medium, repeats: int) -> Iterator[_Case]:
     for rows in _BATCHES:
         yield _Case(
             name=f"transaction_{rows}",
@@ -142,12 +131,12 @@ def _transactions(medium: Medium, repeats: int) -> Iterator[_Case]:
             row_bytes=_SMALL_BYTES,
             repeats=_repeats(repeats, rows),
             run=lambda turn, rows=rows: medium.commit(  # type: ignore[misc]
-                Step(rows=(_rows(turn, rows, _SMALL_BYTES),), slots=(_slot(turn),))
+                store.Step(rows=(_rows(turn, rows, _SMALL_BYTES),), slots=(_slot(turn),))
             ),
         )
 
 
-def _separate(medium: Medium, repeats: int) -> Iterator[_Case]:
+def _separate(medium: store.Medium, repeats: int) -> Iterator[_Case]:
     wide = (("flush_wide", 1000, _LARGE_BYTES),)
     for name, rows, size in (*((f"flush_{n}", n, _SMALL_BYTES) for n in _BATCHES), *wide):
         yield _Case(
@@ -157,7 +146,7 @@ def _separate(medium: Medium, repeats: int) -> Iterator[_Case]:
             row_bytes=size,
             repeats=_repeats(repeats, rows),
             run=lambda turn, rows=rows, size=size: medium.commit(  # type: ignore[misc]
-                Step(rows=(_rows(turn, rows, size),))
+                store.Step(rows=(_rows(turn, rows, size),))
             ),
         )
     yield _Case(
@@ -166,7 +155,7 @@ def _separate(medium: Medium, repeats: int) -> Iterator[_Case]:
         rows=1,
         row_bytes=0,
         repeats=repeats,
-        run=lambda turn: medium.commit(Step(slots=(_slot(turn),))),
+        run=lambda turn: medium.commit(store.Step(slots=(_slot(turn),))),
     )
 
 
@@ -215,12 +204,16 @@ def _repeats(repeats: int, rows: int) -> int:
     return max(3, repeats // 3) if rows >= _BATCHES[-1] else repeats
 
 
-def _rows(turn: int, rows: int, size: int) -> RowsWrite:
+def _rows(turn: int, rows: int, size: int) -> store.RowsWrite:
     names = ((turn * rows + index) * _STRIDE % _TABLE_ROWS for index in range(rows))
     value = turn.to_bytes(4, "big") + bytes(size - 4)
-    return RowsWrite(area=Area.DATA, key=_KEY, changes={f"key-{name:08}": value for name in names})
+    return store.RowsWrite(
+        area=store.Area.DATA, key=_KEY, changes={f"key-{name:08}": value for name in names}
+    )
 
 
-def _slot(turn: int) -> SlotWrite:
-    blob = encode_state(PartitionState(position=turn))
-    return SlotWrite(slot=Slot.CUSTOM, key=_KEY, stored=PlainCodec().encode(_KEY, blob))
+def _slot(turn: int) -> store.SlotWrite:
+    blob = store.encode_state(store.PartitionState(position=turn))
+    return store.SlotWrite(
+        slot=store.Slot.CUSTOM, key=_KEY, stored=store.PlainCodec().encode(_KEY, blob)
+    )

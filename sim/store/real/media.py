@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ckptsim.models.store import (
-    Area,
-    Medium,
-    ModelMedium,
-    Placement,
-    Rows,
-    Slot,
-    Step,
-    TopicPartition,
-)
+from ckptsim.models import store
 from ckptsim.models.store.medium import check_one_step
 from ckptsim.sim.store.real.duck import DuckFile
 from ckptsim.sim.store.real.errors import StoreFileError, StoreMismatchError
@@ -34,19 +25,19 @@ class DuckMedium:
         """One step may hold rows and checkpoints."""
         return True
 
-    def rows(self, area: Area, key: TopicPartition) -> Rows:
+    def rows(self, area: store.Area, key: store.TopicPartition) -> store.Rows:
         """Return the durable rows of one partition."""
         return self.file.rows(area, key)
 
-    def row(self, area: Area, key: TopicPartition, name: str) -> bytes | None:
+    def row(self, area: store.Area, key: store.TopicPartition, name: str) -> bytes | None:
         """Return the durable value of one row, or None."""
         return self.file.row(area, key, name)
 
-    def slot(self, slot: Slot, key: TopicPartition) -> bytes | None:
+    def slot(self, slot: store.Slot, key: store.TopicPartition) -> bytes | None:
         """Return the stored bytes of one checkpoint slot, or None."""
         return self.file.slot(slot, key)
 
-    def commit(self, step: Step) -> None:
+    def commit(self, step: store.Step) -> None:
         """Make a step durable in one transaction, or nothing of it."""
         try:
             self._write(step)
@@ -55,7 +46,7 @@ class DuckMedium:
             self.file.rollback()
             raise
 
-    def abandon(self, step: Step) -> None:
+    def abandon(self, step: store.Step) -> None:
         """Write a step into a transaction and leave that open for the crash to come."""
         self._write(step)
 
@@ -63,7 +54,7 @@ class DuckMedium:
         """Open the files as a killed process leaves them."""
         self.file.crash()
 
-    def lose(self, *, areas: tuple[Area, ...], slots: bool) -> None:
+    def lose(self, *, areas: tuple[store.Area, ...], slots: bool) -> None:
         """Empty the tables, as a new file would be."""
         self.file.clear(areas, slots=slots)
 
@@ -71,7 +62,7 @@ class DuckMedium:
         """Close the file."""
         self.file.close()
 
-    def _write(self, step: Step) -> None:
+    def _write(self, step: store.Step) -> None:
         self.file.begin()
         for write in step.rows:
             self.file.write_rows(write)
@@ -106,19 +97,19 @@ class DuckLiteMedium:
         """A step holds rows or checkpoints, never both."""
         return False
 
-    def rows(self, area: Area, key: TopicPartition) -> Rows:
+    def rows(self, area: store.Area, key: store.TopicPartition) -> store.Rows:
         """Return the durable rows of one partition."""
         return self.data.rows(area, key)
 
-    def row(self, area: Area, key: TopicPartition, name: str) -> bytes | None:
+    def row(self, area: store.Area, key: store.TopicPartition, name: str) -> bytes | None:
         """Return the durable value of one row, or None."""
         return self.data.row(area, key, name)
 
-    def slot(self, slot: Slot, key: TopicPartition) -> bytes | None:
+    def slot(self, slot: store.Slot, key: store.TopicPartition) -> bytes | None:
         """Return the stored bytes of one checkpoint slot, or None."""
         return self.checkpoints.slot(slot, key)
 
-    def commit(self, step: Step) -> None:
+    def commit(self, step: store.Step) -> None:
         """Make a step durable in the file that it concerns."""
         check_one_step(step, atomic=False)
         if step.rows:
@@ -126,7 +117,7 @@ class DuckLiteMedium:
         if step.slots:
             self.checkpoints.write_slots(step.slots)
 
-    def abandon(self, step: Step) -> None:
+    def abandon(self, step: store.Step) -> None:
         """Write nothing: each file's step is its own transaction."""
         check_one_step(step, atomic=False)
 
@@ -135,7 +126,7 @@ class DuckLiteMedium:
         self.data.crash()
         self.checkpoints.crash()
 
-    def lose(self, *, areas: tuple[Area, ...], slots: bool) -> None:
+    def lose(self, *, areas: tuple[store.Area, ...], slots: bool) -> None:
         """Empty the tables of what is lost."""
         self.data.clear(areas, slots=False)
         if slots:
@@ -147,33 +138,33 @@ class DuckLiteMedium:
         self.checkpoints.close()
 
 
-class DuckGroupMedium(ModelMedium):
+class DuckGroupMedium(store.ModelMedium):
     """Data in a DuckDB file, checkpoints in a simulated consumer group on the far side."""
 
     def __init__(self, path: Path, *, memory_limit: str = "512MB") -> None:
         super().__init__(atomic=False)
         self.data = DuckFile(path, memory_limit=memory_limit)
 
-    def rows(self, area: Area, key: TopicPartition) -> Rows:
+    def rows(self, area: store.Area, key: store.TopicPartition) -> store.Rows:
         """Return the durable rows of one partition."""
         return self.data.rows(area, key)
 
-    def row(self, area: Area, key: TopicPartition, name: str) -> bytes | None:
+    def row(self, area: store.Area, key: store.TopicPartition, name: str) -> bytes | None:
         """Return the durable value of one row, or None."""
         return self.data.row(area, key, name)
 
-    def commit(self, step: Step) -> None:
+    def commit(self, step: store.Step) -> None:
         """Commit rows to the file, or checkpoints to the group."""
         check_one_step(step, atomic=False)
         if step.rows:
             write_rows(self.data, step)
-        super().commit(Step(slots=step.slots))
+        super().commit(store.Step(slots=step.slots))
 
     def crash(self) -> None:
         """Open the file as a killed process leaves it; the group is elsewhere and stays."""
         self.data.crash()
 
-    def lose(self, *, areas: tuple[Area, ...], slots: bool) -> None:
+    def lose(self, *, areas: tuple[store.Area, ...], slots: bool) -> None:
         """Empty the tables, and forget the group's offsets if they expired."""
         self.data.clear(areas, slots=False)
         super().lose(areas=(), slots=slots)
@@ -183,17 +174,17 @@ class DuckGroupMedium(ModelMedium):
         self.data.close()
 
 
-def real_medium(placement: Placement, folder: Path) -> Medium:
+def real_medium(placement: store.Placement, folder: Path) -> store.Medium:
     """Open the real medium of a placement in a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    if placement is Placement.COLOCATED:
+    if placement is store.Placement.COLOCATED:
         return DuckMedium(folder / DATA_FILE)
-    if placement is Placement.EXTERNAL:
+    if placement is store.Placement.EXTERNAL:
         return DuckLiteMedium(folder)
     return DuckGroupMedium(folder / DATA_FILE)
 
 
-def write_rows(file: DuckFile, step: Step) -> None:
+def write_rows(file: DuckFile, step: store.Step) -> None:
     """Write the rows of a step in one transaction."""
     try:
         file.begin()

@@ -9,32 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any, assert_never
 
+from ckptsim.models import ordering
 from ckptsim.models.core import ProtocolError
-from ckptsim.models.ordering import (
-    CancelFinishTimer,
-    ChannelClosed,
-    CloseInput,
-    CompleteRead,
-    CompleteSync,
-    Effect,
-    EndChannel,
-    EndStream,
-    Event,
-    FailSync,
-    FinishRequested,
-    FinishTimerFired,
-    FlushRequested,
-    Level,
-    OpenStream,
-    OrderingDoor,
-    PassRecords,
-    RecordsDurable,
-    RecordsRead,
-    ReportIncomplete,
-    SendState,
-    SetFinishTimer,
-    StateRead,
-)
 from ckptsim.scenarios.sync import Levels, MemoryPolicy, Point, RejectsAt, Side
 from ckptsim.sim.sync.destination.memory import StateMemory
 from ckptsim.sim.sync.destination.sender import Sender
@@ -59,7 +35,7 @@ class Destination:
     """
 
     def __init__(self, attempt: Attempt, make_paths: MakePaths | None = None) -> None:
-        self.core: OrderingDoor = attempt.world.make_core()
+        self.core: ordering.OrderingDoor = attempt.world.make_core()
         capacity = attempt.model.destination.state_memory_bytes
         self.memory: StateMemory = StateMemory(attempt.env, capacity)
         self.sender: Sender = Sender(attempt, self)
@@ -95,7 +71,7 @@ class Destination:
                 self._table.heartbeat_ns, KIND_HEARTBEAT, self._entity, self._heartbeat
             )
 
-    def deliver(self, event: Event) -> None:
+    def deliver(self, event: ordering.Event) -> None:
         """Give the core an event and carry out its effects in their order."""
         try:
             effects = self.core.step(event)
@@ -103,7 +79,7 @@ class Destination:
             self._env.trace.record("refused", self._entity, error.kind)
             self._env.goals.reach("input_refused")
             self._attempt.fail(f"the core refused an input: {error.kind}: {error.state}")
-        if isinstance(event, RecordsRead | RecordsDurable | StateRead):
+        if isinstance(event, ordering.RecordsRead | ordering.RecordsDurable | ordering.StateRead):
             self._properties.replays.on_input(event)
         for carried_out, effect in enumerate(effects):
             if carried_out:
@@ -113,7 +89,7 @@ class Destination:
     def request_flush(self) -> None:
         """Ask the core to release what it can."""
         self._properties.on_flush_requested(self._attempt)
-        self.deliver(FlushRequested())
+        self.deliver(ordering.FlushRequested())
         self._properties.on_flushed(self._attempt)
 
     # Input ------------------------------------------------------------------------------------
@@ -145,7 +121,7 @@ class Destination:
                 descriptor = self._descriptors[message.stream]
                 env.trace.record("complete_read", socket.entity, message.stream)
                 self._attempt.truth.completed[str(descriptor)] = None
-                self.deliver(CompleteRead(stream=descriptor, channel=socket.index))
+                self.deliver(ordering.CompleteRead(stream=descriptor, channel=socket.index))
             else:
                 self._on_end(socket)
                 return
@@ -161,7 +137,7 @@ class Destination:
         self._packet = packet
         self._channel = socket.index
         self.deliver(
-            RecordsRead(
+            ordering.RecordsRead(
                 stream=self._descriptors[packet.stream],
                 size_bytes=packet.size_bytes,
                 count=packet.high - packet.low,
@@ -183,9 +159,9 @@ class Destination:
         self.deliver(self._event(state))
         attempt.point(Point.AFTER_STATE)
 
-    def _event(self, state: SourceState) -> StateRead:
+    def _event(self, state: SourceState) -> ordering.StateRead:
         keyed = self._truth.on_sockets or self._attempt.model.source.keys_on_stdio
-        return StateRead(
+        return ordering.StateRead(
             kind=state.kind,
             payload=state.payload,
             stream=None if state.stream is None else self._descriptors[state.stream],
@@ -199,43 +175,43 @@ class Destination:
     def _on_end(self, socket: Socket) -> None:
         self._env.trace.record("socket_ended", socket.entity)
         self.open_sockets -= 1
-        self.deliver(ChannelClosed(channel=socket.index))
+        self.deliver(ordering.ChannelClosed(channel=socket.index))
         self.finish_when_idle()
         self.uploader.socket_ended(last=not self.open_sockets, complete=not self._incomplete)
 
     # Effects ----------------------------------------------------------------------------------
 
-    def _carry_out(self, effect: Effect) -> None:
+    def _carry_out(self, effect: ordering.Effect) -> None:
         match effect:
-            case PassRecords():
+            case ordering.PassRecords():
                 packet = self._packet
                 assert packet is not None
                 self._properties.records.on_pass(self._attempt, packet, effect)
                 self._pipelines[self._channel].add(packet, effect.id)
-            case SendState():
+            case ordering.SendState():
                 self.sender.send(effect)
-            case EndChannel():
+            case ordering.EndChannel():
                 self._pipelines[effect.channel].close_all()
-            case EndStream():
+            case ordering.EndStream():
                 self._properties.on_stream_ended(self._attempt, effect)
-            case CompleteSync():
+            case ordering.CompleteSync():
                 self._properties.on_complete(self._attempt)
                 self._attempt.destination_succeeded()
-            case FailSync():
+            case ordering.FailSync():
                 self._properties.on_fail(self._attempt, effect)
                 self._attempt.fail(str(effect))
-            case SetFinishTimer():
+            case ordering.SetFinishTimer():
                 self._finish_timer = self._attempt.call_in(
                     effect.wait_ns, KIND_POLL, self._entity, self._wait_over
                 )
-            case CancelFinishTimer():
+            case ordering.CancelFinishTimer():
                 if self._finish_timer is not None:
                     self._finish_timer.cancel()
                     self._finish_timer = None
-            case ReportIncomplete():
+            case ordering.ReportIncomplete():
                 self._incomplete = True
                 self._env.trace.record("effect", self._entity, type(effect).__name__)
-            case OpenStream() | CloseInput():
+            case ordering.OpenStream() | ordering.CloseInput():
                 self._env.trace.record("effect", self._entity, type(effect).__name__)
             case _:
                 assert_never(effect)
@@ -250,7 +226,7 @@ class Destination:
         levels = self._table.levels
         in_turn = levels is Levels.DISJOINT and batch.number % 2
         first_persisted = in_turn or levels in (Levels.PERSISTED, Levels.BOTH)
-        early = Level.PERSISTED if first_persisted else Level.COMPLETE
+        early = ordering.Level.PERSISTED if first_persisted else ordering.Level.COMPLETE
         if levels is Levels.BOTH:
             self.completing += 1
             self._attempt.call_in(
@@ -275,11 +251,11 @@ class Destination:
     def _on_complete(self, batch: Batch) -> None:
         self.completing -= 1
         self._attempt.sign()
-        self._report(batch, Level.COMPLETE)
+        self._report(batch, ordering.Level.COMPLETE)
         self.request_flush()
         self.finish_when_idle()
 
-    def _report(self, batch: Batch, level: Level) -> None:
+    def _report(self, batch: Batch, level: ordering.Level) -> None:
         """Report a batch's counts to the core, per id in the order of their first packets."""
         sums: dict[str, list[int]] = {}
         for packet, wire_id in zip(batch.packets, batch.ids, strict=True):
@@ -296,7 +272,7 @@ class Destination:
             both = count + rejected
             self._env.trace.record("reported", self._entity, batch.stream, wire_id, both)
             self.deliver(
-                RecordsDurable(
+                ordering.RecordsDurable(
                     stream=descriptor,
                     id=wire_id,
                     count=count,
@@ -306,10 +282,10 @@ class Destination:
                 )
             )
 
-    def _rejected(self, packet: RecordPacket, level: Level) -> int:
+    def _rejected(self, packet: RecordPacket, level: ordering.Level) -> int:
         """Return how many records of a packet a level tells apart as rejected."""
         late = self._table.rejects_at is RejectsAt.COMPLETE
-        if late and level is Level.PERSISTED and self._table.levels is Levels.BOTH:
+        if late and level is ordering.Level.PERSISTED and self._table.levels is Levels.BOTH:
             return 0
         return self._truth.rejected(packet.stream, packet.low, packet.high)
 
@@ -332,11 +308,11 @@ class Destination:
         self._attempt.call_in(self._table.end_poll_ns, KIND_POLL, self._entity, self._poll)
         # Nothing that could complete a stream can come any more, so there is no use in waiting.
         wait_ns = 0 if self._incomplete else self._table.end_wait_ns
-        self.deliver(FinishRequested(wait_ns=wait_ns))
+        self.deliver(ordering.FinishRequested(wait_ns=wait_ns))
 
     def _wait_over(self) -> None:
         self._finish_timer = None
-        self.deliver(FinishTimerFired())
+        self.deliver(ordering.FinishTimerFired())
 
     @property
     def awaits_timer(self) -> bool:

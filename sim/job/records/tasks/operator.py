@@ -8,15 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-from ckptsim.models.barriers import (
-    Announcement,
-    Barrier,
-    CancellationMarker,
-    EndOfChannelState,
-    EndOfData,
-    EndOfPartition,
-    NetworkEvent,
-)
+from ckptsim.models import barriers
 from ckptsim.models.recovery import ConnectionDescriptor
 from ckptsim.sim.job.control.sinks.sink import open_sink
 from ckptsim.sim.job.records.channel import Channel
@@ -118,7 +110,7 @@ class Operator(Task):
                 return None
         else:
             element = channel.input_channel.poll()
-            if isinstance(element, NetworkEvent):
+            if isinstance(element, barriers.NetworkEvent):
                 self._handle(channel, element, priority=priority)
                 return None
             data = cast("Element", element)
@@ -159,31 +151,31 @@ class Operator(Task):
         self.state.append(record)
         self.emit(record)
 
-    def _handle(self, channel: Channel, event: NetworkEvent, *, priority: bool) -> None:
+    def _handle(self, channel: Channel, event: barriers.NetworkEvent, *, priority: bool) -> None:
         index, control = channel.spec.input, self.control
         handler = control.handler
         if handler is None:
             raise AssertionError(f"{self.name} has no inputs, and gets {event!r}")
         channel.observer.taken(event, priority=priority)
         match event:
-            case ConnectionDescriptor() | EndOfChannelState():
+            case ConnectionDescriptor() | barriers.EndOfChannelState():
                 self._handle_recovered(channel, event)
-            case Barrier():
+            case barriers.Barrier():
                 handler.barrier(index, event)
-            case Announcement(barrier, sequence):
+            case barriers.Announcement(barrier, sequence):
                 handler.announcement(index, barrier, sequence)
-            case CancellationMarker(checkpoint):
+            case barriers.CancellationMarker(checkpoint):
                 handler.cancellation(index, checkpoint)
-            case EndOfData(drain):
+            case barriers.EndOfData(drain):
                 self.end_modes.add(drain)
                 control.end_of_data(index, event)
-            case EndOfPartition():
+            case barriers.EndOfPartition():
                 control.end_of_partition(index)
             case _:
                 raise AssertionError(f"no such element in a index: {event!r}")
 
     def _handle_recovered(
-        self, channel: Channel, event: ConnectionDescriptor | EndOfChannelState
+        self, channel: Channel, event: ConnectionDescriptor | barriers.EndOfChannelState
     ) -> None:
         gate = self.gates[channel.spec.gate].recovered
         if gate is None:

@@ -6,14 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ckptsim.models.uncoordinated import (
-    DataEnded,
-    IntervalOver,
-    MessageNext,
-    TakeCheckpoint,
-    TaskEvent,
-    TaskProtocol,
-)
+from ckptsim.models import uncoordinated
 from ckptsim.scenarios.job.faults import FailSnapshot, SlowFile
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.state import TaskSnapshot
@@ -35,7 +28,7 @@ class TakenCheckpoint:
     task: str
     number: int
     attempt: int
-    asked: TakeCheckpoint
+    asked: uncoordinated.TakeCheckpoint
     snapshot: TaskSnapshot | None
     records: int
     taken_ns: int
@@ -77,7 +70,7 @@ class TaskCheckpoints:
     def __init__(
         self,
         task: Task,
-        core: TaskProtocol,
+        core: uncoordinated.TaskProtocol,
         *,
         before: int,
         interval_ns: int,
@@ -102,14 +95,14 @@ class TaskCheckpoints:
     def _interval_over(self) -> None:
         task = self._task
         if not task.gone:
-            task.post(self._step, IntervalOver())
+            task.post(self._step, uncoordinated.IntervalOver())
             task.set_timer(self._interval_ns, self._interval_over)
 
     def before(self, channel: Channel) -> None:
         """Do what has to be done before the next message of a channel is taken."""
         log = channel.log
         if log is not None and self.core.carries_index and channel.head_is_data:
-            self._step(MessageNext(log.index_of(channel.consumed + 1)))
+            self._step(uncoordinated.MessageNext(log.index_of(channel.consumed + 1)))
 
     def message_sent(self) -> None:
         """Take the time that a message costs besides."""
@@ -117,13 +110,13 @@ class TaskCheckpoints:
 
     def data_ended(self) -> None:
         """Take the last checkpoint: the task has sent all that it ever will."""
-        self._step(DataEnded())
+        self._step(uncoordinated.DataEnded())
 
-    def _step(self, event: TaskEvent) -> None:
+    def _step(self, event: uncoordinated.TaskEvent) -> None:
         for effect in self.core.step(event):
             self._take(effect)
 
-    def _take(self, asked: TakeCheckpoint) -> None:
+    def _take(self, asked: uncoordinated.TakeCheckpoint) -> None:
         task, attempt = self._task, self._task.attempt
         number, costs = self._before + asked.number, attempt.job.costs
         sync_ns = attempt.job.snapshot_sync_ns(task.spec.vertex)

@@ -8,15 +8,7 @@ from typing import Any
 
 import pytest
 
-from ckptsim.scenarios.job import (
-    Engine,
-    FixedDelay,
-    Job,
-    Mode,
-    NoRestart,
-    PlacementKind,
-    Vertex,
-)
+from ckptsim.scenarios import job as jobs
 from ckptsim.scenarios.job.faults import (
     CrashAtCheckpoint,
     CrashJobManager,
@@ -38,19 +30,19 @@ from tests.job.buffers.plans import crashing_job
 from tests.many import TIES
 
 
-def bounded(mode: Mode = Mode.UNALIGNED, records: int = 400, **settings: Any) -> Job:
+def bounded(mode: jobs.Mode = jobs.Mode.UNALIGNED, records: int = 400, **settings: Any) -> jobs.Job:
     """Return a job under back-pressure that ends by itself and is restarted at once."""
     settings = {"duration_ns": 60_000 * MS} | settings
     model = job(mode, **settings)
     vertices = tuple(_with_records(vertex, records) for vertex in model.vertices)
-    return replace(model, vertices=vertices, restart=FixedDelay(delay_ns=0))
+    return replace(model, vertices=vertices, restart=jobs.FixedDelay(delay_ns=0))
 
 
-def _with_records(vertex: Vertex, records: int) -> Vertex:
+def _with_records(vertex: jobs.Vertex, records: int) -> jobs.Vertex:
     return replace(vertex, records=records) if vertex.is_source else vertex
 
 
-def run(model: Job, *faults: JobFault) -> DataflowWorld:
+def run(model: jobs.Job, *faults: JobFault) -> DataflowWorld:
     """Run a job with faults."""
     world = DataflowWorld(Environment(1), model, faults=FaultPlan(faults), observer=BufferOracle)
     world.run()
@@ -123,7 +115,7 @@ def test_the_row_of_a_recovery_says_where_it_began() -> None:
 
 def test_without_a_restart_strategy_the_first_failure_is_the_last() -> None:
     """A job that is not restarted has failed, for the cause that is named."""
-    world = run(replace(bounded(), restart=NoRestart()), CRASH)
+    world = run(replace(bounded(), restart=jobs.NoRestart()), CRASH)
     assert not world.control.ended
     assert world.failure == "operator/1 crashes"
     assert world.control.attempts == 1
@@ -131,7 +123,7 @@ def test_without_a_restart_strategy_the_first_failure_is_the_last() -> None:
 
 def test_restarts_are_used_up() -> None:
     """With one restart allowed the second failure is the last."""
-    model = replace(bounded(), restart=FixedDelay(delay_ns=5 * MS, attempts=1))
+    model = replace(bounded(), restart=jobs.FixedDelay(delay_ns=5 * MS, attempts=1))
     world = run(model, CRASH, replace(CRASH, at_ns=200 * MS))
     assert world.control.attempts == 2
     assert world.control.gave_up
@@ -142,13 +134,13 @@ def test_restarts_are_used_up() -> None:
 def test_a_task_manager_takes_all_its_subtasks_with_it() -> None:
     """A task manager fails the job as long as one of its subtasks has not finished."""
     found = {}
-    for placement in (PlacementKind.REMOTE, PlacementKind.LOCAL):
+    for placement in (jobs.PlacementKind.REMOTE, jobs.PlacementKind.LOCAL):
         model = replace(bounded(), placement=placement)
         times = [task.finished_ns or 0 for task in run(model).tasks]
         between_ns = (times[0] + max(times)) // 2  # the source has finished, another task has not
         fault = CrashTaskManager(vertex="source", subtask=0, at_ns=between_ns)
         found[placement] = len(run(model, fault).control.failovers)
-    assert found == {PlacementKind.REMOTE: 0, PlacementKind.LOCAL: 1}
+    assert found == {jobs.PlacementKind.REMOTE: 0, jobs.PlacementKind.LOCAL: 1}
 
 
 def test_a_job_manager_keeps_what_is_completed() -> None:
@@ -181,7 +173,7 @@ def test_a_stray_notification_of_an_old_attempt_changes_nothing() -> None:
 
 def test_nothing_of_a_failed_attempt_acts_any_more() -> None:
     """Between a failure and the next attempt no task does anything."""
-    model = replace(bounded(), restart=FixedDelay(delay_ns=300 * MS))
+    model = replace(bounded(), restart=jobs.FixedDelay(delay_ns=300 * MS))
     env = Environment(1, keep_trace=True)
     world = DataflowWorld(env, model, faults=FaultPlan([CRASH]), observer=BufferOracle)
     world.run()
@@ -194,7 +186,10 @@ def test_nothing_of_a_failed_attempt_acts_any_more() -> None:
 def test_both_drivers_restart_alike() -> None:
     """The drivers have one course of a job that fails: same failovers, same checkpoints."""
     base = bounded(rate_per_s=300.0, network={"jitter_ns": 0})
-    runs = [run(replace(base, engine=one), CRASH) for one in (Engine.PROCESSES, Engine.COMPILED)]
+    runs = [
+        run(replace(base, engine=one), CRASH)
+        for one in (jobs.Engine.PROCESSES, jobs.Engine.COMPILED)
+    ]
     courses = [
         (
             [(one.failed_ns, one.resumed_ns, one.restored) for one in world.control.failovers],
@@ -230,7 +225,7 @@ def test_data_that_is_put_back_twice_is_noticed(monkeypatch: pytest.MonkeyPatch)
 def test_an_attempt_that_begins_late_is_not_taken_for_one_without_progress() -> None:
     """How long an attempt does nothing counts from its own beginning, not from that of the job."""
     model = job(rate_per_s=20.0, timeout_ns=60 * MS, first_trigger_ns=60_000 * MS)
-    model = replace(model, duration_ns=3_000 * MS, restart=FixedDelay(delay_ns=0))
+    model = replace(model, duration_ns=3_000 * MS, restart=jobs.FixedDelay(delay_ns=0))
     crash = CrashTask(vertex="operator", subtask=0, at_ns=1_999 * MS)  # queues are sampled at 2 s
     world = run(model, crash)
     assert [one.restored for one in world.control.failovers] == [None]

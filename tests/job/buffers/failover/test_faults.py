@@ -9,18 +9,7 @@ import pytest
 from ckptsim.models.barriers.reason import FailureReason as Why
 from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.scenarios.job import Job, Mode, Storage
-from ckptsim.scenarios.job.faults import (
-    DelayTrigger,
-    FailChannelState,
-    FailSnapshot,
-    JobFault,
-    LoseAcknowledgement,
-    LoseNotification,
-    LoseTrigger,
-    RefuseTrigger,
-    SlowFile,
-    StallTask,
-)
+from ckptsim.scenarios.job import faults as job_faults
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
@@ -33,7 +22,7 @@ SOURCE = {"vertex": "source", "subtask": 0}
 OPERATOR = {"vertex": "operator", "subtask": 1}
 
 
-def run(model: Job, *faults: JobFault) -> DataflowWorld:
+def run(model: Job, *faults: job_faults.JobFault) -> DataflowWorld:
     """Run a job with faults; all properties hold."""
     world = DataflowWorld(Environment(1), model, faults=FaultPlan(faults), observer=BufferOracle)
     world.run()
@@ -52,14 +41,14 @@ SLOW = job(rate_per_s=300.0, timeout_ns=45 * MS)
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
-        (LoseTrigger(**SOURCE, checkpoint=2), Why.CHECKPOINT_EXPIRED),
-        (LoseAcknowledgement(**OPERATOR, checkpoint=2), Why.CHECKPOINT_EXPIRED),
-        (DelayTrigger(**SOURCE, checkpoint=2, delay_ns=46 * MS), Why.CHECKPOINT_EXPIRED),
-        (RefuseTrigger(**SOURCE, checkpoint=2), Why.CHECKPOINT_DECLINED_TASK_NOT_READY),
-        (FailSnapshot(**OPERATOR, checkpoint=2), Why.CHECKPOINT_ASYNC_EXCEPTION),
+        (job_faults.LoseTrigger(**SOURCE, checkpoint=2), Why.CHECKPOINT_EXPIRED),
+        (job_faults.LoseAcknowledgement(**OPERATOR, checkpoint=2), Why.CHECKPOINT_EXPIRED),
+        (job_faults.DelayTrigger(**SOURCE, checkpoint=2, delay_ns=46 * MS), Why.CHECKPOINT_EXPIRED),
+        (job_faults.RefuseTrigger(**SOURCE, checkpoint=2), Why.CHECKPOINT_DECLINED_TASK_NOT_READY),
+        (job_faults.FailSnapshot(**OPERATOR, checkpoint=2), Why.CHECKPOINT_ASYNC_EXCEPTION),
     ],
 )
-def test_fault_costs_its_checkpoint_only(fault: JobFault, reason: Why) -> None:
+def test_fault_costs_its_checkpoint_only(fault: job_faults.JobFault, reason: Why) -> None:
     """The checkpoint that is struck ends for the right reason, the others complete."""
     found = ends(run(SLOW, fault))
     assert found[1][1] == reason.value
@@ -69,7 +58,7 @@ def test_fault_costs_its_checkpoint_only(fault: JobFault, reason: Why) -> None:
 def test_failed_channel_state_is_forgiven() -> None:
     """In-flight data that cannot be written declines the checkpoint, and counts as no failure."""
     model = job(Mode.UNALIGNED, tolerable_failures=0)
-    world = run(model, FailChannelState(**OPERATOR, checkpoint=1))
+    world = run(model, job_faults.FailChannelState(**OPERATOR, checkpoint=1))
     shared = Why.CHANNEL_STATE_SHARED_STREAM_EXCEPTION.value
     assert ends(world)[0] == ("aborted", shared)
     assert ends(world)[1][0] == "completed"
@@ -79,7 +68,7 @@ def test_failed_channel_state_is_forgiven() -> None:
 def test_failures_in_a_row_fail_the_job() -> None:
     """With no failure to be tolerated the first one that counts ends the job."""
     model = job(rate_per_s=300.0, tolerable_failures=0)
-    world = run(model, FailSnapshot(**OPERATOR, checkpoint=2))
+    world = run(model, job_faults.FailSnapshot(**OPERATOR, checkpoint=2))
     assert world.failure == f"checkpoint failed: {Why.CHECKPOINT_ASYNC_EXCEPTION.value}"
     assert len(ends(world)) == 2
 
@@ -102,7 +91,7 @@ def test_given_up_files_take_no_share_of_a_limit() -> None:
         job(rate_per_s=300.0, timeout_ns=90 * MS, interval_ns=100 * MS, duration_ns=380 * MS), limit
     )
     quiet = run(model)
-    slow = SlowFile(**OPERATOR, checkpoint=2, delay_ns=80 * MS)
+    slow = job_faults.SlowFile(**OPERATOR, checkpoint=2, delay_ns=80 * MS)
     struck = run(model, slow)
     assert ends(struck)[1][1] == Why.CHECKPOINT_EXPIRED.value
     durations = [
@@ -138,7 +127,7 @@ def test_savepoints_are_aligned_in_any_mode() -> None:
 
 def test_a_stalled_task_holds_its_checkpoint_up() -> None:
     """A thread that is stalled takes the barrier when it continues."""
-    stall = StallTask(vertex="operator", subtask=0, at_ns=100 * MS, lasts_ns=120 * MS)
+    stall = job_faults.StallTask(vertex="operator", subtask=0, at_ns=100 * MS, lasts_ns=120 * MS)
     world = run(job(rate_per_s=300.0), stall)
     longest = max(one.duration_ns or 0 for one in world.coordinator.records.values())
     assert 70 * MS < longest < 140 * MS
@@ -148,8 +137,8 @@ def test_a_lost_word_of_an_abort_frees_channels_with_the_next_checkpoint() -> No
     """A task that never hears of an abort continues with the next checkpoint all the same."""
     world = run(
         SLOW,
-        LoseTrigger(**SOURCE, checkpoint=2),
-        LoseNotification(**OPERATOR, checkpoint=2),
+        job_faults.LoseTrigger(**SOURCE, checkpoint=2),
+        job_faults.LoseNotification(**OPERATOR, checkpoint=2),
     )
     assert [status for status, _ in ends(world)[:4]] == ["completed", "expired", *["completed"] * 2]
 
