@@ -6,7 +6,6 @@ import sys
 import time
 from shutil import get_terminal_size
 from threading import Event, Thread
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
 if TYPE_CHECKING:
@@ -56,12 +55,7 @@ class ProgressBar:
             self._bar.set_postfix_str(note, refresh=False)
         self._bar.update(done - self._bar.n)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_failure: object) -> None:
         if self._bar is not None:
             self._bar.close()
 
@@ -103,12 +97,7 @@ class SimulatedTime:
             terminal.write(_CLEAR)
             terminal.flush()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_failure: object) -> None:
         self._over.set()
         if self._thread is not None:
             self._thread.join()

@@ -8,7 +8,6 @@ on at once.  Most events of a SimPy `Store` fall away with that.
 from __future__ import annotations
 
 from collections import deque
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import simpy
@@ -174,10 +173,5 @@ class Request(simpy.Event):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_failure: object) -> None:
         self.cancel()

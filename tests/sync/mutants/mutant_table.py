@@ -6,17 +6,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.mutants.ordering import MUTANTS
 from ckptsim.sim.world import run_world
+from tests import kills
 from tests.sync.support import changed
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "ordering-mutants.md"
-SEEDS_MAX = 1000
+
 SAMPLE = 100
 
 # The mutant's scenario of the library.
@@ -64,51 +63,16 @@ PUBLIC: dict[tuple[str, str], str | None] = {
 PUBLIC_SEEDS = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kill:
-    """When a mutant first broke a property, which one, and how many of SAMPLE seeds show it."""
-
-    mutant: str
-    scenario: str
-    first_seed: int
-    property: str
-    seeds: int
-
-
-def violated(mutant: str, seed: int) -> str | None:
-    """Return the property that a mutant breaks on its scenario under a seed and random ties."""
-    scenario = by_name(SCENARIO_OF[mutant])
-    rows = run_world(scenario, seed=seed, ties="random", mutant=mutant).violations
-    return next((row.property for row in rows if row.property not in scenario.violates), None)
+def violated(mutant: str, scenario: str, seed: int) -> str | None:
+    """Return the property that a mutant breaks on a scenario under a seed and random ties."""
+    subject = by_name(scenario)
+    rows = run_world(subject, seed=seed, ties="random", mutant=mutant).violations
+    return next((row.property for row in rows if row.property not in subject.violates), None)
 
 
 def first(mutant: str) -> tuple[int, str] | None:
-    """Return the first seed below SEEDS_MAX that shows a mutant, with the property it breaks."""
-    for seed in range(SEEDS_MAX):
-        name = violated(mutant, seed)
-        if name is not None:
-            return seed, name
-    return None
-
-
-def kills() -> list[Kill]:
-    """Return a row per mutant."""
-    rows: list[Kill] = []
-    for mutant, scenario in SCENARIO_OF.items():
-        found = first(mutant)
-        if found is None:
-            raise ValueError(f"{mutant} survives {SEEDS_MAX} seeds of {scenario}")
-        seeds = sum(violated(mutant, seed) is not None for seed in range(SAMPLE))
-        rows.append(
-            Kill(
-                mutant=mutant,
-                scenario=scenario,
-                first_seed=found[0],
-                property=found[1],
-                seeds=seeds,
-            )
-        )
-    return rows
+    """Return the first seed that shows a mutant on its scenario, with the property it breaks."""
+    return kills.first(violated, mutant, SCENARIO_OF[mutant])
 
 
 def broken(design: str, scenario: str) -> Counter[str]:
@@ -146,17 +110,9 @@ def _public() -> list[str]:
     return lines
 
 
-def _summary(rows: list[Kill]) -> str:
-    middle = median(row.first_seed for row in rows)
-    shown = sorted(row.seeds for row in rows)
-    return (
-        f"Median first seed over {len(rows)} mutants: {middle:g} (at most {SEEDS_MAX} were tried). "
-        f"Seeds that show the mutant, of {SAMPLE}: median {median(shown):g}, least {shown[0]}."
-    )
-
-
-def table(rows: list[Kill]) -> str:
+def table() -> str:
     """Return the document."""
+    rows = kills.kills(violated, SCENARIO_OF, SAMPLE)
     lines = [
         "# Mutants of the ordering core",
         "",
@@ -167,18 +123,10 @@ def table(rows: list[Kill]) -> str:
             "a test compares it with the program."
         ),
         "",
-        _summary(rows),
-        "",
-        f"| mutant | what is wrong | scenario | first seed | of {SAMPLE} seeds | property |",
-        "| --- | --- | --- | ---: | ---: | --- |",
-    ]
-    lines += [
-        f"| `{row.mutant}` | {MUTANTS[row.mutant].says} | `{row.scenario}` | {row.first_seed} | "
-        f"{row.seeds} | `{row.property}` |"
-        for row in rows
+        *kills.lines_of(rows, MUTANTS, SAMPLE),
     ]
     return "\n".join([*lines, *_public()]) + "\n"
 
 
 if __name__ == "__main__":
-    DOCUMENT.write_text(table(kills()), encoding="utf-8")
+    DOCUMENT.write_text(table(), encoding="utf-8")

@@ -5,16 +5,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.mutants.barriers import MUTANTS
 from ckptsim.sim.search.trial import Subject, trial
+from tests import kills
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "barrier-mutants.md"
-SEEDS_MAX = 1000
 SAMPLE = 30
 TIES = ("structural", "random", "pct")
 
@@ -69,16 +67,6 @@ ZOO: dict[str, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kill:
-    """When a mutant first broke a property, which one, and how many of SAMPLE seeds show it."""
-
-    mutant: str
-    first_seed: int
-    property: str
-    seeds: int
-
-
 def violated(mutant: str | None, scenario: str, seed: int) -> str | None:
     """Return the first property broken under a seed and the tie policy of its turn."""
     subject = Subject(scenario=by_name(scenario), mutant=mutant)
@@ -87,34 +75,13 @@ def violated(mutant: str | None, scenario: str, seed: int) -> str | None:
 
 
 def first(mutant: str) -> tuple[int, str] | None:
-    """Return the first seed below SEEDS_MAX that shows a mutant, with the property it breaks."""
-    for seed in range(SEEDS_MAX):
-        name = violated(mutant, SCENARIO_OF[mutant], seed)
-        if name is not None:
-            return seed, name
-    return None
+    """Return the first seed that shows a mutant on its scenario, with the property it breaks."""
+    return kills.first(violated, mutant, SCENARIO_OF[mutant])
 
 
-def kills() -> list[Kill]:
-    """Return a row per mutant."""
-    rows: list[Kill] = []
-    for mutant, scenario in SCENARIO_OF.items():
-        found = first(mutant)
-        if found is None:
-            raise ValueError(f"{mutant} survives {SEEDS_MAX} seeds of {scenario}")
-        seeds = sum(violated(mutant, scenario, seed) is not None for seed in range(SAMPLE))
-        rows.append(Kill(mutant=mutant, first_seed=found[0], property=found[1], seeds=seeds))
-    return rows
-
-
-def table(rows: list[Kill]) -> str:
+def table() -> str:
     """Return the document."""
-    middle = median(row.first_seed for row in rows)
-    shown = sorted(row.seeds for row in rows)
-    summary = (
-        f"Median first seed over {len(rows)} mutants: {middle:g} (at most {SEEDS_MAX} were tried). "
-        f"Seeds that show the mutant, of {SAMPLE}: median {median(shown):g}, least {shown[0]}."
-    )
+    rows = kills.kills(violated, SCENARIO_OF, SAMPLE)
     lines = [
         "# Mutants of the barrier cores",
         "",
@@ -124,15 +91,7 @@ def table(rows: list[Kill]) -> str:
         "right core, which survives the same seeds; seeds start at 0. Written by",
         "`python -m tests.job.records.mutants.mutant_table`; a test compares it with the program.",
         "",
-        summary,
-        "",
-        f"| mutant | what is wrong | scenario | first seed | of {SAMPLE} seeds | property |",
-        "| --- | --- | --- | ---: | ---: | --- |",
-    ]
-    lines += [
-        f"| `{row.mutant}` | {MUTANTS[row.mutant].says} | `{SCENARIO_OF[row.mutant]}` | "
-        f"{row.first_seed} | {row.seeds} | `{row.property}` |"
-        for row in rows
+        *kills.lines_of(rows, MUTANTS, SAMPLE),
     ]
     lines += [
         "",
@@ -155,4 +114,4 @@ def table(rows: list[Kill]) -> str:
 
 
 if __name__ == "__main__":
-    DOCUMENT.write_text(table(kills()), encoding="utf-8")
+    DOCUMENT.write_text(table(), encoding="utf-8")

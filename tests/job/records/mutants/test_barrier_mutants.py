@@ -10,13 +10,12 @@ from tests.job.records.mutants.mutant_table import (
     DOCUMENT,
     NOT_SHOWN,
     SCENARIO_OF,
-    SEEDS_MAX,
     SHOWN_BY_CORE,
     first,
-    kills,
     table,
     violated,
 )
+from tests.kills import SEEDS_MAX
 
 _ENOUGH = 6  # seeds under which the right cores are tried at least
 
@@ -48,4 +47,4 @@ def test_unknown_mutant_is_the_users_error() -> None:
 @pytest.mark.long
 def test_table_is_what_the_program_finds() -> None:
     """The document holds what its own command would write now."""
-    assert DOCUMENT.read_text(encoding="utf-8") == table(kills())
+    assert DOCUMENT.read_text(encoding="utf-8") == table()
