@@ -9,20 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ckptsim.analysis.figures.style import (
-    BLUE,
-    DASHES,
-    GREEN,
-    INK,
-    LINES,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILION,
-    WIDTH,
-    new_figure,
-    styled,
-)
+from ckptsim.analysis.figures import style
 from ckptsim.analysis.figures.swept import (
     CHARACTER_INCHES,
     evenly,
@@ -53,14 +40,14 @@ PANELS_MAX = 3
 BARS_MAX = 12
 # Part of a checkpoint's duration -> what it is, colour, pattern.
 PARTS = {
-    "wait_records_ns": ("for records to arrive", BLUE, ""),
-    "wait_upload_ns": ("for the upload", ORANGE, "//"),
-    "wait_predecessor_ns": ("for a predecessor", GREEN, ".."),
-    "wait_send_ns": ("for the send", PURPLE, "xx"),
+    "wait_records_ns": ("for records to arrive", style.BLUE, ""),
+    "wait_upload_ns": ("for the upload", style.ORANGE, "//"),
+    "wait_predecessor_ns": ("for a predecessor", style.GREEN, ".."),
+    "wait_send_ns": ("for the send", style.PURPLE, "xx"),
 }
 
 
-@styled
+@style.styled
 def latency_cdf(distribution: pd.DataFrame, axes: Sequence[str]) -> Figure:
     """Draw the distribution of checkpoint durations, one curve per point.
 
@@ -73,10 +60,10 @@ def latency_cdf(distribution: pd.DataFrame, axes: Sequence[str]) -> Figure:
     labels = [_curve_label(group, axes) for group in chosen]
     columns = 1 if max(map(len, labels)) > LEGEND_CHARACTERS // 2 else 2
     lines = sum(label.count("\n") + 1 for label in labels)
-    figure = new_figure(3.3 + 0.17 * -(-lines // columns))
+    figure = style.new_figure(3.3 + 0.17 * -(-lines // columns))
     ax = figure.add_subplot()
     unit = time_unit(distribution["latency_ns"])
-    for group, label, color, dashes in zip(chosen, labels, LINES, DASHES, strict=False):
+    for group, label, color, dashes in zip(chosen, labels, style.LINES, style.DASHES, strict=False):
         x, y = _steps(group)
         ax.step(x / unit.size, y, where="post", color=color, ls=dashes, lw=1.6, label=label)
         _tell_quantiles(ax, group, label, unit)
@@ -125,7 +112,7 @@ def _draw_censored(ax: Axes, x: float, y: float, color: str) -> None:
     ax.plot([x], [y], marker="|", color=color, ms=9, mew=1.6)
 
 
-@styled
+@style.styled
 def latency_bands(quantiles: pd.DataFrame, axis: str, others: Sequence[str] = ()) -> Figure:
     """Draw percentiles of checkpoint durations against one swept parameter.
 
@@ -136,13 +123,13 @@ def latency_bands(quantiles: pd.DataFrame, axis: str, others: Sequence[str] = ()
     table = with_axis(quantiles, axis)
     labels = [point_label(text, others) for text in table["parameters"]]
     panels = evenly(list(table.groupby(labels, sort=False)), PANELS_MAX)
-    figure = new_figure(4.0)
+    figure = style.new_figure(4.0)
     unit = time_unit(table["latency_ns"])
     drawn = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-    room = int(0.8 * WIDTH / len(panels) / CHARACTER_INCHES)
+    room = int(0.8 * style.WIDTH / len(panels) / CHARACTER_INCHES)
     for ax, (label, panel) in zip(drawn, panels, strict=True):
         _draw_bands(ax, panel, unit)
-        counts = label_swept(ax, panel, width=0.8 * WIDTH / len(panels))
+        counts = label_swept(ax, panel, width=0.8 * style.WIDTH / len(panels))
         ax.set_title(in_lines(str(label), room), fontsize=8.5)
         ax.set_xlabel(f"{in_lines(axis, room)}\n{in_lines(counts, room)}")
     scale = scale_axis(drawn[0], table["latency_ns"].to_numpy() / unit.size, vertical=True)
@@ -159,15 +146,25 @@ def _draw_bands(ax: Axes, panel: pd.DataFrame, unit: Unit) -> None:
     x = wide.index.to_numpy()
     words = bool(panel["word"].iloc[0])
     ax.use_sticky_edges = not words
-    bands = ((0.05, 0.95, SKY, "5 % to 95 %"), (0.25, 0.75, BLUE, "25 % to 75 %"))
+    bands = ((0.05, 0.95, style.SKY, "5 % to 95 %"), (0.25, 0.75, style.BLUE, "25 % to 75 %"))
     for low, high, color, label in bands:
         if words:
             tall = wide[high] - wide[low]
             ax.bar(x, tall, 0.4, wide[low], color=color, alpha=0.35, lw=0, label=label)
         else:
             ax.fill_between(x, wide[low], wide[high], color=color, alpha=0.35, lw=0, label=label)
-    ax.plot(x, wide[0.99], color=VERMILION, marker="^", ms=4, ls="" if words else ":", label="99 %")
-    ax.plot(x, wide[0.5], color=INK, marker="o", ms=4, ls="" if words else "-", label="median")
+    ax.plot(
+        x,
+        wide[0.99],
+        color=style.VERMILION,
+        marker="^",
+        ms=4,
+        ls="" if words else ":",
+        label="99 %",
+    )
+    ax.plot(
+        x, wide[0.5], color=style.INK, marker="o", ms=4, ls="" if words else "-", label="median"
+    )
     shown = dict(zip(panel["x"], panel["shown"], strict=True))
     for place, row in wide.iterrows():
         if not np.isnan(row[0.5]):
@@ -179,7 +176,7 @@ def _draw_bands(ax: Axes, panel: pd.DataFrame, unit: Unit) -> None:
             tell(ax, float(str(place)), float(row[0.5]), f"{shown[place]}: {quantiles}")
 
 
-@styled
+@style.styled
 def latency_parts(waits: pd.DataFrame, axes: Sequence[str]) -> Figure:
     """Draw where the time of completed checkpoints went, one bar per point.
 
@@ -187,7 +184,7 @@ def latency_parts(waits: pd.DataFrame, axes: Sequence[str]) -> Figure:
     waited for each thing in turn.  A part that is zero everywhere is left out.
     """
     rows = evenly([row for _, row in waits.iterrows()], BARS_MAX)
-    figure = new_figure(1.5 + 0.34 * len(rows))
+    figure = style.new_figure(1.5 + 0.34 * len(rows))
     ax = figure.add_subplot()
     means = {part: np.array([row[part] / row["n"] for row in rows]) for part in PARTS}
     means = {part: values for part, values in means.items() if values.any()}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ckptsim.models import barriers
+from ckptsim.models import barriers, uncoordinated
 from ckptsim.models.barriers.channels import NetworkEffect
 from ckptsim.models.coordinator import (
     CheckpointCoordinator,
@@ -19,13 +19,6 @@ from ckptsim.models.lifecycle import TaskLifecycle, TaskParameters
 from ckptsim.models.ordering import OrderingDoor, OrderingParameters, make_core
 from ckptsim.models.recovery import GateAssignment, InFlightAssignment, RecoveredInput
 from ckptsim.models.store import Placement, StoreVersions, make_store
-from ckptsim.models.uncoordinated import (
-    Checkpoint,
-    InducedTask,
-    LineChannel,
-    RecoveryLine,
-    TaskProtocol,
-)
 
 Factory = Callable[..., Any]
 
@@ -80,8 +73,12 @@ class MakeRecoveryLine(Protocol):
     """Makes what finds the checkpoints of single tasks that a job is restarted from."""
 
     def __call__(
-        self, channels: Sequence[LineChannel], begin: Sequence[Checkpoint], *, logged: bool = True
-    ) -> RecoveryLine:
+        self,
+        channels: Sequence[uncoordinated.LineChannel],
+        begin: Sequence[uncoordinated.Checkpoint],
+        *,
+        logged: bool = True,
+    ) -> uncoordinated.RecoveryLine:
         """Make it for an attempt; begin: how each task begins."""
         ...
 
@@ -121,8 +118,8 @@ class ProtocolCores:
     failover: AfterFailure = after_failure
     assignment: Callable[[], InFlightAssignment] = InFlightAssignment
     recovered_input: MakeRecoveredInput = RecoveredInput
-    induced: Callable[[], TaskProtocol] = InducedTask
-    recovery_line: MakeRecoveryLine = RecoveryLine
+    induced: Callable[[], uncoordinated.TaskProtocol] = uncoordinated.InducedTask
+    recovery_line: MakeRecoveryLine = uncoordinated.RecoveryLine
 
 
 OURS = ProtocolCores()

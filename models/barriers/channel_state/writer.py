@@ -19,24 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
-from ckptsim.models.barriers.channel_state.events import (
-    DataAdded,
-    DropStream,
-    InputClosed,
-    OpenStream,
-    OutputClosed,
-    PartFailed,
-    PartWritten,
-    StoreStream,
-    StreamFailed,
-    StreamStored,
-    SubtaskReleased,
-    WriteAborted,
-    WriteBytes,
-    WriterEffect,
-    WriterEvent,
-    WriteStarted,
-)
+from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.core import ProtocolError
 
@@ -85,7 +68,7 @@ class SharedStateWriter:
         self._storing = False
         self._aborted = -1
         self._aborted_by: tuple[int, FailureReason] | None = None
-        self._effects: list[WriterEffect] = []
+        self._effects: list[writer_events.WriterEffect] = []
 
     @property
     def ongoing(self) -> int:
@@ -97,27 +80,31 @@ class SharedStateWriter:
         """The subtasks that wait for an answer, ascending."""
         return tuple(sorted(self._parts))
 
-    def step(self, event: WriterEvent) -> list[WriterEffect]:
+    def step(self, event: writer_events.WriterEvent) -> list[writer_events.WriterEffect]:
         """Take one event and return its effects.
 
         Raises ProtocolError for data of a checkpoint that was never begun and for a second
         beginning.
         """
-        effects: list[WriterEffect] = []
+        effects: list[writer_events.WriterEffect] = []
         self._effects = effects
         match event:
-            case WriteStarted():
+            case writer_events.WriteStarted():
                 self._start(event)
-            case WriteAborted():
+            case writer_events.WriteAborted():
                 self._abort(event)
-            case StreamStored():
+            case writer_events.StreamStored():
                 self._stored(event.checkpoint)
-            case StreamFailed():
+            case writer_events.StreamFailed():
                 if event.checkpoint == self._ongoing:
                     self._fail_all(FailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION)
-            case SubtaskReleased():
+            case writer_events.SubtaskReleased():
                 self._release(event.subtask)
-            case DataAdded() | InputClosed() | OutputClosed():
+            case (
+                writer_events.DataAdded()
+                | writer_events.InputClosed()
+                | writer_events.OutputClosed()
+            ):
                 part = self._part_of(event)
                 if part is not None:
                     self._write(event, part)
@@ -125,12 +112,14 @@ class SharedStateWriter:
                 assert_never(event)
         return effects
 
-    def _start(self, event: WriteStarted) -> None:
+    def _start(self, event: writer_events.WriteStarted) -> None:
         checkpoint, subtask = event.checkpoint, event.subtask
         # Answered at once, or the subtask would wait for its file for ever (FLINK-28474): an abort
         # can overtake the start, as it comes by another way.
         if checkpoint <= self._aborted or checkpoint < self._ongoing:
-            self._effects.append(PartFailed(subtask, checkpoint, self._why_aborted(event)))
+            self._effects.append(
+                writer_events.PartFailed(subtask, checkpoint, self._why_aborted(event))
+            )
             return
         if checkpoint > self._ongoing:
             self._fail_all(FailureReason.CHECKPOINT_DECLINED_SUBSUMED)
@@ -152,7 +141,7 @@ class SharedStateWriter:
         else:
             self._fail_all(FailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION)
 
-    def _why_aborted(self, event: WriteStarted) -> FailureReason:
+    def _why_aborted(self, event: writer_events.WriteStarted) -> FailureReason:
         if event.checkpoint != self._aborted or self._aborted_by is None:
             return FailureReason.CHECKPOINT_DECLINED_SUBSUMED
         subtask, reason = self._aborted_by
@@ -160,7 +149,10 @@ class SharedStateWriter:
             return reason
         return FailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION
 
-    def _part_of(self, event: DataAdded | InputClosed | OutputClosed) -> _Part | None:
+    def _part_of(
+        self,
+        event: writer_events.DataAdded | writer_events.InputClosed | writer_events.OutputClosed,
+    ) -> _Part | None:
         checkpoint = event.checkpoint
         if checkpoint <= self._aborted or checkpoint < self._ongoing:
             return None
@@ -168,18 +160,22 @@ class SharedStateWriter:
             raise ProtocolError("not_begun", state=self._words(), event=event)
         return self._parts.get(event.subtask)
 
-    def _write(self, event: DataAdded | InputClosed | OutputClosed, part: _Part) -> None:
+    def _write(
+        self,
+        event: writer_events.DataAdded | writer_events.InputClosed | writer_events.OutputClosed,
+        part: _Part,
+    ) -> None:
         match event:
-            case DataAdded():
+            case writer_events.DataAdded():
                 if not self._opened:
                     self._opened = True
-                    self._effects.append(OpenStream(event.checkpoint))
+                    self._effects.append(writer_events.OpenStream(event.checkpoint))
                 part.bytes += event.bytes
-                self._effects.append(WriteBytes(event.checkpoint, event.bytes))
+                self._effects.append(writer_events.WriteBytes(event.checkpoint, event.bytes))
                 return
-            case InputClosed():
+            case writer_events.InputClosed():
                 part.input_closed = True
-            case OutputClosed():
+            case writer_events.OutputClosed():
                 part.output_closed = True
             case _:
                 assert_never(event)
@@ -198,7 +194,7 @@ class SharedStateWriter:
             return
         self._storing = True
         size = sum(part.bytes for part in self._parts.values())
-        self._effects.append(StoreStream(self._ongoing, size))
+        self._effects.append(writer_events.StoreStream(self._ongoing, size))
 
     def _stored(self, checkpoint: int) -> None:
         if checkpoint == self._ongoing and self._storing:
@@ -206,10 +202,10 @@ class SharedStateWriter:
 
     def _answer_all(self) -> None:
         for subtask, part in sorted(self._parts.items()):
-            self._effects.append(PartWritten(subtask, self._ongoing, part.bytes))
+            self._effects.append(writer_events.PartWritten(subtask, self._ongoing, part.bytes))
         self._clear()
 
-    def _abort(self, event: WriteAborted) -> None:
+    def _abort(self, event: writer_events.WriteAborted) -> None:
         if event.checkpoint > self._aborted:
             self._aborted = event.checkpoint
             self._aborted_by = (event.subtask, event.reason)
@@ -228,10 +224,10 @@ class SharedStateWriter:
     ) -> None:
         """Fail every open part; the culprit's for the reason that it gave itself."""
         if self._opened:
-            self._effects.append(DropStream(self._ongoing))
+            self._effects.append(writer_events.DropStream(self._ongoing))
         for subtask in self.writing:
             own = culprit[1] if culprit is not None and culprit[0] == subtask else reason
-            self._effects.append(PartFailed(subtask, self._ongoing, own))
+            self._effects.append(writer_events.PartFailed(subtask, self._ongoing, own))
         self._clear()
 
     def _clear(self) -> None:

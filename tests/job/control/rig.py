@@ -5,13 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ckptsim.models import coordinator
 from ckptsim.models.barriers.barrier import Barrier
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.coordinator import (
-    CheckpointCoordinator,
-    CoordinatorParameters,
-    EndOfDataListener,
-)
 from ckptsim.models.coordinator.plan import Edge, FinishedState, Pattern
 from ckptsim.models.lifecycle import StopMode
 from ckptsim.scenarios.job.faults import JobFault
@@ -183,7 +179,7 @@ class Rig:
         self.messages = SameLatency(env)
         vertices = [AVertex("source", 1), AVertex("map", 2, union_state)]
         edges = [Edge("source", "map", Pattern.ALL_TO_ALL)]
-        parameters = CoordinatorParameters(
+        parameters = coordinator.CoordinatorParameters(
             interval_ns=100 * MS, timeout_ns=30 * MS, tolerable_failures=1_000
         )
         settings = CoordinatorSettings(
@@ -191,12 +187,12 @@ class Rig:
         )
         self.host = CoordinatorHost(
             env,
-            CheckpointCoordinator(parameters),
+            coordinator.CheckpointCoordinator(parameters),
             settings=settings,
             planning=PlanCalculator(
                 vertices, edges, self.job.finished_on_restore, after_finish=True
             ),
-            listener=EndOfDataListener(3, enabled=True),
+            listener=coordinator.EndOfDataListener(3, enabled=True),
             messages=self.messages,
             faults=FaultPlan(faults),
             job=self.job,

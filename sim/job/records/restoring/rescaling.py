@@ -11,15 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ckptsim.models import recovery
 from ckptsim.models.barriers import EndOfChannelState
 from ckptsim.models.core import ProtocolError
-from ckptsim.models.recovery import (
-    Exchange,
-    GateAssignment,
-    InFlightAssignment,
-    recovered_data,
-    whole_channels,
-)
 from ckptsim.models.recovery.persistence import OrderedEdges as OrderedRule
 from ckptsim.models.recovery.persistence import RescalingScope, distribution_of, may_rescale
 from ckptsim.scenarios.job import Job, Partitioner, Recovered
@@ -81,8 +75,8 @@ class Rescaling:
                 self._fill(channel, place, assignment)
 
     def _of_channels(
-        self, assignment: GateAssignment, channels: Sequence[Channel], edge: int
-    ) -> GateAssignment:
+        self, assignment: recovery.GateAssignment, channels: Sequence[Channel], edge: int
+    ) -> recovery.GateAssignment:
         """Return an assignment for the channels of a gate: a pointwise edge has some of all.
 
         On a rescale edge the pairs that have a channel change with the parallelism, so the senders
@@ -99,7 +93,7 @@ class Rescaling:
         old_channels = tuple(assignment.old_channels[subtask] for subtask in upstream)
         return replace(assignment, old_channels=old_channels)
 
-    def _fill(self, channel: Channel, place: int, assignment: GateAssignment) -> None:
+    def _fill(self, channel: Channel, place: int, assignment: recovery.GateAssignment) -> None:
         """Fill both ends of a channel, or its receiver with all; place: in the gate."""
         edge, pairs = channel.spec.edge, assignment.virtual_channels(place)
         channel.observer.takes_over(len(pairs))
@@ -110,15 +104,15 @@ class Rescaling:
                 self.reads.put_back(one, sender=ends[0], receiver=ends[1])
         held = self._input[edge], self._output[edge]
         if self._table.recovered is Recovered.ATOMIC:
-            channel.recover(whole_channels(assignment, place, *held), ())
+            channel.recover(recovery.whole_channels(assignment, place, *held), ())
             return
-        received, sent = (recovered_data(assignment, place, one) for one in held)
+        received, sent = (recovery.recovered_data(assignment, place, one) for one in held)
         if self._table.on_one_side:
             channel.recover([*received, *sent], ())
         else:
             channel.recover(received, [*sent, EndOfChannelState()])
 
-    def _assigned(self, task: Task, edges: list[int]) -> list[GateAssignment]:
+    def _assigned(self, task: Task, edges: list[int]) -> list[recovery.GateAssignment]:
         """Ask what the gates of a task take over; nothing where the core refuses."""
         snapshots = self._restored.snapshots_of(task.spec.vertex.name)
         stateful = any(one is not None and one.state for one in snapshots)
@@ -130,10 +124,12 @@ class Rescaling:
         except ProtocolError as error:
             self._attempt.violate("in_flight_data_is_assigned", f"{task.name}: {error}")
             nothing = [replace(exchange, in_flight=False) for exchange in exchanges]
-            found = InFlightAssignment().gates(nothing, subtask=task.subtask, stateful=stateful)
+            found = recovery.InFlightAssignment().gates(
+                nothing, subtask=task.subtask, stateful=stateful
+            )
             return [replace(gate, on_one_side=side) for gate in found]
 
-    def _exchange(self, edge: int) -> Exchange:
+    def _exchange(self, edge: int) -> recovery.Exchange:
         in_flight = bool(self._input[edge] or self._output[edge])
         return exchange_of(self._attempt.graph, self._old, edge, in_flight=in_flight)
 
@@ -163,7 +159,7 @@ class Rescaling:
         )
 
 
-def exchange_of(new: Graph, old: Graph, edge: int, *, in_flight: bool) -> Exchange:
+def exchange_of(new: Graph, old: Graph, edge: int, *, in_flight: bool) -> recovery.Exchange:
     """Return an edge before and after a rescale."""
     made = new.edges[edge]
     ends = made.upstream, made.downstream
@@ -176,7 +172,7 @@ def exchange_of(new: Graph, old: Graph, edge: int, *, in_flight: bool) -> Exchan
         or follows_source(new, made.downstream),
         moves=before != after,
     )
-    return Exchange(distribution=distribution, old=before, new=after, in_flight=in_flight)
+    return recovery.Exchange(distribution=distribution, old=before, new=after, in_flight=in_flight)
 
 
 def can_rescale(job: Job, latest: JobCheckpoint, wanted: Mapping[str, int]) -> bool:

@@ -9,14 +9,7 @@ from typing import Any
 import pytest
 
 from ckptsim.scenarios import job as jobs
-from ckptsim.scenarios.job.faults import (
-    CrashAtCheckpoint,
-    CrashJobManager,
-    CrashTask,
-    CrashTaskManager,
-    JobFault,
-    StrayNotification,
-)
+from ckptsim.scenarios.job import faults as job_faults
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.output import Subpartition
 from ckptsim.sim.job.buffers.state import recovery
@@ -42,7 +35,7 @@ def _with_records(vertex: jobs.Vertex, records: int) -> jobs.Vertex:
     return replace(vertex, records=records) if vertex.is_source else vertex
 
 
-def run(model: jobs.Job, *faults: JobFault) -> DataflowWorld:
+def run(model: jobs.Job, *faults: job_faults.JobFault) -> DataflowWorld:
     """Run a job with faults."""
     world = DataflowWorld(Environment(1), model, faults=FaultPlan(faults), observer=BufferOracle)
     world.run()
@@ -80,7 +73,7 @@ def test_many_random_jobs_that_crash_break_nothing() -> None:
     assert min(seen["restored"], seen["afresh"], seen["overtook_buffers"]) >= 100
 
 
-CRASH = CrashTask(vertex="operator", subtask=1, at_ns=130 * MS)
+CRASH = job_faults.CrashTask(vertex="operator", subtask=1, at_ns=130 * MS)
 
 
 def test_a_restart_takes_up_what_was_in_flight() -> None:
@@ -138,14 +131,14 @@ def test_a_task_manager_takes_all_its_subtasks_with_it() -> None:
         model = replace(bounded(), placement=placement)
         times = [task.finished_ns or 0 for task in run(model).tasks]
         between_ns = (times[0] + max(times)) // 2  # the source has finished, another task has not
-        fault = CrashTaskManager(vertex="source", subtask=0, at_ns=between_ns)
+        fault = job_faults.CrashTaskManager(vertex="source", subtask=0, at_ns=between_ns)
         found[placement] = len(run(model, fault).control.failovers)
     assert found == {jobs.PlacementKind.REMOTE: 0, jobs.PlacementKind.LOCAL: 1}
 
 
 def test_a_job_manager_keeps_what_is_completed() -> None:
     """Pending checkpoints are lost, completed ones are not, and numbers continue."""
-    world = run(bounded(records=1_200), CrashJobManager(at_ns=330 * MS))
+    world = run(bounded(records=1_200), job_faults.CrashJobManager(at_ns=330 * MS))
     (failover,) = world.control.failovers
     records = world.coordinator.records
     assert world.violations == []
@@ -158,14 +151,16 @@ def test_a_job_manager_keeps_what_is_completed() -> None:
 
 def test_a_crash_at_a_checkpoint_gives_that_checkpoint_up() -> None:
     """A task that fails behind its snapshot has its checkpoint aborted, and fails once."""
-    world = run(bounded(), CrashAtCheckpoint(vertex="operator", subtask=0, checkpoint=2))
+    world = run(bounded(), job_faults.CrashAtCheckpoint(vertex="operator", subtask=0, checkpoint=2))
     assert world.coordinator.records[2].status == "aborted"
     assert len(world.control.failovers) == 1
 
 
 def test_a_stray_notification_of_an_old_attempt_changes_nothing() -> None:
     """A completion that is heard of once more after a restart breaks no property."""
-    stray = StrayNotification(vertex="operator", subtask=1, checkpoint=1, delay_ns=100 * MS)
+    stray = job_faults.StrayNotification(
+        vertex="operator", subtask=1, checkpoint=1, delay_ns=100 * MS
+    )
     world = run(bounded(), CRASH, stray)
     assert world.violations == []
     assert world.control.ended
@@ -226,7 +221,9 @@ def test_an_attempt_that_begins_late_is_not_taken_for_one_without_progress() -> 
     """How long an attempt does nothing counts from its own beginning, not from that of the job."""
     model = job(rate_per_s=20.0, timeout_ns=60 * MS, first_trigger_ns=60_000 * MS)
     model = replace(model, duration_ns=3_000 * MS, restart=jobs.FixedDelay(delay_ns=0))
-    crash = CrashTask(vertex="operator", subtask=0, at_ns=1_999 * MS)  # queues are sampled at 2 s
+    crash = job_faults.CrashTask(
+        vertex="operator", subtask=0, at_ns=1_999 * MS
+    )  # queues are sampled at 2 s
     world = run(model, crash)
     assert [one.restored for one in world.control.failovers] == [None]
     assert world.violations == []

@@ -6,34 +6,26 @@ from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.mutants.barriers import MUTANTS
 from ckptsim.sim.world import run_world
-from tests.job.records.mutants.mutant_table import (
-    DOCUMENT,
-    NOT_SHOWN,
-    SCENARIO_OF,
-    SHOWN_BY_CORE,
-    first,
-    table,
-    violated,
-)
+from tests.job.records.mutants import mutant_table
 from tests.kills import SEEDS_MAX
 
 _ENOUGH = 6  # seeds under which the right cores are tried at least
 
 
-@pytest.mark.parametrize("mutant", sorted(SCENARIO_OF))
+@pytest.mark.parametrize("mutant", sorted(mutant_table.SCENARIO_OF))
 def test_mutant_is_found_where_the_right_core_survives(mutant: str) -> None:
     """Within 1000 seeds the mutant breaks a property, and up to there the right cores do not."""
-    found = first(mutant)
+    found = mutant_table.first(mutant)
     assert found is not None
     for seed in range(max(_ENOUGH, found[0] + 1)):
-        assert violated(None, SCENARIO_OF[mutant], seed) is None
+        assert mutant_table.violated(None, mutant_table.SCENARIO_OF[mutant], seed) is None
     assert found[0] < SEEDS_MAX
 
 
 def test_every_mutant_of_a_job_has_a_scenario() -> None:
     """No mutant that a job can run is left out; each issue left out says why."""
-    assert {*SCENARIO_OF, *SHOWN_BY_CORE} == set(MUTANTS)
-    assert all(why.endswith(".") for why in NOT_SHOWN.values())
+    assert {*mutant_table.SCENARIO_OF, *mutant_table.SHOWN_BY_CORE} == set(MUTANTS)
+    assert all(why.endswith(".") for why in mutant_table.NOT_SHOWN.values())
 
 
 def test_unknown_mutant_is_the_users_error() -> None:
@@ -47,4 +39,4 @@ def test_unknown_mutant_is_the_users_error() -> None:
 @pytest.mark.long
 def test_table_is_what_the_program_finds() -> None:
     """The document holds what its own command would write now."""
-    assert DOCUMENT.read_text(encoding="utf-8") == table()
+    assert mutant_table.DOCUMENT.read_text(encoding="utf-8") == mutant_table.table()
