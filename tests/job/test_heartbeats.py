@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from ckptsim.scenarios import Scenario, ScenarioError
-from ckptsim.scenarios.files import document
 from ckptsim.scenarios.job import Plane
 from ckptsim.sim.rows import RecoveryRow
 from ckptsim.sim.world import run_world
@@ -19,6 +18,7 @@ from tests.job.many import is_hazard
 from tests.job.records.plans import Seeded
 from tests.job.records.plans import document as ending_document
 from tests.job.records.plans import scenario_of as on_records
+from tests.job.records.small import small
 from tests.many import TIES
 
 MS = 1_000_000
@@ -43,8 +43,7 @@ def scenario(
     }
     if engine is not None:
         job["engine"] = engine
-    head = {"name": "one", "link": "barrier_protocol", "says": "one job"}
-    return document.read({**head, "job": job, "faults": list(faults)}, source="test")
+    return small(job, *faults)
 
 
 def lost(at_ns: int, symptom: str, subtask: int = 0) -> dict[str, Any]:

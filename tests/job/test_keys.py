@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import Any
 
 import pytest
 
-from ckptsim.scenarios.files import from_json
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import run_world
+from tests.job.records.small import small
 
 MS = 1_000_000
 S = 1_000 * MS
@@ -51,9 +50,7 @@ def run(
         **tables,
         "checkpointing": checkpointing | tables.get("checkpointing", {}),
     }
-    text = {"name": "keys", "link": "barriers", "says": "a small job", "job": job}
-    scenario = from_json(json.dumps(text | {"faults": list(faults)}))
-    return run_world(scenario, seed=3, keep_trace=True)
+    return run_world(small(job, *faults, link="barriers"), seed=3, keep_trace=True)
 
 
 def of_kind(result: RunResult, *kinds: str) -> list[Facts]:

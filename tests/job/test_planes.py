@@ -6,14 +6,12 @@ apart, sources end and tasks crash in between.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import Any
 
 import pytest
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.files import from_json
 from ckptsim.scenarios.job import Job, VertexKind
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.constants import CONSTANTS
@@ -25,6 +23,7 @@ from ckptsim.sim.job.world import JobWorld
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.slots import OURS
 from tests.job.records.plans import Chooser, Seeded
+from tests.job.records.small import small
 
 MS = 1_000_000
 S = 1_000 * MS
@@ -83,8 +82,7 @@ def scenario(choose: Chooser, plane: str) -> Scenario:
     _vary(choose, job, faults)
     if not job["checkpointing"].get("enabled", True):  # nothing coordinates what is rescaled
         faults = [one for one in faults if one["kind"] != "rescale"]
-    text = {"name": "both", "link": "barriers", "says": "a job for both planes", "job": job}
-    return from_json(json.dumps(text | {"faults": faults}))
+    return small(job, *faults, link="barriers")
 
 
 def _vary(choose: Chooser, job: dict[str, Any], faults: list[dict[str, Any]]) -> None:

@@ -9,12 +9,12 @@ import pytest
 
 from ckptsim.models.barriers import Subpartition
 from ckptsim.scenarios import Scenario, ScenarioError
-from ckptsim.scenarios.files import document
 from ckptsim.scenarios.job import Plane
 from ckptsim.scenarios.job.restart import RESTART_STRATEGIES
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import run_world
 from tests.job.properties.cores import first_of_all
+from tests.job.records.small import small
 
 MS = 1_000_000
 
@@ -24,16 +24,8 @@ def scenario(plane: Plane, *crashes_ms: int, **restart: Any) -> Scenario:
     source = {"name": "source", "kind": "source", "records": 40, "rate_per_s": 500}
     sink = {"name": "sink", "kind": "sink", "inputs": [{"upstream": "source"}]}
     crash = {"kind": "crash_task", "vertex": "source", "subtask": 0}
-    return document.read(
-        {
-            "name": "one",
-            "link": "barrier_protocol",
-            "says": "one job",
-            "job": {"plane": plane.value, "vertices": [source, sink], "restart": restart},
-            "faults": [crash | {"at_ns": at * MS} for at in crashes_ms],
-        },
-        source="test",
-    )
+    job = {"plane": plane.value, "vertices": [source, sink], "restart": restart}
+    return small(job, *(crash | {"at_ns": at * MS} for at in crashes_ms))
 
 
 def waits(result: RunResult) -> list[int]:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from ckptsim.scenarios import Scenario, ScenarioError
-from ckptsim.scenarios.files import document
 from ckptsim.scenarios.job import Mode, Plane
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import run_world
+from tests.job.records.small import small
 
 MS = 1_000_000
 _KINDS = {
@@ -41,8 +41,7 @@ def scenario(
         "checkpointing": checkpointing | {"min_pause_ns": 200 * MS} | table,
         "restart": {"kind": "fixed_delay", "delay_ns": 10 * MS},
     }
-    head = {"name": "one", "link": "barrier_protocol", "says": "one job"}
-    return document.read({**head, "job": job, "faults": list(faults)}, source="test")
+    return small(job, *faults)
 
 
 def savepoint(at_ms: int) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from ckptsim.scenarios.job.graph.planes import LIMITS, Limit
 from ckptsim.scenarios.job.names import ALL_GOALS, ALL_PROPERTIES, GOALS, PROPERTIES
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.world import run_world
+from tests.job.records.small import small
 
 MS = 1_000_000
 JOBS = ("barriers", "barrier_protocol", "final_checkpoint")
@@ -35,15 +36,7 @@ def scenario(link: str = "barrier_protocol", **job: Any) -> Scenario:
             "service_ns": MS // 10,
         },
     ]
-    return document.read(
-        {
-            "name": "one",
-            "link": link,
-            "says": "one job",
-            "job": {"vertices": vertices} | job,
-        },
-        source="test",
-    )
+    return small({"vertices": vertices} | job, link=link)
 
 
 def model(made: Scenario) -> Job:

@@ -16,7 +16,7 @@ from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.world import run_world
 from tests.job.buffers.drivers.test_restarts import assert_same
-from tests.job.buffers.plans import scenario_of
+from tests.job.records.small import small
 
 MS = 1_000_000
 S = 1_000 * MS
@@ -54,8 +54,7 @@ def scenario(
         {"kind": "rescale", "vertex": "source", "parallelism": count, "at_ns": at_ms * MS}
         for at_ms, count in rescales
     ]
-    head = {"name": "one", "link": "barriers", "says": "one job"}
-    return scenario_of({**head, "job": job, "faults": faults})
+    return small(job, *faults, link="barriers")
 
 
 def owners(made: Scenario) -> list[dict[int, int]]:

@@ -15,7 +15,8 @@ from ckptsim.sim.job.records.world import RecordWorld
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.slots import OURS
 from ckptsim.sim.world import run_world
-from tests.job.records.plans import MS, scenario_of
+from tests.job.records.plans import MS
+from tests.job.records.small import small
 
 
 def scenario(*parallelisms: int, edges: str = "aligned", **changes: Any) -> Scenario:
@@ -39,8 +40,7 @@ def scenario(*parallelisms: int, edges: str = "aligned", **changes: Any) -> Scen
         {"kind": "rescale", "vertex": "source", "parallelism": new, "at_ns": (15 + 18 * place) * MS}
         for place, new in enumerate(parallelisms)
     ]
-    head = {"name": "one", "link": "barrier_protocol", "says": "one job"}
-    return scenario_of({**head, "job": job, "faults": faults})
+    return small(job, *faults)
 
 
 def owners(made: Scenario) -> list[dict[int, int]]:
@@ -128,9 +128,8 @@ def test_rescale_edges_lose_nothing_where_barriers_overtake(
         {"kind": "rescale", "vertex": "sink", "parallelism": last[1], "at_ns": 18 * MS},
         {"kind": "rescale", "vertex": "source", "parallelism": last[0], "at_ns": 41 * MS},
     ]
-    head = {"name": "one", "link": "barrier_protocol", "says": "one job"}
     for seed in range(2):
-        result = run_world(scenario_of({**head, "job": job, "faults": faults}), seed=seed)
+        result = run_world(small(job, *faults), seed=seed)
         assert result.violations == []
         assert result.run.records_committed == 300
         assert result.goals["barrier_overtook_records"]
