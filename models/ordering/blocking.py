@@ -5,14 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from ckptsim.models.ordering.terms import (
-    CheckpointId,
-    CheckpointIndex,
-    CheckpointKey,
-    Scope,
-    StreamDescriptor,
-    scope_text,
-)
+from ckptsim.models.ordering import terms
 
 
 class Obstacle(IntEnum):
@@ -35,8 +28,8 @@ class Shortfall:
     obstacle: Obstacle
     expected: int
     found: int
-    stream: StreamDescriptor | None = None
-    id: CheckpointId | None = None
+    stream: terms.StreamDescriptor | None = None
+    id: terms.CheckpointId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,16 +41,16 @@ class Blocked:
     pending: how many states of the scope are unsent.
     """
 
-    scope: Scope
-    next_index: CheckpointIndex
-    lowest: CheckpointIndex
+    scope: terms.Scope
+    next_index: terms.CheckpointIndex
+    lowest: terms.CheckpointIndex
     pending: int
     obstacle: Obstacle
-    key: CheckpointKey | None = None
+    key: terms.CheckpointKey | None = None
     shortfall: Shortfall | None = None
 
     def __str__(self) -> str:
-        whose = "the sync" if self.scope is None else f"stream {scope_text(self.scope)}"
+        whose = "the sync" if self.scope is None else f"stream {terms.scope_text(self.scope)}"
         return f"{whose}: {self._why()} ({self.pending} unsent)"
 
     def _why(self) -> str:

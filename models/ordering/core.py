@@ -27,6 +27,8 @@ from functools import partial
 from typing import assert_never
 
 from ckptsim.models.core import ProtocolError
+from ckptsim.models.ordering import events as ordering_events
+from ckptsim.models.ordering import terms
 from ckptsim.models.ordering.blocking import Blocked
 from ckptsim.models.ordering.effects import (
     CloseInput,
@@ -36,22 +38,6 @@ from ckptsim.models.ordering.effects import (
     OpenStream,
     PassRecords,
     ReportIncomplete,
-)
-from ckptsim.models.ordering.events import (
-    ChannelClosed,
-    CompleteRead,
-    Event,
-    FinishRequested,
-    FinishTimerFired,
-    FlushRequested,
-    ProcessingFailed,
-    ProcessingSucceeded,
-    RecordsDurable,
-    RecordsRead,
-    SendFailed,
-    StateRead,
-    StateSent,
-    StreamAnnounced,
 )
 from ckptsim.models.ordering.inference import Inference
 from ckptsim.models.ordering.lifecycle import Lifecycle
@@ -63,19 +49,6 @@ from ckptsim.models.ordering.release import (
     Releaser,
     Shelf,
     Shelves,
-)
-from ckptsim.models.ordering.terms import (
-    CheckpointId,
-    CheckpointIndex,
-    CheckpointKey,
-    Count,
-    Medium,
-    OrderingParameters,
-    Refusal,
-    Scope,
-    StateKind,
-    StreamDescriptor,
-    Verdict,
 )
 
 
@@ -98,9 +71,9 @@ RIGHT_PARTS = Parts()
 class OrderingCore:
     """One attempt's ordering core: `step` takes an event and returns the effects it causes."""
 
-    def __init__(self, parameters: OrderingParameters, parts: Parts = RIGHT_PARTS) -> None:
+    def __init__(self, parameters: terms.OrderingParameters, parts: Parts = RIGHT_PARTS) -> None:
         self.parameters = parameters
-        self._socket = parameters.medium is Medium.SOCKET
+        self._socket = parameters.medium is terms.Medium.SOCKET
         self._make_ledger = partial(parts.ledger, parameters.released_ids_kept)
         self._ledgers = {stream: self._make_ledger() for stream in parameters.streams}
         self._lifecycle = parts.lifecycle(parameters)
@@ -109,38 +82,38 @@ class OrderingCore:
         readiness = parts.readiness(parameters.medium, self._ledgers)
         self._releaser = parts.releaser(self._shelves, self._ledgers, self._lifecycle, readiness)
 
-    def step(self, event: Event) -> list[Effect]:  # noqa: C901, PLR0911 - one branch per event
+    def step(self, event: ordering_events.Event) -> list[Effect]:  # noqa: C901, PLR0911 - one branch per event
         """Take one event and return its effects in the order in which the host carries them out.
 
         Raises ProtocolError with a kind of `Refusal` when the event breaks a rule; the observable
         state is then as before.
         """
         match event:
-            case RecordsRead():
+            case ordering_events.RecordsRead():
                 return self._on_records_read(event)
-            case RecordsDurable():
+            case ordering_events.RecordsDurable():
                 return self._on_records_durable(event)
-            case StateRead():
+            case ordering_events.StateRead():
                 return self._on_state_read(event)
-            case FlushRequested():
+            case ordering_events.FlushRequested():
                 return self._releaser.request_flush()
-            case StateSent():
+            case ordering_events.StateSent():
                 return self._releaser.confirm(event)
-            case SendFailed():
+            case ordering_events.SendFailed():
                 return self._releaser.fail(event)
-            case CompleteRead():
+            case ordering_events.CompleteRead():
                 return self._on_complete_read(event)
-            case ChannelClosed():
+            case ordering_events.ChannelClosed():
                 return self._on_channel_closed(event)
-            case ProcessingSucceeded():
+            case ordering_events.ProcessingSucceeded():
                 return self._on_processing_succeeded(event)
-            case ProcessingFailed():
+            case ordering_events.ProcessingFailed():
                 return self._on_processing_failed(event)
-            case FinishRequested():
+            case ordering_events.FinishRequested():
                 return self._releaser.request_finish(event)
-            case FinishTimerFired():
+            case ordering_events.FinishTimerFired():
                 return self._releaser.end_wait(event)
-            case StreamAnnounced():
+            case ordering_events.StreamAnnounced():
                 return self._on_stream_announced(event)
             case _:
                 assert_never(event)
@@ -155,32 +128,38 @@ class OrderingCore:
         """Return the number of accepted states that were not sent."""
         return len(self._shelves)
 
-    def head(self, scope: Scope) -> CheckpointIndex | None:
+    def head(self, scope: terms.Scope) -> terms.CheckpointIndex | None:
         """Return the scope's lowest unsent index, or None."""
         return self._shelves.of(scope).head
 
-    def records_read(self, stream: StreamDescriptor, identity: CheckpointId | None = None) -> int:
+    def records_read(
+        self, stream: terms.StreamDescriptor, identity: terms.CheckpointId | None = None
+    ) -> int:
         """Return the records read for one id of the stream, or for the whole stream."""
         ledger = self._ledgers[stream]
         return ledger.records_read if identity is None else ledger.read_for(identity)
 
-    def records_sufficient(self, stream: StreamDescriptor, identity: CheckpointId) -> bool:
+    def records_sufficient(
+        self, stream: terms.StreamDescriptor, identity: terms.CheckpointId
+    ) -> bool:
         """Tell whether every record read for the id is durable, whatever the source counted."""
         return self._ledgers[stream].sufficient(identity)
 
-    def ordinal(self, stream: StreamDescriptor) -> CheckpointIndex:
+    def ordinal(self, stream: terms.StreamDescriptor) -> terms.CheckpointIndex:
         """Return the number of the stream's current interval (STDIO)."""
         return self._inference.ordinal(stream)
 
-    def inferred_id(self, stream: StreamDescriptor, ordinal: CheckpointIndex) -> CheckpointId:
+    def inferred_id(
+        self, stream: terms.StreamDescriptor, ordinal: terms.CheckpointIndex
+    ) -> terms.CheckpointId:
         """Return the id inferred for the stream's n-th interval (STDIO)."""
         return self._inference.id_of(stream, ordinal)
 
-    def stream_done(self, stream: StreamDescriptor) -> bool:
+    def stream_done(self, stream: terms.StreamDescriptor) -> bool:
         """Tell whether the stream has ended and level COMPLETE accounts for all its records."""
         return self._lifecycle.ended(stream) and self._ledgers[stream].all_complete
 
-    def verdict(self, stream: StreamDescriptor) -> Verdict:
+    def verdict(self, stream: terms.StreamDescriptor) -> terms.Verdict:
         """Return how the stream's processing ended."""
         return self._lifecycle.verdict(stream)
 
@@ -196,14 +175,14 @@ class OrderingCore:
 
     # One handler per event that is not the releaser's own: check everything, then change.
 
-    def _on_records_read(self, event: RecordsRead) -> list[Effect]:
+    def _on_records_read(self, event: ordering_events.RecordsRead) -> list[Effect]:
         ledger = self._ledger_of(event.stream, event)
         if event.count < 0 or event.size_bytes < 0:
-            raise self._refused(Refusal.INVALID_COUNT, event, event.stream)
+            raise self._refused(terms.Refusal.INVALID_COUNT, event, event.stream)
         if not self._socket:
             identity = self._inference.current_id(event.stream)
         elif event.id is None:
-            raise self._refused(Refusal.MISSING_PARTITION_ID, event, event.stream)
+            raise self._refused(terms.Refusal.MISSING_PARTITION_ID, event, event.stream)
         else:
             identity = event.id
         refusal = self._lifecycle.record_refusal(event.stream, event.channel)
@@ -221,17 +200,17 @@ class OrderingCore:
         self._lifecycle.open(event.stream)
         return [OpenStream(stream=event.stream), passed]
 
-    def _on_records_durable(self, event: RecordsDurable) -> list[Effect]:
+    def _on_records_durable(self, event: ordering_events.RecordsDurable) -> list[Effect]:
         ledger = self._ledger_of(event.stream, event)
         if min(event.count, event.size_bytes, event.rejected) < 0:
-            raise self._refused(Refusal.INVALID_COUNT, event, event.stream)
-        increment = Count(event.count, event.size_bytes, event.rejected)
+            raise self._refused(terms.Refusal.INVALID_COUNT, event, event.stream)
+        increment = terms.Count(event.count, event.size_bytes, event.rejected)
         if ledger.exceeds(event.level, event.id, increment):
-            raise self._refused(Refusal.OVER_COUNT, event, event.stream)
+            raise self._refused(terms.Refusal.OVER_COUNT, event, event.stream)
         ledger.account(event.level, event.id, increment)
         return self._releaser.flush_if_waiting()
 
-    def _on_state_read(self, event: StateRead) -> list[Effect]:
+    def _on_state_read(self, event: ordering_events.StateRead) -> list[Effect]:
         scope = self._scope_of(event)
         key, inner = self._keys_of(event, scope)
         refusal = self._shelves.refusal(scope, key)
@@ -240,7 +219,7 @@ class OrderingCore:
         listed = event.listed
         if listed is None:
             from_inner = tuple(dict.fromkeys(stream for stream, _ in inner))
-            listed = from_inner if event.kind is StateKind.SNAPSHOT else tuple(self._ledgers)
+            listed = from_inner if event.kind is terms.StateKind.SNAPSHOT else tuple(self._ledgers)
         self._shelves.add(
             PendingState(scope, key, event.kind, event.payload, event.source_count, inner, listed)
         )
@@ -248,7 +227,7 @@ class OrderingCore:
             self._end_intervals(scope)
         return self._releaser.flush_if_waiting()
 
-    def _on_complete_read(self, event: CompleteRead) -> list[Effect]:
+    def _on_complete_read(self, event: ordering_events.CompleteRead) -> list[Effect]:
         ledger = self._ledger_of(event.stream, event)
         refusal = self._lifecycle.complete_refusal(event.stream, event.channel)
         if refusal is not None:
@@ -258,7 +237,7 @@ class OrderingCore:
             effects.append(EndStream(stream=event.stream, records_read=ledger.records_read))
         return effects + self._releaser.flush_if_waiting()
 
-    def _on_channel_closed(self, event: ChannelClosed) -> list[Effect]:
+    def _on_channel_closed(self, event: ordering_events.ChannelClosed) -> list[Effect]:
         refusal = self._lifecycle.close_refusal(event.channel)
         if refusal is not None:
             raise ProtocolError(refusal, state=f"channel {event.channel}", event=event)
@@ -274,19 +253,19 @@ class OrderingCore:
             effects.append(ReportIncomplete(streams=self._lifecycle.incomplete))
         return effects
 
-    def _on_processing_succeeded(self, event: ProcessingSucceeded) -> list[Effect]:
+    def _on_processing_succeeded(self, event: ordering_events.ProcessingSucceeded) -> list[Effect]:
         self._ledger_of(event.stream, event)
         if not self._lifecycle.ended(event.stream):
-            raise self._refused(Refusal.NOT_CLOSED, event, event.stream)
-        self._lifecycle.judge(event.stream, Verdict.SUCCEEDED)
+            raise self._refused(terms.Refusal.NOT_CLOSED, event, event.stream)
+        self._lifecycle.judge(event.stream, terms.Verdict.SUCCEEDED)
         return []
 
-    def _on_processing_failed(self, event: ProcessingFailed) -> list[Effect]:
+    def _on_processing_failed(self, event: ordering_events.ProcessingFailed) -> list[Effect]:
         self._ledger_of(event.stream, event)
-        self._lifecycle.judge(event.stream, Verdict.FAILED)
+        self._lifecycle.judge(event.stream, terms.Verdict.FAILED)
         return []
 
-    def _on_stream_announced(self, event: StreamAnnounced) -> list[Effect]:
+    def _on_stream_announced(self, event: ordering_events.StreamAnnounced) -> list[Effect]:
         if event.stream not in self._ledgers:
             self._inference.announce(event.stream, common=self._shelves.per_stream is False)
             self._ledgers[event.stream] = self._make_ledger()
@@ -297,55 +276,61 @@ class OrderingCore:
 
     # Helpers.
 
-    def _ledger_of(self, stream: StreamDescriptor | None, event: Event) -> Ledger:
+    def _ledger_of(
+        self, stream: terms.StreamDescriptor | None, event: ordering_events.Event
+    ) -> Ledger:
         ledger = None if stream is None else self._ledgers.get(stream)
         if ledger is None:
             raise ProtocolError(
-                Refusal.UNKNOWN_STREAM, state=f"{len(self._ledgers)} streams", event=event
+                terms.Refusal.UNKNOWN_STREAM, state=f"{len(self._ledgers)} streams", event=event
             )
         return ledger
 
-    def _scope_of(self, event: StateRead) -> Scope:
+    def _scope_of(self, event: ordering_events.StateRead) -> terms.Scope:
         """Return a state's scope; every stream that it names must be in the catalog."""
         for stream in (*(stream for stream, _ in event.inner), *(event.listed or ())):
             self._ledger_of(stream, event)
-        if event.kind is not StateKind.STREAM:
+        if event.kind is not terms.StateKind.STREAM:
             return None
         self._ledger_of(event.stream, event)
         return event.stream
 
     def _keys_of(
-        self, event: StateRead, scope: Scope
-    ) -> tuple[CheckpointKey, tuple[tuple[StreamDescriptor, CheckpointId], ...]]:
+        self, event: ordering_events.StateRead, scope: terms.Scope
+    ) -> tuple[terms.CheckpointKey, tuple[tuple[terms.StreamDescriptor, terms.CheckpointId], ...]]:
         """Return a state's own key and its inner ids, read on SOCKET and inferred on STDIO."""
-        snapshot = event.kind is StateKind.SNAPSHOT
+        snapshot = event.kind is terms.StateKind.SNAPSHOT
         if not self._socket:
             if snapshot:
-                raise self._refused(Refusal.MISSING_CHECKPOINT_KEY, event, scope)
+                raise self._refused(terms.Refusal.MISSING_CHECKPOINT_KEY, event, scope)
             return self._inferred_key(event, scope), ()
         inner = tuple((s, i) for s, i in event.inner if i is not None) if snapshot else ()
         missing_inner = snapshot and len(inner) < len(event.inner)
         if event.index is None or event.id is None or missing_inner:
-            raise self._refused(Refusal.MISSING_CHECKPOINT_KEY, event, scope)
+            raise self._refused(terms.Refusal.MISSING_CHECKPOINT_KEY, event, scope)
         if event.source_count is None:
-            raise self._refused(Refusal.MISSING_SOURCE_STATS, event, scope)
-        return CheckpointKey(event.index, event.id), inner
+            raise self._refused(terms.Refusal.MISSING_SOURCE_STATS, event, scope)
+        return terms.CheckpointKey(event.index, event.id), inner
 
-    def _inferred_key(self, event: StateRead, scope: Scope) -> CheckpointKey:
+    def _inferred_key(
+        self, event: ordering_events.StateRead, scope: terms.Scope
+    ) -> terms.CheckpointKey:
         if scope is not None:
             return self._inference.stream_key(scope)
         key = self._inference.common_key()
         if key is None:
-            raise self._refused(Refusal.ORDINAL_MISMATCH, event, scope)
+            raise self._refused(terms.Refusal.ORDINAL_MISMATCH, event, scope)
         return key
 
-    def _end_intervals(self, scope: Scope) -> None:
+    def _end_intervals(self, scope: terms.Scope) -> None:
         if scope is None:
             self._inference.end_all_intervals()
         else:
             self._inference.end_interval(scope)
 
-    def _refused(self, kind: Refusal, event: Event, scope: Scope) -> ProtocolError:
+    def _refused(
+        self, kind: terms.Refusal, event: ordering_events.Event, scope: terms.Scope
+    ) -> ProtocolError:
         shelf = self._shelves.of(scope)
         unsent = ", ".join(str(index) for index in shelf.indexes[:8]) or "none"
         return ProtocolError(

@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from ckptsim.models.ordering import terms
 from ckptsim.models.ordering.blocking import Blocked
 from ckptsim.models.ordering.core import OrderingCore
 from ckptsim.models.ordering.effects import Effect, SendState
 from ckptsim.models.ordering.events import Event, SendFailed, StateSent
-from ckptsim.models.ordering.terms import (
-    CheckpointId,
-    CheckpointIndex,
-    OrderingParameters,
-    Scope,
-    StreamDescriptor,
-    Verdict,
-)
 
 
 class OrderingDoor(Protocol):
@@ -37,36 +30,42 @@ class OrderingDoor(Protocol):
         """Return the number of accepted states that were not sent."""
         ...
 
-    def head(self, scope: Scope) -> CheckpointIndex | None:
+    def head(self, scope: terms.Scope) -> terms.CheckpointIndex | None:
         """Return the scope's lowest unsent index, or None."""
         ...
 
-    def records_read(self, stream: StreamDescriptor, identity: CheckpointId | None = None) -> int:
+    def records_read(
+        self, stream: terms.StreamDescriptor, identity: terms.CheckpointId | None = None
+    ) -> int:
         """Return the records read for one id of the stream, or for the whole stream."""
         ...
 
-    def records_sufficient(self, stream: StreamDescriptor, identity: CheckpointId) -> bool:
+    def records_sufficient(
+        self, stream: terms.StreamDescriptor, identity: terms.CheckpointId
+    ) -> bool:
         """Tell whether every record read for the id is durable."""
         ...
 
-    def ordinal(self, stream: StreamDescriptor) -> CheckpointIndex:
+    def ordinal(self, stream: terms.StreamDescriptor) -> terms.CheckpointIndex:
         """Return the number of the stream's current interval (STDIO)."""
         ...
 
-    def inferred_id(self, stream: StreamDescriptor, ordinal: CheckpointIndex) -> CheckpointId:
+    def inferred_id(
+        self, stream: terms.StreamDescriptor, ordinal: terms.CheckpointIndex
+    ) -> terms.CheckpointId:
         """Return the id inferred for the stream's n-th interval (STDIO)."""
         ...
 
-    def stream_done(self, stream: StreamDescriptor) -> bool:
+    def stream_done(self, stream: terms.StreamDescriptor) -> bool:
         """Tell whether the stream has ended and level COMPLETE accounts for all its records."""
         ...
 
-    def verdict(self, stream: StreamDescriptor) -> Verdict:
+    def verdict(self, stream: terms.StreamDescriptor) -> terms.Verdict:
         """Return how the stream's processing ended."""
         ...
 
 
-def make_core(parameters: OrderingParameters) -> OrderingDoor:
+def make_core(parameters: terms.OrderingParameters) -> OrderingDoor:
     """Build the ordering core of one attempt."""
     return OrderingCore(parameters)
 

@@ -4,31 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ckptsim.models.ordering import terms
 from ckptsim.models.ordering.blocking import Blocked
-from ckptsim.models.ordering.terms import (
-    CheckpointId,
-    CheckpointKey,
-    Count,
-    Refusal,
-    Scope,
-    StateKind,
-    StreamDescriptor,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenStream:
     """Make the stream ready for its first records; once per attempt, before they are passed on."""
 
-    stream: StreamDescriptor
+    stream: terms.StreamDescriptor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassRecords:
     """Hand the records just read to the pipeline, which reports them durable under this id."""
 
-    stream: StreamDescriptor
-    id: CheckpointId
+    stream: terms.StreamDescriptor
+    id: terms.CheckpointId
     count: int
     size_bytes: int
 
@@ -42,9 +34,9 @@ class ReleaseStatistics:
     per_stream: the same per listed stream, for GLOBAL and SNAPSHOT; the wire has it on SOCKET only.
     """
 
-    destination: Count
-    total: Count
-    per_stream: tuple[tuple[StreamDescriptor, Count], ...] = ()
+    destination: terms.Count
+    total: terms.Count
+    per_stream: tuple[tuple[terms.StreamDescriptor, terms.Count], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +46,9 @@ class SendState:
     At most one send is outstanding; until its outcome is reported nothing counts as released.
     """
 
-    scope: Scope
-    key: CheckpointKey
-    kind: StateKind
+    scope: terms.Scope
+    key: terms.CheckpointKey
+    kind: terms.StateKind
     payload: object
     source_count: int | None
     statistics: ReleaseStatistics
@@ -66,7 +58,7 @@ class SendState:
 class EndStream:
     """Tell the pipelines that a stream has had all its records: `records_read` of them."""
 
-    stream: StreamDescriptor
+    stream: terms.StreamDescriptor
     records_read: int
 
 
@@ -86,7 +78,7 @@ class CloseInput:
 class ReportIncomplete:
     """Report, as a transient error, that the input ended before these streams were COMPLETE."""
 
-    streams: tuple[StreamDescriptor, ...]
+    streams: tuple[terms.StreamDescriptor, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +105,8 @@ class FailSync:
     incomplete: streams without COMPLETE; blocked: every scope with unsent states and why.
     """
 
-    kind: Refusal
-    incomplete: tuple[StreamDescriptor, ...] = ()
+    kind: terms.Refusal
+    incomplete: tuple[terms.StreamDescriptor, ...] = ()
     blocked: tuple[Blocked, ...] = ()
 
     def __str__(self) -> str:

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ckptsim.models.ordering.terms import (
-    CheckpointId,
-    CheckpointIndex,
-    Level,
-    Scope,
-    StateKind,
-    StreamDescriptor,
-)
+from ckptsim.models.ordering import terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +14,7 @@ class StreamAnnounced:
     It counts as if it had been in the catalog from the beginning.  One that is known is ignored.
     """
 
-    stream: StreamDescriptor
+    stream: terms.StreamDescriptor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +24,10 @@ class RecordsRead:
     id: the records' `partition_id`; mandatory on SOCKET, not looked at on STDIO.
     """
 
-    stream: StreamDescriptor
+    stream: terms.StreamDescriptor
     size_bytes: int
     count: int = 1
-    id: CheckpointId | None = None
+    id: terms.CheckpointId | None = None
     channel: int = 0
 
 
@@ -46,12 +39,12 @@ class RecordsDurable:
     count, size_bytes: committed; rejected: dead-lettered, durable in their own way.
     """
 
-    stream: StreamDescriptor
-    id: CheckpointId
+    stream: terms.StreamDescriptor
+    id: terms.CheckpointId
     count: int
     size_bytes: int
     rejected: int = 0
-    level: Level = Level.PERSISTED
+    level: terms.Level = terms.Level.PERSISTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +60,14 @@ class StateRead:
         catalog for GLOBAL and the streams of `inner` for SNAPSHOT.
     """
 
-    kind: StateKind
+    kind: terms.StateKind
     payload: object
-    stream: StreamDescriptor | None = None
-    index: CheckpointIndex | None = None
-    id: CheckpointId | None = None
+    stream: terms.StreamDescriptor | None = None
+    index: terms.CheckpointIndex | None = None
+    id: terms.CheckpointId | None = None
     source_count: int | None = None
-    inner: tuple[tuple[StreamDescriptor, CheckpointId | None], ...] = ()
-    listed: tuple[StreamDescriptor, ...] | None = None
+    inner: tuple[tuple[terms.StreamDescriptor, terms.CheckpointId | None], ...] = ()
+    listed: tuple[terms.StreamDescriptor, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,23 +82,23 @@ class FlushRequested:
 class StateSent:
     """The send that `SendState` asked for has returned; the platform has the state."""
 
-    scope: Scope
-    index: CheckpointIndex
+    scope: terms.Scope
+    index: terms.CheckpointIndex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendFailed:
     """The send that `SendState` asked for has failed; the platform does not have the state."""
 
-    scope: Scope
-    index: CheckpointIndex
+    scope: terms.Scope
+    index: terms.CheckpointIndex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompleteRead:
     """The terminal status COMPLETE of a stream was read on a channel."""
 
-    stream: StreamDescriptor
+    stream: terms.StreamDescriptor
     channel: int = 0
 
 
@@ -120,14 +113,14 @@ class ChannelClosed:
 class ProcessingSucceeded:
     """The processing of an ended stream succeeded."""
 
-    stream: StreamDescriptor
+    stream: terms.StreamDescriptor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessingFailed:
     """The processing of a stream failed; this may come at any time."""
 
-    stream: StreamDescriptor
+    stream: terms.StreamDescriptor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,51 +9,50 @@ streams attributed records to the wrong interval where streams interleave (PR #6
 
 from __future__ import annotations
 
-from ckptsim.models.ordering.terms import (
-    CheckpointId,
-    CheckpointIndex,
-    CheckpointKey,
-    StreamDescriptor,
-)
+from ckptsim.models.ordering import terms
 
 
 class Inference:
     """The current interval of each stream."""
 
-    def __init__(self, streams: tuple[StreamDescriptor, ...]) -> None:
-        self._ordinals: dict[StreamDescriptor, CheckpointIndex] = dict.fromkeys(streams, 1)
+    def __init__(self, streams: tuple[terms.StreamDescriptor, ...]) -> None:
+        self._ordinals: dict[terms.StreamDescriptor, terms.CheckpointIndex] = dict.fromkeys(
+            streams, 1
+        )
 
-    def announce(self, stream: StreamDescriptor, *, common: bool) -> None:
+    def announce(self, stream: terms.StreamDescriptor, *, common: bool) -> None:
         """Add a stream; `common`: whether all streams end their intervals together."""
         key = self.common_key() if common else None
         self._ordinals[stream] = 1 if key is None else key.index
 
-    def ordinal(self, stream: StreamDescriptor) -> CheckpointIndex:
+    def ordinal(self, stream: terms.StreamDescriptor) -> terms.CheckpointIndex:
         """Return the number of the stream's current interval."""
         return self._ordinals[stream]
 
-    def current_id(self, stream: StreamDescriptor) -> CheckpointId:
+    def current_id(self, stream: terms.StreamDescriptor) -> terms.CheckpointId:
         """Return the id of the stream's current interval."""
         return self.id_of(stream, self._ordinals[stream])
 
-    def id_of(self, stream: StreamDescriptor, ordinal: CheckpointIndex) -> CheckpointId:
+    def id_of(
+        self, stream: terms.StreamDescriptor, ordinal: terms.CheckpointIndex
+    ) -> terms.CheckpointId:
         """Return the id of the stream's n-th interval."""
         del stream  # ids are unique per stream already
         return str(ordinal)
 
-    def stream_key(self, stream: StreamDescriptor) -> CheckpointKey:
+    def stream_key(self, stream: terms.StreamDescriptor) -> terms.CheckpointKey:
         """Return the key of the state that ends the stream's current interval."""
-        return CheckpointKey(self._ordinals[stream], self.current_id(stream))
+        return terms.CheckpointKey(self._ordinals[stream], self.current_id(stream))
 
-    def common_key(self) -> CheckpointKey | None:
+    def common_key(self) -> terms.CheckpointKey | None:
         """Return the key of the state that ends every stream's interval; None if they differ."""
         ordinals = list(self._ordinals.values())
         first = ordinals[0] if ordinals else 1
         if any(ordinal != first for ordinal in ordinals):
             return None
-        return CheckpointKey(first, str(first))
+        return terms.CheckpointKey(first, str(first))
 
-    def end_interval(self, stream: StreamDescriptor) -> None:
+    def end_interval(self, stream: terms.StreamDescriptor) -> None:
         """Begin the stream's next interval."""
         self._ordinals[stream] += 1
 

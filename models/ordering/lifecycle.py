@@ -9,28 +9,22 @@ Source: airbytehq/airbyte, bulk load CDK, `PipelineEventBookkeepingRouter` and `
 
 from __future__ import annotations
 
-from ckptsim.models.ordering.terms import (
-    Medium,
-    OrderingParameters,
-    Refusal,
-    StreamDescriptor,
-    Verdict,
-)
+from ckptsim.models.ordering import terms
 
 
 class Lifecycle:
     """Where every stream and channel of one attempt is between its first and its last record."""
 
-    def __init__(self, parameters: OrderingParameters) -> None:
-        self._deferred = parameters.medium is Medium.SOCKET
+    def __init__(self, parameters: terms.OrderingParameters) -> None:
+        self._deferred = parameters.medium is terms.Medium.SOCKET
         self._streams = list(parameters.streams)
         self._open_channels = [True] * parameters.channels
-        self._opened: dict[StreamDescriptor, None] = {}
-        self._completed: dict[StreamDescriptor, None] = {}
-        self._ended: dict[StreamDescriptor, None] = {}
-        self._verdicts: dict[StreamDescriptor, Verdict] = {}
+        self._opened: dict[terms.StreamDescriptor, None] = {}
+        self._completed: dict[terms.StreamDescriptor, None] = {}
+        self._ended: dict[terms.StreamDescriptor, None] = {}
+        self._verdicts: dict[terms.StreamDescriptor, terms.Verdict] = {}
 
-    def announce(self, stream: StreamDescriptor) -> None:
+    def announce(self, stream: terms.StreamDescriptor) -> None:
         """Add a stream."""
         self._streams.append(stream)
 
@@ -40,7 +34,7 @@ class Lifecycle:
         return not any(self._open_channels)
 
     @property
-    def opened(self) -> tuple[StreamDescriptor, ...]:
+    def opened(self) -> tuple[terms.StreamDescriptor, ...]:
         """The streams opened so far, in the order of their first records."""
         return tuple(self._opened)
 
@@ -50,44 +44,46 @@ class Lifecycle:
         return tuple(self._open_channels)
 
     @property
-    def incomplete(self) -> tuple[StreamDescriptor, ...]:
+    def incomplete(self) -> tuple[terms.StreamDescriptor, ...]:
         """The streams whose COMPLETE has not been read, in the order of the catalog."""
         return tuple(stream for stream in self._streams if stream not in self._completed)
 
-    def completed(self, stream: StreamDescriptor) -> bool:
+    def completed(self, stream: terms.StreamDescriptor) -> bool:
         """Tell whether COMPLETE was read for the stream."""
         return stream in self._completed
 
-    def ended(self, stream: StreamDescriptor) -> bool:
+    def ended(self, stream: terms.StreamDescriptor) -> bool:
         """Tell whether the stream has ended: no record of it is accepted any more."""
         return stream in self._ended
 
-    def verdict(self, stream: StreamDescriptor) -> Verdict:
+    def verdict(self, stream: terms.StreamDescriptor) -> terms.Verdict:
         """Return the verdict of the stream's processing."""
-        return self._verdicts.get(stream, Verdict.PENDING)
+        return self._verdicts.get(stream, terms.Verdict.PENDING)
 
-    def record_refusal(self, stream: StreamDescriptor, channel: int) -> Refusal | None:
+    def record_refusal(self, stream: terms.StreamDescriptor, channel: int) -> terms.Refusal | None:
         """Return why a record of the stream cannot come on the channel, or None."""
         if not 0 <= channel < len(self._open_channels):
-            return Refusal.UNKNOWN_CHANNEL
+            return terms.Refusal.UNKNOWN_CHANNEL
         if not self._open_channels[channel] or (self._ended and stream in self._ended):
-            return Refusal.STREAM_CLOSED
+            return terms.Refusal.STREAM_CLOSED
         return None
 
-    def open(self, stream: StreamDescriptor) -> None:
+    def open(self, stream: terms.StreamDescriptor) -> None:
         """Open the stream."""
         self._opened[stream] = None
 
-    def complete_refusal(self, stream: StreamDescriptor, channel: int) -> Refusal | None:
+    def complete_refusal(
+        self, stream: terms.StreamDescriptor, channel: int
+    ) -> terms.Refusal | None:
         """Return why COMPLETE of the stream cannot come on the channel, or None."""
         if not 0 <= channel < len(self._open_channels):
-            return Refusal.UNKNOWN_CHANNEL
+            return terms.Refusal.UNKNOWN_CHANNEL
         if not self._deferred and stream in self._completed:
-            return Refusal.ALREADY_CLOSED
+            return terms.Refusal.ALREADY_CLOSED
         # The last close has told the end of every stream: a COMPLETE behind it would end one twice.
-        return None if self._open_channels[channel] else Refusal.STREAM_CLOSED
+        return None if self._open_channels[channel] else terms.Refusal.STREAM_CLOSED
 
-    def complete(self, stream: StreamDescriptor) -> bool:
+    def complete(self, stream: terms.StreamDescriptor) -> bool:
         """Note COMPLETE; return whether the stream ends with it."""
         self._completed[stream] = None
         if self._deferred:
@@ -95,13 +91,13 @@ class Lifecycle:
         self._ended[stream] = None
         return True
 
-    def close_refusal(self, channel: int) -> Refusal | None:
+    def close_refusal(self, channel: int) -> terms.Refusal | None:
         """Return why a channel cannot end now, or None."""
         if not 0 <= channel < len(self._open_channels):
-            return Refusal.UNKNOWN_CHANNEL
-        return None if self._open_channels[channel] else Refusal.ALREADY_CLOSED
+            return terms.Refusal.UNKNOWN_CHANNEL
+        return None if self._open_channels[channel] else terms.Refusal.ALREADY_CLOSED
 
-    def close(self, channel: int) -> tuple[StreamDescriptor, ...] | None:
+    def close(self, channel: int) -> tuple[terms.StreamDescriptor, ...] | None:
         """End a channel; when it was the last, return the streams that had not ended before."""
         self._open_channels[channel] = False
         if not self.input_closed:
@@ -112,6 +108,6 @@ class Lifecycle:
                 self._ended[stream] = None
         return fresh
 
-    def judge(self, stream: StreamDescriptor, verdict: Verdict) -> None:
+    def judge(self, stream: terms.StreamDescriptor, verdict: terms.Verdict) -> None:
         """Note a verdict, unless there is one already."""
         self._verdicts.setdefault(stream, verdict)

@@ -5,21 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ckptsim.models.ordering import terms
 from ckptsim.models.ordering.inference import Inference
 from ckptsim.models.ordering.lifecycle import Lifecycle
 from ckptsim.models.ordering.release import Ledger, Releaser, Shelf, Shelves
-from ckptsim.models.ordering.terms import (
-    CheckpointId,
-    CheckpointIndex,
-    Count,
-    Level,
-    Scope,
-    StreamDescriptor,
-    Verdict,
-)
 
 # The last released index of a scope, and its unsent indexes in ascending order.
-ShelfObservation = tuple[CheckpointIndex, tuple[CheckpointIndex, ...]]
+ShelfObservation = tuple[terms.CheckpointIndex, tuple[terms.CheckpointIndex, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,16 +22,16 @@ class StreamObservation:
     allowances: what folded ids may still report, per level.
     """
 
-    stream: StreamDescriptor
+    stream: terms.StreamDescriptor
     shelf: ShelfObservation
-    ordinal: CheckpointIndex
+    ordinal: terms.CheckpointIndex
     completed: bool
     ended: bool
-    verdict: Verdict
+    verdict: terms.Verdict
     records_read: int
     records_complete: int
     allowances: tuple[int, int]
-    ids: tuple[tuple[CheckpointId, int, Count, Count], ...]
+    ids: tuple[tuple[terms.CheckpointId, int, terms.Count, terms.Count], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,18 +43,18 @@ class Observation:
 
     per_stream: bool | None
     open_channels: tuple[bool, ...]
-    opened: tuple[StreamDescriptor, ...]
-    outgoing: tuple[Scope, CheckpointIndex] | None
+    opened: tuple[terms.StreamDescriptor, ...]
+    outgoing: tuple[terms.Scope, terms.CheckpointIndex] | None
     flush_remembered: bool
     ending: str
-    totals: tuple[tuple[StreamDescriptor, Count], ...]
+    totals: tuple[tuple[terms.StreamDescriptor, terms.Count], ...]
     whole: ShelfObservation
     streams: tuple[StreamObservation, ...]
 
 
 def observe(
     *,
-    ledgers: Mapping[StreamDescriptor, Ledger],
+    ledgers: Mapping[terms.StreamDescriptor, Ledger],
     lifecycle: Lifecycle,
     inference: Inference,
     shelves: Shelves,
@@ -101,6 +93,8 @@ def _shelf(shelf: Shelf) -> ShelfObservation:
     return shelf.last_released, shelf.indexes
 
 
-def _counts(ledger: Ledger, identity: CheckpointId) -> tuple[CheckpointId, int, Count, Count]:
-    persisted, complete = (ledger.at(level, identity) for level in Level)
+def _counts(
+    ledger: Ledger, identity: terms.CheckpointId
+) -> tuple[terms.CheckpointId, int, terms.Count, terms.Count]:
+    persisted, complete = (ledger.at(level, identity) for level in terms.Level)
     return identity, ledger.read_for(identity), persisted, complete

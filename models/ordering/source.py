@@ -33,17 +33,10 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from ckptsim.models.core import ProtocolError
-from ckptsim.models.ordering.terms import (
-    CheckpointId,
-    CheckpointIndex,
-    Medium,
-    Refusal,
-    StateKind,
-    StreamDescriptor,
-)
+from ckptsim.models.ordering import terms
 
 # A feed: a stream, or None for the shared feed of a global source.
-Feed = StreamDescriptor | None
+Feed = terms.StreamDescriptor | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +47,10 @@ class SourceParameters:
     initial: the state each stream resumes from; initial_shared: the shared one.
     """
 
-    medium: Medium
-    streams: tuple[StreamDescriptor, ...]
+    medium: terms.Medium
+    streams: tuple[terms.StreamDescriptor, ...]
     is_global: bool = False
-    initial: Mapping[StreamDescriptor, object] = field(default_factory=dict)
+    initial: Mapping[terms.StreamDescriptor, object] = field(default_factory=dict)
     initial_shared: object = None
 
 
@@ -80,7 +73,7 @@ class ReaderFinished:
     reader: int
     state: object
     count: int
-    partition_id: CheckpointId | None = None
+    partition_id: terms.CheckpointId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,14 +101,14 @@ class EmitState:
     inner: of a global message, the key of the entry that is fresh in it; empty where none is.
     """
 
-    kind: StateKind
+    kind: terms.StateKind
     payload: object
     count: int
-    stream: StreamDescriptor | None = None
-    index: CheckpointIndex | None = None
-    partition_id: CheckpointId | None = None
-    states: tuple[tuple[StreamDescriptor, object], ...] = ()
-    inner: tuple[tuple[StreamDescriptor, CheckpointIndex, CheckpointId], ...] = ()
+    stream: terms.StreamDescriptor | None = None
+    index: terms.CheckpointIndex | None = None
+    partition_id: terms.CheckpointId | None = None
+    states: tuple[tuple[terms.StreamDescriptor, object], ...] = ()
+    inner: tuple[tuple[terms.StreamDescriptor, terms.CheckpointIndex, terms.CheckpointId], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,8 +143,8 @@ class _Fresh:
 
     state: object
     count: int
-    index: CheckpointIndex | None
-    partition_id: CheckpointId | None
+    index: terms.CheckpointIndex | None
+    partition_id: terms.CheckpointId | None
 
 
 @dataclass(slots=True)
@@ -174,7 +167,7 @@ class _FeedState:
     """One feed: its current state, its next index, its round."""
 
     current: object
-    next_index: CheckpointIndex = 1
+    next_index: terms.CheckpointIndex = 1
     round: _Round | None = None
 
 
@@ -183,12 +176,12 @@ class SourceCore:
 
     def __init__(self, parameters: SourceParameters) -> None:
         self.parameters = parameters
-        self._socket = parameters.medium is Medium.SOCKET
+        self._socket = parameters.medium is terms.Medium.SOCKET
         self._streams = {
             stream: _FeedState(parameters.initial.get(stream)) for stream in parameters.streams
         }
         self._shared = _FeedState(parameters.initial_shared) if parameters.is_global else None
-        self._next_message: CheckpointIndex = 1
+        self._next_message: terms.CheckpointIndex = 1
 
     def step(self, event: SourceEvent) -> list[SourceEffect]:
         """Take one event and return its effects in the order in which the host carries them out.
@@ -215,9 +208,9 @@ class SourceCore:
     def _on_round_started(self, event: RoundStarted) -> list[SourceEffect]:
         feed = self._feed(event)
         if feed.round is not None and not feed.round.over:
-            raise self._refused(Refusal.ROUND_UNDER_WAY, event, feed.round)
+            raise self._refused(terms.Refusal.ROUND_UNDER_WAY, event, feed.round)
         if event.readers < 0:
-            raise ProtocolError(Refusal.INVALID_COUNT, event=event)
+            raise ProtocolError(terms.Refusal.INVALID_COUNT, event=event)
         feed.round = _Round(event.readers)
         return self._absorb(event.feed, feed, feed.round)
 
@@ -225,9 +218,9 @@ class SourceCore:
         feed = self._feed(event)
         current = self._round_of(feed, event)
         if event.count < 0:
-            raise ProtocolError(Refusal.INVALID_COUNT, event=event)
+            raise ProtocolError(terms.Refusal.INVALID_COUNT, event=event)
         if self._socket and event.partition_id is None:
-            raise ProtocolError(Refusal.MISSING_PARTITION_ID, event=event)
+            raise ProtocolError(terms.Refusal.MISSING_PARTITION_ID, event=event)
         if current.failed is not None and event.reader > current.failed:
             return []  # cancelled before; the result comes too late to matter
         current.ended[event.reader] = event
@@ -272,19 +265,21 @@ class SourceCore:
         """Return the message that tells a result; a global one shows all other feeds as well."""
         if self._shared is None:
             return EmitState(
-                kind=StateKind.STREAM,
+                kind=terms.StateKind.STREAM,
                 stream=name,
                 payload=fresh.state,
                 count=fresh.count,
                 index=fresh.index,
                 partition_id=fresh.partition_id,
             )
-        inner: tuple[tuple[StreamDescriptor, CheckpointIndex, CheckpointId], ...] = ()
+        inner: tuple[
+            tuple[terms.StreamDescriptor, terms.CheckpointIndex, terms.CheckpointId], ...
+        ] = ()
         if name is not None and fresh.index is not None and fresh.partition_id is not None:
             inner = ((name, fresh.index, fresh.partition_id),)
         index, partition_id = self._message_key(None if name is not None else fresh.partition_id)
         return EmitState(
-            kind=StateKind.SNAPSHOT if inner else StateKind.GLOBAL,
+            kind=terms.StateKind.SNAPSHOT if inner else terms.StateKind.GLOBAL,
             payload=self._shared.current,
             count=fresh.count,
             index=index,
@@ -294,8 +289,8 @@ class SourceCore:
         )
 
     def _message_key(
-        self, of_shared: CheckpointId | None
-    ) -> tuple[CheckpointIndex | None, CheckpointId | None]:
+        self, of_shared: terms.CheckpointId | None
+    ) -> tuple[terms.CheckpointIndex | None, terms.CheckpointId | None]:
         """Return the key of the next global message; its id is the shared reader's, or its own."""
         if not self._socket:
             return None, None
@@ -306,19 +301,21 @@ class SourceCore:
     def _feed(self, event: RoundStarted | ReaderFinished | ReaderFailed) -> _FeedState:
         feed = self._shared if event.feed is None else self._streams.get(event.feed)
         if feed is None:
-            raise ProtocolError(Refusal.UNKNOWN_STREAM, event=event)
+            raise ProtocolError(terms.Refusal.UNKNOWN_STREAM, event=event)
         return feed
 
     def _round_of(self, feed: _FeedState, event: ReaderFinished | ReaderFailed) -> _Round:
         """Return the feed's round, in which the reader must be and must not have ended."""
         current = feed.round
         if current is None or not 1 <= event.reader <= current.readers:
-            raise self._refused(Refusal.UNKNOWN_READER, event, current)
+            raise self._refused(terms.Refusal.UNKNOWN_READER, event, current)
         if event.reader in current.ended:
-            raise self._refused(Refusal.READER_ENDED, event, current)
+            raise self._refused(terms.Refusal.READER_ENDED, event, current)
         return current
 
-    def _refused(self, kind: Refusal, event: SourceEvent, current: _Round | None) -> ProtocolError:
+    def _refused(
+        self, kind: terms.Refusal, event: SourceEvent, current: _Round | None
+    ) -> ProtocolError:
         if current is None:
             return ProtocolError(kind, state="no round", event=event)
         due = f"round of {current.readers} readers, {current.next_reader} is due"

@@ -12,28 +12,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from ckptsim.models.ordering.terms import (
-    CheckpointId,
-    CheckpointIndex,
-    CheckpointKey,
-    Refusal,
-    Scope,
-    StateKind,
-    StreamDescriptor,
-)
+from ckptsim.models.ordering import terms
 
 
 @dataclass(frozen=True, slots=True)
 class PendingState:
     """An accepted state that was not sent yet; what it holds is what `StateRead` brought."""
 
-    scope: Scope
-    key: CheckpointKey
-    kind: StateKind
+    scope: terms.Scope
+    key: terms.CheckpointKey
+    kind: terms.StateKind
     payload: object
     source_count: int | None
-    inner: tuple[tuple[StreamDescriptor, CheckpointId], ...]
-    listed: tuple[StreamDescriptor, ...]
+    inner: tuple[tuple[terms.StreamDescriptor, terms.CheckpointId], ...]
+    listed: tuple[terms.StreamDescriptor, ...]
 
 
 class Shelf:
@@ -43,23 +35,23 @@ class Shelf:
         takes some tens of bytes per state and is needless where ids are inferred.
     """
 
-    def __init__(self, scope: Scope, *, remembers_ids: bool) -> None:
+    def __init__(self, scope: terms.Scope, *, remembers_ids: bool) -> None:
         self.scope = scope
-        self.last_released: CheckpointIndex = 0
+        self.last_released: terms.CheckpointIndex = 0
         self._remembers_ids = remembers_ids
-        self._pending: dict[CheckpointIndex, PendingState] = {}
-        self._used_ids: set[CheckpointId] = set()
+        self._pending: dict[terms.CheckpointIndex, PendingState] = {}
+        self._used_ids: set[terms.CheckpointId] = set()
 
-    def refusal(self, key: CheckpointKey) -> Refusal | None:
+    def refusal(self, key: terms.CheckpointKey) -> terms.Refusal | None:
         """Return why a key cannot be added, or None."""
         if key.index < 1:
-            return Refusal.INVALID_INDEX
+            return terms.Refusal.INVALID_INDEX
         if key.index in self._pending:
-            return Refusal.DUPLICATE_INDEX
+            return terms.Refusal.DUPLICATE_INDEX
         if key.index <= self.last_released:
-            return Refusal.STALE_INDEX
+            return terms.Refusal.STALE_INDEX
         if key.id in self._used_ids:
-            return Refusal.DUPLICATE_ID
+            return terms.Refusal.DUPLICATE_ID
         return None
 
     def add(self, state: PendingState) -> None:
@@ -79,12 +71,12 @@ class Shelf:
         del self._pending[state.key.index]
 
     @property
-    def head(self) -> CheckpointIndex | None:
+    def head(self) -> terms.CheckpointIndex | None:
         """The lowest unsent index, or None."""
         return min(self._pending, default=None)
 
     @property
-    def indexes(self) -> tuple[CheckpointIndex, ...]:
+    def indexes(self) -> tuple[terms.CheckpointIndex, ...]:
         """The unsent indexes in ascending order."""
         return tuple(sorted(self._pending))
 
@@ -100,7 +92,7 @@ class Shelves:
 
     def __init__(
         self,
-        streams: tuple[StreamDescriptor, ...],
+        streams: tuple[terms.StreamDescriptor, ...],
         shelf_type: type[Shelf] = Shelf,
         *,
         remembers_ids: bool,
@@ -112,16 +104,16 @@ class Shelves:
         self._all = (*self._of_streams, self._whole)
         self.per_stream: bool | None = None  # undecided until the first state is accepted
 
-    def announce(self, stream: StreamDescriptor) -> None:
+    def announce(self, stream: terms.StreamDescriptor) -> None:
         """Add the shelf of a stream."""
         self._by_stream[stream] = self._make(stream)
         self._of_streams = tuple(self._by_stream.values())
         self._all = (*self._of_streams, self._whole)
 
-    def refusal(self, scope: Scope, key: CheckpointKey) -> Refusal | None:
+    def refusal(self, scope: terms.Scope, key: terms.CheckpointKey) -> terms.Refusal | None:
         """Return why a state cannot be added, or None; the kind is looked at first."""
         if self.per_stream is not None and self.per_stream is (scope is None):
-            return Refusal.MIXED_STATE_TYPES
+            return terms.Refusal.MIXED_STATE_TYPES
         return self.of(scope).refusal(key)
 
     def add(self, state: PendingState) -> None:
@@ -130,7 +122,7 @@ class Shelves:
             self.per_stream = state.scope is not None
         self.of(state.scope).add(state)
 
-    def of(self, scope: Scope) -> Shelf:
+    def of(self, scope: terms.Scope) -> Shelf:
         """Return a scope's shelf."""
         return self._whole if scope is None else self._by_stream[scope]
 
