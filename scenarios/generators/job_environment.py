@@ -235,7 +235,7 @@ def _rescales(choices: Choices, job: dict[str, Any], *, on_records: bool) -> lis
         return []
     spare_files(job)
     if on_records:
-        job["costs"]["read_record_ns"] = choices.of((0, 0, _MS // 4))
+        job["costs"]["read_record_ns"] = choices.of((0, _MS // 4, 2 * _MS))
     else:
         _rescaled_on_buffers(choices, job)
     if "tolerable_failures" not in job["checkpointing"]:
