@@ -1,51 +1,108 @@
-"""The kernel as Python calls it; imported when a job is run by it, since it loads numba."""
+"""The kernel as Python calls it: loaded from where it is kept, compiled where it is not.
+
+Whoever loads it needs llvmlite alone.  Numba, which takes longer to import and to set up than many
+a job takes to run, is there for the process that compiles.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import logging
+from collections.abc import Callable
 from functools import cache
+from hashlib import blake2b
+from importlib.metadata import version
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ckptsim.sim.job.buffers.compiled.jit import is_interpreted
-from ckptsim.sim.job.buffers.compiled.kept import (
-    Ask,
-    KernelLocator,
-    kept_in,
-    one_at_a_time,
-)
-from ckptsim.sim.job.buffers.compiled.kernel.base.intrinsics import words
+from ckptsim.sim.job.buffers.compiled.kept import kept_in, one_at_a_time, write_whole
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
-from ckptsim.sim.job.buffers.compiled.kernel.loop import ask
 
 _log = logging.getLogger(__name__)
-_LOCATOR = f"{KernelLocator.__module__}.{KernelLocator.__qualname__}"
-_SIGNATURE = "int64(int64[::1], int64, int64, int64, int64)"
 
+# Does what Python asks for of the memory to which it is bound; see `columns/request.py`.
+Ask: TypeAlias = Callable[[int, int, int, int], int]
 
-def door(m: Memory, what: int, one: int, first: int, second: int) -> int:
-    """Do what Python asks for; see `columns/request.py`."""
-    return int(ask(words(m), what, one, first, second))
+_WORD = ctypes.c_longlong
+# As numba calls: where to put the result, and what was raised; then the arguments.
+_KERNEL = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3, *[_WORD] * 4)
 
 
 @cache
-def ask_kernel() -> Ask:
-    """Return the door of the kernel, compiled.
+def kernel() -> Callable[[Memory], Ask]:
+    """Return the kernel: it gives the door to a memory, which stays where it is meanwhile.
 
-    Where nothing can be kept on disk it is compiled for this process alone.  It is compiled at
-    once, for the one signature that it has, so that other processes find it when the lock is free.
+    It is compiled under a lock, so that other processes find it when the lock is free.  Where
+    nothing can be kept on disk it is compiled for this process alone.
     """
     if is_interpreted():
-        return np.errstate(over="ignore")(door)  # words wrap around, as they are to
-    from numba import njit  # noqa: PLC0415
-    from numba.core import config  # noqa: PLC0415
+        from ckptsim.sim.job.buffers.compiled.kernel.loop import ask  # noqa: PLC0415
 
-    before, config.CACHE_LOCATOR_CLASSES = config.CACHE_LOCATOR_CLASSES, _LOCATOR
+        followed = np.errstate(over="ignore")(ask)  # words wrap around, as they are to
+        return lambda m: lambda *asked: int(followed(m, *asked))
+    path = kept_in() / f"{_processor()}.o"
     try:
-        with one_at_a_time():
-            return njit(_SIGNATURE, cache=True, error_model="numpy")(door)  # type: ignore[no-any-return]
-    except (OSError, RuntimeError):  # numba's for a folder that cannot be written
+        if not path.exists():
+            with one_at_a_time():
+                if not path.exists():
+                    write_whole(path, _compiled())
+        code = path.read_bytes()
+    except OSError:
         _log.warning("cannot keep the compiled kernel in %s: it is compiled once more", kept_in())
-        return njit(_SIGNATURE, error_model="numpy")(door)  # type: ignore[no-any-return]
-    finally:
-        config.CACHE_LOCATOR_CLASSES = before
+        code = _compiled()
+    return _loaded(code)
+
+
+def _processor() -> str:
+    """Return a hash of what machine code depends on besides the text of the kernel."""
+    import llvmlite.binding as llvm  # noqa: PLC0415
+
+    found = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+    versions = (version("numba"), version("llvmlite"))
+    return blake2b(repr((found, versions)).encode(), digest_size=8).hexdigest()
+
+
+def _compiled() -> bytes:
+    """Compile the kernel: the name of its door, the end of a line, and an object file."""
+    from numba import types  # noqa: PLC0415
+
+    from ckptsim.sim.job.buffers.compiled.kernel.loop import ask  # noqa: PLC0415
+
+    numba_ask: Any = ask
+    signature = (types.CPointer(types.int64), *[types.int64] * 4)
+    numba_ask.compile(signature)
+    found = numba_ask.overloads[signature]
+    _, _, (code, _) = found.library.serialize_using_object_code()
+    kept: bytes = found.fndesc.llvm_func_name.encode() + b"\n" + code
+    return kept
+
+
+def _loaded(code: bytes) -> Callable[[Memory], Ask]:
+    """Load what `_compiled` has returned."""
+    import llvmlite.binding as llvm  # noqa: PLC0415
+
+    name, _, text = code.partition(b"\n")
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(text))
+    engine.finalize_object()
+    native = _KERNEL(engine.get_function_address(name.decode()))
+    found, raised = _WORD(), ctypes.c_void_p()
+    result, problem = ctypes.addressof(found), ctypes.addressof(raised)
+
+    def bound(m: Memory) -> Ask:
+        address = m.ctypes.data
+
+        def ask(what: int, one: int, first: int, second: int) -> int:
+            if native(result, problem, address, what, one, first, second):
+                raise MemoryError
+            return found.value
+
+        return ask
+
+    bound.engine = engine  # type: ignore[attr-defined] # the code lives as long as this does
+    return bound

@@ -71,9 +71,10 @@ class CompiledDriver:
         self.tasks = tables.tasks
         self.handovers = 0
         with unfenced():  # who compiles a program asks for clocks, ids and random names
-            from ckptsim.sim.job.buffers.compiled.door import ask_kernel  # noqa: PLC0415
+            from ckptsim.sim.job.buffers.compiled.door import kernel  # noqa: PLC0415
 
-            self._ask = ask_kernel()
+            self._bound = kernel()
+        self._ask = self._bound(self.m)
         self._task_of = tables.task_of
         self._channel_of = tables.channel_of
         self._key_of = tables.ties.key
@@ -99,7 +100,7 @@ class CompiledDriver:
             words = self.words
         words[_NOW] = self.env._now  # noqa: SLF001
         words[_SEQUENCE] = self.env.number()
-        found = self._ask(self.m, what, one, first, second)
+        found = self._ask(what, one, first, second)
         if words[_LOG_SIZE]:
             self._read_log()
         if not self._running:
@@ -195,7 +196,7 @@ class CompiledDriver:
                 words[_NOW] = env._now  # noqa: SLF001
                 words[_SEQUENCE] = env.number()
                 self.handovers += 1
-                code = self._ask(self.m, request.LOOP, 0, 0, 0)
+                code = self._ask(request.LOOP, 0, 0, 0)
                 env._now = words[_NOW]  # noqa: SLF001
                 if words[_LOG_SIZE]:
                     self._read_log()
@@ -354,6 +355,7 @@ class CompiledDriver:
             grown = zeros(max(self._used, len(self.m) + len(self.m) // 4))
             grown[: len(self.m)] = self.m
             self.m, self.words = grown, memoryview(grown)  # type: ignore[arg-type]
+            self._ask = self._bound(grown)
         return first
 
     def make_room(self) -> None:

@@ -1,8 +1,8 @@
 """Where the compiled kernel is kept for the next process, and whether it is there.
 
 It is found by a hash of the kernel's own text, so a changed kernel is never taken for the old one.
-Numba writes each file under another name first and renames it, so processes that compile at once do
-no harm; that they do not all compile, one of them has a lock and the others load what it has made.
+A file is written under another name first and renamed, so processes that compile at once do no
+harm; that they do not all compile, one of them has a lock and the others load what it has made.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from hashlib import blake2b
@@ -21,14 +21,11 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
 from ckptsim.sim.job.buffers.compiled.jit import is_interpreted
-from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 _log = logging.getLogger(__name__)
-
-Ask = Callable[[Memory, int, int, int, int], int]
 
 
 def is_available() -> bool:
@@ -39,7 +36,7 @@ def is_available() -> bool:
 @cache
 def is_ready() -> bool:
     """Return whether this kernel had been compiled on this machine when it was asked first."""
-    return is_interpreted() or any(kept_in().rglob("*.nbi"))
+    return is_interpreted() or any(kept_in().glob("*.o"))
 
 
 @cache
@@ -65,37 +62,6 @@ def kept_in() -> Path:
     return elsewhere
 
 
-class KernelLocator:
-    """Tells numba where to keep the kernel.
-
-    Left alone it keeps a function under the path and the age of its file: beside the source, where
-    it does not see that others changed, or once more for every archive that an executor is given.
-    Source: numba 0.68, `NUMBA_CACHE_LOCATOR_CLASSES`.
-    """
-
-    @classmethod
-    def from_function(cls, function: object, path: str) -> KernelLocator | None:
-        """Return the place of the one function that is kept, None where nothing can be written."""
-        del function, path
-        return cls() if _can_be_written(kept_in()) else None
-
-    def ensure_cache_path(self) -> None:
-        """Make the folder, should it have been removed meanwhile."""
-        kept_in().mkdir(parents=True, exist_ok=True)
-
-    def get_cache_path(self) -> str:
-        """Return the folder."""
-        return str(kept_in())
-
-    def get_source_stamp(self) -> str:
-        """Return what is another one when the kernel is."""
-        return kept_in().name
-
-    def get_disambiguator(self) -> str:
-        """Return what tells it from other functions in that folder, of which there are none."""
-        return "kernel"
-
-
 @contextmanager
 def one_at_a_time() -> Iterator[None]:
     """Let one process of this machine compile, and those that would as well wait until it has.
@@ -106,6 +72,13 @@ def one_at_a_time() -> Iterator[None]:
     with (kept_in() / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that whoever finds it finds all of it."""
+    part = path.with_suffix(f".{os.getpid()}")
+    part.write_bytes(content)
+    part.replace(path)
 
 
 def _texts(folder: Traversable) -> Iterator[bytes]:

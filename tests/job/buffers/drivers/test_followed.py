@@ -168,7 +168,7 @@ def test_the_kernel_is_loaded_when_it_would_have_paid(monkeypatch: pytest.Monkey
     """A process begins with the reference and changes over once, later where it has to compile."""
     monkeypatch.setattr(choice, "is_ready", lambda: True)
     process = choice._Process()
-    assert [process.spends(0.4) for _ in range(4)] == [False, False, True, True]
+    assert [process.spends(0.04) for _ in range(4)] == [False, False, True, True]
     monkeypatch.setattr(choice, "is_ready", lambda: False)
     process = choice._Process()
     assert [process.spends(12.0) for _ in range(4)] == [False, False, True, True]

@@ -12,7 +12,7 @@ import pytest
 from ckptsim.analysis.spark.package import program_root, write_archive
 from ckptsim.sim.job.buffers.compiled.kept import kept_in
 
-LOAD = "from ckptsim.sim.job.buffers.compiled.door import ask_kernel; ask_kernel()"
+LOAD = "from ckptsim.sim.job.buffers.compiled.door import kernel; ask_kernel()"
 KEY = "from ckptsim.sim.job.buffers.compiled.kept import kept_in; print(kept_in().name)"
 # Says when it has the lock and when it is about to give it back, a while later.
 HOLD = """
@@ -66,7 +66,7 @@ def test_one_process_compiles_at_a_time(tmp_path: Path) -> None:
 
 
 def test_the_kernel_is_loaded_by_the_run_that_needs_it() -> None:
-    """A run is fenced off from clocks, ids and random names; its compiler has them all the same."""
+    """A run is fenced off from clocks, ids and random names; what loads it has them all the same."""
     cache = kept_in().parents[1]
     assert len(told(start(RUN, cache, program_root())).strip()) > 8
 
@@ -75,17 +75,17 @@ def test_the_kernel_is_loaded_by_the_run_that_needs_it() -> None:
 def test_a_run_compiles_what_is_not_kept(tmp_path: Path) -> None:
     """So it is where nothing is kept yet."""
     assert len(told(start(RUN, tmp_path, program_root())).strip()) > 8
-    assert list(tmp_path.rglob("*.nbc"))
+    assert list(tmp_path.rglob("*.o"))
 
 
 @pytest.mark.long
 def test_an_executor_loads_what_the_driver_has_compiled(tmp_path: Path) -> None:
     """Where the program lies does not matter: from an archive nothing is compiled again."""
     told(start(LOAD, tmp_path, program_root()))
-    kept = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb?")}
+    kept = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.o")}
     told(start(LOAD, tmp_path, write_archive(tmp_path)))
-    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb?")} == kept
-    assert len(kept) == 2
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.o")} == kept
+    assert len(kept) == 1
 
 
 @pytest.mark.long
@@ -93,4 +93,4 @@ def test_two_processes_that_begin_at_once_compile_once(tmp_path: Path) -> None:
     """One compiles and keeps one kernel; the other loads it, and both have it."""
     both = [start(LOAD, tmp_path, program_root()) for _ in range(2)]
     assert [told(one) for one in both] == ["", ""]
-    assert len(list(tmp_path.rglob("*.nbc"))) == 1
+    assert len(list(tmp_path.rglob("*.o"))) == 1

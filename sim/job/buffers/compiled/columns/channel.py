@@ -23,15 +23,15 @@ has room for.  So what is used together lies together, and each eight of them sa
     CREDIT,
     READY_NS,  # when the wire is free
     WRITER,
-    # What does not change, and what the barrier that came last has left.
+    # What does not change, and what its receiver is owed.
     RECEIVER,
     GATE,
     RANK,  # its place among ties, and what the policy draws for it
     DRAWN,
     RECORD_BYTES,  # 0 where not all are of one size
-    KEEPS_ORDER,
-    LAST_SEEN,
-    CUT,
+    WAITING,  # in the gate's line for a floating buffer
+    NEXT_LENDER,
+    PARTIAL_BYTES,
     # The receiver takes what has come.
     IN_HEAD,
     IN_TAIL,
@@ -58,10 +58,10 @@ has room for.  So what is used together lies together, and each eight of them sa
     FORWARD_NS,
     BACK_NS,
     PUMP_ARMED,
-    PARTIAL_BYTES,
-    # What is rare.
-    WAITING,
-    NEXT_LENDER,
+    KEEPS_ORDER,
+    # What is rare, from here on.
+    LAST_SEEN,
+    CUT,
     STARVED,
     OPEN_STATE,  # the timeoutable checkpoint whose output state is not known, or NONE
     IN_PRIORITY_HEAD,

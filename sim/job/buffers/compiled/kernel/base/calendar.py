@@ -11,6 +11,7 @@ import numpy as np
 
 from ckptsim.sim.job.buffers.compiled.columns import channel, clock, entry, task
 from ckptsim.sim.job.buffers.compiled.jit import compiled
+from ckptsim.sim.job.buffers.compiled.kernel.base.intrinsics import copy_line
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 
 _SIGN = np.uint64(1 << 63)
@@ -76,8 +77,7 @@ def push(m: Memory, time: int, key: int, action: int, target: int, first: int, s
 @compiled
 def copy(m: Memory, row: int, to: int) -> None:
     """Copy an entry."""
-    for column in range(7):
-        m[to + column] = m[row + column]
+    copy_line(m, row, to)
 
 
 @compiled

@@ -17,12 +17,12 @@ _HALF = np.uint64(32)
 
 if is_interpreted():
 
-    def words(m: Memory) -> Memory:
-        """Return the memory as the functions of the kernel have it."""
-        return m
-
     def fetch(m: Memory, place: int) -> None:
         """Do nothing."""
+
+    def copy_line(m: Memory, row: int, to: int) -> None:
+        """Copy the eight words of a line of the cache."""
+        m[to : to + 8] = m[row : row + 8]
 
     def high_word(one: np.uint64, other: np.uint64) -> np.uint64:
         """Return the upper 64 bits of a product of two words."""
@@ -39,20 +39,6 @@ else:
     from numba.extending import intrinsic
 
     @intrinsic  # type: ignore[untyped-decorator]
-    def words(_typing: Any, m: Any) -> Any:
-        """Return where the memory begins.
-
-        An index of an array may be negative and then counts from the end, so each is looked at, and
-        each call has the seven words that describe an array.  A pointer costs neither.
-        """
-
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            array = context.make_array(signature.args[0])
-            return array(context, builder, arguments[0]).data
-
-        return types.CPointer(types.int64)(m), generate
-
-    @intrinsic  # type: ignore[untyped-decorator]
     def fetch(_typing: Any, m: Any, place: Any) -> Any:
         """Have the processor fetch a line of its cache, and do not wait for it."""
 
@@ -66,6 +52,21 @@ else:
             return context.get_dummy_value()
 
         return types.none(m, place), generate
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def copy_line(_typing: Any, m: Any, row: Any, to: Any) -> Any:
+        """Copy the eight words of a line of the cache, in one instruction or two."""
+
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            line = ir.VectorType(ir.IntType(64), 8)
+            memory, *places = arguments
+            source, target = (
+                builder.bitcast(builder.gep(memory, [place]), line.as_pointer()) for place in places
+            )
+            builder.store(builder.load(source, align=8), target, align=8)
+            return context.get_dummy_value()
+
+        return types.none(m, row, to), generate
 
     @intrinsic  # type: ignore[untyped-decorator]
     def high_word(_typing: Any, one: Any, other: Any) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ckptsim.sim.job.buffers.compiled.columns import channel, clock, gate, task
 from ckptsim.sim.job.buffers.compiled.jit import compiled
+from ckptsim.sim.job.buffers.compiled.kernel.base.intrinsics import fetch
 from ckptsim.sim.job.buffers.compiled.kernel.base.lists import line_append, line_first, line_remove
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 from ckptsim.sim.job.buffers.compiled.kernel.input.channel import has_more, take_in
@@ -19,6 +20,7 @@ def poll_gate(m: Memory, g: int) -> int:
     """Take the next element of the channel whose turn it is; the channel is in the clock."""
     while m[g + gate.READY_HEAD] >= 0:
         c = line_first(m, g + gate.READY_HEAD, channel.NEXT_READY)
+        fetch_next(m, g)
         e = take_in(m, c)
         if has_more(m, c):
             line_append(m, g + gate.READY_HEAD, c, channel.NEXT_READY)
@@ -28,6 +30,15 @@ def poll_gate(m: Memory, g: int) -> int:
             m[clock.CHANNEL] = c
             return e
     return _NONE
+
+
+@compiled
+def fetch_next(m: Memory, g: int) -> None:
+    """Fetch what the channel that is next in turn will need."""
+    row = m[g + gate.READY_HEAD]
+    fetch(m, row + channel.RECEIVER)
+    fetch(m, row + channel.IN_HEAD)
+    fetch(m, row + channel.EXCLUSIVE_FREE)
 
 
 @compiled

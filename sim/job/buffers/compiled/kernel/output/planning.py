@@ -56,11 +56,19 @@ def plan(m: Memory, w: int) -> None:
     m[w + writer.OUT] = out
     translate(m, w)
     if out == ahead + 1 and not m[w + writer.BROADCAST]:
-        # The opener will need the row of its channel, which has long left the cache by now.
-        opened = (m[picks + ((head + ahead) & _PLACES)] - m[w + writer.FIRST_LANE]) >> _LANES
-        row = m[w + writer.FIRST_CHANNEL] + opened * channel.WIDTH
-        for line in range(row, row + channel.WAITING, 8):
-            fetch(m, line)
+        fetch_opened(m, w, m[picks + ((head + ahead) & _PLACES)])
+
+
+@compiled
+def fetch_opened(m: Memory, w: int, lane: int) -> None:
+    """Fetch what the opener will need of its lane: all that has long left the cache by now."""
+    place = (lane - m[w + writer.FIRST_LANE]) >> _LANES
+    row = m[w + writer.FIRST_CHANNEL] + place * channel.WIDTH
+    for line in range(row, row + channel.LAST_SEEN, 8):
+        fetch(m, line)
+    fetch(m, m[w + writer.HELD] + place)
+    fetch(m, m[lane + writer.OPEN])
+    fetch(m, m[row + channel.HEAD])
 
 
 @compiled
