@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # takes 7 to 14 us, 21 us where that is followed; there are about half as many as estimated.
 _OF_REFERENCE_S = 5e-6
 _OF_LATENESS_S = 15e-6
-# What loading the kernel costs a process, in seconds of CPU: 0.08 to 0.12 s, most of it for importing
+# What loading the kernel costs a process, in seconds of CPU: 0.08 to 0.12, most of it for importing
 # llvmlite.  Compiling it takes half a minute.  All of these decide about time alone: where one is
 # wrong by a factor, a process takes longer by that, once.
 _LOADING_S = 0.1

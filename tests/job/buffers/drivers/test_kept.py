@@ -66,7 +66,7 @@ def test_one_process_compiles_at_a_time(tmp_path: Path) -> None:
 
 
 def test_the_kernel_is_loaded_by_the_run_that_needs_it() -> None:
-    """A run is fenced off from clocks, ids and random names; what loads it has them all the same."""
+    """A run is fenced off from clocks, ids and random names; its loader has them all the same."""
     cache = kept_in().parents[1]
     assert len(told(start(RUN, cache, program_root())).strip()) > 8
 
