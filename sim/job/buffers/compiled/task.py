@@ -15,6 +15,7 @@ from ckptsim.sim.job.buffers.compiled.columns.clock import NONE
 from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.tasks import Source, Task
 from ckptsim.sim.job.buffers.tasks.ending import Ending
+from ckptsim.sim.job.buffers.tasks.source import is_idle
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier, NetworkEvent
@@ -224,6 +225,7 @@ class CompiledSource(CompiledTask, Source):
     ) -> None:
         CompiledTask.__init__(self, world, spec, step_ns=step_ns, two_input=False)
         self._splits = splits
+        self._split = None if is_idle(splits) else splits[0]
         self.by_number = sorted(splits, key=attrgetter("number"))
         self.limit = limit
         self._reader = None

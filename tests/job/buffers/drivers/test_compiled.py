@@ -24,6 +24,7 @@ from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.compiled.columns import clock
 from ckptsim.sim.job.buffers.compiled.kernel.base.streams import bits, exponential_ns
 from ckptsim.sim.job.buffers.compiled.random_streams import seed as seed_stream
+from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferObserver, BufferOracle
 from ckptsim.sim.kernel import Environment, parse_ties
@@ -139,6 +140,15 @@ def test_memory_grows_with_channels_and_not_with_time() -> None:
     (short, few), (long, more) = sizes
     assert more > few
     assert long == short
+
+
+@pytest.mark.parametrize("engine", [Engine.COMPILED, Engine.PROCESSES])
+def test_sources_say_whether_they_have_records(engine: Engine) -> None:
+    """The watchdog, which asks when nothing happens, is told the same with each driver."""
+    model = by_name("back_pressure_aligned").model
+    assert isinstance(model, Job)
+    world = run(replace(model, duration_ns=10_000_000, engine=engine), 1, "structural")
+    assert [task.has_records for task in world.tasks if isinstance(task, Source)] == [True, True]
 
 
 def test_the_kernel_runs_without_numba() -> None:
