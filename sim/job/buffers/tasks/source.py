@@ -112,7 +112,7 @@ class Source(Task):
         """Whether there is something to emit now."""
         if self._reader is not None:
             return self._reader.queued_count > 0
-        return self.exhausted_ns is None and not is_idle(self._splits)
+        return self.exhausted_ns is None and self._split is not None
 
     @property
     def is_exhausted(self) -> bool:
