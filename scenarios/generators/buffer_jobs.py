@@ -15,6 +15,7 @@ from ckptsim.scenarios.spec import Scenario
 
 MS = 1_000_000
 US = 1_000
+_SLOW_PER_S = 10.0
 MODES = ("aligned", "unaligned", "aligned_timeout", "at_least_once")
 PARTITIONERS = ("hash", "rebalance", "shuffle", "rescale", "broadcast", "global", "forward")
 NUMBERED = (
@@ -305,6 +306,30 @@ def _cut_short(choose: Choices, job: dict[str, Any]) -> list[dict[str, Any]]:
         {"kind": "refuse_trigger", **at, "subtask": 0},
         {"kind": "delay_trigger", **at, "subtask": 1, "delay_ns": late_ns},
     ]
+
+
+def fed(text: dict[str, Any]) -> dict[str, Any]:
+    """Give a job without exclusive buffers enough floating ones: with few it can stop for good.
+
+    A record that needs more segments than the pool and its overdraft have keeps its thread until
+    receivers read, and no barrier is sent inside a record.  Where the receivers wait for a task
+    that aligns with this very barrier, all wait for each other, in every checkpoint anew.
+    """
+    network = text["job"]["network"]
+    if network["exclusive_buffers"] == 0:
+        network["floating_buffers"] = 8
+    return text
+
+
+def short(text: dict[str, Any]) -> dict[str, Any]:
+    """Let a job be over within a second or two: what is long explores nothing more."""
+    job = fed(text)["job"]
+    job["duration_ns"] = 3_000 * MS
+    for vertex in job["vertices"]:
+        if vertex.get("rate_per_s") == _SLOW_PER_S:
+            vertex["records"] = min(vertex["records"], 20)
+            vertex["rate_per_s"] = 10 * _SLOW_PER_S
+    return text
 
 
 def scenario_of(text: dict[str, Any]) -> Scenario:

@@ -46,8 +46,9 @@ def checkpoint_store(choices: Choices) -> Scenario:
         present.remove("compact")  # a delete that is gone from the log is not repeated
     faults: tuple[StoreFault, ...] = ()
     if present:
+        drawn = choices.alike(present)
         faults = choices.several(
-            lambda: STORE_FAULT_DRAWS[choices.of(present)](choices, model), most=_FAULTS_MAX
+            lambda: STORE_FAULT_DRAWS[next(drawn)](choices, model), most=_FAULTS_MAX
         )
     failed = next((one for one in faults if isinstance(one, FailWrite)), None)
     if failed is not None and choices.flag():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -52,6 +52,16 @@ class Choices:
         a little of everything.  Source: Groce et al., Swarm Testing, ISSTA 2012.
         """
         return [name for name in names if self.flag()]
+
+    def alike(self, options: Sequence[Item]) -> Iterator[Item]:
+        """Yield chosen options without end, in every third place the same as before.
+
+        What counts failures in a row, or repetitions, is met by several faults of one kind only.
+        """
+        last = self.of(options)
+        while True:
+            yield last
+            last = last if self.integer(0, 2) == 2 else self.of(options)
 
     def several(self, draw: Callable[[], Item], *, most: int) -> tuple[Item, ...]:
         """Choose a few things, none at the simplest.

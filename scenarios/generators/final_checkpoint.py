@@ -10,6 +10,7 @@ import json
 from typing import Any
 
 from ckptsim.scenarios.files import from_json
+from ckptsim.scenarios.generators import buffer_jobs
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.job_environment import add_environment, give_broadcast_state
 from ckptsim.scenarios.job.graph.planes import Plane
@@ -35,7 +36,13 @@ HAZARDS = (
 
 def final_checkpoint(choices: Choices) -> Scenario:
     """Return a random job with a fault plan; `violates` has the hazards that it may run into."""
-    text = add_environment(choices, document(choices))
+    # Jobs on records are the cheaper ones, and have more happen to them.
+    if choices.integer(0, 4) == 4:
+        text = buffer_jobs.short(buffer_jobs.crashing_document(choices))
+        text["job"]["plane"] = "buffers"
+        text = add_environment(choices, text | {"link": "final_checkpoint"})
+    else:
+        text = add_environment(choices, document(choices))
     return scenario_of(text | {"violates": hazards_of(text)})
 
 

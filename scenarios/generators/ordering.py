@@ -63,9 +63,8 @@ def ordering(choices: Choices) -> Scenario:
     present = choices.features(tuple(SYNC_FAULT_DRAWS))
     faults: tuple[SyncFault, ...] = ()
     if present:
-        faults = choices.several(
-            lambda: SYNC_FAULT_DRAWS[choices.of(present)](choices), most=FAULTS_MAX
-        )
+        drawn = choices.alike(present)
+        faults = choices.several(lambda: SYNC_FAULT_DRAWS[next(drawn)](choices), most=FAULTS_MAX)
     if any(isinstance(fault, RepeatIndex) for fault in faults):
         # Of two states with one index the first counts; on several sockets that may be the wrong
         # one, which no core can tell.
@@ -187,7 +186,7 @@ def _reader(choices: Choices) -> int:
 
 # What the core, the source and the platform must all survive.
 SYNC_FAULT_DRAWS: Mapping[str, Callable[[Choices], SyncFault]] = {
-    "fail_send": lambda c: FailSend(occurrence=c.integer(1, 6), sends=c.integer(1, 3)),
+    "fail_send": lambda c: FailSend(occurrence=c.integer(1, 6), sends=c.of((1, 1, 2, 3))),
     "fail_upload": lambda c: FailUpload(occurrence=c.integer(1, 6), uploads=c.integer(1, 2)),
     "reorder_uploads": lambda c: ReorderUploads(
         occurrence=c.integer(1, 5), uploads=c.integer(2, 5)

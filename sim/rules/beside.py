@@ -59,20 +59,21 @@ class Walk:
     """How a core walks alone: drawn arguments to make it and its rules with.
 
     make: of a core that has no slot; the others are made as the run makes its own.  adapt: what
-    makes a core that is stepped by events of one that is called in another way.
+    makes a core that is stepped by events of one that is called in another way.  events: of a walk.
     """
 
     draw: Callable[[Pick], Arguments]
     rules: Callable[..., Rules]
     make: Factory | None = None
     adapt: Callable[[Factory], Factory] | None = None
+    events: int = WALK_EVENTS
 
-    def walked(self, make: Factory, pick: Pick, events: int) -> tuple[str, list[str]] | None:
+    def walked(self, make: Factory, pick: Pick) -> tuple[str, list[str]] | None:
         """Let a new core walk; return its first difference from the rules, if any."""
         positional, named = self.draw(pick)
         make = make if self.adapt is None else self.adapt(make)
         core, rules = make(*positional, **named), self.rules(*positional, **named)
-        return walked(core, rules, pick, events)
+        return walked(core, rules, pick, self.events)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,7 @@ class Differential:
         for name, walk, make in self._walking:
             for number in range(self._each):
                 pick = Pick(self._streams.stream(f"walk {name}", number))
-                found = walk.walked(make, pick, WALK_EVENTS)
+                found = walk.walked(make, pick)
                 if found is not None:
                     self.part(f"core {name}, on a walk of its own: {found[0]}", found[1])
                     break

@@ -126,7 +126,7 @@ def _credit(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 _SYNC: Mapping[str, Walk] = {
-    "ordering": Walk(_ordering, OrderingRules),
+    "ordering": Walk(_ordering, OrderingRules, events=80),
     "source": Walk(_source, SourceRules, SourceCore),
     "messages": Walk(
         _nothing,

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
+from ckptsim.models.ordering.release.ledger import Ledger
 from ckptsim.scenarios.generators import GENERATORS
 from ckptsim.sim.kernel import Streams
 from ckptsim.sim.mutants.registry import MUTANTS
@@ -28,7 +32,8 @@ FOLLOWS = {
 
 def _first_difference(slot: str, make: Factory, walks: int) -> tuple[str, list[str]] | None:
     for number in range(walks):
-        found = WALKING[slot].walked(make, Pick(Streams(number).stream(slot)), 40)
+        walk = replace(WALKING[slot], events=max(40, WALKING[slot].events))
+        found = walk.walked(make, Pick(Streams(number).stream(slot)))
         if found is not None:
             return found
     return None
@@ -46,6 +51,17 @@ def test_a_mutant_parts_from_the_rules_of_its_core(name: str) -> None:
     """Each is told from the right core on walks alone, but for those with a reason."""
     found = _first_difference(WALKED[name].slot, WALKED[name].factory, 300)
     assert (found is None) == (name in FOLLOWS)
+
+
+def _credits_once(ledger: Ledger, identity: Any, credited: Any) -> None:
+    if identity in ledger._ids:
+        ledger._ids[identity].credited = credited
+
+
+def test_walks_cover_an_id_by_one_state_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A core that forgets what it has added to the totals but for the last time is told apart."""
+    monkeypatch.setattr(Ledger, "release", _credits_once)
+    assert _first_difference("ordering", OURS.ordering, 150) is not None
 
 
 @pytest.mark.parametrize("link", LINKS)

@@ -243,6 +243,7 @@ class CoordinatorHost:
                 self._trigger(barrier, tasks, request)
             case coordinator_events.RefuseRequest(request):
                 if request.synchronous:
+                    self.observer.stop_refused()
                     self._stop_failed()
             case coordinator_events.StoreCheckpoint(checkpoint):
                 self._messages.store(checkpoint, self.store, checkpoint, self.core)
@@ -385,8 +386,7 @@ class CoordinatorHost:
 
     def _stop_failed(self) -> None:
         """Continue with periodic checkpoints: the stop has failed."""
-        self.stop_id = None
-        self._job.stop_failed()
+        self.forget_stop()
         self._schedule(self._settings.interval_ns)
 
     def _discard(self, checkpoint: int) -> None:

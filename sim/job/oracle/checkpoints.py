@@ -76,6 +76,10 @@ class CheckpointOracle:
         self._free_ns = self._env.now + first_ns
         self._completed_ns = None
 
+    def stop_failed(self) -> None:
+        """Expect that periodic triggers begin again: the savepoint of a stop has failed."""
+        self.scheduled(self._table.interval_ns)
+
     def unscheduled(self) -> None:
         """Note that periodic triggers have ended."""
         self._free_ns = None
@@ -267,6 +271,8 @@ class CheckpointOracle:
     def failed(self, one: CheckpointRecord, reason: FailureReason) -> None:
         """Check that what is given up was still running, and that savepoints are spared."""
         self._end(one, "is given up")
+        if one.request.synchronous:
+            self.stop_failed()
         if one.request.savepoint and reason is FailureReason.CHECKPOINT_SUBSUMED:
             says = f"savepoint {one.checkpoint} gives way to a newer checkpoint"
             self._violate("savepoints_are_not_subsumed", says, one.checkpoint)

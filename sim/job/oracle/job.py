@@ -175,6 +175,10 @@ class JobOracle(JobObserver):
         self.notifications.look()
         self.checkpoints.planned(plan)
 
+    def stop_refused(self) -> None:
+        """Expect that the job goes on."""
+        self.checkpoints.stop_failed()
+
     def triggered(self, record: CheckpointRecord) -> None:
         """Check that a checkpoint may begin."""
         self.checkpoints.triggered(record)

@@ -295,6 +295,9 @@ class JobObserver:
     def planned(self, plan: Plan) -> None:
         """Note the plan of a checkpoint."""
 
+    def stop_refused(self) -> None:
+        """Note that the savepoint of a stop is not taken."""
+
     def triggered(self, record: CheckpointRecord) -> None:
         """Note that a checkpoint begins."""
 

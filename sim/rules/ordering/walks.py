@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 from ckptsim.models import ordering
@@ -68,6 +69,11 @@ class OrderingRules(OrderingAnswers):
                 level=level,
             )
         if kind < 5:
+            # More records of an id would keep a state that counts it from ever being released.
+            unsent = [state for state in self._states if state not in self._sent]
+            counted = [one for state in unsent for one in (state.id, *(i for _, i in state.inner))]
+            if identity in counted and not pick.one_in(8):
+                identity = next((each for each in "pqr" if each not in counted), "s")
             return ordering.RecordsRead(
                 stream=stream,
                 size_bytes=pick.integer(0, 9),
@@ -84,22 +90,24 @@ class OrderingRules(OrderingAnswers):
         if not self._states and pick.one_in(2):
             of_streams, scope = False, None
         used = [state.index for state in self._states if state.scope == scope]
+        gap = next(index for index in count(1) if index not in used)
+        before = self._states[-1].inner if self._states else ()
+        if before and pick.one_in(2):  # one id in several states, which readers may have drawn
+            stream, identity = before[0]
         ids = [state.id for state in self._states if state.scope == scope]
         fresh = f"{identity}{len(ids)}" if identity in ids else identity
-        snapshot = not of_streams and self._sockets and pick.one_in(2)
+        snapshot = not of_streams and self._sockets and pick.one_in(1 if before else 2)
         inner = ((stream, identity),) if snapshot else ()
         kind = StateKind.STREAM if of_streams else StateKind.GLOBAL
         covered = [stream] if of_streams else self._catalog
-        count = sum(self._accounted((each, fresh)) for each in covered)
-        if snapshot:
-            count = self._accounted((stream, identity))
+        portions = inner or tuple((each, fresh) for each in covered)
         return ordering.StateRead(
             kind=StateKind.SNAPSHOT if snapshot else kind,
             payload=len(self._states),
             stream=scope,
-            index=max(used, default=0) + pick.of((1, 1, 1, 2)),
+            index=gap if not pick.one_in(4) else max(used, default=0) + pick.of((1, 2)),
             id=fresh,
-            source_count=count,
+            source_count=sum(self._accounted(portion) for portion in portions),
             inner=inner,
             listed=pick.of((None, tuple(self._catalog), (stream,))),
         )
@@ -133,8 +141,9 @@ class OrderingRules(OrderingAnswers):
                 ordering.ChannelClosed(channel=channel),
                 ordering.ProcessingSucceeded(stream=stream),
                 ordering.ProcessingFailed(stream=stream),
-                ordering.FinishRequested(wait_ns=pick.of([0, 5])),
-                ordering.FinishTimerFired(),
+                ordering.FinishRequested(wait_ns=pick.of([0, 5, 5]))
+                if len(self._sent) > 2 or pick.one_in(4)  # not much comes behind it
+                else ordering.FinishTimerFired(),
                 ordering.FlushRequested(),
                 ordering.StreamAnnounced(stream=stream),
             ]
