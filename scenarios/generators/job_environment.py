@@ -75,6 +75,8 @@ def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
     faults = [*text["faults"], *found]
     if rescales:
         faults = [one for one in faults if _fits(one, job["vertices"])] + rescales
+    if rescales and on_records and choices.flag():
+        faults = _much_in_flight(choices, job, rescales)
     if any(one["kind"] in ("lose_acknowledgement", "lose_trigger") for one in faults):
         job["checkpointing"]["timeout_ns"] = choices.of((100, 40)) * _MS
     if rescales and not on_records:
@@ -151,7 +153,10 @@ def _instant(choices: Choices, job: dict[str, Any], before: Sequence[int] = ()) 
         behind_ns = choices.of((0, 1, *(part * _MS for part in (1, 5, 20, 40, 60, 200))))
         return max(1, choices.of(before) + behind_ns)
     near_ns = choices.of((0, 1, _MS // 2, 3 * _MS, interval_ns // 2, -1))
-    return max(1, choices.integer(1, 6) * interval_ns + near_ns)
+    sources = [one for one in job["vertices"] if one.get("kind") == "source"]
+    # What strikes long after the end of all data strikes nobody.
+    most = 6 if len(ends) < len(sources) else min(6, max(ends) // interval_ns + 2)
+    return max(1, choices.integer(1, most) * interval_ns + near_ns)
 
 
 def _recovery(choices: Choices, job: dict[str, Any], *, on_records: bool) -> None:
@@ -249,6 +254,32 @@ def _rescales(choices: Choices, job: dict[str, Any], *, on_records: bool) -> lis
         }
         for _ in range(choices.integer(1, 3))
     ]
+
+
+def _much_in_flight(
+    choices: Choices, job: dict[str, Any], rescales: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Have a rescale come behind a checkpoint that has overtaken long queues, with their last mark.
+
+    Returns the faults: nothing else keeps checkpoints from being complete by then.
+    """
+    interval_ns = choices.of((20, 10)) * _MS
+    job["checkpointing"] |= {"mode": "unaligned", "max_concurrent": 1, "min_pause_ns": 0}
+    job["checkpointing"] |= {"interval_ns": interval_ns, "timeout_ns": 600_000 * _MS}
+    job["channels"] |= {"sender_records": 20, "receiver_records": 20}
+    job["costs"] |= {"snapshot_jitter_ns": 0, "completion_ns": 0, "checkpoint_failure_ratio": 0.0}
+    job["storage"] = {"failure_ratio": 0.0}
+    for vertex in job["vertices"]:
+        if vertex.get("kind") == "source":
+            vertex["rate_per_s"] = 1000.0 * vertex["parallelism"]
+        else:
+            vertex["service_ns"] = choices.of((2, 5)) * _MS
+        for one in vertex.get("inputs", ()):  # what barriers overtake
+            one["partitioner"] = choices.of(("hash", "rebalance"))
+        vertex["broadcast_state"] = False
+    for fault in rescales:
+        fault["at_ns"] = choices.integer(2, 5) * interval_ns + choices.of((8, 4, 1)) * _MS
+    return rescales
 
 
 def _rescaled_on_buffers(choices: Choices, job: dict[str, Any]) -> None:
