@@ -77,6 +77,8 @@ def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
         faults = [one for one in faults if _fits(one, job["vertices"])] + rescales
     if rescales and on_records and choices.flag():
         faults = _much_in_flight(choices, job, rescales)
+    if "stop_at_ns" in job.get("ending", {}) and choices.integer(0, 2) == 2:
+        faults += _refused_stop(choices, job)
     if any(one["kind"] in ("lose_acknowledgement", "lose_trigger") for one in faults):
         job["checkpointing"]["timeout_ns"] = choices.of((100, 40)) * _MS
     if rescales and not on_records:
@@ -253,6 +255,22 @@ def _rescales(choices: Choices, job: dict[str, Any], *, on_records: bool) -> lis
             "at_ns": _instant(choices, job),
         }
         for _ in range(choices.integer(1, 3))
+    ]
+
+
+def _refused_stop(choices: Choices, job: dict[str, Any]) -> list[dict[str, Any]]:
+    """Have the sources refuse the savepoint of a stop, before any has ended its data for it.
+
+    Which number it has depends on the checkpoints before it.
+    """
+    number = int(job["ending"]["stop_at_ns"] // job["checkpointing"]["interval_ns"]) + 1
+    kind = choices.of(("refuse_trigger", "lose_trigger"))
+    return [
+        {"kind": kind, "vertex": one["name"], "subtask": subtask, "checkpoint": at}
+        for one in job["vertices"]
+        if one.get("kind") == "source"
+        for subtask in range(one["parallelism"])
+        for at in range(max(1, number - choices.integer(0, 2)), number + 1)
     ]
 
 

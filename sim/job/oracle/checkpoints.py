@@ -81,7 +81,8 @@ class CheckpointOracle:
         self.scheduled(self._table.interval_ns)
 
     def unscheduled(self) -> None:
-        """Note that periodic triggers have ended."""
+        """Check that none is overdue, and note that periodic triggers have ended."""
+        self.check_triggers()
         self._free_ns = None
 
     def asked(self) -> None:
