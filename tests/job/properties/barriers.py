@@ -237,6 +237,17 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
             small(chain(100, ending={"protocol": "flink", "stop_at_ns": 33 * MS})),
             world=worlds.keeps_triggering,
         ),
+        by_cores(
+            small(
+                chain(
+                    200,
+                    checkpointing={"tolerable_failures": 5, "timeout_ns": 15 * MS},
+                    ending={"protocol": "flink", "stop_at_ns": 33 * MS},
+                ),
+                at("source", "lose_trigger", checkpoint=2),
+            ),
+            world=worlds.triggers_nothing_after_a_failed_stop,
+        ),
     ),
     "checkpoint_ends_in_time": (
         by_mutant("closed_task_is_silent", "plan_race", ties="random"),

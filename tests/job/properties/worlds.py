@@ -59,6 +59,11 @@ def keeps_triggering(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(CoordinatorHost, "stop", stop)
 
 
+def triggers_nothing_after_a_failed_stop(patch: pytest.MonkeyPatch) -> None:
+    """Forget periodic triggers when the savepoint of a stop has failed."""
+    patch.setattr(CoordinatorHost, "_stop_failed", CoordinatorHost.forget_stop)
+
+
 def takes_late_parts(patch: pytest.MonkeyPatch) -> None:
     """Take in what tasks acknowledge of checkpoints that have ended."""
     right = CoordinatorHost._acknowledged
