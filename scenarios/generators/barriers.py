@@ -13,6 +13,7 @@ from ckptsim.scenarios.spec import Scenario
 
 _KINDS = ("buffers", "records", "crashing", "uncoordinated", "records", "crashing", "records")
 
+
 def barriers(choices: Choices) -> Scenario:
     """Return a random job with a fault plan; some on buffers fail and are restarted."""
     # Jobs on records are the cheaper ones, and have more happen to them.

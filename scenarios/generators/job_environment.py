@@ -263,7 +263,9 @@ def _unheard_stop(choices: Choices, job: dict[str, Any]) -> list[dict[str, Any]]
 
     It expires, and the job goes on.  Which number it has depends on the checkpoints before.
     """
-    job["checkpointing"]["tolerable_failures"] = 1_000
+    # The stop is asked for again later than periodic triggers have to begin again.
+    job["checkpointing"] |= {"tolerable_failures": 1_000, "min_pause_ns": 0}
+    job["restart"] = {"kind": "fixed_delay", "delay_ns": 5 * _MS, "attempts": 5}
     number = int(job["ending"]["stop_at_ns"] // job["checkpointing"]["interval_ns"]) + 1
     return [
         {"kind": "lose_trigger", "vertex": one["name"], "subtask": subtask, "checkpoint": at}
