@@ -29,7 +29,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@echo "preparing quick starts of Spark"
 	@$(BIN)/python -m ckptsim.analysis.spark.warm || echo "not prepared; Spark will start some seconds later"
 	@echo "compiling the kernel of large jobs"
-	@$(BIN)/python -c 'from ckptsim.sim.job.buffers.compiled.door import kernel; ask_kernel()'
+	@$(BIN)/python -c 'from ckptsim.sim.job.buffers.compiled.door import kernel; kernel()'
 	@touch $(STAMP)
 
 demo: $(STAMP)

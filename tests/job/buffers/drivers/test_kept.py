@@ -12,7 +12,7 @@ import pytest
 from ckptsim.analysis.spark.package import program_root, write_archive
 from ckptsim.sim.job.buffers.compiled.kept import kept_in
 
-LOAD = "from ckptsim.sim.job.buffers.compiled.door import kernel; ask_kernel()"
+LOAD = "from ckptsim.sim.job.buffers.compiled.door import kernel; kernel()"
 KEY = "from ckptsim.sim.job.buffers.compiled.kept import kept_in; print(kept_in().name)"
 # Says when it has the lock and when it is about to give it back, a while later.
 HOLD = """
