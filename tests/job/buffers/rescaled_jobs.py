@@ -15,7 +15,7 @@ from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.generators.job_environment import spare_files
 from ckptsim.sim.job.buffers.constants import CONSTANTS
 from tests import many
-from tests.job.buffers import many as jobs
+from tests.job import many as jobs
 from tests.job.buffers.plans import crashing_document, scenario_of
 from tests.job.records.plans import MS, Seeded
 from tests.job.records.rescaled_jobs import differ, fits, forgets, resubmissions

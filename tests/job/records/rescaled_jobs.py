@@ -13,7 +13,7 @@ from typing import Any
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.generators.job_environment import CHANNEL_STATES, spare_files
 from tests import many
-from tests.job.records import many as jobs
+from tests.job import many as jobs
 from tests.job.records.plans import MS, Seeded, document, scenario_of
 
 GOALS = ("restarted", "restored_rescaled", "record_filtered", "declined_during_recovery")
