@@ -247,15 +247,16 @@ def _rescales(choices: Choices, job: dict[str, Any], *, on_records: bool) -> lis
         _rescaled_on_buffers(choices, job)
     if "tolerable_failures" not in job["checkpointing"]:
         job["restart"] = {"kind": "fixed_delay", "delay_ns": choices.of((0, 5 * _MS))}
-    return [
-        {
-            "kind": "rescale",
-            "vertex": choices.of(free),
-            "parallelism": choices.integer(1, 6),
-            "at_ns": _instant(choices, job),
-        }
-        for _ in range(choices.integer(1, 3))
-    ]
+    return [_rescale(choices, job, free) for _ in range(choices.integer(1, 3))]
+
+
+def _rescale(choices: Choices, job: dict[str, Any], free: Sequence[str]) -> dict[str, Any]:
+    """Return a change of parallelism, some with the whole job submitted again."""
+    fault: dict[str, Any] = {"kind": "rescale", "vertex": choices.of(free)}
+    fault |= {"parallelism": choices.integer(1, 6), "at_ns": _instant(choices, job)}
+    if choices.integer(0, 3) == 3:
+        fault |= {"kind": "resubmit", "mode": _mode(choices, job)}
+    return fault
 
 
 def _unheard_stop(choices: Choices, job: dict[str, Any]) -> list[dict[str, Any]]:
