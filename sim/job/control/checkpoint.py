@@ -68,6 +68,10 @@ class JobCheckpoint:
         """Return the snapshots of a vertex's subtasks, None for those that had finished."""
         return [self.tasks.get(number) for number in self.subtasks[vertex]]
 
+    def holds_end_of(self, vertex: str, number: int) -> bool:
+        """Tell whether a task of a vertex had finished, by its number then."""
+        return self.vertices[vertex] is FinishedState.FULL or number in self.finished
+
     @property
     def states(self) -> list[TaskState]:
         """Return what it holds of each task, in their order."""

@@ -80,8 +80,13 @@ class Rescales:
         return Graph(with_parallelism(self.model, counts), self._origin)
 
     def _finals_of(self, restored: JobCheckpoint) -> dict[Place, int]:
-        counts = {name: len(numbers) for name, numbers in restored.subtasks.items()}
-        return {p: n for (p, among), n in self._final.items() if among == counts[p[0]]}
+        """Return what tasks had processed that had finished before a checkpoint."""
+        found = {}
+        for ((name, subtask), among), processed in self._final.items():
+            numbers = restored.subtasks[name]
+            if among == len(numbers) and restored.holds_end_of(name, numbers[subtask]):
+                found[name, subtask] = processed
+        return found
 
     def begun(
         self, control: JobWorld, tasks: Sequence[Task], restored: JobCheckpoint | None

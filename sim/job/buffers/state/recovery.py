@@ -15,8 +15,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ckptsim.models.coordinator.plan import FinishedState
-
 if TYPE_CHECKING:
     from ckptsim.models.lifecycle import SinkState
     from ckptsim.sim.job.buffers.output import Subpartition
@@ -80,9 +78,7 @@ def _processed(task: Task, restored: JobCheckpoint, final: int | None) -> int:
     snapshot: BufferSnapshot | None = restored.tasks.get(task.number)
     if snapshot is not None:
         return snapshot.processed
-    full = restored.vertices[task.name] is FinishedState.FULL
-    knows = full or task.number in restored.finished
-    return final if final is not None and knows else 0
+    return final if final is not None and restored.holds_end_of(task.name, task.number) else 0
 
 
 def restore_channels(tasks: list[Task], restored: JobCheckpoint) -> None:
