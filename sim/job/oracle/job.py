@@ -107,6 +107,9 @@ class JobOracle(JobObserver):
         self.checkpoints.begun(restored)
         if restored is not None:
             check_restored(self._plane, restored, self._violate, exactly=self.exactly)
+            before = {name: len(numbers) for name, numbers in restored.subtasks.items()}
+            now = {vertex.name: vertex.parallelism for vertex in self._job.vertices}
+            self._was_rescaled |= before != now
         for task in self.tasks.values():
             task.lifecycle.restored_id = None if restored is None else restored.checkpoint_id
             task.lifecycle.was_rescaled = self._was_rescaled
