@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.errors import ScenarioError
+from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job.faults import JobFault
 from ckptsim.scenarios.planning import with_parameters
+from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.oracle.job import JobOracle
+from ckptsim.sim.job.records.world import RecordWorld
+from ckptsim.sim.kernel import Environment
 from ckptsim.sim.mutants.rescaling import MUTANTS
 from ckptsim.sim.search.trial import Subject, trial
+from ckptsim.sim.slots import OURS
 from ckptsim.sim.world import run_world
 from tests import many
 from tests.job.records.plans import MS, scenario_of
@@ -178,3 +185,28 @@ def test_in_flight_data_of_a_pointwise_edge_is_refused_by_its_mapper() -> None:
     says = [row.says for row in result.violations if row.property == "in_flight_data_is_assigned"]
     assert says
     assert str(ProtocolError("unsupported_rescale", state="2 to 3 subtasks")) in says[0]
+
+
+def test_a_restart_behind_a_rescale_is_one_of_a_rescaled_job() -> None:
+    """A checkpoint from before a rescale misleads tasks that are restarted from it as well."""
+    scenario = with_parameters(
+        by_name("watermark_outlives_its_share"), {"job.checkpointing.retained": 40}
+    )
+    model, faults = cast("Job", scenario.model), cast("tuple[JobFault, ...]", scenario.faults)
+    first = RecordWorld(Environment(1), model, FaultPlan(faults), cores=OURS)
+    first.run()
+    oldest = first.coordinator.completed[min(first.coordinator.completed)]
+    external = first.external.fork(oldest.sink_states, oldest.checkpoint_id)
+    again = RecordWorld(
+        Environment(1),
+        first.job,
+        FaultPlan(()),
+        cores=OURS,
+        restored=oldest,
+        external=external,
+    )
+    again.run()
+    assert first.job != model
+    observer = again.observer
+    assert isinstance(observer, JobOracle)
+    assert all(task.lifecycle.was_rescaled for task in observer.tasks.values())
