@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 OfUser = RequestCheckpoint | RequestSavepoint | Cancel | Rescale | Resubmit
 Timed = CrashTask | CrashTaskManager | CrashJobManager | StallTask | OfUser
+# What makes a checkpoint continue until it expires.
+_LOSSES = (LoseTrigger, LoseAcknowledgement)
 
 
 class Subtask(Protocol):
@@ -83,8 +85,11 @@ class FaultPlan:
     @property
     def loses_messages(self) -> bool:
         """Return whether a checkpoint can continue until it expires, for want of a message."""
-        lost = LoseTrigger | LoseAcknowledgement
-        return any(isinstance(fault, lost) for fault in self._faults)
+        return any(isinstance(fault, _LOSSES) for fault in self._faults)
+
+    def loses(self, task: Subtask, checkpoint: int) -> bool:
+        """Return whether a task's part in a checkpoint is never heard of, for want of a message."""
+        return any(self.strikes(kind, task, checkpoint) for kind in _LOSSES)
 
     @property
     def at_checkpoints(self) -> int:

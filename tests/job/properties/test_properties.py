@@ -18,10 +18,13 @@ from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.slots import OURS
+from ckptsim.sim.world import run_world
 from tests.job.buffers.broken import BROKEN, Broken
 from tests.job.properties import invariants
-from tests.job.properties.breaker import placed
+from tests.job.properties.breaker import at, placed
 from tests.job.properties.table import BREAKERS, ON_BUFFERS
+from tests.job.records.plans import MS
+from tests.job.records.small import chain, small
 
 # What released Flink does wrong itself; the right core shows it.
 HAZARDS = {"single_channel_keeps_the_clock", "closed_tasks_leave_nothing_queued"}
@@ -115,3 +118,15 @@ def test_every_property_stands_for_something() -> None:
 def test_the_document_is_what_the_table_gives() -> None:
     """docs/invariants.md holds what its own command would write now."""
     assert invariants.DOCUMENT.read_text(encoding="utf-8") == invariants.document()
+
+
+def test_a_closed_task_whose_acknowledgement_was_lost_is_waited_for() -> None:
+    """Nothing is wrong with it: it did its part before it closed, and nobody will ever hear so."""
+    timing = {"interval_ns": 10 * MS, "timeout_ns": 60 * MS, "immediate_final": False}
+    job = chain(20, checkpointing=timing)
+    job["vertices"].insert(1, job["vertices"][0] | {"name": "other", "records": 200})
+    job["vertices"][-1]["inputs"].append({"upstream": "other"})
+    late = at("source", "delay_notification", checkpoint=3, delay_ns=12 * MS)
+    result = run_world(small(job, late, at("source", "lose_acknowledgement", checkpoint=4)), seed=1)
+    assert [row.checkpoint_id for row in result.checkpoints if row.status != "completed"] == [4]
+    assert result.violations == []
