@@ -2,94 +2,20 @@
 
 from __future__ import annotations
 
-from functools import cache
-from math import exp
-from random import Random
-from statistics import fmean
-
 import pytest
 
-from ckptsim.scenarios.files import loads
-from ckptsim.sim.world import run_world
-
-# One task, a checkpoint that keeps its thread for 60 ms, failures 3,600 ms apart in the mean.  For
-# these the interval that costs least is 617.9 ms of work.  Source: J. T. Daly, A higher order
-# estimate of the optimum checkpoint interval for restart dumps (2006), equations 20 and 37.
-COST_MS, MEAN_TIME_BETWEEN_FAILURES_MS = 60, 3_600
-OPTIMUM_MS = 618
-GAP_MS = 10  # of work per record
-RECORDS = 2_880
-
-HEAD = """
-name = "law"
-link = "final_checkpoint"
-says = "law"
-
-[job]
-vertices = [{vertices}]
-channels = {{ latency = "{latency_ms} ms" }}
-[job.checkpointing]
-interval = "{interval_ms} ms"
-min_pause = "{interval_ms} ms"
-after_finish = false
-
-[job.costs]
-snapshot_sync = "{sync_ms} ms"
-snapshot_async = "{async_ms} ms"
-
-[job.restart]
-kind = "fixed_delay"
-delay = "{restart_ms} ms"
-"""
-FAULT = '\n[[faults]]\nkind = "crash_task"\nvertex = "v0"\nat = "{at_ns} ns"\n'
-
-
-def _vertices(depth: int) -> str:
-    rate = 1_000 // GAP_MS
-    found = [f'{{ name = "v0", kind = "source", rate = "{rate} /s", records = {RECORDS} }}']
-    for number in range(1, depth):
-        inputs = f'[{{ upstream = "v{number - 1}" }}]'
-        found.append(f'{{ name = "v{number}", kind = "operator", inputs = {inputs} }}')
-    return ", ".join(found)
-
-
-@cache
-def slowdown(
-    interval_ms: int,
-    *,
-    restart_ms: int = 0,
-    depth: int = 1,
-    latency_ms: int = 0,
-    sync_ms: int = COST_MS,
-    async_ms: int = 0,
-    seeds: int = 14,
-) -> float:
-    """Return how many times as long jobs take with failures and checkpoints as without."""
-    work_ms = RECORDS * GAP_MS
-    head = HEAD.format(
-        vertices=_vertices(depth),
-        latency_ms=latency_ms,
-        interval_ms=interval_ms,
-        sync_ms=sync_ms,
-        async_ms=async_ms,
-        restart_ms=restart_ms,
-    )
-    found = []
-    for seed in range(seeds):
-        random, at_ms, faults = Random(seed), 0.0, ""
-        while at_ms < 3 * work_ms:
-            at_ms += random.expovariate(1 / MEAN_TIME_BETWEEN_FAILURES_MS)
-            faults += FAULT.format(at_ns=1 + int(at_ms * 1e6))
-        run = run_world(loads(head + faults, source="law.toml"), seed=seed).run
-        assert (run.outcome, run.violations) == ("completed", 0)
-        found.append(run.ended_ns / 1e6 / work_ms)
-    return fmean(found)
-
-
-def expected(interval_ms: int) -> float:
-    """Return the mean slowdown on paper, for restarts that take no time."""
-    mean_ms = MEAN_TIME_BETWEEN_FAILURES_MS
-    return mean_ms * (exp((interval_ms + COST_MS) / mean_ms) - 1) / interval_ms
+from tests.job.records.interval_laws import (
+    BEGIN,
+    COST_MS,
+    END,
+    INTERVALS_MS,
+    OPTIMUM_MS,
+    PAGE,
+    expected,
+    row,
+    slowdown,
+    table,
+)
 
 
 @pytest.mark.parametrize("interval_ms", [OPTIMUM_MS // 2, OPTIMUM_MS, 2 * OPTIMUM_MS])
@@ -119,3 +45,24 @@ def test_the_law_stops_where_checkpoints_do_not_block() -> None:
     """
     half, whole = (slowdown(t, sync_ms=0, async_ms=COST_MS) for t in (OPTIMUM_MS // 2, OPTIMUM_MS))
     assert half < whole < expected(OPTIMUM_MS)
+
+
+def test_the_law_stops_where_a_job_has_capacity_to_spare() -> None:
+    """At half load what checkpoints and failures take is caught up with, whatever the interval.
+
+    From 0.9 of the capacity on there is an optimum again.
+    """
+    spare, full = ([slowdown(t, load=load, seeds=4) for t in INTERVALS_MS] for load in (0.5, 0.9))
+    assert max(spare) - min(spare) < 0.01
+    assert min(full) < min(full[0], full[-1]) - 0.03
+
+
+def test_the_page_has_the_closed_form() -> None:
+    """The line of the table that no run is needed for is what the formula gives."""
+    assert row("on paper", [expected(one) for one in INTERVALS_MS]) in PAGE.read_text("utf-8")
+
+
+@pytest.mark.long
+def test_the_table_is_what_the_program_gives() -> None:
+    """`python -m tests.job.records.interval_laws` would write the table that is there."""
+    assert BEGIN + table() + END in PAGE.read_text("utf-8")
