@@ -131,10 +131,11 @@ class ReleaseRow:
 class RecoveryRow:
     """One recovery: from which checkpoint, how long, and how much was done again.
 
-    Where a failover takes time: when the failure was known, all tasks were cancelled, all were
-    opened with their state read, all in-flight data had been processed, and an operator without
-    outputs took the first record; the bytes that were read.  Of jobs whose sources have a clock
-    that does not stop: when no record was late any more, and the latest one until the next failure.
+    When the failure was known, all tasks were cancelled and the next attempt began.  On records,
+    and where a failover takes time: when all tasks were open with their state read, all in-flight
+    data of inputs had been processed, and an operator without outputs took the first record.  Where
+    it takes time: the bytes that were read.  Of jobs whose sources have a clock that does not stop:
+    when no record was late any more, and the latest one until the next failure.
     """
 
     run_key: str

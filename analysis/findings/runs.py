@@ -159,7 +159,8 @@ def _of_timed_recoveries(
     caught_up = np.where((caught_up == ABSENT) & (first != ABSENT), until, caught_up)
     known, resumed = ints(recoveries, "detected_ns"), ints(recoveries, "resumed_ns")
     read = ints(recoveries, "state_read_ns")
-    timed = read != ABSENT  # on records, and where restarts take no time, nothing is read
+    # On records, and where restarts take no time, nothing has a size.
+    timed = ints(recoveries, "bytes_read") != ABSENT
     zero = np.zeros_like(failed)
     spans = {
         "downtime_ns": (failed, first),

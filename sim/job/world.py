@@ -23,7 +23,7 @@ from ckptsim.scenarios.job.faults import Symptom
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint, kept_of
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.detection import DetectionHost
-from ckptsim.sim.job.control.failover import FailoverRecord, restart_strategy
+from ckptsim.sim.job.control.failover import FailoverRecord, note_canceled, restart_strategy
 from ckptsim.sim.job.control.faults import FaultPlan, enter_instants
 from ckptsim.sim.job.control.operations import Operations
 from ckptsim.sim.job.control.sinks import Sinks
@@ -257,6 +257,7 @@ class JobWorld:
             return
         self.running = False
         self._plane.halt()
+        note_canceled(self.failovers, self.env.now)
         if self.failure_known(cause):
             delay_ns = 0 if planned else self._restart_delay_ns()
             if delay_ns is not None:

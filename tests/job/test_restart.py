@@ -9,8 +9,10 @@ import pytest
 
 from ckptsim.models.barriers import Subpartition
 from ckptsim.scenarios import Scenario, ScenarioError
+from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.job import Plane
 from ckptsim.scenarios.job.restart import RESTART_STRATEGIES
+from ckptsim.scenarios.planning.vary import with_parameters
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import run_world
 from tests.job.properties.cores import first_of_all
@@ -125,3 +127,25 @@ def test_a_hang_that_the_next_attempt_heals_is_told(
     assert told.says.startswith("no record was processed for ")
     assert "from sink/0" in told.says
     assert told.at_ns < 9_000 * MS
+
+
+def test_recoveries_on_records_have_their_parts() -> None:
+    """Known and cancelled at once; then the delay, the restore, what was in flight, a record.
+
+    What a second failure comes before has not happened.
+    """
+    costs = {"job.costs.restore": "20 ms", "job.costs.read_record": "1 ms"}
+    made = with_parameters(by_name("rescale_keyed"), costs | {"faults[1].at": "120 ms"})
+    first, second = run_world(made, seed=0).recoveries
+    for row in (first, second):
+        at_ns = row.failed_ns
+        assert (row.detected_ns, row.canceled_ns, row.resumed_ns) == (at_ns, at_ns, at_ns)
+        assert row.bytes_read is None
+        assert row.caught_up_ns is None
+    assert first.state_read_ns == first.failed_ns + 20 * MS
+    assert first.handed_over_ns is not None
+    assert first.first_record_ns is not None
+    assert first.state_read_ns < first.first_record_ns < first.handed_over_ns
+    for at, state_read_ns in (("50 ms", None), ("56 ms", first.state_read_ns)):
+        cut_short = run_world(with_parameters(made, {"faults[1].at": at}), seed=0).recoveries[0]
+        assert (cut_short.state_read_ns, cut_short.handed_over_ns) == (state_read_ns, None)

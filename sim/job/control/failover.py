@@ -47,9 +47,9 @@ class FailoverRecord:
     resumed_ns: when the next attempt began, None where there was none.  restored: the checkpoint
     that it began from, None for its beginning.  reprocessed: records that sources emitted again.
     manager_lost: a task manager is gone, not a task alone.
-    Where a failover takes time: known_ns, when the job manager knew of it; canceled_ns, when all
-    tasks were cancelled; opened_ns, when all state was read and all tasks were open;
-    handed_over_ns, when all in-flight data had been processed; bytes_read: of both;
+    known_ns: when the job manager knew of it; canceled_ns: when all tasks were cancelled; the rest
+    where that takes time, and on records: opened_ns, when all state was read and all tasks were
+    open; handed_over_ns, when all in-flight data had been processed; bytes_read: of both;
     first_record_ns: when an operator without outputs took one; caught_up_ns, peak_latency_ns: when
     no record was late any more, and how late one was until the next failure.
     """
@@ -204,9 +204,7 @@ class FailoverHost:
 
     def _canceled(self) -> None:
         self._plane.halt()
-        for record in self._job.failovers:
-            if record.canceled_ns is None:
-                record.canceled_ns = self._env.now
+        note_canceled(self._job.failovers, self._env.now)
         self._step(failover.AllCanceled(self._env.now))
 
     def _delay_over(self, number: int) -> None:
@@ -218,6 +216,12 @@ class FailoverHost:
         self._times = self._times_of(False)
         self.starting = False
         self._job.restart()
+
+
+def note_canceled(failovers: Iterable[FailoverRecord], now_ns: int) -> None:
+    """Note that nothing acts any more of the attempt that has failed."""
+    for record in failovers:
+        record.canceled_ns = record.canceled_ns or now_ns
 
 
 def restart_strategy(env: Environment, parameters: RestartParameters) -> RestartStrategy:

@@ -19,6 +19,7 @@ from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.keys import owner_of
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.restoring.held import HeldInFlight
+from ckptsim.sim.job.records.restoring.instants import RecoveryInstants
 from ckptsim.sim.job.records.restoring.reads import ChannelStateReads
 from ckptsim.sim.job.records.restoring.rescaling import Rescaling
 from ckptsim.sim.job.records.restoring.successions import successions
@@ -53,6 +54,7 @@ class Attempt:
         self.alive = True
         self.restored = restored
         self.restored_id = restored.checkpoint_id if restored is not None else None
+        self.recovery = RecoveryInstants(self, None)
         self.input_ended_ns = 0  # when a source ended last
         self.successions = successions(self.graph, restored, self.env)
         self.splits = Splits(self.graph, restored)
@@ -107,6 +109,8 @@ class Attempt:
 
     def start(self) -> None:
         """Begin: channels send what they hold, tasks work."""
+        failovers = self.world.control.failovers
+        self.recovery = RecoveryInstants(self, failovers[-1] if failovers else None)
         if self.world.uncoordinated is not None:
             self.world.uncoordinated.begin(self)
         for channel in self.channels:
@@ -132,6 +136,8 @@ class Attempt:
 
     def end(self) -> None:
         """Let nothing of the attempt act any more: it has failed, or the job has ended."""
+        if self.alive:
+            self.recovery.note()
         self.alive = False
         for task in self.tasks:
             task.stop()

@@ -32,6 +32,7 @@ class Operator(Task):
         for record in self.state if self._is_ordered else ():
             self._note_order(record, restored=True)
         self._woken = Kind.STEP
+        self._is_last = not self.attempt.graph.outputs[self.number]
 
     def run(self) -> Steps:
         """Process until all inputs have ended, then wait for everything that the end waits for.
@@ -66,6 +67,8 @@ class Operator(Task):
                     self.checkpoints.before(channel)
                 record = self._take(channel)
                 if record is not None:
+                    if self._is_last:
+                        self.attempt.recovery.record_taken()
                     self.observer.lifecycle.record_taken(channel.spec.input)
                     if channel.keyed_edge is not None:
                         owner = owner_of(self.attempt.graph, channel.keyed_edge, record)
@@ -132,6 +135,7 @@ class Operator(Task):
         """Take what comes next of a checkpoint; return it if it is data."""
         gate = self.gates[channel.spec.gate].recovered
         found = channel.recovered.pop(0)
+        self.attempt.recovery.data_taken()
         if gate is not None:
             if isinstance(found, StateEnd):
                 gate.end_input(channel)

@@ -78,7 +78,7 @@ class Task:
         self.busy = False
         self.mailbox_closed = False
         self.stalled_until_ns = 0
-        self.ready_ns = 0  # when what it restores is there
+        self.ready_ns: int = 0  # when what it restores is there
         self.reads_ns = 0  # how long it takes to begin its reads of channel state
         self.leaves_ns = 0  # when it is not known here any more, once it has closed
         self.sink: SinkWriter | None = None
