@@ -118,6 +118,16 @@ class Checkpointing:
         source="Source: Apache Flink 1.20.3, "
         "execution.checkpointing.unaligned.max-subtasks-per-channel-state-file",
     )
+    recover_without_channel_state: int | None = count(
+        None,
+        optional=True,
+        minimum=1,
+        unit="checkpoint",
+        says="number of the checkpoint that a restart takes without its in-flight data, which is "
+        "lost: for one of which that cannot be read",
+        source="Source: Apache Flink 1.20.3, "
+        "execution.checkpointing.recover-without-channel-state.checkpoint-id",
+    )
     savepoint_at_ns: int | None = duration_ns(
         None, optional=True, minimum=1, says="when a savepoint is asked for", source=_JOB
     )

@@ -206,6 +206,10 @@ class TaskState(Protocol):
         """Return the records in flight at its outputs, by channel, where they have identities."""
         ...
 
+    def without_in_flight(self) -> TaskState:
+        """Return it without what was in flight."""
+        ...
+
 
 class TaskPart(Protocol):
     """A task's part in a checkpoint: what its acknowledgement brings, and the figures of it."""

@@ -20,7 +20,7 @@ from ckptsim.models.coordinator import Recovery, after_failure
 from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.models.recovery.restart import FailureNoticed, RestartAfter
 from ckptsim.scenarios.job.faults import Symptom
-from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint, kept_of
+from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint, kept_of, newest_of
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.detection import DetectionHost
 from ckptsim.sim.job.control.failover import FailoverRecord, note_canceled, restart_strategy
@@ -350,7 +350,7 @@ class JobWorld:
             return self._latest_of(self._initial)
         kept = self.coordinator.completed.values()
         found = [self._initial, *(one for one in kept if not one.savepoint)]
-        return max(found, key=lambda one: -1 if one is None else one.checkpoint_id)
+        return newest_of(found, self.settings.checkpointing.recover_without_channel_state)
 
     # What the coordinator host asks -----------------------------------------------------------
 

@@ -134,11 +134,12 @@ def test_parts_of_recoveries_are_means_over_those_of_a_run() -> None:
         "first_record_ns": 205,
         "caught_up_ns": 305,
         "peak_latency_ns": 150,
+        "bytes_read": 10,
         "records_reprocessed": 3,
     }
     moved = {key: first[key] + 300 for key in first if key.endswith("_ns") and key[:4] != "peak"}
     behind = first | moved | {"attempt": 2, "caught_up_ns": None}
-    at_once = first | dict.fromkeys(("state_read_ns", "first_record_ns", "caught_up_ns"))
+    at_once = first | dict.fromkeys(("bytes_read", "caught_up_ns"))  # on records
     share = summarise(
         tables(
             runs=[run("a", FAST, 1), run("b", SLOW, 1)],

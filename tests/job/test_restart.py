@@ -19,6 +19,7 @@ from tests.job.properties.cores import first_of_all
 from tests.job.records.small import small
 
 MS = 1_000_000
+_CUT = "restored_checkpoint_is_a_cut"
 
 
 def scenario(plane: Plane, *crashes_ms: int, **restart: Any) -> Scenario:
@@ -127,6 +128,18 @@ def test_a_hang_that_the_next_attempt_heals_is_told(
     assert told.says.startswith("no record was processed for ")
     assert "from sink/0" in told.says
     assert told.at_ns < 9_000 * MS
+
+
+@pytest.mark.parametrize(("name", "restored"), [("flip76_ad_hoc", 4), ("rescaled_in_its_time", 3)])
+def test_in_flight_data_can_be_left_out_of_a_restore(name: str, restored: int) -> None:
+    """On both planes what is in flight in the named checkpoint is lost, and in no other one."""
+    key = "job.checkpointing.recover_without_channel_state"
+    for number, broken in ((restored, True), (restored + 1, False)):
+        result = run_world(with_parameters(by_name(name), {key: number}), seed=0)
+        assert result.recoveries[0].restored_from == f"checkpoint {restored}"
+        found = [one.says for one in result.violations if one.property == _CUT]
+        assert bool(found) is broken
+        assert all("missing" in one and "too many" not in one for one in found)
 
 
 def test_recoveries_on_records_have_their_parts() -> None:

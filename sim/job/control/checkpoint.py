@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.coordinator.plan import FinishedState
@@ -81,6 +81,21 @@ class JobCheckpoint:
     def sink_states(self) -> list[SinkState]:
         """Return every element of list state that sinks keep, by task."""
         return [s.transactions for s in self.states if s.transactions is not None]
+
+
+def newest_of(
+    found: Iterable[JobCheckpoint | None], without_channel_state: int | None
+) -> JobCheckpoint | None:
+    """Return the newest checkpoint.
+
+    without_channel_state: the number of one that a restart takes without what was in flight.
+    Source: Apache Flink 1.20.3, CheckpointCoordinator.extractOperatorStates.
+    """
+    newest = max(found, key=lambda one: -1 if one is None else one.checkpoint_id)
+    if newest is None or newest.checkpoint_id != without_channel_state:
+        return newest
+    tasks = {number: task.without_in_flight() for number, task in newest.tasks.items()}
+    return replace(newest, tasks=tasks)
 
 
 def kept_of(

@@ -12,7 +12,7 @@ Assumption: Apache Flink 1.20.3 reads what was at the receiver into buffers of t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -50,6 +50,10 @@ class BufferSnapshot:
     records: Sequence[int] = ()
     input_records: Mapping[int, Sequence[int]] = field(default_factory=dict)
     output_records: Mapping[int, Sequence[int]] = field(default_factory=dict)
+
+    def without_in_flight(self) -> BufferSnapshot:
+        """Return it without what was in flight."""
+        return replace(self, input_spans={}, output_spans={}, input_records={}, output_records={})
 
 
 def restore_counts(world: DataflowWorld, restored: JobCheckpoint) -> None:

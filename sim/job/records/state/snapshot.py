@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ckptsim.models.lifecycle import SinkState
 from ckptsim.models.recovery import Part
@@ -63,6 +63,10 @@ class TaskSnapshot:
     def pending(self) -> tuple[str, ...]:
         """Return the names of the transactions that recovery commits, oldest first."""
         return () if self.transactions is None else self.transactions.pending
+
+    def without_in_flight(self) -> TaskSnapshot:
+        """Return it without what was in flight."""
+        return replace(self, input_state={}, output_state={}, logs={})
 
     @property
     def in_flight(self) -> int:
