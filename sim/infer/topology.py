@@ -106,7 +106,7 @@ def partitioner_of(
     if ship == "FORWARD" and not same:
         how = f'"{ship}" between {upstream.parallelism} and {vertex.parallelism} subtasks'
         return Found(value=Partitioner.RESCALE, how=how, answers=_PLAN, sure=Sureness.READ)
-    if ship.lower() in list(Partitioner):
+    if ship.lower() in list(Partitioner) and ship != "CUSTOM":
         how = f'ship strategy "{ship}" of the plan'
         return Found(value=Partitioner(ship.lower()), how=how, answers=_PLAN, sure=Sureness.READ)
     if ship:  # a partitioner of the job's own: some subtask for each record

@@ -23,6 +23,7 @@ CLASSES: Mapping[Partitioner, Distributed] = {
     Partitioner.SHUFFLE: Distributed.SHUFFLE,
     Partitioner.BROADCAST: Distributed.BROADCAST,
     Partitioner.GLOBAL: Distributed.GLOBAL,
+    Partitioner.CUSTOM: Distributed.CUSTOM,
 }
 """Under which class of the engine a partitioner goes."""
 

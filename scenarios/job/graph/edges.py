@@ -12,7 +12,10 @@ _FLINK = "Source: Apache Flink 1.20.3, "
 
 
 class Partitioner(StrEnum):
-    """How records choose a subtask of the next vertex, by the names of Flink's partitioners."""
+    """How records choose a subtask of the next vertex, by the names of Flink's partitioners.
+
+    Assumption: a custom one is the key modulo the number of subtasks.
+    """
 
     FORWARD = "forward"
     HASH = "hash"
@@ -21,6 +24,7 @@ class Partitioner(StrEnum):
     SHUFFLE = "shuffle"
     BROADCAST = "broadcast"
     GLOBAL = "global"
+    CUSTOM = "custom"
 
     @property
     def is_pointwise(self) -> bool:

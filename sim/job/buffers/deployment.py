@@ -197,7 +197,7 @@ class Deployment:
         partitioner, channels = output.partitioner, len(output.channels)
         if channels == 1 or partitioner in (Partitioner.BROADCAST, Partitioner.GLOBAL):
             return SingleRoute(0)
-        if partitioner not in (Partitioner.HASH, Partitioner.SHUFFLE):
+        if partitioner not in (Partitioner.HASH, Partitioner.SHUFFLE, Partitioner.CUSTOM):
             return RoundRobinRoute(channels, self._draws.integer(0, channels - 1))
         mechanisms = self._world.mechanisms
         if not mechanisms.random_keys:

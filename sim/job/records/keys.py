@@ -23,7 +23,9 @@ KEY_GROUPS = default_max_parallelism(1)
 
 
 def owner_of(graph: Graph, edge: Edge, record: Record) -> int:
-    """Return the subtask that a record goes to over a keyed edge, which is a rule of the graph."""
+    """Return the subtask that a record goes to by its key, which is a rule of the graph."""
+    if edge.partitioner is Partitioner.CUSTOM:
+        return record % graph.vertex(edge.downstream).parallelism
     hot = graph.hot_sources.get(record // SOURCE_SPAN) if graph.hot_sources else None
     if hot is not None and is_hot(record, hot):
         return 0  # the hot key is in the first key group

@@ -18,7 +18,7 @@ from tests import many
 from tests.job import many as jobs
 from tests.job.buffers.plans import crashing_document, scenario_of
 from tests.job.records.plans import MS, Seeded
-from tests.job.records.rescaled_jobs import differ, fits, forgets, resubmissions
+from tests.job.records.rescaled_jobs import differ, fits, forgets, give_custom, resubmissions
 
 GOALS = ("restarted", "restored_rescaled", "record_filtered", "overtook_buffers", "resubmitted")
 _TIMED = 3
@@ -45,6 +45,7 @@ def document(seed: int) -> dict[str, Any]:
                 one["partitioner"] = "hash"
     if random.random() < 0.5:
         _fill_channels(random, job, vertices)
+    give_custom(seed, vertices)
     for vertex in vertices.values():
         broadcasts = [one["partitioner"] == "broadcast" for one in vertex.get("inputs", ())]
         vertex["broadcast_state"] = bool(broadcasts) and all(broadcasts) and random.random() < 0.5

@@ -35,6 +35,7 @@ def random_job(seed: int) -> Scenario:
             one.pop("shares", None)
             if one["partitioner"] == "forward" and differ(vertices, one["upstream"], vertex):
                 one["partitioner"] = "hash"
+    give_custom(seed, vertices)
     job["channels"]["record_buffers"] = random.choice((1, 1, 2, 3))
     job["costs"]["read_record_ns"] = random.choice((0, 0, MS // 4))
     job["restart"] = {"kind": "fixed_delay", "delay_ns": random.choice((0, 5 * MS))}
@@ -52,6 +53,15 @@ def random_job(seed: int) -> Scenario:
 def _channel_state(random: Random) -> dict[str, Any]:
     """Return how in-flight data is kept: in half of the jobs as Apache Flink does."""
     return random.choice(CHANNEL_STATES) if random.random() < 0.5 else {}
+
+
+def give_custom(seed: int, vertices: dict[str, Any]) -> None:
+    """Let some of the records that come by key come by a function of the user's."""
+    random = Random(f"custom {seed}")
+    for vertex in vertices.values():
+        for one in vertex.get("inputs", ()):
+            if one["partitioner"] == "hash" and not one.get("shares") and random.random() < 0.2:
+                one["partitioner"] = "custom"
 
 
 def differ(vertices: dict[str, Any], upstream: str, vertex: dict[str, Any]) -> bool:

@@ -6,7 +6,8 @@ Where an old subtask's data goes to several new ones, record n falls into one of
 n alone, the same for every taker, so that it is kept once; a record that was cut keeps the bytes of
 both its parts.
 
-Assumption: in-flight records are spread evenly over the key groups of their old subtask.
+Assumption: in-flight records are spread evenly over the key groups of their old subtask, and over
+the keys that a custom partitioner sends there, by their rest.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ckptsim.models.recovery import GateAssignment, key_group_range
+from ckptsim.models.recovery import GateAssignment, Mapper, key_group_range
 from ckptsim.models.recovery.key_groups import default_max_parallelism
 from ckptsim.sim.job.buffers.state import Span
 
@@ -92,17 +93,28 @@ class _Place:
         return int(self._bytes_before[whole]) + rest * bool(self._kept[whole])
 
 
-def kept_by(subtask: int, taken: int, parallelisms: tuple[int, int], count: int) -> Kept:
+def kept_by(
+    subtask: int,
+    taken: int,
+    parallelisms: tuple[int, int],
+    count: int,
+    *,
+    mapper: Mapper | None = Mapper.RANGE,
+) -> Kept:
     """Return which of `count` records of an old subtask a new one keeps: those of its key groups.
 
-    parallelisms: of the old job and of the new one.
+    parallelisms: of the old job and of the new one.  mapper: FULL of keys that go by their rest.
     """
+    found: Kept
+    if mapper is Mapper.FULL:
+        found = (taken + parallelisms[0] * np.arange(count)) % parallelisms[1] == subtask
+        return found
     groups_all = default_max_parallelism(max(parallelisms))
     held = key_group_range(taken, max_parallelism=groups_all, parallelism=parallelisms[0])
     own = key_group_range(subtask, max_parallelism=groups_all, parallelism=parallelisms[1])
     turns = np.arange(count, dtype=np.uint64) * np.uint64(_GOLDEN) % np.uint64(_TURN)
     groups = held.start + (turns.astype(np.int64) * len(held) >> 32)
-    found: Kept = (groups >= own.start) & (groups < own.stop)
+    found = (groups >= own.start) & (groups < own.stop)
     return found
 
 
@@ -120,6 +132,8 @@ def taken_by(
     subtask: int,
     parallelisms: tuple[int, int],
     counts: dict[tuple[int, int], int],
+    *,
+    mapper: Mapper | None,
 ) -> list[Taken]:
     """Return what a new channel of a gate takes, pair by pair, in the order of its replay.
 
@@ -129,7 +143,9 @@ def taken_by(
     for taken, upstream in gate.virtual_channels(channel):
         count = counts.get((upstream, taken), 0)
         ambiguous = taken in gate.ambiguous
-        kept = kept_by(subtask, taken, parallelisms, count) if ambiguous else None
+        kept = None
+        if ambiguous:
+            kept = kept_by(subtask, taken, parallelisms, count, mapper=mapper)
         if count:
             found.append(Taken((upstream, taken), kept))
     return found

@@ -159,7 +159,8 @@ def _taken(
     gate: GateAssignment = InFlightAssignment().gate(exchange, subtask)
     counts = {pair: sum(flight.counts) for pair, flight in flights.items()}
     upstream = new.tasks[channel.upstream].subtask
-    return taken_by(gate, upstream, subtask, (before[1], now[1]), counts)
+    mapper = exchange.distribution.downstream
+    return taken_by(gate, upstream, subtask, (before[1], now[1]), counts, mapper=mapper)
 
 
 def _spans(found: list[Taken], flights: Mapping[Pair, Flight]) -> tuple[list[Span], list[Span]]:

@@ -197,7 +197,8 @@ def keeper(task: Task, edge: int) -> Callable[[int], bool]:
     if keyed.partitioner is Partitioner.FORWARD:
         above = keyed_above(graph, keyed.downstream)
     else:
-        above = keyed if keyed.partitioner is Partitioner.HASH else None
+        by_key = keyed.partitioner in (Partitioner.HASH, Partitioner.CUSTOM)
+        above = keyed if by_key else None
     if above is None:
         return lambda _record: True
     return lambda record: owner_of(graph, above, record) == task.subtask

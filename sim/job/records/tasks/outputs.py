@@ -75,6 +75,8 @@ class Outputs:
             case Partitioner.HASH:
                 owner = owner_of(self._graph, spec.edge, record)
                 return [channels[self._task.attempt.index_of(spec.edge.downstream, owner)]]
+            case Partitioner.CUSTOM:
+                return [channels[owner_of(self._graph, spec.edge, record)]]
             case Partitioner.FORWARD:
                 return channels
             case Partitioner.SHUFFLE:

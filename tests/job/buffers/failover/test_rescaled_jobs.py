@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import gcd
 from typing import Any
 
 import numpy as np
 import pytest
 
+from ckptsim.models.recovery import Mapper
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.job import (
     Engine,
@@ -137,7 +139,7 @@ def test_the_last_recovered_record_is_accounted_for(
 def test_unfiltered_copies_are_convicted(monkeypatch: pytest.MonkeyPatch) -> None:
     """If every taker kept every record, the attempt would begin from no cut."""
     monkeypatch.setattr(
-        redistribution, "kept_by", lambda *arguments: np.ones(arguments[-1], dtype=np.bool_)
+        redistribution, "kept_by", lambda *arguments, **_: np.ones(arguments[-1], dtype=np.bool_)
     )
     world = run(at_once(), (2_100, 3))
     assert "restored_checkpoint_is_a_cut" in {name for name, *_ in world.violations}
@@ -146,7 +148,7 @@ def test_unfiltered_copies_are_convicted(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_dropped_records_are_convicted(monkeypatch: pytest.MonkeyPatch) -> None:
     """If no taker kept a record, they would be missing."""
     monkeypatch.setattr(
-        redistribution, "kept_by", lambda *arguments: np.zeros(arguments[-1], dtype=np.bool_)
+        redistribution, "kept_by", lambda *arguments, **_: np.zeros(arguments[-1], dtype=np.bool_)
     )
     world = run(at_once(), (2_100, 3))
     assert "restored_checkpoint_is_a_cut" in {name for name, *_ in world.violations}
@@ -161,6 +163,36 @@ def test_every_record_has_one_keeper(old: int, new: int) -> None:
         kept = [redistribution.kept_by(one, taken, (old, new), 1_000) for one in range(new)]
         assert np.array_equal(np.sum(kept, axis=0), np.ones(1_000))
         assert max(int(one.sum()) for one in kept) <= most + 2
+
+
+@pytest.mark.parametrize(("old", "new"), [(2, 3), (3, 2), (4, 4), (8, 6)])
+def test_a_custom_partitioner_s_records_have_one_keeper(old: int, new: int) -> None:
+    """A key that is `taken` modulo the old parallelism goes where it goes modulo the new one."""
+    for taken in range(old):
+        kept = [
+            redistribution.kept_by(one, taken, (old, new), 1_000, mapper=Mapper.FULL)
+            for one in range(new)
+        ]
+        assert np.array_equal(np.sum(kept, axis=0), np.ones(1_000))
+        takers = [one for one in range(new) if kept[one].any()]
+        assert takers == [one for one in range(new) if (one - taken) % gcd(old, new) == 0]
+
+
+def test_a_custom_partitioner_is_rescaled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is in flight is copied to every subtask and filtered; unfiltered it is convicted."""
+    model = at_once()
+    source, operator = model.vertices
+    inputs = tuple(replace(one, partitioner=Partitioner.CUSTOM) for one in operator.inputs)
+    model = replace(model, vertices=(source, replace(operator, inputs=inputs)))
+    world = run(model, (2_100, 3), (3_100, 1))
+    assert world.violations == []
+    assert world.env.goals.counts["record_filtered"]
+    monkeypatch.setattr(
+        redistribution,
+        "kept_by",
+        lambda *arguments, **_: np.ones(arguments[-1], dtype=np.bool_),
+    )
+    assert run(model, (2_100, 3)).violations
 
 
 def test_broadcast_state_is_the_same_in_every_new_subtask() -> None:
